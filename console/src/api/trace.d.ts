@@ -705,7 +705,7 @@ export interface paths {
         delete: operations["delete_api_v1_sessions_session_id"];
         options?: never;
         head?: never;
-        /** Update a project; null leaves a field unchanged, but clears retention_days */
+        /** Update a project; null leaves a field unchanged, but clears retention_days and incomplete_after_hours */
         patch: operations["patch_api_v1_sessions_session_id"];
         trace?: never;
     };
@@ -5357,7 +5357,7 @@ export interface operations {
                             /** @enum {string} */
                             run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                             /** @enum {string} */
-                            status?: "SUCCESS" | "ERROR" | "PENDING";
+                            status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                             start_time?: string;
                             end_time?: string | null;
                             latency_seconds?: number;
@@ -5417,7 +5417,7 @@ export interface operations {
                         /** @enum {string} */
                         run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                         /** @enum {string} */
-                        status?: "SUCCESS" | "ERROR" | "PENDING";
+                        status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                         start_time?: string;
                         end_time?: string | null;
                         latency_seconds?: number;
@@ -5522,7 +5522,7 @@ export interface operations {
                                 /** @enum {string} */
                                 run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                                 /** @enum {string} */
-                                status?: "SUCCESS" | "ERROR" | "PENDING";
+                                status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                                 start_time?: string;
                                 end_time?: string | null;
                                 latency_seconds?: number;
@@ -5593,7 +5593,7 @@ export interface operations {
                             /** @enum {string} */
                             run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                             /** @enum {string} */
-                            status?: "SUCCESS" | "ERROR" | "PENDING";
+                            status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                             start_time?: string;
                             end_time?: string | null;
                             latency_seconds?: number;
@@ -6686,7 +6686,7 @@ export interface operations {
                             /** @enum {string} */
                             run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                             /** @enum {string} */
-                            status?: "SUCCESS" | "ERROR" | "PENDING";
+                            status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                             start_time?: string;
                             end_time?: string | null;
                             latency_seconds?: number;
@@ -6742,7 +6742,7 @@ export interface operations {
                         /** @enum {string} */
                         run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                         /** @enum {string} */
-                        status?: "SUCCESS" | "ERROR" | "PENDING";
+                        status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                         start_time?: string;
                         end_time?: string | null;
                         latency_seconds?: number;
@@ -6821,6 +6821,7 @@ export interface operations {
                         test_run_number: number | null;
                         trace_tier: ("longlived" | "shortlived") | null;
                         retention_days: number | null;
+                        incomplete_after_hours: number | null;
                         last_run_start_time_live: string | null;
                         run_count?: number | null;
                         latency_p50?: number | null;
@@ -6876,6 +6877,7 @@ export interface operations {
                     default_dataset_id?: string | null;
                     trace_tier?: ("longlived" | "shortlived") | null;
                     retention_days?: number | null;
+                    incomplete_after_hours?: number | null;
                     num_examples?: number | null;
                     num_repetitions?: number | null;
                     evaluator_keys?: string[] | null;
@@ -6911,6 +6913,7 @@ export interface operations {
                         test_run_number: number | null;
                         trace_tier: ("longlived" | "shortlived") | null;
                         retention_days: number | null;
+                        incomplete_after_hours: number | null;
                         last_run_start_time_live: string | null;
                     };
                 };
@@ -7000,6 +7003,7 @@ export interface operations {
                         test_run_number: number | null;
                         trace_tier: ("longlived" | "shortlived") | null;
                         retention_days: number | null;
+                        incomplete_after_hours: number | null;
                         last_run_start_time_live: string | null;
                         run_count?: number | null;
                         latency_p50?: number | null;
@@ -7091,6 +7095,7 @@ export interface operations {
                     default_dataset_id?: string | null;
                     trace_tier?: ("longlived" | "shortlived") | null;
                     retention_days?: number | null;
+                    incomplete_after_hours?: number | null;
                     name?: string | null;
                 };
             };
@@ -7119,6 +7124,7 @@ export interface operations {
                         test_run_number: number | null;
                         trace_tier: ("longlived" | "shortlived") | null;
                         retention_days: number | null;
+                        incomplete_after_hours: number | null;
                         last_run_start_time_live: string | null;
                     };
                 };
@@ -8617,6 +8623,7 @@ export interface operations {
                         test_run_number: number | null;
                         trace_tier: ("longlived" | "shortlived") | null;
                         retention_days: number | null;
+                        incomplete_after_hours: number | null;
                         last_run_start_time_live: string | null;
                         run_count?: number | null;
                         latency_p50?: number | null;
@@ -8808,7 +8815,7 @@ export interface operations {
                                 /** @enum {string} */
                                 run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                                 /** @enum {string} */
-                                status?: "SUCCESS" | "ERROR" | "PENDING";
+                                status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                                 start_time?: string;
                                 end_time?: string | null;
                                 latency_seconds?: number;

@@ -12,7 +12,7 @@ import { TraceHeads } from "./trace-heads.ts";
 
 const { call, platform, clickhouse, sql } = await testTracePlatform();
 
-type Json = Record<string, any>;
+type Json = Awaited<ReturnType<typeof call>>["json"];
 
 /** Runs `work` against the same stores through a process without cached runs. */
 async function afterRestart<T>(work: (again: typeof call) => Promise<T>): Promise<T> {
@@ -187,8 +187,7 @@ test("children without a place in the trace leave no head behind when their pare
   const root = sampleRun("places");
   const parent = sampleRun("places", {}, { parent: root });
   const children = [1, 2].map(() => {
-    const { dotted_order: _order, trace_id: _trace, ...child } = sampleRun("places", {}, { parent });
-    return child as SampleRun;
+    return { ...sampleRun("places", {}, { parent }), ...({ dotted_order: undefined, trace_id: undefined } as object) };
   });
   await sendRuns(call, children);
   expect(await heads("places")).toEqual([[children[0]!.id, true]]);
@@ -319,8 +318,8 @@ test("a root that another replica stored at the same moment is found by the chec
   await sql`insert into provisional_roots ${sql(rows)}`;
   const piece = { kind: "patch" as const, id: agent.id, attachments: [], received_at: "2026-11-01 00:00:00.000000" };
   await platform.deps.writer.write(WORKSPACE, [{ ...piece, fields: { provisional_root: true } }]);
-  const write = (tenantId: string, pieces: any[]) => platform.deps.writer.write(tenantId, pieces);
-  const checker = new TraceHeads(platform.deps, write);
+  const { writer } = platform.deps;
+  const checker = new TraceHeads(platform.deps, (tenantId, pieces) => writer.write(tenantId, pieces));
   await checker.check(60);
   expect(await heads("replicas")).toHaveLength(2);
   await checker.check(0);

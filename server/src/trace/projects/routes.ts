@@ -92,7 +92,7 @@ export function projectRoutes(deps: TraceDeps): Route[] {
       ...v1("/sessions/:session_id"),
       method: "PATCH",
       permission: "projects:update",
-      summary: "Update a project; null leaves a field unchanged, but clears retention_days",
+      summary: "Update a project; null leaves a field unchanged, but clears retention_days and incomplete_after_hours",
       params: schema.projectParams,
       body: schema.updateBody,
       out: { 200: schema.project },

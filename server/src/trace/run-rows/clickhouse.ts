@@ -51,9 +51,21 @@ export interface RunRow {
   patched?: number | undefined;
 }
 
-/** Status of a merged row (contract §1.6). */
-export const RUN_STATUS =
-  "multiIf(error is not null, 'error', status is not null, status, end_time is not null, 'success', 'pending')";
+/** Hours after its start from which a run without an end is incomplete, unless its project has its own. */
+const INCOMPLETE_HOURS = 24;
+
+/** Hours of the projects that have their own. */
+export type IncompleteHours = ReadonlyMap<string, number>;
+
+/** Status of a merged row (contract §1.6): a run whose end has not come for so long was probably killed. */
+export function runStatus(own: IncompleteHours): string {
+  const projects = Array.from(own.keys(), (id) => `toUUID('${id}')`).join(", ");
+  const hours = Array.from(own.values(), String).join(", ");
+  const age =
+    own.size === 0 ? INCOMPLETE_HOURS : `transform(project_id, [${projects}], [${hours}], ${INCOMPLETE_HOURS})`;
+  return `multiIf(error is not null, 'error', status is not null, status, end_time is not null, 'success',
+    start_time < now64(6) - toIntervalHour(${age}), 'incomplete', 'pending')`;
+}
 
 /** Whether a merged row is the head of its trace: the root, or the run that stands in for it. */
 export const IS_HEAD = "(r.parent_run_id is null or ifNull(r.provisional_root, false))";

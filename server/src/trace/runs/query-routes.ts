@@ -11,7 +11,7 @@ import { jsonFrom } from "./json-stream.ts";
 import { planV1 } from "./serialize-v1.ts";
 import { serializationContext } from "./serialization-context.ts";
 import { checkProjects, queryRuns, toSelection } from "./query-runs.ts";
-import { loadTiers } from "./load-tiers.ts";
+import { loadScope } from "./load-scope.ts";
 import * as schema from "./query-schema.ts";
 import { lookUp } from "./related.ts";
 import { histogramOfRuns } from "./histogram.ts";
@@ -74,7 +74,7 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, body.session);
         const selection = toSelection(body);
-        return c.json(await statsOfRuns(deps, await loadTiers(deps, scope, selection), selection, body));
+        return c.json(await statsOfRuns(deps, await loadScope(deps, scope, selection), selection, body));
       },
     }),
     route({
@@ -89,7 +89,7 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, body.session);
         const selection = toSelection(body);
-        return c.json(await timelineOfRuns(deps, await loadTiers(deps, scope, selection), selection, body));
+        return c.json(await timelineOfRuns(deps, await loadScope(deps, scope, selection), selection, body));
       },
     }),
     route({
@@ -104,7 +104,7 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, body.session);
         const selection = toSelection(body);
-        return c.json(await histogramOfRuns(deps, await loadTiers(deps, scope, selection), selection, body));
+        return c.json(await histogramOfRuns(deps, await loadScope(deps, scope, selection), selection, body));
       },
     }),
     route({
@@ -121,7 +121,8 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
         const projects = query.session_id === undefined ? undefined : [query.session_id];
         const plan = planV1(undefined, { more: [...ONE_RUN, ...(query.include_messages ? ["messages"] : [])] });
         const selection = { ids: [params.run_id], projects };
-        const { rows } = await selectPage(deps.clickhouse, scope, selection, {
+        const known = await loadScope(deps, scope);
+        const { rows } = await selectPage(deps.clickhouse, known, selection, {
           columns: plan.columns,
           descending: true,
           limit: 1,

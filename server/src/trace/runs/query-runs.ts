@@ -4,7 +4,7 @@ import { readFilter } from "../filter/read-filter.ts";
 import type { TraceDeps } from "../deps.ts";
 import { encodeCursor, readCursor } from "./cursor.ts";
 import type { SerializationContext } from "./run-fields.ts";
-import { loadTiers } from "./load-tiers.ts";
+import { loadScope } from "./load-scope.ts";
 import { limited } from "./limited.ts";
 import { planV1, type SerializationPlan, UNSELECTED } from "./serialize-v1.ts";
 import type { QueryBody, SelectionBody } from "./query-schema.ts";
@@ -67,7 +67,7 @@ export async function* queryRuns(
   body: QueryBody,
 ): AsyncGenerator<string> {
   const selection = toSelection(body);
-  scope = await loadTiers(deps, scope, selection);
+  scope = await loadScope(deps, scope, selection);
   // a trace is returned whole (contract §3.1)
   const page = selection.traces ? undefined : { limit: body.limit, after: readCursor(body.cursor) };
   const plan = planV1(body.select, { more: UNSELECTED });

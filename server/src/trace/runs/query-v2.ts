@@ -4,7 +4,7 @@ import { parseTime } from "../filter/literals.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { projectsOfDataset } from "../project-records/sql.ts";
 import { encodeCursor, readCursor } from "./cursor.ts";
-import { loadTiers } from "./load-tiers.ts";
+import { loadScope } from "./load-scope.ts";
 import { limited } from "./limited.ts";
 import { planV2 } from "./serialize-v2.ts";
 import type { SerializationPlan } from "./serialize-v1.ts";
@@ -46,7 +46,7 @@ export async function serializePage(
   page: Omit<PageRequest, "columns">,
   withSubtrees = false,
 ): Promise<SerializedPage> {
-  const known = await loadTiers(deps, scope, selection);
+  const known = await loadScope(deps, scope, selection);
   const items: string[] = [];
   const request = { ...page, columns: plan.columns };
   const next = await collectPage(deps.clickhouse, known, selection, request, async (rows) => {
@@ -128,7 +128,7 @@ export async function queryTraces(
     limit: body.page_size,
     after: readCursor(body.cursor),
   };
-  const known = await loadTiers(deps, scope, selection);
+  const known = await loadScope(deps, scope, selection);
   const items: string[] = [];
   const next = await collectPage(deps.clickhouse, known, selection, request, async (rows) => {
     if (rows.length === 0) return;

@@ -1,4 +1,4 @@
-import { isHead, RUN_STATUS } from "../run-rows/clickhouse.ts";
+import { isHead } from "../run-rows/clickhouse.ts";
 import type { Lookup, Related } from "./related.ts";
 import type { Row } from "./select-page.ts";
 import { ENTRY } from "../run-rows/pairs.ts";
@@ -58,8 +58,6 @@ export function consumed(row: Row, related: Partial<Related>, name: Summed): num
   const totals = isHead(row) ? related.totals?.get(row.trace_id!) : undefined;
   return totals ? totals[`trace_${name}`] : ((row[name] as number | string | null | undefined) ?? null);
 }
-
-export const STATUS_COLUMN = `${RUN_STATUS} as run_status`;
 
 /** Returns the ids from the root to the parent. */
 export function parentIds(row: Row): string[] {

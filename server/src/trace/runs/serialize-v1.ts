@@ -11,7 +11,6 @@ import {
   type SerializationContext,
   rawJsonColumn,
   type RunField,
-  STATUS_COLUMN,
   tagList,
   effectiveTier,
   timeColumn,
@@ -19,7 +18,7 @@ import {
 } from "./run-fields.ts";
 import { conversation } from "./messages.ts";
 import type { AttachmentLink, Lookup, Related } from "./related.ts";
-import type { Row } from "./select-page.ts";
+import { type Row, STATUS_COLUMN } from "./select-page.ts";
 
 const text = (value: unknown): string => JSON.stringify(value ?? null);
 const nothing = constant("null");

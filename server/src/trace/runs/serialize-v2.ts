@@ -1,4 +1,5 @@
 import type { AttachmentLink } from "./related.ts";
+import { STATUS_COLUMN } from "./select-page.ts";
 import type { SerializationPlan } from "./serialize-v1.ts";
 import { RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import {
@@ -10,7 +11,6 @@ import {
   plain,
   rawJsonColumn,
   type RunField,
-  STATUS_COLUMN,
   tagList,
   timeColumn,
   zulu,

@@ -87,7 +87,7 @@ export const run = z
     id: uuid,
     name: z.string(),
     run_type: z.enum(RUN_TYPES.map((type) => type.toUpperCase())),
-    status: z.enum(["SUCCESS", "ERROR", "PENDING"]),
+    status: z.enum(["SUCCESS", "ERROR", "PENDING", "INTERRUPTED", "INCOMPLETE"]),
     start_time: z.string(),
     end_time: z.string().nullable(),
     latency_seconds: z.number(),
