@@ -62,11 +62,11 @@ export default defineConfig({
         },
       },
       {
-        // Properties of every route of every space, generated from the declarations.
+        // Properties of every route of every space, generated from the declarations; hostile inputs for every surface.
         test: {
           ...shared,
           name: "security",
-          include: ["test/security/**/*.test.ts"],
+          include: ["test/{security,hostile}/**/*.test.ts"],
           globalSetup: ["server/test/cluster.ts"],
         },
       },

@@ -206,10 +206,13 @@ describe("malformed requests", () => {
     ["GET", `/threads/${UNKNOWN_ID}/runs/not-a-uuid`],
     ["GET", `/threads/${UNKNOWN_ID}/runs/not-a-uuid/stream`],
     ["GET", "/runs/not-a-uuid/stream"],
-    ["GET", "/threads/%00"],
     ["GET", `/threads/${UNKNOWN_ID}'; drop table threads; --`],
   ])("%s %s with an id that is no UUID is 404 or 422", async (method, path) => {
     expect((await request(method, path)).status).toBeOneOf([404, 422]);
+  });
+
+  test("a path with a control character is 400", async () => {
+    for (const path of ["/threads/%00", "/assistants/a%0Ab"]) expect((await request("GET", path)).status).toBe(400);
   });
 
   test.each(["limit=ten", "limit=-1", "limit=1e9", "offset=-1", "status=sleepy"])(

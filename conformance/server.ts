@@ -31,8 +31,8 @@ export const startServer = (): Promise<RunningServer> =>
   start((port) => ["dev", "--config", `conformance/${PROJECT}/langgraph.json`, "--port", port, "--no-trace"]);
 
 /** Starts `heddle dev` on another project. */
-export const startProject = (config: string): Promise<RunningServer> =>
-  start((port) => ["dev", "--config", config, "--port", port, "--no-trace"], { HEDDLE_HOSTS: "1" });
+export const startProject = (config: string, settings: Record<string, string> = {}): Promise<RunningServer> =>
+  start((port) => ["dev", "--config", config, "--port", port, "--no-trace"], { HEDDLE_HOSTS: "1", ...settings });
 
 /** Starts `heddle dev` on the example graphs. */
 export const startExamples = (settings: Record<string, string>): Promise<RunningServer> =>
@@ -46,9 +46,12 @@ export const startTraces = (): Promise<RunningServer> =>
   start((port) => ["serve", "--role", "trace", "--trace-port", port]);
 
 /** Starts only the trace platform, for a network: every request needs a key. */
-export async function startLockedTraces(): Promise<RunningServer & { key: string }> {
+export async function startLockedTraces(
+  settings: Record<string, string> = {},
+): Promise<RunningServer & { key: string }> {
   const server = await start((port) => ["serve", "--role", "trace", "--trace-port", port], {
     HEDDLE_AUTH: "required",
+    ...settings,
   });
   const deadline = Date.now() + START_MS;
   for (;;) {

@@ -5,7 +5,7 @@ import { corsRules } from "./agent/custom-app/cors-rules.ts";
 import { admitOwnCode } from "./agent/custom-app/in-process-client.ts";
 import { logRequests } from "./agent/custom-app/log-requests.ts";
 import { authenticateFirst, mountCustomApp } from "./agent/custom-app/mount-custom-app.ts";
-import { pythonAppHandler, routeMatcher } from "./agent/custom-app/python-app.ts";
+import { pythonAppHandler, refuseUnauthenticated } from "./agent/custom-app/python-app.ts";
 import { toAuthUser } from "./agent/custom-auth/access.ts";
 import { projectAuthenticator } from "./agent/custom-auth/authenticate.ts";
 import type { AgentDeps } from "./agent/deps.ts";
@@ -15,6 +15,7 @@ import { agentOptions } from "./agent/settings.ts";
 import { createApp, type Surroundings } from "./app.ts";
 import type { ErrorFormat } from "./base/http/errors.ts";
 import { holdBodies } from "./base/http/hold-body.ts";
+import { takeInternalHeaders } from "./base/http/internal-headers.ts";
 import { type Guard, IN_PROCESS, recognize } from "./base/http/route.ts";
 import { agentOrigins, LOCAL, type Reach } from "./pages.ts";
 
@@ -53,6 +54,7 @@ function projectSurroundings(deps: AgentDeps, reach: Reach): Surroundings {
   const rules = http.logging_headers;
   return {
     allows: agentOrigins(deps, reach),
+    arrival: takeInternalHeaders,
     corsRules: corsRules(http.cors),
     bodySetting: BODY_SETTING,
     errors: errorsFor(deps),
@@ -66,16 +68,15 @@ function projectSurroundings(deps: AgentDeps, reach: Reach): Surroundings {
       // the project's middleware may read bodies that our routes read again
       app.use(holdBodies(bodies));
       if (deps.customApp) return mountCustomApp(app, deps.customApp, enable_custom_route_auth ? guard : null);
-      const ownRoutes = routeMatcher(routes);
       app.use(
         pythonAppHandler({
           process: () => deps.python.process,
           describe: () => deps.python.ready?.app ?? pythonApp!,
-          isOwnRoute: ownRoutes,
           authenticate: enable_custom_route_auth
             ? async (c) => toAuthUser(await recognize(guard.authenticator, c))
             : null,
         }),
+        refuseUnauthenticated,
       );
     },
   };

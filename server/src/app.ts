@@ -3,6 +3,7 @@ import { type Context, Hono, type MiddlewareHandler } from "hono";
 
 import { refuseOutside, pathBelow } from "./agent/custom-app/path-prefix.ts";
 import { AppError } from "./base/errors.ts";
+import { refuseControlCharacters } from "./base/http/control-characters.ts";
 import { type ClientIpSettings, findClientIp } from "./base/http/client-ip.ts";
 import { allowOrigins, type CrossOriginRules, type CrossOriginSettings } from "./base/http/cross-origin.ts";
 import { type ErrorFormat, errorHandler, errorResponse, formatFor } from "./base/http/errors.ts";
@@ -34,6 +35,8 @@ export interface Surroundings {
   /** Origins whose pages may call this application. */
   allows: OriginRule;
   gate?: Gate | undefined;
+  /** Runs before everything else. */
+  arrival?: MiddlewareHandler;
   /** Paths open to pages of any origin, regardless of the setting. */
   isOpen?: (path: string) => boolean;
   corsRules?: CrossOriginRules | undefined;
@@ -59,6 +62,7 @@ export function createApp(
   {
     allows,
     gate,
+    arrival,
     isOpen,
     corsRules: rules,
     logger,
@@ -75,6 +79,8 @@ export function createApp(
     errorResponse(formatFor(errors, c), new AppError(404, explain?.(c.req.path, c.req.method) ?? "404 Not Found"));
   app.onError(errorHandler(errors, log, (shortage) => health.note(shortage)));
   app.notFound(notFound);
+  if (arrival) app.use(arrival);
+  app.use(refuseControlCharacters);
   if (prefix !== undefined) refuseOutside(app, notFound);
   app.use(measureRequests(metrics));
   if (telemetry) app.use(traceRequests(telemetry));

@@ -1722,6 +1722,8 @@ export interface components {
             /** @description Whether this server sent the response */
             is_this: boolean;
             graphs: string[] | null;
+            /** @description Maximum number of concurrent runs; null for a server of an earlier version */
+            slots: number | null;
             running: number;
         };
         WaitingRun: {
@@ -5114,6 +5116,7 @@ export interface operations {
                     })[];
                 };
             };
+            404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];

@@ -705,7 +705,7 @@ export interface paths {
         delete: operations["delete_api_v1_sessions_session_id"];
         options?: never;
         head?: never;
-        /** Update a project; null leaves a field unchanged, but clears retention_days */
+        /** Update a project; null leaves a field unchanged, but clears retention_days and incomplete_after_hours */
         patch: operations["patch_api_v1_sessions_session_id"];
         trace?: never;
     };
@@ -3100,6 +3100,7 @@ export interface components {
                 trace_max_start_time?: string | null;
                 trace_upgrade?: boolean;
                 execution_order?: number;
+                is_provisional_root?: boolean;
                 feedbacks: components["schemas"]["Feedback"][];
             } & {
                 [key: string]: unknown;
@@ -3127,7 +3128,7 @@ export interface components {
             } | null;
             comparative_experiment_id?: null;
             sort?: null;
-            selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
+            selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
             cursor?: string | null;
             page_size?: number | null;
         };
@@ -4098,6 +4099,7 @@ export interface operations {
                         trace_max_start_time?: string | null;
                         trace_upgrade?: boolean;
                         execution_order?: number;
+                        is_provisional_root?: boolean;
                     } & {
                         [key: string]: unknown;
                     };
@@ -4450,13 +4452,14 @@ export interface operations {
                     tree_filter?: string | null;
                     search_filter?: string | null;
                     is_root?: boolean | null;
+                    include_provisional_roots?: boolean | null;
                     data_source_type?: string | null;
                     use_experimental_search?: boolean | null;
                     skip_pagination?: boolean | null;
                     skip_prev_cursor?: boolean | null;
                     cursor?: string | null;
                     limit?: number | null;
-                    select?: ("id" | "name" | "run_type" | "start_time" | "end_time" | "status" | "error" | "extra" | "events" | "inputs" | "outputs" | "inputs_preview" | "outputs_preview" | "serialized" | "parent_run_id" | "parent_run_ids" | "child_run_ids" | "direct_child_run_ids" | "manifest_id" | "manifest_s3_id" | "manifest" | "session_id" | "trace_id" | "dotted_order" | "thread_id" | "tags" | "reference_example_id" | "reference_dataset_id" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "prompt_token_details" | "completion_token_details" | "total_cost" | "prompt_cost" | "completion_cost" | "prompt_cost_details" | "completion_cost_details" | "price_model_id" | "first_token_time" | "last_queued_at" | "feedback_stats" | "in_dataset" | "app_path" | "share_token" | "trace_tier" | "trace_first_received_at" | "ttl_seconds" | "trace_upgrade" | "trace_min_start_time" | "trace_max_start_time" | "execution_order" | "inserted_at" | "messages" | "inputs_s3_urls" | "outputs_s3_urls" | "s3_urls" | "trace_min_max_start_time" | "inputs_or_signed_url" | "outputs_or_signed_url" | "events_or_signed_url" | "extra_or_signed_url" | "serialized_or_signed_url" | "error_or_signed_url" | "manifest_or_signed_url")[] | null;
+                    select?: ("id" | "name" | "run_type" | "start_time" | "end_time" | "status" | "error" | "extra" | "events" | "inputs" | "outputs" | "inputs_preview" | "outputs_preview" | "serialized" | "parent_run_id" | "parent_run_ids" | "child_run_ids" | "direct_child_run_ids" | "manifest_id" | "manifest_s3_id" | "manifest" | "session_id" | "trace_id" | "dotted_order" | "thread_id" | "tags" | "reference_example_id" | "reference_dataset_id" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "prompt_token_details" | "completion_token_details" | "total_cost" | "prompt_cost" | "completion_cost" | "prompt_cost_details" | "completion_cost_details" | "price_model_id" | "first_token_time" | "last_queued_at" | "feedback_stats" | "in_dataset" | "app_path" | "share_token" | "trace_tier" | "trace_first_received_at" | "ttl_seconds" | "trace_upgrade" | "trace_min_start_time" | "trace_max_start_time" | "execution_order" | "is_provisional_root" | "inserted_at" | "messages" | "inputs_s3_urls" | "outputs_s3_urls" | "s3_urls" | "trace_min_max_start_time" | "inputs_or_signed_url" | "outputs_or_signed_url" | "events_or_signed_url" | "extra_or_signed_url" | "serialized_or_signed_url" | "error_or_signed_url" | "manifest_or_signed_url")[] | null;
                     order?: ("asc" | "desc") | null;
                 };
             };
@@ -4543,6 +4546,7 @@ export interface operations {
                             trace_max_start_time?: string | null;
                             trace_upgrade?: boolean;
                             execution_order?: number;
+                            is_provisional_root?: boolean;
                         } & {
                             [key: string]: unknown;
                         })[];
@@ -4591,13 +4595,14 @@ export interface operations {
                     tree_filter?: string | null;
                     search_filter?: string | null;
                     is_root?: boolean | null;
+                    include_provisional_roots?: boolean | null;
                     data_source_type?: string | null;
                     use_experimental_search?: boolean | null;
                     skip_pagination?: boolean | null;
                     skip_prev_cursor?: boolean | null;
                     cursor?: string | null;
                     limit?: number | null;
-                    select?: ("id" | "name" | "run_type" | "start_time" | "end_time" | "status" | "error" | "extra" | "events" | "inputs" | "outputs" | "inputs_preview" | "outputs_preview" | "serialized" | "parent_run_id" | "parent_run_ids" | "child_run_ids" | "direct_child_run_ids" | "manifest_id" | "manifest_s3_id" | "manifest" | "session_id" | "trace_id" | "dotted_order" | "thread_id" | "tags" | "reference_example_id" | "reference_dataset_id" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "prompt_token_details" | "completion_token_details" | "total_cost" | "prompt_cost" | "completion_cost" | "prompt_cost_details" | "completion_cost_details" | "price_model_id" | "first_token_time" | "last_queued_at" | "feedback_stats" | "in_dataset" | "app_path" | "share_token" | "trace_tier" | "trace_first_received_at" | "ttl_seconds" | "trace_upgrade" | "trace_min_start_time" | "trace_max_start_time" | "execution_order" | "inserted_at" | "messages" | "inputs_s3_urls" | "outputs_s3_urls" | "s3_urls" | "trace_min_max_start_time" | "inputs_or_signed_url" | "outputs_or_signed_url" | "events_or_signed_url" | "extra_or_signed_url" | "serialized_or_signed_url" | "error_or_signed_url" | "manifest_or_signed_url")[] | null;
+                    select?: ("id" | "name" | "run_type" | "start_time" | "end_time" | "status" | "error" | "extra" | "events" | "inputs" | "outputs" | "inputs_preview" | "outputs_preview" | "serialized" | "parent_run_id" | "parent_run_ids" | "child_run_ids" | "direct_child_run_ids" | "manifest_id" | "manifest_s3_id" | "manifest" | "session_id" | "trace_id" | "dotted_order" | "thread_id" | "tags" | "reference_example_id" | "reference_dataset_id" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "prompt_token_details" | "completion_token_details" | "total_cost" | "prompt_cost" | "completion_cost" | "prompt_cost_details" | "completion_cost_details" | "price_model_id" | "first_token_time" | "last_queued_at" | "feedback_stats" | "in_dataset" | "app_path" | "share_token" | "trace_tier" | "trace_first_received_at" | "ttl_seconds" | "trace_upgrade" | "trace_min_start_time" | "trace_max_start_time" | "execution_order" | "is_provisional_root" | "inserted_at" | "messages" | "inputs_s3_urls" | "outputs_s3_urls" | "s3_urls" | "trace_min_max_start_time" | "inputs_or_signed_url" | "outputs_or_signed_url" | "events_or_signed_url" | "extra_or_signed_url" | "serialized_or_signed_url" | "error_or_signed_url" | "manifest_or_signed_url")[] | null;
                     order?: ("asc" | "desc") | null;
                 };
             };
@@ -4651,6 +4656,7 @@ export interface operations {
                     tree_filter?: string | null;
                     search_filter?: string | null;
                     is_root?: boolean | null;
+                    include_provisional_roots?: boolean | null;
                     data_source_type?: string | null;
                     use_experimental_search?: boolean | null;
                     group_by?: {
@@ -4813,6 +4819,7 @@ export interface operations {
                     tree_filter?: string | null;
                     search_filter?: string | null;
                     is_root?: boolean | null;
+                    include_provisional_roots?: boolean | null;
                     data_source_type?: string | null;
                     use_experimental_search?: boolean | null;
                     /** @description Length of a bucket in seconds; buckets begin at multiples of it since 1970, in UTC. */
@@ -4917,6 +4924,7 @@ export interface operations {
                     tree_filter?: string | null;
                     search_filter?: string | null;
                     is_root?: boolean | null;
+                    include_provisional_roots?: boolean | null;
                     data_source_type?: string | null;
                     use_experimental_search?: boolean | null;
                     /**
@@ -5327,7 +5335,7 @@ export interface operations {
                     trace_filter?: string | null;
                     tree_filter?: string | null;
                     include_subtree_usage?: boolean | null;
-                    selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
+                    selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
                     sort_order?: ("ASC" | "DESC") | null;
                     cursor?: string | null;
                     page_size?: number | null;
@@ -5349,7 +5357,7 @@ export interface operations {
                             /** @enum {string} */
                             run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                             /** @enum {string} */
-                            status?: "SUCCESS" | "ERROR" | "PENDING";
+                            status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                             start_time?: string;
                             end_time?: string | null;
                             latency_seconds?: number;
@@ -5386,7 +5394,7 @@ export interface operations {
             query: {
                 project_id: string;
                 start_time?: string;
-                selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS") | ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[];
+                selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS") | ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[];
             };
             header?: never;
             path: {
@@ -5409,7 +5417,7 @@ export interface operations {
                         /** @enum {string} */
                         run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                         /** @enum {string} */
-                        status?: "SUCCESS" | "ERROR" | "PENDING";
+                        status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                         start_time?: string;
                         end_time?: string | null;
                         latency_seconds?: number;
@@ -5492,7 +5500,7 @@ export interface operations {
                     trace_ids?: string[] | null;
                     trace_filter?: string | null;
                     tree_filter?: string | null;
-                    selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
+                    selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
                     cursor?: string | null;
                     page_size?: number | null;
                 };
@@ -5514,7 +5522,7 @@ export interface operations {
                                 /** @enum {string} */
                                 run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                                 /** @enum {string} */
-                                status?: "SUCCESS" | "ERROR" | "PENDING";
+                                status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                                 start_time?: string;
                                 end_time?: string | null;
                                 latency_seconds?: number;
@@ -5536,6 +5544,8 @@ export interface operations {
                                 total_cost: number | null;
                                 first_token_time: string | null;
                             };
+                            /** @constant */
+                            is_provisional_root?: true;
                         }[];
                         has_more: boolean;
                         next_cursor?: string;
@@ -5559,7 +5569,7 @@ export interface operations {
                 min_start_time?: string;
                 max_start_time?: string;
                 filter?: string;
-                selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS") | ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[];
+                selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS") | ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[];
             };
             header?: never;
             path: {
@@ -5583,7 +5593,7 @@ export interface operations {
                             /** @enum {string} */
                             run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                             /** @enum {string} */
-                            status?: "SUCCESS" | "ERROR" | "PENDING";
+                            status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                             start_time?: string;
                             end_time?: string | null;
                             latency_seconds?: number;
@@ -6164,6 +6174,7 @@ export interface operations {
                         trace_max_start_time?: string | null;
                         trace_upgrade?: boolean;
                         execution_order?: number;
+                        is_provisional_root?: boolean;
                     } & {
                         [key: string]: unknown;
                     };
@@ -6270,6 +6281,7 @@ export interface operations {
                         trace_max_start_time?: string | null;
                         trace_upgrade?: boolean;
                         execution_order?: number;
+                        is_provisional_root?: boolean;
                     } & {
                         [key: string]: unknown;
                     };
@@ -6376,6 +6388,7 @@ export interface operations {
                             trace_max_start_time?: string | null;
                             trace_upgrade?: boolean;
                             execution_order?: number;
+                            is_provisional_root?: boolean;
                         } & {
                             [key: string]: unknown;
                         })[];
@@ -6484,6 +6497,7 @@ export interface operations {
                         trace_max_start_time?: string | null;
                         trace_upgrade?: boolean;
                         execution_order?: number;
+                        is_provisional_root?: boolean;
                     } & {
                         [key: string]: unknown;
                     })[];
@@ -6586,6 +6600,7 @@ export interface operations {
                         trace_max_start_time?: string | null;
                         trace_upgrade?: boolean;
                         execution_order?: number;
+                        is_provisional_root?: boolean;
                     } & {
                         [key: string]: unknown;
                     })[];
@@ -6652,7 +6667,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
+                    selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
                 };
             };
         };
@@ -6671,7 +6686,7 @@ export interface operations {
                             /** @enum {string} */
                             run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                             /** @enum {string} */
-                            status?: "SUCCESS" | "ERROR" | "PENDING";
+                            status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                             start_time?: string;
                             end_time?: string | null;
                             latency_seconds?: number;
@@ -6702,7 +6717,7 @@ export interface operations {
     get_api_v2_public_share_token_run_run_id: {
         parameters: {
             query?: {
-                selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS") | ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[];
+                selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS") | ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[];
                 start_time?: string;
             };
             header?: never;
@@ -6727,7 +6742,7 @@ export interface operations {
                         /** @enum {string} */
                         run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                         /** @enum {string} */
-                        status?: "SUCCESS" | "ERROR" | "PENDING";
+                        status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                         start_time?: string;
                         end_time?: string | null;
                         latency_seconds?: number;
@@ -6806,6 +6821,7 @@ export interface operations {
                         test_run_number: number | null;
                         trace_tier: ("longlived" | "shortlived") | null;
                         retention_days: number | null;
+                        incomplete_after_hours: number | null;
                         last_run_start_time_live: string | null;
                         run_count?: number | null;
                         latency_p50?: number | null;
@@ -6861,6 +6877,7 @@ export interface operations {
                     default_dataset_id?: string | null;
                     trace_tier?: ("longlived" | "shortlived") | null;
                     retention_days?: number | null;
+                    incomplete_after_hours?: number | null;
                     num_examples?: number | null;
                     num_repetitions?: number | null;
                     evaluator_keys?: string[] | null;
@@ -6896,6 +6913,7 @@ export interface operations {
                         test_run_number: number | null;
                         trace_tier: ("longlived" | "shortlived") | null;
                         retention_days: number | null;
+                        incomplete_after_hours: number | null;
                         last_run_start_time_live: string | null;
                     };
                 };
@@ -6985,6 +7003,7 @@ export interface operations {
                         test_run_number: number | null;
                         trace_tier: ("longlived" | "shortlived") | null;
                         retention_days: number | null;
+                        incomplete_after_hours: number | null;
                         last_run_start_time_live: string | null;
                         run_count?: number | null;
                         latency_p50?: number | null;
@@ -7076,6 +7095,7 @@ export interface operations {
                     default_dataset_id?: string | null;
                     trace_tier?: ("longlived" | "shortlived") | null;
                     retention_days?: number | null;
+                    incomplete_after_hours?: number | null;
                     name?: string | null;
                 };
             };
@@ -7104,6 +7124,7 @@ export interface operations {
                         test_run_number: number | null;
                         trace_tier: ("longlived" | "shortlived") | null;
                         retention_days: number | null;
+                        incomplete_after_hours: number | null;
                         last_run_start_time_live: string | null;
                     };
                 };
@@ -8602,6 +8623,7 @@ export interface operations {
                         test_run_number: number | null;
                         trace_tier: ("longlived" | "shortlived") | null;
                         retention_days: number | null;
+                        incomplete_after_hours: number | null;
                         last_run_start_time_live: string | null;
                         run_count?: number | null;
                         latency_p50?: number | null;
@@ -8793,7 +8815,7 @@ export interface operations {
                                 /** @enum {string} */
                                 run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                                 /** @enum {string} */
-                                status?: "SUCCESS" | "ERROR" | "PENDING";
+                                status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                                 start_time?: string;
                                 end_time?: string | null;
                                 latency_seconds?: number;
@@ -12228,6 +12250,7 @@ export interface operations {
                     })[];
                 };
             };
+            404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from langgraph.store.base import BaseStore
 
 from ..calls.update_state import to_command, to_run_result
+from ..checkpoints.merged_metadata import USER_OBJECTS
 from ..checkpoints.saver import HeddleSaver
 from ..output import complain
 from ..savers import Savers
@@ -268,7 +269,7 @@ class _Execution:
 
     def _lost_trace(self, error: dict[str, Any] | None) -> dict[str, Any]:
         config, given = self._config, self._kwargs["config"]
-        configurable: dict[str, Any] = dict(config["configurable"])
+        configurable = {key: value for key, value in config["configurable"].items() if key not in USER_OBJECTS}
         project = configurable.pop("langsmith_project", None)
         configurable.pop("langsmith_example_id", None)
         return {

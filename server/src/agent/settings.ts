@@ -56,7 +56,9 @@ export const agentOptions = {
     default: 100,
     min: 1,
     max: 10_000,
-    description: "Maximum number of runs that this server executes concurrently, across all of its graph hosts.",
+    description:
+      "Maximum number of runs that this server executes concurrently, across all of its graph hosts. " +
+      "Servers on one database use the same fraction of theirs: give a smaller machine fewer.",
   }),
   hostMemoryMb: integer({
     env: ["HEDDLE_HOST_MEMORY_MB"],

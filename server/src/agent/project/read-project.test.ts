@@ -109,11 +109,17 @@ test("reports keys without effect by name, without an error", async () => {
     dockerfile_lines: ["RUN true"],
     keep_pkg_tools: true,
     htpp: {},
-    http: { disable_mpc: true, cors: { allow_origin: "*" } },
+    http: {
+      disable_mpc: true,
+      cors: { allow_origin: "*" },
+      configurable_headers: { includes: ["x-*", "Authorization", "X-Heddle-Own-Code"] },
+    },
     env: ["NOT_SET_HERE"],
   });
-  expect(warnings).toHaveLength(6);
+  expect(warnings).toHaveLength(8);
   for (const named of [
+    "Authorization, which runs never get",
+    "X-Heddle-Own-Code",
     "dockerfile_lines",
     "keep_pkg_tools",
     "htpp",

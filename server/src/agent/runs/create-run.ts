@@ -103,7 +103,9 @@ export async function createRun(deps: AgentDeps, request: RunRequest): Promise<A
   return {
     ...REPLAYED,
     ...ids,
-    run: run ?? serializeReservedRun(reserved, buildKwargs(deps, request, isTemporary(request))),
+    // without a caller: the user's object is not shown
+    run:
+      run ?? serializeReservedRun(reserved, buildKwargs(deps, { ...request, principal: null }, isTemporary(request))),
   };
 }
 

@@ -12,7 +12,7 @@
  *        +------------ release (host died, shutdown) --+
  */
 import type { RunEnd } from "../../../../graph-host/src/host-protocol.ts";
-import type { GroupCommit } from "../../base/db/group-commit.ts";
+import { GroupCommit } from "../../base/db/group-commit.ts";
 import { untilDone } from "../../base/db/retry.ts";
 import type { GraphHost } from "../hosts/graph-host.ts";
 import type { GraphHosts } from "../hosts/graph-hosts.ts";
@@ -55,6 +55,8 @@ export class RunQueue {
   #active = new Map<string, ActiveRun>();
   #waitingForHost: ActiveRun[] = [];
   #creates: GroupCommit<NewRun, CreatedRun>;
+  /** Announcements of pending runs: those of a burst share a statement. */
+  readonly #notices: GroupCommit<void, void>;
   readonly #endings: RunEndings;
   readonly #reconciler: Reconciler;
   /** Creations in progress that may claim their run. */
@@ -80,6 +82,10 @@ export class RunQueue {
       ({ threadId }) => threadId,
       (runs) => createRuns(options.hotSql, runs, false),
     );
+    this.#notices = new GroupCommit(async (calls) => {
+      await notifyQueue(options.sql);
+      return calls;
+    });
     this.#endings = new RunEndings({
       ...options,
       counts: this.counts,
@@ -129,7 +135,7 @@ export class RunQueue {
     // other servers may have a free slot, or the graph
     const elsewhere = !claim || !this.#hosts.runnable.includes(created.graph_id);
     if (created.outcome === "created" && !created.claimed) {
-      if (elsewhere && !this.#o.alone()) await notifyQueue(this.#o.sql);
+      if (elsewhere && !this.#o.alone()) await this.#notices.call();
       // a slot may have become free in the meantime; and a claim of the thread's next run skips it while this one is written
       else if (run.afterSeconds <= 0) this.wake();
     }
@@ -207,6 +213,11 @@ export class RunQueue {
       isAny = true;
     }
     return isAny;
+  }
+
+  /** Handles runs that were announced to all servers. */
+  onAnnounced(): void {
+    this.#claimer.onAnnounced();
   }
 
   /** Claims pending runs now. */

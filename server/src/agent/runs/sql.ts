@@ -103,6 +103,12 @@ export function claimRuns(sql: Sql, serverId: string, limit: number): Promise<Cl
   return sql<ClaimedRun[]>`select * from claim_runs(${serverId}, ${limit})`;
 }
 
+/** Claims as `claimRuns` does, but of the runs of the last `leftOverMs` at most the server's share (`claim_share`). */
+export function claimShare(sql: Sql, serverId: string, limit: number, leftOverMs: number): Promise<ClaimedRun[]> {
+  return sql<ClaimedRun[]>`
+    select * from claim_runs(${serverId}, claim_share(${serverId}, ${limit}, ${leftOverMs / 1000}))`;
+}
+
 export async function finishRuns(sql: Sql, runs: FinishedRun[], notify: boolean): Promise<FinishOutcome[]> {
   return sql<FinishOutcome[]>`
     select f.outcome, f.waiting from unnest(

@@ -62,6 +62,7 @@ export function buildExecution(options: Options, started: Started): { queue: Run
     protocol,
     fault,
     alone: () => lease.alone,
+    lowestLoadElsewhere: () => lease.lowestLoadElsewhere,
     onStarted: (threadId) => threadWatch.touch(threadId),
     onEnded(run, outcome) {
       const { runId, threadId, graphId, attempt, kwargs, claimedAt } = run;

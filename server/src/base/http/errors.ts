@@ -32,7 +32,7 @@ export function errorHandler(format: ErrorFormat, log: Log, onShortage?: (shorta
   return (thrown, c) => {
     const shortage = shortageIn(thrown);
     if (shortage) onShortage?.(shortage);
-    const error = translate(thrown);
+    const error = hasLeft(c, thrown) ? new AppError(400, INCOMPLETE) : translate(thrown);
     if (error.status >= 500) {
       const request = {
         method: c.req.method,
@@ -48,6 +48,14 @@ export function errorHandler(format: ErrorFormat, log: Log, onShortage?: (shorta
     const family = c.get("errorFamily") as ErrorFamily | undefined;
     return errorResponse(family ?? formatFor(format, c), error, c.req.path);
   };
+}
+
+export const INCOMPLETE = "The request body did not arrive completely.";
+
+/** Whether a body could not be read because the client has disconnected: an error of nobody, whose answer nobody reads. */
+function hasLeft(c: Context, thrown: unknown): boolean {
+  const { code } = (thrown ?? {}) as { code?: unknown };
+  return c.req.raw.signal.aborted && (code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE");
 }
 
 /** Returns the path without credentials, such as the token of a feedback link. */
@@ -130,13 +138,23 @@ export function translate(thrown: unknown): AppError {
   return new AppError(500, "Internal Server Error", { cause: thrown });
 }
 
+/** Issues that an answer names: a body may have as many as values. */
+export const MAX_ISSUES = 20;
+const MAX_MESSAGE = 1000;
+
 /** Formats issues as `limit: expected number, received string; metadata.x: …`. */
 export function describeIssues(error: z.ZodError): string {
-  return error.issues
+  const issues = error.issues
+    .slice(0, MAX_ISSUES)
     .flatMap((issue) => meantBy(issue))
-    .map((issue) => `${issue.path.join(".") || "body"}: ${issue.message}`)
-    .join("; ");
+    .slice(0, MAX_ISSUES)
+    .map((issue) => `${cut(issue.path.join(".")) || "body"}: ${cut(issue.message)}`);
+  const more = error.issues.length - MAX_ISSUES;
+  return issues.join("; ") + (more > 0 ? `; and ${more} more` : "");
 }
+
+/** Bounds a message or a name, which may be as long as the body. */
+export const cut = (text: string): string => (text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE)}…`);
 
 type Issue = z.core.$ZodIssue;
 

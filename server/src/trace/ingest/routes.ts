@@ -4,12 +4,15 @@ import type { Principal } from "../../base/auth/principal.ts";
 import { v1 } from "../../base/http/aliases.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
-import { collectParts } from "./collect-parts.ts";
+import { JsonStructure, type StructureLimit } from "../../base/json-structure.ts";
+import { BODY_SETTING } from "../settings.ts";
+import { type Collected, collectParts } from "./collect-parts.ts";
 import type { Reservation } from "./ingest-gate.ts";
 import { ingestRuns, onlyRuns } from "./ingest-runs.ts";
 import { readBuffer, readText } from "./read-body.ts";
 import { readBatch, readSingle } from "./read-messages.ts";
 import { readMultipart } from "./read-multipart.ts";
+import { RUN_BYTES } from "./run-piece.ts";
 
 const accepted = z.object({ message: z.string() });
 const shared = {
@@ -39,7 +42,13 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
     await gate.admit({ length: length === null ? undefined : Number(length), compressed }, work, workspaceId);
     return Response.json({ message }, { status: 202 });
   };
-  const text = (request: Request, reservation: Reservation) => readText(request, settings.maxBodyBytes, reservation);
+  const { maxBodyBytes: maxBytes } = settings;
+  const structure = (limit: StructureLimit) => new JsonStructure(limit);
+  const text = (request: Request, reservation: Reservation) => readText(request, maxBytes, reservation, structure);
+  const store = async (principal: Principal, collected: Collected, reservation: Reservation) => {
+    reservation.weigh(reservation.weight + collected.messages.length * RUN_BYTES);
+    await ingestRuns(deps, principal, collected);
+  };
 
   return [
     route({
@@ -53,7 +62,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
           c.req.raw,
           principal,
           async (reservation) =>
-            ingestRuns(deps, principal, onlyRuns([readSingle(await text(c.req.raw, reservation), "post")])),
+            store(principal, onlyRuns([readSingle(await text(c.req.raw, reservation), "post")]), reservation),
           "Run created",
         ),
     }),
@@ -70,7 +79,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
           principal,
           async (reservation) => {
             const message = readSingle(await text(c.req.raw, reservation), "patch", params.run_id);
-            await ingestRuns(deps, principal, onlyRuns([message]));
+            await store(principal, onlyRuns([message]), reservation);
           },
           "Run updated",
         ),
@@ -85,7 +94,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
         receive(
           c.req.raw,
           principal,
-          async (reservation) => ingestRuns(deps, principal, onlyRuns(readBatch(await text(c.req.raw, reservation)))),
+          async (reservation) => store(principal, onlyRuns(readBatch(await text(c.req.raw, reservation))), reservation),
           "Runs batch ingested",
         ),
     }),
@@ -100,9 +109,12 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
           c.req.raw,
           principal,
           async (reservation) => {
-            const body = await readBuffer(c.req.raw, settings.maxBodyBytes, reservation);
+            const body = await readBuffer(c.req.raw, maxBytes, reservation);
             const parts = readMultipart(c.req.header("content-type") ?? "", body);
-            await ingestRuns(deps, principal, collectParts(parts));
+            const counted = structure({ maxBytes, setting: BODY_SETTING });
+            const collected = collectParts(parts, counted);
+            reservation.weigh(counted.weight);
+            await store(principal, collected, reservation);
           },
           "Runs batch ingested",
         ),
