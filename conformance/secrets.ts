@@ -45,13 +45,18 @@ export function searchSecrets({ directory, pid, urls, withArchive = false }: Sea
     for (const [name, value] of ownSecrets(directory, pid)) secrets.set(name, value);
   };
   const describe = (place: string, text: string): string[] =>
-    [...secrets].filter(([, value]) => encodings(value).some((form) => text.includes(form))).map(([name]) => `${name} is in ${place}`);
+    [...secrets]
+      .filter(([, value]) => encodings(value).some((form) => text.includes(form)))
+      .map(([name]) => `${name} is in ${place}`);
   return {
     async running() {
       learn();
       const leaks = await searchDatabases(directory, secrets);
       for (const url of urls) {
-        const metrics = await fetch(`${url}/metrics`).then((response) => response.text(), () => "");
+        const metrics = await fetch(`${url}/metrics`).then(
+          (response) => response.text(),
+          () => "",
+        );
         leaks.push(...describe(`the metrics of ${url}`, metrics));
       }
       if (withArchive) leaks.push(...(await searchArchive(directory, secrets)));
@@ -130,11 +135,21 @@ async function searchDatabases(directory: string, secrets: ReadonlyMap<string, s
   if (!files.every((file) => existsSync(file))) return [];
   const [port, password] = files.map((file) => readFileSync(file, "utf8").trim());
   const open = (database: string) =>
-    postgres({ host: "127.0.0.1", port: Number(port), user: "heddle", password: password!, database, max: 1, onnotice: () => {} });
+    postgres({
+      host: "127.0.0.1",
+      port: Number(port),
+      user: "heddle",
+      password: password!,
+      database,
+      max: 1,
+      onnotice: () => {},
+    });
   const leaks: string[] = [];
   const forms = [...secrets].flatMap(([name, value]) => encodings(value).map((form) => ({ name, form })));
   const main = open("heddle");
-  const databases = await main<{ datname: string }[]>`select datname from pg_database where datallowconn and not datistemplate`;
+  const databases = await main<
+    { datname: string }[]
+  >`select datname from pg_database where datallowconn and not datistemplate`;
   await main.end();
   for (const { datname } of databases) {
     const sql = open(datname);

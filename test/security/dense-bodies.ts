@@ -36,7 +36,7 @@ const field = (number: number, content: Buffer): Buffer =>
 /** A request with one resource, scope and span, which contains these bytes. */
 const inSpan = (content: Buffer): Buffer => field(1, field(2, field(2, content)));
 const deep = (levels: number): Buffer => {
-  let value = Buffer.from([0x08, 0x01]);
+  let value: Buffer = Buffer.from([0x08, 0x01]);
   for (let level = 0; level < levels; level++) value = field(5, field(1, value));
   return value;
 };
