@@ -203,4 +203,15 @@ describe.runIf(isPython)("protocol v2 of Python graphs, which has the events of 
     expect(child[1]![1]).toMatchObject({ event: "started", graph_name: "child", trigger_call_id: expect.any(String) });
     expect(child[5]![1]).toEqual({ event: "completed", graph_name: "child" });
   });
+
+  test("an interrupted subgraph ends before its graph does", async () => {
+    const found = await events("nested", { ask: true });
+    const lifecycle = found.filter(({ method }) => method === "lifecycle");
+    const ends = lifecycle.map(({ at, data }) => [at.join(), (data as { event: string }).event]).slice(-3);
+    expect(ends).toEqual([
+      ["child,grandchild", "interrupted"],
+      ["child", "interrupted"],
+      ["", "interrupted"],
+    ]);
+  });
 });

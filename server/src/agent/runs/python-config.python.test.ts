@@ -100,6 +100,7 @@ describe("a run with `__pregel_resuming`, which a remote graph sends when its pa
     expect(await wait(threadId, { input, ...RESUMING })).toEqual(asked);
     expect((await server.call("GET", `/threads/${threadId}`)).json.status).toBe("interrupted");
     const [{ id }] = asked.__interrupt__;
+    expect(asked.__interrupt__).toEqual([{ id, value: "Go on?" }]);
     const done = await wait(threadId, { command: { resume: { [id]: "yes" } } });
     expect(done.trail).toEqual(["input", "before", "answer yes"]);
     // the key belongs to its run

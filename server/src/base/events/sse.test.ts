@@ -9,8 +9,8 @@ test.each(ENDS)("a frame is one line per field for clients that split at %j", (e
   const json = JSON.stringify(value);
   for (const data of [json, Buffer.from(json)]) {
     const frame = sseFrame(1, `updates|a${end}b`, data);
-    // the lines of Python's str.splitlines
-    const lines = frame.toString().split(/[\n\r\v\f\u001c-\u001e\u0085\u2028\u2029]/);
+    // where Python's str.splitlines splits, besides control characters, which JSON escapes
+    const lines = frame.toString().split(/[\n\r\u0085\u2028\u2029]/);
     expect(lines).toEqual([`event: updates|a b`, expect.stringMatching(/^data: \{/), "id: 1", "", ""]);
     expect(JSON.parse(lines[1]!.slice("data: ".length))).toEqual(value);
     expect(JSON.parse(frameData(frame).toString())).toEqual(value);
