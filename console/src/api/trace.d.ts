@@ -4105,6 +4105,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -4418,6 +4419,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -5148,6 +5150,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -5436,6 +5439,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400Problem"];
             401: components["responses"]["Error401Problem"];
             403: components["responses"]["Error403Problem"];
             404: components["responses"]["Error404Problem"];
@@ -5470,6 +5474,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400Problem"];
             401: components["responses"]["Error401Problem"];
             403: components["responses"]["Error403Problem"];
             404: components["responses"]["Error404Problem"];
@@ -5807,6 +5812,7 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -5898,6 +5904,7 @@ export interface operations {
                     "application/json": components["schemas"]["LegalHold"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -5931,6 +5938,7 @@ export interface operations {
                     } | null;
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -6002,6 +6010,7 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -6180,6 +6189,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
@@ -6287,6 +6297,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
@@ -6503,6 +6514,7 @@ export interface operations {
                     })[];
                 };
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
@@ -6606,6 +6618,7 @@ export interface operations {
                     })[];
                 };
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
@@ -6649,6 +6662,7 @@ export interface operations {
                     })[];
                 };
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
@@ -6761,6 +6775,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400Problem"];
             404: components["responses"]["Error404Problem"];
             422: components["responses"]["Error422Problem"];
             431: components["responses"]["Error431Problem"];
@@ -7062,6 +7077,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -7161,6 +7177,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -7189,6 +7206,7 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
@@ -7283,6 +7301,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             410: components["responses"]["Error410"];
             422: components["responses"]["Error422"];
@@ -7345,6 +7364,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -7480,6 +7500,7 @@ export interface operations {
                     "application/json": components["schemas"]["Feedback"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -7510,6 +7531,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -7761,6 +7783,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -7791,6 +7814,7 @@ export interface operations {
                     "application/jsonl": string;
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -7821,6 +7845,7 @@ export interface operations {
                     "application/jsonl": string;
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -7851,6 +7876,7 @@ export interface operations {
                     "application/jsonl": string;
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8024,6 +8050,7 @@ export interface operations {
                     "application/json": components["schemas"]["ComparativeExperimentListed"][];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8054,6 +8081,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8183,6 +8211,7 @@ export interface operations {
                     "application/json": components["schemas"]["Dataset"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8213,6 +8242,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8282,6 +8312,7 @@ export interface operations {
                     "application/json": components["schemas"]["DatasetVersion"][];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8317,6 +8348,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8348,6 +8380,7 @@ export interface operations {
                     "application/json": components["schemas"]["DatasetVersion"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8415,6 +8448,7 @@ export interface operations {
                     "application/json": string[];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8482,6 +8516,7 @@ export interface operations {
                     "application/json": components["schemas"]["DatasetShare"] | null;
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8512,6 +8547,7 @@ export interface operations {
                     "application/json": components["schemas"]["DatasetShare"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8538,6 +8574,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8566,6 +8603,7 @@ export interface operations {
                     "application/json": components["schemas"]["Dataset"];
                 };
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
@@ -8644,6 +8682,7 @@ export interface operations {
                     }[];
                 };
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
@@ -9205,6 +9244,7 @@ export interface operations {
                     "application/json": components["schemas"]["Example"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -9235,6 +9275,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -9357,6 +9398,7 @@ export interface operations {
                     "application/json": components["schemas"]["BulkExportDestination"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -9383,6 +9425,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -9721,6 +9764,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -9862,6 +9906,7 @@ export interface operations {
                     }[];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -9931,6 +9976,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -10205,6 +10251,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -10298,6 +10345,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -10391,6 +10439,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -10484,6 +10533,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -10807,6 +10857,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -10837,6 +10888,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -11041,6 +11093,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -11259,6 +11312,7 @@ export interface operations {
                     "application/json": components["schemas"]["Workspace"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -11545,6 +11599,7 @@ export interface operations {
                     "application/json": components["schemas"]["Role"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -12122,6 +12177,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];
         };
@@ -12144,6 +12200,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];
         };
@@ -12166,6 +12223,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];
         };
