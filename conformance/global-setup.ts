@@ -16,5 +16,5 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   }
   const server = await startServer();
   project.provide("url", server.url);
-  return () => server.stop();
+  return () => server.stop({ withArchive: true });
 }
