@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
 import WebSocket from "ws";
 import { client, connectTo, url } from "./clients.ts";
+import { has } from "./features.ts";
 import { Network } from "./network.ts";
 import { isPython } from "./server.ts";
 
@@ -24,7 +25,7 @@ const written = (data: unknown): unknown => (isPython ? data : (data as { payloa
 
 const user = (content: string) => ({ messages: [{ role: "user", content }] });
 
-describe.each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) => {
+describe.runIf(has("protocol v2")).each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) => {
   function connect(assistantId: string, threadId: string = randomUUID()): Stream {
     const stream = client.threads.stream(threadId, { assistantId, transport, webSocketFactory });
     open.push(stream);

@@ -32,15 +32,24 @@ export interface RunningServer {
  * the interpreter of `HEDDLE_PYTHON`.
  */
 export const isPython = process.env["HEDDLE_CONFORMANCE_LANGUAGE"] === "python";
-const PROJECT = isPython ? "project-python" : "project";
+
+/** Returns the directory of a project; `HEDDLE_CONFORMANCE_PROJECTS` is a copy of them, with packages of its own. */
+export const projectDirectory = (name: string): string =>
+  join(process.env["HEDDLE_CONFORMANCE_PROJECTS"] ?? "conformance", isPython ? `${name}-python` : name);
+
+const configOf = (name: string): string => join(projectDirectory(name), "langgraph.json");
 
 /** Starts `heddle dev` on the suite's own graphs, as a user would, with fresh data. */
 export const startServer = (): Promise<RunningServer> =>
-  start((port) => ["dev", "--config", `conformance/${PROJECT}/langgraph.json`, "--port", port, "--no-trace"]);
+  start((port) => ["dev", "--config", configOf("project"), "--port", port, "--no-trace"]);
 
 /** Starts `heddle dev` on another project. */
 export const startProject = (config: string, settings: Record<string, string> = {}): Promise<RunningServer> =>
   start((port) => ["dev", "--config", config, "--port", port, "--no-trace"], { HEDDLE_HOSTS: "1", ...settings });
+
+/** Starts `heddle dev` on another project of the suite, in the language of the suite. */
+export const startOwnProject = (name: string, settings: Record<string, string> = {}): Promise<RunningServer> =>
+  startProject(configOf(name), settings);
 
 /** Starts `heddle dev` on the example graphs. */
 export const startExamples = (settings: Record<string, string>): Promise<RunningServer> =>
@@ -85,7 +94,7 @@ export async function startTracedServer(
 
 /** Starts the same for a network: every request needs a key. */
 export const startLockedServer = (): Promise<RunningServer> =>
-  start((port) => ["dev", "--config", `conformance/${PROJECT}/langgraph.json`, "--port", port, "--no-trace"], {
+  start((port) => ["dev", "--config", configOf("project"), "--port", port, "--no-trace"], {
     HEDDLE_AUTH: "required",
   });
 
