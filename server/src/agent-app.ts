@@ -10,8 +10,10 @@ import { toAuthUser } from "./agent/custom-auth/access.ts";
 import { projectAuthenticator } from "./agent/custom-auth/authenticate.ts";
 import type { AgentDeps } from "./agent/deps.ts";
 import { agentRoutes, workerRoutes } from "./agent/index.ts";
+import { errorFormat } from "./agent/project/error-format.ts";
 import { agentOptions } from "./agent/settings.ts";
 import { createApp, type Surroundings } from "./app.ts";
+import type { ErrorFormat } from "./base/http/errors.ts";
 import { holdBodies } from "./base/http/hold-body.ts";
 import { takeInternalHeaders } from "./base/http/internal-headers.ts";
 import { type Guard, IN_PROCESS, recognize } from "./base/http/route.ts";
@@ -32,8 +34,18 @@ export function createAgentApp(deps: AgentDeps, guard: Guard, worker = false, re
   deps.loopback.answerOwnCode = async (request) => app.fetch(request, IN_PROCESS);
   deps.loopback.ready = true;
   if (!worker) return app;
-  return createApp(deps, workerRoutes(deps), guard, { allows: agentOrigins(deps, reach), bodySetting: BODY_SETTING });
+  const errors = errorsFor(deps);
+  return createApp(deps, workerRoutes(deps), guard, {
+    allows: agentOrigins(deps, reach),
+    bodySetting: BODY_SETTING,
+    errors,
+  });
 }
+
+const errorsFor =
+  (deps: AgentDeps): ErrorFormat =>
+  (c) =>
+    errorFormat(deps.settings.errors, c.req.header("user-agent"));
 
 /** Reads the HTTP section of langgraph.json: CORS rules, a prefix, the project's own app. */
 function projectSurroundings(deps: AgentDeps, reach: Reach): Surroundings {
@@ -45,6 +57,7 @@ function projectSurroundings(deps: AgentDeps, reach: Reach): Surroundings {
     arrival: takeInternalHeaders,
     corsRules: corsRules(http.cors),
     bodySetting: BODY_SETTING,
+    errors: errorsFor(deps),
     logger: rules && logRequests(deps.log, rules),
     prefix: prefix === "" ? undefined : prefix,
     mountFirst(app, routes, guard, bodies) {

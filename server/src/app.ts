@@ -6,7 +6,7 @@ import { AppError } from "./base/errors.ts";
 import { refuseControlCharacters } from "./base/http/control-characters.ts";
 import { type ClientIpSettings, findClientIp } from "./base/http/client-ip.ts";
 import { allowOrigins, type CrossOriginRules, type CrossOriginSettings } from "./base/http/cross-origin.ts";
-import { errorHandler, type ErrorMode, errorResponse } from "./base/http/errors.ts";
+import { type ErrorFormat, errorHandler, errorResponse, formatFor } from "./base/http/errors.ts";
 import { BodyGate, type BodySettings } from "./base/http/body-gate.ts";
 import type { BodyLimits } from "./base/http/hold-body.ts";
 import { nameRequests } from "./base/http/request-id.ts";
@@ -22,7 +22,7 @@ interface Space {
   metrics: Metrics;
   health: Pick<ServerHealth, "note">;
   telemetry: Telemetry | undefined;
-  settings: { errors: ErrorMode } & BodySettings & ClientIpSettings & CrossOriginSettings;
+  settings: BodySettings & ClientIpSettings & CrossOriginSettings;
 }
 
 /** Middleware ahead of every route, including unknown paths: `preflights` runs before CORS, `requests` after it. */
@@ -45,6 +45,7 @@ export interface Surroundings {
   explainMissing?: (path: string, method: string) => string | undefined;
   /** Environment variable that sets the largest body. */
   bodySetting: string;
+  errors: ErrorFormat;
   /** Prefix of every path. */
   prefix?: string | undefined;
   /** Whether a trailing slash makes a path another one: not for LangSmith's clients (contract trace-platform §0.1). */
@@ -66,6 +67,7 @@ export function createApp(
     corsRules: rules,
     logger,
     bodySetting,
+    errors,
     prefix,
     strict = true,
     mountFirst,
@@ -74,8 +76,8 @@ export function createApp(
 ): Hono {
   const app = new Hono(prefix === undefined ? { strict } : { getPath: pathBelow(prefix) });
   const notFound = (c: Context) =>
-    errorResponse(settings.errors, new AppError(404, explain?.(c.req.path, c.req.method) ?? "404 Not Found"));
-  app.onError(errorHandler(settings.errors, log, (shortage) => health.note(shortage)));
+    errorResponse(formatFor(errors, c), new AppError(404, explain?.(c.req.path, c.req.method) ?? "404 Not Found"));
+  app.onError(errorHandler(errors, log, (shortage) => health.note(shortage)));
   app.notFound(notFound);
   if (arrival) app.use(arrival);
   app.use(refuseControlCharacters);

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 
 import { unauthorized } from "../../server/src/base/errors.ts";
 import type { Guard, Route } from "../../server/src/base/http/route.ts";
+import { PUBLIC_BODY_BYTES } from "../../server/src/base/http/hold-body.ts";
 import { noAudit, testPrincipal } from "../../server/test/principal.ts";
 import { concrete, startSpaces } from "./spaces.ts";
 
@@ -106,6 +107,20 @@ test("the public routes are the listed ones, besides those with a share token", 
       .map(({ method, path }) => `${space.name} ${method} ${path}`),
   );
   expect(open.toSorted()).toEqual(PUBLIC);
+});
+
+test("public routes accept small bodies; SECURITY.md names the exceptions", () => {
+  const larger = all.flatMap((space) =>
+    space.routes
+      .filter((route) => route.permission === "public")
+      .filter(({ streamsBody, maxBodyBytes }) => streamsBody || (maxBodyBytes ?? 0) > PUBLIC_BODY_BYTES)
+      .map(({ method, path, maxBodyBytes }) => `${space.name} ${method} ${path} ${maxBodyBytes ?? "streamed"}`),
+  );
+  expect(larger.toSorted()).toEqual([
+    "control POST /webhooks/github/:integration_id 1048576",
+    "control POST /webhooks/gitlab/:integration_id 1048576",
+    "control PUT /uploads/tarballs/:tenant_id/:deployment_id/:file streamed",
+  ]);
 });
 
 test("every other route and alias consults the guard first and obeys it", async () => {

@@ -10,6 +10,8 @@ export interface PrintedPlatform {
   child: ChildProcess;
   /** Returns the address that was printed for a part, such as "Traces". */
   url(part: string): string;
+  /** Returns the key of the first start. */
+  key(): string;
 }
 
 /** Starts `heddle dev` or `heddle up` as a user does, with only this environment, and waits for all its addresses. */
@@ -32,6 +34,11 @@ export async function startPrinted(args: string[], env: NodeJS.ProcessEnv): Prom
       const url = find(part);
       if (url === undefined) throw new Error(`no ${part} in ${output}`);
       return url;
+    },
+    key() {
+      const key = /Key\s+(lsv2_\S+)/.exec(output)?.[1];
+      if (key === undefined) throw new Error(`no key in ${output}`);
+      return key;
     },
   };
 }

@@ -22,8 +22,10 @@ from .answer_tool_calls import answer_tool_calls
 from .marks import ProgressMarks
 from .outcome import to_outcome
 from .retry_run import reached_before, retry_start
+from .run_context import fit_context, with_both
 from .run_input import (
     NoAnswersLeft,
+    is_resuming,
     named_resume,
     run_config,
     run_input,
@@ -89,7 +91,7 @@ class _Execution:
     def __init__(self, deps: RunDeps, run: ActiveRun, kwargs: dict[str, Any]) -> None:
         self._deps = deps
         self._run = run
-        self._kwargs = kwargs
+        self._kwargs = kwargs = with_both(kwargs)
         self._config = run_config(run.start, kwargs, deps.langgraph_version)
         self._trace: RunTrace | None = None
         if deps.tracing:
@@ -163,6 +165,7 @@ class _Execution:
 
     async def _stream(self, opened: OpenedGraph) -> None:
         deps, run, kwargs = self._deps, self._run, self._kwargs
+        context = fit_context(opened.graph, kwargs, self._config["configurable"])
         saver = deps.savers.for_run(run.start, opened.graph, opened.is_static, self._marks.reached)
         self._saver = saver
         self._graph = _bind(opened.graph, saver, deps.store)
@@ -177,7 +180,7 @@ class _Execution:
             graph=self._graph,
             input=given,
             config=config,
-            options=stream_options(kwargs),
+            options=stream_options(kwargs, context),
             kwargs=kwargs,
             run_id=run.run_id,
             emit=self._emit,
@@ -217,7 +220,7 @@ class _Execution:
         if command:
             return to_command(command), self._config
         given = run_input(kwargs)
-        if kwargs.get("command") or not isinstance(given, dict):
+        if kwargs.get("command") or not isinstance(given, dict) or is_resuming(self._config):
             return given, self._config
         if start.get("fresh_thread") or start.get("keep_tool_calls"):
             return given, self._config

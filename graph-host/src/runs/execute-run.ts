@@ -65,7 +65,10 @@ export async function executeRun(deps: RunDeps, run: ActiveRun, kwargs: RunKwarg
       begun = true;
       const stream = { graph, emit, pause: deps.pause, commit: saver.flush.bind(saver), ...prepared };
       if (kwargs.protocol === "v2") await streamProtocol({ ...stream, graphId: start.graph_id });
-      else await streamRun({ ...stream, kwargs, runId: start.run_id });
+      else {
+        const { langgraphVersion } = deps;
+        await streamRun({ ...stream, kwargs, runId: start.run_id, langgraphVersion });
+      }
     }
   };
   const execution = outcomeAfter(

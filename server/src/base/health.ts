@@ -115,10 +115,9 @@ export class Health {
   }
 
   #check(): Promise<void> {
-    return (this.#checking ??= Promise.all(this.#parts.map((part) => this.#ask(part))).then(() => {
-      this.#checking = undefined;
-      this.#checkedAt = this.#now();
-    }));
+    return (this.#checking ??= Promise.all(this.#parts.map((part) => this.#ask(part)))
+      .then(() => void (this.#checkedAt = this.#now()))
+      .finally(() => (this.#checking = undefined)));
   }
 
   async #ask(part: Part): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * Proxy from the console's own origin to the servers behind it: `/api/agent/…`, `/api/trace/…`, `/api/control/…`. With
- * one origin, session cookies are sent and pages need no CORS rules. Nothing is added, removed or buffered; the server
- * behind authorizes each request, as for any other client.
+ * one origin, session cookies are sent and pages need no CORS rules. Nothing is buffered, and only headers of the
+ * connection are removed; the server behind authorizes each request, as for any other client.
  */
 import { Agent, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -11,6 +11,7 @@ import { createProxyServer } from "httpxy";
 
 import type { PeerCheck } from "../base/http/confined-peers.ts";
 import { FORWARDED_HEADER } from "../base/http/internal-headers.ts";
+import { HOP_BY_HOP } from "../base/http/hop-by-hop.ts";
 import { markKnown } from "../base/http/connection-guard.ts";
 import { refuseUpgrade } from "../base/http/websocket.ts";
 import type { Log } from "../base/log.ts";
@@ -57,6 +58,7 @@ export class SpaceProxy {
       if (response.destroyed) return;
       if (isRefused) return refuse(response, 403, REFUSAL);
       request.url = url;
+      dropHopByHop(request, FRAMING);
       this.#proxy.web(request, response, { target }).catch((error: unknown) => {
         this.#log.debug({ err: error, space }, "a request of the console failed");
         if (response.headersSent) response.destroy();
@@ -76,6 +78,7 @@ export class SpaceProxy {
       // the server behind authenticates the connection, and ends it when it is refused
       markKnown(socket);
       request.url = url;
+      dropHopByHop(request, OF_AN_UPGRADE);
       this.#proxy.ws(request, socket as Socket, { target }, head).catch(() => socket.destroy());
     });
     return true;
@@ -99,6 +102,18 @@ export class SpaceProxy {
     const rest = match[2]!;
     return { space, target: this.#urls[space](), url: rest.startsWith("/") ? rest : `/${rest}` };
   }
+}
+
+const OF_AN_UPGRADE: ReadonlySet<string> = new Set(["connection", "upgrade"]);
+/** Without it, Node.js would send the body of a GET as if it were the next request. */
+const FRAMING: ReadonlySet<string> = new Set(["transfer-encoding"]);
+
+/**
+ * Removes the headers that concern the connection of the client. Node.js throws while it sends a body if some of them,
+ * such as `Trailer`, are forwarded.
+ */
+function dropHopByHop({ headers }: IncomingMessage, kept: ReadonlySet<string>): void {
+  for (const name of HOP_BY_HOP) if (!kept.has(name)) delete headers[name];
 }
 
 const REFUSAL =

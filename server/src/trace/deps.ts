@@ -9,6 +9,7 @@ import type { ServerHealth } from "../base/server-health.ts";
 import type { Telemetry } from "../base/telemetry/telemetry.ts";
 import type { SignInDeps } from "../identity/sign-in/deps.ts";
 import type { Exporter } from "./bulk-exports/exporter.ts";
+import type { Deletions } from "./legal-holds/deletions.ts";
 import type { LinkSigner } from "./attachments/sign-link.ts";
 import type { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import type { FeedbackWriter } from "./feedback/feedback-writer.ts";
@@ -45,6 +46,8 @@ export interface TraceDeps {
   blobs: RecordedBlobStore;
   links: LinkSigner;
   exporter: Exporter;
+  /** All deletions of what a legal hold may cover. */
+  deletions: Deletions;
   /** Worker that executes recorded erasures. */
   erasures: { wake(): void };
 }

@@ -30,6 +30,7 @@ import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import { measureWaitingPieces } from "./ingest/measure-waiting-pieces.ts";
 import { startIngest } from "./ingest/start-ingest.ts";
+import { Deletions } from "./legal-holds/deletions.ts";
 import { ProjectDirectory } from "./project-records/project-directory.ts";
 import { measureRateLimits } from "./rate-limits/measure-rate-limits.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
@@ -116,12 +117,14 @@ export async function startTracePlatform({
       dataDir,
       secrets,
       outbound,
+      projects,
       faultPoint,
       metrics: measureExports(registry, { sql, log }),
     },
     { ...(now && { now }) },
   );
-  const erasures = new ErasureWorker({ ...ingest, sql, clickhouse, blobs, projects, log });
+  const deletions = new Deletions(sql);
+  const erasures = new ErasureWorker({ ...ingest, sql, clickhouse, blobs, projects, log, deletions });
   const deps: TraceDeps = {
     ...ingest,
     blobs,
@@ -141,6 +144,7 @@ export async function startTracePlatform({
     feedback: new FeedbackMirror({ sql, clickhouse, log, writer: ingest.writer }),
     feedbackWriter: new FeedbackWriter(sql),
     exporter,
+    deletions,
     erasures,
   };
   deps.feedback.start();

@@ -131,7 +131,7 @@ begin
 end $$;
 
 -- Accepts a run and, if its thread is free and the server has a slot (_claim), starts it at once.
--- outcome: created | no_assistant | no_thread | busy | exists (a retried call; the run is as it is)
+-- outcome: created | no_assistant | no_thread | busy | waits_for_itself | exists (a retried call; the run is as it is)
 -- | locked (without _wait: another transaction holds the thread, such as a state update, and others must not wait for it)
 -- | unknown_interrupt (a resume that does not fit the pending interrupts; run holds the reason, see questions.sql).
 -- head: the thread's newest checkpoint, if the run starts at once and nothing was written besides that checkpoint:
@@ -195,6 +195,11 @@ begin
       if _inflight > 0 and _strategy = 'reject' and not (_asked is not null and answers_live(_thread_id, _kwargs)) then
         outcome := 'busy'; return next; return;
       end if;
+      -- a node that calls its own server as a remote graph, with the metadata of its run: it would wait for itself
+      if _strategy = 'enqueue' and t.running_run_id::text = _kwargs #>> '{config,metadata,run_id}'
+         and _kwargs #> '{config,metadata}' ? 'langgraph_node' then
+        outcome := 'waits_for_itself'; run := t.running_run_id::text; return next; return;
+      end if;
     end if;
     -- before the strategy stops other runs
     if _asked is not null then
@@ -228,7 +233,8 @@ begin
     end if;
     -- the settings that persist on the thread, without those of one run or of a point in time
     _lasting := (_merged -> 'config') - 'metadata' || jsonb_build_object('configurable', (_merged -> 'config' -> 'configurable')
-      - array['run_id', 'thread_id', 'graph_id', 'assistant_id', 'checkpoint_id', 'checkpoint_ns', 'checkpoint_map']
+      - array['run_id', 'thread_id', 'graph_id', 'assistant_id', 'checkpoint_id', 'checkpoint_ns', 'checkpoint_map',
+              '__pregel_resuming']
       - user_keys());
 
     if _new then
@@ -271,6 +277,30 @@ begin
   end if;
   return next;
 end $$;
+
+-- The number of runs, up to _limit, that a server should claim now so that all servers use the same fraction of their
+-- slots once the pending runs have started. Runs that have waited for _left_over seconds are any server's: the
+-- servers whose share they were are frozen, or lack the graph. Counts at most 512 pending runs, so that a backlog costs
+-- no more: with that many, every server is busy for a while.
+create or replace function claim_share(_server uuid, _limit integer, _left_over double precision) returns integer language sql stable as $$
+  with load as (
+    select s.server_id, s.slots, count(r.run_id) as running
+    from servers s left join runs r on r.status = 'running' and r.server_id = s.server_id
+    where s.slots is not null group by s.server_id
+  ), queue as (
+    select count(*) as due, count(*) filter (
+      where p.since not between clock_timestamp() - make_interval(secs => _left_over) and clock_timestamp()) as left_over
+    from (select r.run_id, r.thread_id, r.attempt, r.available_at, r.created_at, greatest(r.available_at, r.created_at) as since
+          from runs r where r.status = 'pending' order by r.seq limit 512) p
+    join threads t on t.thread_id = p.thread_id and coalesce(t.running_run_id, p.run_id) = p.run_id
+    where p.available_at <= greatest(now(), p.created_at) or p.attempt > 0 and p.available_at > now() + interval '5 s'
+  )
+  select greatest(0, least(_limit, greatest(
+    ceil(own.slots * (everyone.running + queue.due)::numeric / everyone.slots)::integer - own.running::integer,
+    queue.left_over::integer)))
+  from load own, queue, (select sum(slots) as slots, sum(running) as running from load) everyone
+  where own.server_id = _server
+$$;
 
 -- Claims up to _limit pending runs for a server: oldest first, one per thread, never past an older one of the
 -- same thread. Any server with a slot claims them; readers find the frames on any server (streams.sql).

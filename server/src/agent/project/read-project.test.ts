@@ -24,6 +24,7 @@ const WRONG: [object, RegExp][] = [
   [{ env: 1 }, /env: must be a file, a map of variables, or a list/],
   [{ env: "missing.env" }, /"env" names .*missing\.env, which cannot be read \(ENOENT\)/],
   [{ env: { A: { b: 1 } } }, /env: must be/],
+  [{ env: { BG_JOB_ISOLATED_LOOPS: "true" } }, /BG_JOB_ISOLATED_LOOPS is not supported: .*HEDDLE_HOST_BLOCK_MS/],
   [{ node_version: "18" }, /node_version: must be "20", "22" or "24", not "18"/],
   [{ node_version: "latest" }, /node_version: /],
   [{ node_loader: "bun" }, /node_loader: must be one of tsx, ts-node, not "bun"/],

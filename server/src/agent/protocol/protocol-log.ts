@@ -209,9 +209,10 @@ export class ProtocolLog {
         this.#o.log.error({ err: error, run_id: writer.run.runId }, "could not write the events of a run");
         await this.#o.flagIncomplete?.(writer.run.runId, NOT_STORED);
       }
+    } finally {
+      if (writer.lost) Object.assign(writer, { names: [], bodies: [], bytes: 0 });
+      writer.writing = undefined;
     }
-    if (writer.lost) Object.assign(writer, { names: [], bodies: [], bytes: 0 });
-    writer.writing = undefined;
   }
 
   #commit(batch: EventBatch): Promise<number | null> {

@@ -1,9 +1,11 @@
 import type { WebSocket } from "ws";
 
-import { coerceError } from "../../base/errors.ts";
+import { AppError, coerceError } from "../../base/errors.ts";
+import { boundedParse } from "../../base/http/bounded-parse.ts";
 import { translate } from "../../base/http/errors.ts";
 import type { WebSocketIntake } from "../../base/http/websocket-intake.ts";
 import { uuid7 } from "../../base/ids.ts";
+import { parseJson } from "../../base/json-structure.ts";
 import type { AgentDeps } from "../deps.ts";
 import type { Caller } from "./caller.ts";
 import { type EventFilter, isChannel, matches } from "./event-name.ts";
@@ -210,11 +212,11 @@ export class ProtocolSocket {
 function parseCommand(text: string): Command {
   let message: unknown;
   try {
-    message = JSON.parse(text);
-  } catch {
-    throw invalidArgument("Protocol commands must be valid JSON.");
+    message = parseJson(text);
+  } catch (error) {
+    throw invalidArgument(error instanceof AppError ? error.message : "Protocol commands must be valid JSON.");
   }
-  const parsed = command.safeParse(message);
+  const parsed = boundedParse(command, message);
   if (parsed.success) return parsed.data;
   throw invalidArgument("Protocol commands must include an integer id and string method.");
 }

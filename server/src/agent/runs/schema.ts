@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { jsonObject, queryFlag, uuid } from "../../base/http/fields.ts";
+import { parseJson } from "../../base/json-structure.ts";
 import { webhook } from "../webhooks/schema.ts";
 
 /** Stream modes of contract §8. */
@@ -171,7 +172,7 @@ export const joinStreamQuery = z.object({
 function parseList(text: string): unknown {
   if (!text.startsWith("[")) return text === "" ? [] : text.split(",");
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }
@@ -183,7 +184,7 @@ const metadataFilter = z
   .transform((text, context) => {
     if (text === undefined || text === "") return undefined;
     try {
-      const value: unknown = JSON.parse(text);
+      const value = parseJson(text);
       if (value !== null && typeof value === "object" && !Array.isArray(value)) return value;
     } catch {
       // reported by the issue below

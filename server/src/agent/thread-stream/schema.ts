@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseJson } from "../../base/json-structure.ts";
 
 export const THREAD_STREAM_MODES = ["run_modes", "lifecycle", "state_update"] as const;
 export type ThreadStreamMode = (typeof THREAD_STREAM_MODES)[number];
@@ -21,7 +22,7 @@ export const threadStreamQuery = z.object({ stream_mode: modes, stream_modes: mo
 function parseList(text: string): unknown {
   if (!text.startsWith("[")) return text.split(",");
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }

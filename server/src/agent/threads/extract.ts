@@ -19,10 +19,9 @@ export interface Extract {
 export const extractPaths = z
   .record(
     storableText,
-    storableText.regex(
-      PATH,
-      "must start with values, metadata, config or interrupts, like values.messages[-1].content",
-    ),
+    storableText
+      .max(1000, { abort: true })
+      .regex(PATH, "must start with values, metadata, config or interrupts, like values.messages[-1].content"),
   )
   .refine((paths) => Object.keys(paths).length <= 10, "must not contain more than 10 paths")
   .transform((paths): Extract[] => Object.entries(paths).map(([alias, path]) => ({ alias, ...parsePath(path) })));

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { jsonObject, limit, queryFlag, queryLimit, uuid } from "../../base/http/fields.ts";
+import { parseJson } from "../../base/json-structure.ts";
 import { threadParams } from "./schema.ts";
 
 const checkpointAddress = z
@@ -54,7 +55,7 @@ const querySelect = z
   .transform((value, context) => {
     if (typeof value !== "string" || !value.startsWith("[")) return [value].flat();
     try {
-      return JSON.parse(value) as unknown;
+      return parseJson(value);
     } catch {
       context.addIssue("must be a JSON array of names");
       return z.NEVER;

@@ -24,7 +24,8 @@ function holdsNull(root: unknown): boolean {
   while (rest.length > 0) {
     const value = rest.pop();
     if (value === null) return true;
-    if (typeof value === "object") rest.push(...Object.values(value as object));
+    // one by one: a call has room for some ten thousand arguments only
+    if (typeof value === "object") for (const inner of Object.values(value as object)) rest.push(inner);
   }
   return false;
 }

@@ -50,18 +50,27 @@ export class GroupCommit<In, Out> {
   }
 
   async #drain(): Promise<void> {
-    while (this.#queue.length > 0) {
-      if (this.#o.ready) await this.#o.ready(() => this.#queue.map(({ input }) => input));
-      const batch = this.#take();
-      try {
-        const outputs = await this.#run(batch.map(({ input }) => input));
-        batch.forEach(({ done }, i) => done.resolve(outputs[i]!));
-      } catch (error) {
-        if (batch.length === 1 || this.#o.isAway(error)) batch.forEach(({ done }) => done.reject(error));
-        else await this.#oneByOne(batch);
-      }
+    try {
+      while (this.#queue.length > 0) await this.#next();
+    } finally {
+      // a promise that stayed here would keep all later calls waiting
+      this.#draining = undefined;
     }
-    this.#draining = undefined;
+  }
+
+  async #next(): Promise<void> {
+    let batch: Call<In, Out>[] = [];
+    try {
+      await this.#o.ready?.(() => this.#queue.map(({ input }) => input));
+      batch = this.#take();
+      const outputs = await this.#run(batch.map(({ input }) => input));
+      batch.forEach(({ done }, i) => done.resolve(outputs[i]!));
+    } catch (error) {
+      // the calls that `ready` was asked about fail with it
+      if (batch.length === 0) this.#queue.splice(0).forEach(({ done }) => done.reject(error));
+      else if (batch.length === 1 || this.#o.isAway(error)) batch.forEach(({ done }) => done.reject(error));
+      else await this.#oneByOne(batch);
+    }
   }
 
   #take(): Call<In, Out>[] {

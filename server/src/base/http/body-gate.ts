@@ -2,7 +2,7 @@
  * Bounds the memory of request bodies in a server process, over all of its spaces, from the first byte to the end of
  * the handler.
  *
- * Bodies of authenticated callers count as they arrive. One that doesn't fit waits unread, so that back-pressure stops
+ * Bodies of authenticated callers count as they arrive, and so does what their structure will take when it is decoded. One that doesn't fit waits unread, so that back-pressure stops
  * its sender; after some seconds it gets 503. While others wait, bodies that arrive too slowly are refused, so that a
  * few slow senders cannot occupy the budget.
  *
@@ -21,7 +21,8 @@ export const bodyOptions = {
     default: 256,
     min: 1,
     description:
-      "Memory, in MiB, of a server process for the request bodies and WebSocket messages in flight. Requests " +
+      "Memory, in MiB, of a server process for the request bodies and WebSocket messages in flight, with the estimated " +
+      "memory of their decoded elements. Requests " +
       "beyond it wait, then get 503. At least the size of the largest body.",
   }),
 };
@@ -74,13 +75,13 @@ export class BodyGate {
   }
 
   /** Reserves room for an authenticated caller; rejects with 503 when there is none for some seconds. */
-  async reserve(bytes: number): Promise<void> {
-    if (this.budget.take(bytes)) return;
+  async reserve(bytes: number, own = 0): Promise<void> {
+    if (this.budget.take(bytes, own)) return;
     this.#cutSlow();
-    if (this.budget.take(bytes)) return;
+    if (this.budget.take(bytes, own)) return;
     const timer = setInterval(() => this.#cutSlow(), 500);
     try {
-      if (!(await this.budget.wait(bytes, WAIT_MS))) throw noRoom();
+      if (!(await this.budget.wait(bytes, WAIT_MS, own))) throw noRoom();
     } finally {
       clearInterval(timer);
     }
@@ -93,7 +94,7 @@ export class BodyGate {
     return {
       use: async (bytes) => {
         this.#arriving.add(body);
-        await this.reserve(bytes);
+        await this.reserve(bytes, body.bytes);
         if (ended) this.budget.give(bytes);
         else body.bytes += bytes;
       },

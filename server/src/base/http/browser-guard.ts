@@ -10,8 +10,11 @@
 import { isIP } from "node:net";
 
 import { normalizeAddress } from "./client-ip.ts";
+import type { ErrorFamily, ErrorMode } from "./errors.ts";
 
 export interface BrowserPolicy {
+  /** Format of the refusals for a client. Default: that of the trace platform and the control plane. */
+  errors?: (userAgent: string | undefined) => ErrorMode | ErrorFamily;
   /** Whether requests without a key are served. */
   keyless: boolean;
   /** Names other than loopback under which a keyless server may be reached, in lower case. */

@@ -7,7 +7,7 @@ const MAX_WAITING = 1000;
 export class ByteBudget {
   readonly limit: number;
   #used = 0;
-  readonly #waiting: { bytes: number; enter: () => void }[] = [];
+  readonly #waiting: { bytes: number; own: number; enter: () => void }[] = [];
 
   constructor(limit: number) {
     this.limit = limit;
@@ -22,18 +22,21 @@ export class ByteBudget {
     return this.#waiting.length > 0;
   }
 
-  /** @returns false, and takes nothing, when the bytes don't fit or others wait. */
-  take(bytes: number): boolean {
-    if (this.#waiting.length > 0 || !this.#fits(bytes)) return false;
+  /**
+   * @param own what the holder has already
+   * @returns false, and takes nothing, when the bytes don't fit or others wait.
+   */
+  take(bytes: number, own = 0): boolean {
+    if (this.#waiting.length > 0 || !this.#fits(bytes, own)) return false;
     this.#used += bytes;
     return true;
   }
 
   /** Takes bytes as soon as there is room. @returns false when there was none within `ms`, or too many wait */
-  async wait(bytes: number, ms: number): Promise<boolean> {
+  async wait(bytes: number, ms: number, own = 0): Promise<boolean> {
     if (this.#waiting.length >= MAX_WAITING) return false;
     const { promise, resolve } = deferred<boolean>();
-    const entry = { bytes, enter: () => resolve(true) };
+    const entry = { bytes, own, enter: () => resolve(true) };
     this.#waiting.push(entry);
     const timer = setTimeout(() => resolve(false), ms);
     const entered = await promise;
@@ -53,12 +56,12 @@ export class ByteBudget {
   }
 
   /** Whether the bytes fit. A single holder may exceed the limit. */
-  #fits(bytes: number): boolean {
-    return this.#used === 0 || this.#used + bytes <= this.limit;
+  #fits(bytes: number, own: number): boolean {
+    return this.#used <= own || this.#used + bytes <= this.limit;
   }
 
   #serve(): void {
-    while (this.#waiting.length > 0 && this.#fits(this.#waiting[0]!.bytes)) {
+    while (this.#waiting.length > 0 && this.#fits(this.#waiting[0]!.bytes, this.#waiting[0]!.own)) {
       const { bytes, enter } = this.#waiting.shift()!;
       this.#used += bytes;
       enter();

@@ -1,6 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 
 import { AppError } from "../errors.ts";
+import { JsonStructure, MAX_DEPTH, type StructureLimit } from "../json-structure.ts";
 import type { BodyGate, BodyReservation } from "./body-gate.ts";
 
 /** Largest body of a route without authentication. */
@@ -24,14 +25,42 @@ interface Limit {
   maxBytes: number;
   setting?: string | undefined;
   isPublic: boolean;
-  /** Whether a compressed body is decompressed here. Routes that read their own bodies decompress them themselves. */
-  decompress?: boolean;
+  /**
+   * Whether a declared body is JSON, which is decompressed here and whose structure is counted. Routes that read their
+   * own bodies do so themselves.
+   */
+  isJson?: boolean;
 }
 
 /** Encodings of request bodies, by the name of `Content-Encoding`. */
 const FORMATS: Record<string, CompressionFormat> = { gzip: "gzip", "x-gzip": "gzip", deflate: "deflate" };
 
 const HELD = "heddle.bodyHeld";
+const STRUCTURE = "heddle.bodyStructure";
+
+/** What is known of the structure of a request's body. */
+interface Known {
+  limit: StructureLimit;
+  /** Whether it was counted while it arrived. */
+  isCounted: boolean;
+  /** Reserves memory for it. */
+  use: (bytes: number) => Promise<void>;
+}
+
+/** Limit of bodies that are not held, such as those of tests. */
+const ANY: StructureLimit = { maxBytes: 64 * 1024 * 1024, maxDepth: MAX_DEPTH };
+
+/**
+ * Counts the structure of a JSON body before it is decoded, unless it was counted while it arrived. @throws 413 when it
+ * would take too much memory, 422 when it is nested too deep, 503 when there is no room
+ */
+export async function countBody(c: Context, text: string): Promise<void> {
+  const known = c.get(STRUCTURE) as Known | undefined;
+  if (known?.isCounted) return;
+  const structure = new JsonStructure(known?.limit ?? ANY);
+  structure.add(Buffer.from(text));
+  await known?.use(structure.weight);
+}
 
 /**
  * Counts a request's body until the returned function is called, and limits it: by its declared length, or else while
@@ -41,7 +70,7 @@ const HELD = "heddle.bodyHeld";
 export function holdBody(
   c: Context,
   gate: BodyGate,
-  { maxBytes, setting, isPublic, decompress = false }: Limit,
+  { maxBytes, setting, isPublic, isJson = false }: Limit,
 ): (() => void) | Promise<() => void> | undefined {
   if (c.req.method === "GET" || c.req.method === "HEAD") return undefined;
   const declared = c.req.header("content-length");
@@ -50,16 +79,22 @@ export function holdBody(
   if (length > maxBytes) throw tooLarge();
   if (c.get(HELD) === true || !hasBody(c, declared)) return undefined;
   c.set(HELD, true);
-  const format = decompress ? compression(c) : undefined;
+  const format = isJson ? compression(c) : undefined;
+  const known: Known = { limit: { maxBytes, setting, maxDepth: MAX_DEPTH }, isCounted: false, use: async () => {} };
+  c.set(STRUCTURE, known);
   if (!isPublic && declared !== undefined && length <= SMALL_BYTES && !format) {
     const release = () => gate.budget.give(length);
     return gate.budget.take(length) ? release : gate.reserve(length).then(() => release);
   }
   let refuse = (_: AppError): void => {};
   const reservation = (isPublic ? gate.holdPublic : gate.hold).call(gate, (error) => refuse(error));
+  // what the public budget holds bounds the structure too
+  if (!isPublic) known.use = (bytes) => reservation.use(bytes);
+  known.isCounted = isJson;
   const { raw } = c.req;
   const open = () => (format ? decompressed(raw.body!, format) : raw.body!);
-  const { body, fail } = counted(open, { maxBytes, tooLarge }, reservation, format !== undefined);
+  const structure = isJson ? new JsonStructure(known.limit) : undefined;
+  const { body, fail } = counted(open, { maxBytes, tooLarge, structure, isPublic }, reservation, format !== undefined);
   refuse = fail;
   c.req.raw = new Request(raw, { body, duplex: "half" } as RequestInit);
   return () => reservation.end();
@@ -68,7 +103,8 @@ export function holdBody(
 /** Middleware that holds the bodies of all requests behind it. */
 export function holdBodies({ gate, maxBytes, setting }: BodyLimits): MiddlewareHandler {
   return async (c, next) => {
-    const release = await holdBody(c, gate, { maxBytes, setting, isPublic: false });
+    const isJson = /\bjson\b/i.test(c.req.header("content-type") ?? "") && !c.req.header("content-encoding");
+    const release = await holdBody(c, gate, { maxBytes, setting, isPublic: false, isJson });
     try {
       await next();
     } finally {
@@ -111,10 +147,28 @@ export class BodyTooLargeError extends AppError {
   }
 }
 
+interface CountedLimits {
+  maxBytes: number;
+  tooLarge: () => AppError;
+  structure: JsonStructure | undefined;
+  isPublic: boolean;
+}
+
+/**
+ * Reads the rest of a body that was refused: the connection serves further requests if it arrives soon, and is closed
+ * otherwise.
+ */
+function discard(reader: ReadableStreamDefaultReader<Uint8Array>): void {
+  const next = async (): Promise<void> => {
+    while (!(await reader.read()).done);
+  };
+  next().catch(() => {});
+}
+
 /** `fail` ends the body with an error, whatever has arrived. */
 function counted(
   open: () => ReadableStream<Uint8Array>,
-  { maxBytes, tooLarge }: { maxBytes: number; tooLarge: () => AppError },
+  { maxBytes, tooLarge, structure, isPublic }: CountedLimits,
   reservation: BodyReservation,
   isCompressed: boolean,
 ): { body: ReadableStream<Uint8Array>; fail: (error: AppError) => void } {
@@ -126,7 +180,9 @@ function counted(
     if (failed) return;
     failed = true;
     controller.error(error);
-    reader?.cancel(error).catch(() => {});
+    // its rest would unpack to any size
+    if (isCompressed) reader?.cancel(error).catch(() => {});
+    else if (reader) discard(reader);
   };
   const body = new ReadableStream<Uint8Array>(
     {
@@ -146,7 +202,10 @@ function counted(
         total += value.byteLength;
         if (total > maxBytes) return fail(tooLarge());
         try {
-          await reservation.use(value.byteLength);
+          const before = structure?.weight ?? 0;
+          structure?.add(value);
+          const weight = isPublic ? 0 : (structure?.weight ?? 0) - before;
+          await reservation.use(value.byteLength + weight);
         } catch (error) {
           return fail(error);
         }

@@ -2,8 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 
-import { getRequestListener } from "@hono/node-server";
+import { getRequestListener, RequestError } from "@hono/node-server";
 
+import { AppError } from "../errors.ts";
 import { LIVE } from "../health.ts";
 import { type BrowserPolicy, refusePage } from "./browser-guard.ts";
 import { BodyGate } from "./body-gate.ts";
@@ -11,6 +12,7 @@ import type { ClientIpSettings } from "./client-ip.ts";
 import { CONTROL_CHARACTER, hasControlCharacter } from "./control-characters.ts";
 import { ConnectionGuard } from "./connection-guard.ts";
 import { type ConnectionSettings, limitConnections, proxies, serverOptions } from "./connection-limits.ts";
+import { errorResponse } from "./errors.ts";
 import { ignoreUpgrade, isHandshake, refuseUpgrade, WebSockets, type WebSocketSettings } from "./websocket.ts";
 
 /**
@@ -60,9 +62,12 @@ export async function listenHttp(
     const refusal = policy && refuse(request, policy);
     if (refusal) {
       setSecurityHeaders(response);
-      response.writeHead(refusal.status, { "Content-Type": "application/json", "Cache-Control": "no-store" });
-      response.end(JSON.stringify({ detail: refusal.detail }));
-      return;
+      const headers = { "Cache-Control": "no-store" };
+      const error = new AppError(refusal.status, refusal.detail, { headers });
+      return void sendResponse(
+        response,
+        errorResponse(policy?.errors?.(request.headers["user-agent"]) ?? "detail", error),
+      );
     }
     if (interceptor?.handle(request, response)) return;
     setSecurityHeaders(response);
@@ -97,7 +102,16 @@ export async function listenHttp(
     serve(fetch, pages, first) {
       interceptor = first;
       policy = pages;
-      listener = getRequestListener(fetch);
+      listener = getRequestListener(fetch, {
+        // called for requests that the library cannot convert; the application answers its own errors
+        errorHandler: (error) =>
+          error instanceof RequestError
+            ? errorResponse(
+                pages.errors?.(undefined) ?? "detail",
+                new AppError(400, `The request is malformed: ${error.message}`),
+              )
+            : new Response(null, { status: 500 }),
+      });
       if (!first && !sockets) return;
       http.on("upgrade", (request, socket, head) => {
         if (!isHandshake(request)) return ignoreUpgrade(http, request, socket, head);
@@ -134,6 +148,11 @@ const SECURITY_HEADERS: [name: string, value: string][] = [
 
 function setSecurityHeaders(response: ServerResponse): void {
   for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
+}
+
+async function sendResponse(response: ServerResponse, sent: Response): Promise<void> {
+  const body = await sent.text();
+  response.writeHead(sent.status, Object.fromEntries(sent.headers)).end(body);
 }
 
 const acceptsWebSockets = <S extends Partial<WebSocketSettings>>(settings: S): settings is S & WebSocketSettings =>

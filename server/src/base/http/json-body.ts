@@ -1,6 +1,9 @@
 import type { Context } from "hono";
 
 import { AppError } from "../errors.ts";
+import { SMALL_JSON } from "../json-structure.ts";
+import { INCOMPLETE } from "./errors.ts";
+import { countBody } from "./hold-body.ts";
 
 /**
  * Parses the request's JSON. No body, or one that does not claim to be JSON or text, counts as `{}`, as on the
@@ -15,46 +18,46 @@ export async function readJson(c: Context): Promise<unknown> {
     throw error;
   });
   if (text.trim() === "") return {};
+  if (text.length > SMALL_JSON) await countBody(c, text);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     const issues = [{ type: "json_invalid", loc: ["body", 0], msg: "JSON decode error" }];
-    throw new AppError(400, "Malformed JSON in request body", { issues });
-  }
-  if (text.length > 2 * MAX_DEPTH && isDeeperThan(value, MAX_DEPTH)) {
-    throw new AppError(422, `The request body is nested more than ${MAX_DEPTH} levels deep.`);
+    throw new AppError(400, "Malformed JSON in request body", { issues, pythonStatus: 422 });
   }
   return UNSTORABLE.test(text) ? cleanStrings(value) : value;
 }
 
-const incomplete = () => new AppError(400, "The request body did not arrive completely.");
-
-/**
- * JSON is parsed to any depth, but serialized, walked and stored recursively, which fails beyond some thousand levels.
- */
-const MAX_DEPTH = 1000;
-
-function isDeeperThan(root: unknown, max: number): boolean {
-  let level = [root];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > max) return true;
-    level = level.flatMap((value) => (value !== null && typeof value === "object" ? Object.values(value) : []));
-  }
-  return false;
-}
+const incomplete = () => new AppError(400, INCOMPLETE);
 
 /** Matches JSON text that may hold what Postgres rejects in jsonb: a null character or half of a surrogate pair. */
 const UNSTORABLE = /\\u0000|\\u[dD][89a-fA-F]|[\uD800-\uDFFF]/;
 
-/** Replaces both by U+FFFD in every string and key (contract T-corpus: "null bytes in JSON"). */
+/**
+ * Replaces both by U+FFFD in every string and key (contract T-corpus: "null bytes in JSON"). Changes lists and objects
+ * in place: a copy of a large body would take its memory once more.
+ */
 export function cleanStrings(value: unknown): unknown {
   if (typeof value === "string") return cleanString(value);
-  if (Array.isArray(value)) return value.map(cleanStrings);
-  if (value !== null && typeof value === "object") {
-    return Object.fromEntries(Object.entries(value).map(([key, nested]) => [cleanString(key), cleanStrings(nested)]));
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) value[i] = cleanStrings(value[i]);
+    return value;
   }
-  return value;
+  const object = value as Record<string, unknown>;
+  const keys = Object.keys(object);
+  // a new object keeps the order of the keys
+  const isUnclean = keys.some((key) => cleanString(key) !== key);
+  const target: Record<string, unknown> = isUnclean ? {} : object;
+  for (const key of keys) define(target, cleanString(key), cleanStrings(object[key]));
+  return target;
+}
+
+/** Sets an own property; an assignment to `__proto__` would change the prototype. */
+function define(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== "__proto__") target[key] = value;
+  else Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
 }
 
 const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;

@@ -3,6 +3,7 @@ import { z } from "zod";
 
 import { AppError, coerceError } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { boundedParse } from "./bounded-parse.ts";
 import { describeIssues, translate } from "./errors.ts";
 import { readJson } from "./json-body.ts";
 import { rawJson } from "./route.ts";
@@ -135,7 +136,7 @@ export async function answerRpc(
 
 /** Validates a method's parameters. @throws RpcError -32602 */
 export function rpcParams<S extends z.ZodType>(schema: S, params: unknown): z.output<S> {
-  const parsed = schema.safeParse(params ?? {});
+  const parsed = boundedParse(schema, params ?? {});
   if (!parsed.success) throw new RpcError(INVALID_PARAMS, describeIssues(parsed.error));
   return parsed.data;
 }

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 
 import type { ValidationIssue } from "../errors.ts";
+import { cut, MAX_ISSUES } from "./errors.ts";
 
 type Issue = z.core.$ZodIssue;
 
@@ -9,9 +10,10 @@ type Issue = z.core.$ZodIssue;
  * Omits the value, because it may be a secret.
  */
 export const validationIssues = (error: z.ZodError, where: string, value: unknown): ValidationIssue[] =>
-  error.issues.map((issue) => {
+  error.issues.slice(0, MAX_ISSUES).map((issue) => {
     const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
-    return { ...describe(issue, at(value, path)), loc: [where, ...path] };
+    const { type, msg } = describe(issue, at(value, path));
+    return { type, msg: cut(msg), loc: [where, ...path.map((part) => (typeof part === "string" ? cut(part) : part))] };
   });
 
 function at(value: unknown, path: (string | number)[]): unknown {

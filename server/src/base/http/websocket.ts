@@ -148,6 +148,11 @@ export class WebSockets {
     const maxPayload = this.#settings.maxWebSocketMessageBytes;
     this.#server ??= import("ws").then(
       (ws) => new ws.WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload }),
+      (error: unknown) => {
+        // the next upgrade tries again
+        this.#server = undefined;
+        throw error;
+      },
     );
     return this.#server;
   }

@@ -1,6 +1,5 @@
 /** The gateway with scripted servers behind it, for behaviour that agent servers do not show on demand. */
 import { execFile } from "node:child_process";
-import { hostname } from "node:os";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { connect, type AddressInfo } from "node:net";
@@ -11,7 +10,7 @@ import { afterAll, expect, test, vi } from "vitest";
 import { testAgentServer } from "../../../test/agent-server.ts";
 import { type TestControlPlane, testControlPlane } from "../../../test/control-plane.ts";
 import { listenAgent } from "../../../test/protocol-client.ts";
-import { WORKSPACE } from "../../../test/principal.ts";
+import { serveFrom } from "../../../test/scripted-deployment.ts";
 
 const here = await testControlPlane({ HEDDLE_GATEWAY_HOLD_SECONDS: "2" });
 const { url, control, sql } = here;
@@ -33,19 +32,7 @@ await new Promise<void>((resolve) => void upstream.listen(0, "127.0.0.1", resolv
 const { port } = upstream.address() as AddressInfo;
 afterAll(() => upstream.close());
 
-/** Creates a deployment that serves from the given port, without a process behind it. */
-async function serving(name: string, at: number, where: TestControlPlane = here): Promise<void> {
-  const { sql } = where;
-  const { directory, table } = where.control.deps;
-  const [id, revision] = [crypto.randomUUID(), crypto.randomUUID()];
-  await sql`insert into deployments (id, tenant_id, name, slug, source, source_config, status, active_revision_id)
-    values (${id}, ${WORKSPACE}, ${name}, ${name}, 'internal_source', '{}', 'UNUSED', ${revision})`;
-  await sql`insert into revisions (id, deployment_id, number, source, source_config, status)
-    values (${revision}, ${id}, 1, 'internal_source', '{}', 'DEPLOYED')`;
-  await sql`insert into instances (id, deployment_id, revision_id, replica, state, place, port)
-    values (${crypto.randomUUID()}, ${id}, ${revision}, 0, 'ready', ${`${hostname()}:${directory}`}, ${at})`;
-  await table.refresh();
-}
+const serving = (name: string, at: number, where: TestControlPlane = here): Promise<void> => serveFrom(at, name, where);
 await serving("here", port);
 const key = { "x-api-key": "somebody" };
 

@@ -192,7 +192,10 @@ export class Gateway {
       });
       upstream.on("response", (answered) => {
         observed.answered(answered.statusCode!, isEventStream(answered));
-        response.writeHead(answered.statusCode!, answered.statusMessage, headersFromDeployment(answered, match));
+        if (!writeHead(answered, response, match)) {
+          upstream.destroy();
+          return fail(new AppError(502, "The deployment's response has an invalid status line."));
+        }
         passOn(answered, response);
         answered.on("error", () => response.destroy());
         answered.on("aborted", () => response.destroy());
@@ -202,14 +205,22 @@ export class Gateway {
           response.off("close", onClose);
           return resolve("refused");
         }
+        fail(new AppError(502, "The deployment closed the connection before it responded.", { cause: error }));
+      });
+      // an upgrade that was not requested ends without an error
+      upstream.on("upgrade", (_, behind) => {
+        behind.destroy();
+        fail(new AppError(502, "The deployment answered with an upgrade that was not requested."));
+      });
+      const fail = (error: AppError) => {
         leave();
         if (response.destroyed || response.writableEnded) return resolve("done");
         if (response.headersSent) {
           response.destroy();
           return resolve("done");
         }
-        reject(new AppError(502, "The deployment closed the connection before it responded.", { cause: error }));
-      });
+        reject(error);
+      };
       const onClose = () => {
         leave();
         upstream.destroy();
@@ -309,6 +320,18 @@ export class Gateway {
   close(): void {
     this.#agent.destroy();
     for (const socket of this.#joined) socket.destroy();
+  }
+}
+
+/** Writes the head of a deployment's response. Returns false when Node.js would read, but not write its status line. */
+function writeHead(answered: IncomingMessage, response: ServerResponse, match: RouteMatch): boolean {
+  try {
+    response.writeHead(answered.statusCode!, answered.statusMessage, headersFromDeployment(answered, match));
+    return true;
+  } catch {
+    // it was stored before it was checked
+    response.statusMessage = "";
+    return false;
   }
 }
 

@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 
 import { normalizeAddress } from "../../base/http/client-ip.ts";
 import { FORWARDED_HEADER, isInternalHeader } from "../../base/http/internal-headers.ts";
+import { HOP_BY_HOP } from "../../base/http/hop-by-hop.ts";
 import { type CredentialRule, credentialsIn, PLATFORM_COOKIES } from "../../identity/platform-credentials.ts";
-import { HOP_BY_HOP } from "./hop-by-hop.ts";
 import type { RouteMatch } from "./route-match.ts";
 
 export interface ForwardContext {
@@ -25,8 +25,11 @@ export async function headersForDeployment(
     if (value !== undefined && !HOP_BY_HOP.has(name) && !isInternalHeader(name)) headers[name] = value;
   }
   headers[FORWARDED_HEADER] = "gateway";
-  // the gateway chooses the body's framing itself
-  if (request.headers["transfer-encoding"] !== undefined) delete headers["content-length"];
+  // without a framing of its own, Node.js would send the body of a GET as if it were the next request
+  if (request.headers["transfer-encoding"] !== undefined) {
+    delete headers["content-length"];
+    headers["transfer-encoding"] = "chunked";
+  }
   const cookie = withoutPlatformCookies(request.headers.cookie);
   if (cookie === undefined) delete headers["cookie"];
   else headers["cookie"] = cookie;

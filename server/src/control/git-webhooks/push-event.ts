@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 
 import { z } from "zod";
 
+import { boundedParse } from "../../base/http/bounded-parse.ts";
 import { canonicalUrl } from "../git/repository.ts";
 
 export interface Push {
@@ -35,7 +36,7 @@ const payload = z.object({
 
 /** Parses a push to an existing branch; null for a tag, a deletion, or any other event. */
 export function readPush(json: unknown): Push | null {
-  const parsed = payload.safeParse(json);
+  const parsed = boundedParse(payload, json);
   if (!parsed.success) return null;
   const { ref, repository, project, after, deleted } = parsed.data;
   const branch = /^refs\/heads\/(.+)$/s.exec(ref)?.[1];

@@ -3,6 +3,7 @@ import { z } from "zod";
 
 import { AppError, unauthorized } from "../../base/errors.ts";
 import { route, type Route } from "../../base/http/route.ts";
+import { parseJson } from "../../base/json-structure.ts";
 import { hosted } from "../api-host.ts";
 import type { ControlDeps } from "../deps.ts";
 import { canonicalUrl } from "../git/repository.ts";
@@ -103,8 +104,8 @@ export function webhookRoutes(deps: ControlDeps): Route[] {
 
 function parse(body: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(body).toString("utf8"));
-  } catch {
-    throw new AppError(400, "The body is not JSON.");
+    return parseJson(Buffer.from(body).toString("utf8"));
+  } catch (error) {
+    throw error instanceof AppError ? error : new AppError(400, "The body is not JSON.");
   }
 }

@@ -5,6 +5,7 @@ import { checkDigest } from "./blob-requests.ts";
 import { type Manifest, manifestParts } from "./image-store.ts";
 import { RegistryError } from "./registry-error.ts";
 import { notAllowed, type RegistryRequest } from "./registry-request.ts";
+import { parseJson } from "../../base/json-structure.ts";
 
 const TAG = /^[\w][\w.-]{0,127}$/;
 const MAX_MANIFEST = 4 * 1024 * 1024;
@@ -55,7 +56,7 @@ async function putManifest(
 function readMediaType(body: Buffer, header: string | undefined): string {
   let manifest: Manifest;
   try {
-    manifest = JSON.parse(body.toString("utf8")) as Manifest;
+    manifest = parseJson(body.toString("utf8"), { maxBytes: MAX_MANIFEST }) as Manifest;
     if (typeof manifest !== "object" || manifest === null) throw new Error("not an object");
     const lists = [manifest.layers ?? [], manifest.manifests ?? []];
     if (!lists.every((list) => Array.isArray(list) && list.every((part) => typeof part?.digest === "string"))) {

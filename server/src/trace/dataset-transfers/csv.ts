@@ -16,13 +16,26 @@ export function parseCsv(text: string): string[][] {
     if (!field) throw unprocessable(`The CSV is malformed at line ${line}: a quote is unclosed or misplaced.`);
     const [whole, quoted, bare, end] = field as unknown as [string, string | undefined, string | undefined, string];
     record.push(quoted === undefined ? bare! : quoted.replaceAll('""', '"'));
-    line += whole.match(/\r\n|\r|\n/g)?.length ?? 0;
+    line += countLines(whole);
     if (end === ",") continue;
     if (record.length > 1 || record[0] !== "") records.push(record);
     record = [];
   }
   return records;
 }
+
+/** Counts line breaks, without a list of them. */
+function countLines(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === CR || (code === LF && text.charCodeAt(at - 1) !== CR)) count++;
+  }
+  return count;
+}
+
+const CR = 13;
+const LF = 10;
 
 /** Formats one line of CSV, with its line ending. Objects and lists are JSON. */
 export const csvLine = (values: unknown[]): string => `${values.map(csvField).join(",")}\r\n`;

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { AppError, unprocessable } from "../../base/errors.ts";
 import { cleanStrings } from "../../base/http/json-body.ts";
 import { jsonObject } from "../../base/http/fields.ts";
+import { JsonStructure, MAX_DEPTH, parseJson, type StructureLimit } from "../../base/json-structure.ts";
 import type { Part } from "../ingest/read-multipart.ts";
 import { parseCsv } from "./csv.ts";
 import { dataType } from "../datasets/schema.ts";
@@ -20,8 +21,11 @@ export interface UploadedTable {
 
 const NOT_BUILT = ["transformations", "input_key_mappings", "output_key_mappings", "metadata_key_mappings"];
 
-/** Parses an upload. @throws 400 and 422 for unreadable input */
-export function readUpload(parts: Part[]): UploadedTable {
+/**
+ * Parses an upload. @param limit of the request's body @throws 400 and 422 for unreadable input, 413 for one that would
+ * take too much memory
+ */
+export function readUpload(parts: Part[], limit: StructureLimit): UploadedTable {
   const all = (name: string) =>
     parts.filter((part) => part.name === name).map((part) => cleanStrings(part.content.toString("utf8")) as string);
   const last = (name: string) => all(name).at(-1);
@@ -40,7 +44,7 @@ export function readUpload(parts: Part[]): UploadedTable {
     data_type: type.data,
     inputs_schema_definition: readSchema(last("inputs_schema_definition")),
     outputs_schema_definition: readSchema(last("outputs_schema_definition")),
-    examples: readRecords(file).map((record, row) => ({
+    examples: readRecords(file, limit).map((record, row) => ({
       inputs: pick(record, keys.inputs, row),
       outputs: keys.outputs.length > 0 ? pick(record, keys.outputs, row) : null,
       metadata: pick(record, keys.metadata, row),
@@ -51,20 +55,26 @@ export function readUpload(parts: Part[]): UploadedTable {
 function readSchema(text: string | undefined): Record<string, unknown> | null {
   if (!text) return null;
   try {
-    return jsonObject.parse(JSON.parse(text));
-  } catch {
+    return jsonObject.parse(parseJson(text));
+  } catch (error) {
+    if (error instanceof AppError) throw error;
     throw unprocessable("A schema definition must be a JSON object.");
   }
 }
 
 /** Parses JSON Lines, recognized by media type, file name or first character; otherwise CSV with a header line. */
-function readRecords(file: Part): Record<string, unknown>[] {
+function readRecords(file: Part, limit: StructureLimit): Record<string, unknown>[] {
   const text = cleanStrings(file.content.toString("utf8")) as string;
   const isLines =
     /jsonl|ndjson/.test(file.type) || /\.jsonl$/i.test(file.filename ?? "") || text.trimStart()[0] === "{";
-  if (isLines) return readLines(text);
+  if (isLines) {
+    new JsonStructure({ ...limit, maxDepth: MAX_DEPTH }).add(file.content);
+    return readLines(text);
+  }
+  checkCells(file.content, limit);
   const [header, ...records] = parseCsv(text);
   if (!header) throw unprocessable("The file is empty.");
+  if (records.length > MAX_ROWS) throw tooManyRows();
   return records.map((record, row) => {
     if (record.length !== header.length) {
       throw unprocessable(`Row ${row + 1} has ${record.length} columns, but the first line names ${header.length}.`);
@@ -74,15 +84,50 @@ function readRecords(file: Part): Record<string, unknown>[] {
 }
 
 function readLines(text: string): Record<string, unknown>[] {
-  return text.split(/\r?\n/).flatMap((line, row) => {
-    if (line.trim() === "") return [];
-    try {
-      return [jsonObject.parse(cleanStrings(JSON.parse(line)))];
-    } catch {
-      throw new AppError(400, `Line ${row + 1} is not a JSON object.`);
+  const records: Record<string, unknown>[] = [];
+  let row = 0;
+  // line by line: a file of line breaks only would become as many texts
+  for (let at = 0; at < text.length;) {
+    if (text.charCodeAt(at) === LF) {
+      row++;
+      at++;
+      continue;
     }
-  });
+    const end = text.indexOf("\n", at);
+    const line = text.slice(at, end < 0 ? text.length : end);
+    at = end < 0 ? text.length : end + 1;
+    row++;
+    if (line.trim() === "") continue;
+    if (records.length >= MAX_ROWS) throw tooManyRows();
+    try {
+      records.push(jsonObject.parse(cleanStrings(JSON.parse(line))));
+    } catch {
+      throw new AppError(400, `Line ${row} is not a JSON object.`);
+    }
+  }
+  return records;
 }
+
+/** Each becomes an example, which takes a kilobyte however short it is. */
+const MAX_ROWS = 100_000;
+const tooManyRows = () => new AppError(413, `A file can have at most ${MAX_ROWS} rows. Split it.`);
+
+/** Counts cells, as the values of a list of texts. @throws 413 for too many */
+function checkCells(content: Buffer, limit: StructureLimit): void {
+  const structure = new JsonStructure(limit);
+  let cells = 0;
+  let isQuoted = false;
+  for (let at = 0; at < content.length; at++) {
+    const byte = content[at];
+    if (byte === QUOTE) isQuoted = !isQuoted;
+    else if (!isQuoted && (byte === COMMA || byte === LF)) cells++;
+  }
+  structure.addTexts(cells);
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const LF = 0x0a;
 
 function pick(record: Record<string, unknown>, keys: string[], row: number): Record<string, unknown> {
   const missing = keys.find((key) => !Object.hasOwn(record, key));

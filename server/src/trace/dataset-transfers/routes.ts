@@ -4,8 +4,10 @@ import { z } from "zod";
 
 import { notFound, unprocessable } from "../../base/errors.ts";
 import { v1 } from "../../base/http/aliases.ts";
+import { boundedParse } from "../../base/http/bounded-parse.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
+import { BODY_SETTING } from "../settings.ts";
 import { createDataset } from "../datasets/create-dataset.ts";
 import { csvLine } from "./csv.ts";
 import { readAllExamples, selectKeys } from "./sql.ts";
@@ -23,7 +25,8 @@ const params = datasetParams;
 const downloadQuery = z.object({ as_of: z.string().min(1).optional() });
 
 /** Routes for downloading and uploading whole datasets as files. */
-export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
+export function datasetTransferRoutes({ sql, settings }: Pick<TraceDeps, "sql" | "settings">): Route[] {
+  const limit = { maxBytes: settings.maxBodyBytes, setting: BODY_SETTING };
   const download = async (
     tenantId: string,
     id: string,
@@ -75,8 +78,8 @@ export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] 
       errors: [400, 409, 413, 415, 422],
       async handler({ principal, c }) {
         const tenantId = principal.workspaceId;
-        const { examples, ...table } = readUpload(await readParts(c));
-        const parsed = createBody.safeParse(table);
+        const { examples, ...table } = readUpload(await readParts(c), limit);
+        const parsed = boundedParse(createBody, table);
         if (!parsed.success) throw unprocessable("name: the form or the file must name the dataset");
         const id = (await sql.begin(async (tx) => {
           const created = await createDataset(tx, tenantId, parsed.data);
@@ -98,7 +101,7 @@ export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] 
       async handler({ params: { dataset_id: id }, principal, c }) {
         const tenantId = principal.workspaceId;
         if (!(await findDatasetRow(sql, tenantId, id))) throw notFound("Dataset not found");
-        const { examples } = readUpload(await readParts(c));
+        const { examples } = readUpload(await readParts(c), limit);
         if (examples.length === 0) throw unprocessable("file: contains no rows");
         return c.json(await createExamples(sql, tenantId, id, examples));
       },

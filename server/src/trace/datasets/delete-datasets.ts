@@ -10,18 +10,21 @@ import { deleteDatasets as deleteRows, selectBlobs } from "./sql.ts";
  * @throws 404 when one of them does not exist, 409 while the workspace is under legal hold
  */
 export async function deleteDatasets(
-  { sql, blobs, log }: Pick<TraceDeps, "sql" | "blobs" | "log">,
+  { deletions, blobs, log }: Pick<TraceDeps, "deletions" | "blobs" | "log">,
   tenantId: string,
   ids: string[],
 ): Promise<void> {
-  await refuseHeldWorkspace(sql, tenantId);
   const requestedIds = [...new Set(ids)];
-  const files = await sql.begin(async (tx) => {
-    const names = await selectBlobs(tx, tenantId, requestedIds);
-    const deleted = await deleteRows(tx, tenantId, requestedIds);
-    if (deleted.length < requestedIds.length) throw notFound("Dataset not found");
-    return names;
-  });
+  const files = await deletions.transaction(
+    tenantId,
+    (tx) => refuseHeldWorkspace(tx, tenantId),
+    async (tx) => {
+      const names = await selectBlobs(tx, tenantId, requestedIds);
+      const deleted = await deleteRows(tx, tenantId, requestedIds);
+      if (deleted.length < requestedIds.length) throw notFound("Dataset not found");
+      return names;
+    },
+  );
   // the rows are deleted: a file left behind now wastes space but is not an error
   await blobs.delete(files).catch((error: unknown) => log.error({ err: error }, "could not delete files of a dataset"));
 }

@@ -12,6 +12,7 @@ import {
   timestamp,
   uuid,
 } from "../../base/http/fields.ts";
+import { parseJson } from "../../base/json-structure.ts";
 
 export const dataType = z.enum(["kv", "llm", "chat"]);
 
@@ -82,7 +83,7 @@ export const datasetParams = z.object({ dataset_id: uuid });
 /** JSON object in a query string. */
 export const queryJson = z.string().transform((text, context) => {
   try {
-    const parsed: unknown = JSON.parse(text);
+    const parsed = parseJson(text);
     if (parsed !== null && typeof parsed === "object" && !Array.isArray(parsed))
       return parsed as Record<string, unknown>;
   } catch {

@@ -1,8 +1,10 @@
 import type { Principal } from "../../base/auth/principal.ts";
 import type { TraceDeps } from "../deps.ts";
 import { actorName } from "../legal-holds/actor-name.ts";
+import { HeldError } from "../legal-holds/check-holds.ts";
+import { findProjectIds } from "../project-records/sql.ts";
 import { type EraseDeps, erase, type ErasureRequest, recordErasure, refuseHeld, toJob } from "./erase.ts";
-import { findProjectIds } from "./sql.ts";
+import { withdrawErasure } from "./sql.ts";
 
 const BATCH = 10_000;
 
@@ -20,10 +22,16 @@ export async function eraseTraces(
   datasetCopies: boolean,
 ): Promise<string | undefined> {
   const common = { scope: "traces", projects, datasetCopies, requestedBy: actorName(principal) } as const;
-  await refuseHeld(deps, toJob(principal.workspaceId, "", { ...common, traces }));
+  await refuseHeld(deps.sql, deps, toJob(principal.workspaceId, "", { ...common, traces }));
   let last: string | undefined;
   for (let i = 0; i < traces.length; i += BATCH) {
-    last = await eraseNow(deps, principal, { ...common, traces: traces.slice(i, i + BATCH) });
+    const outcome = `${i} of ${traces.length} traces had been deleted before it was placed.`;
+    last = await eraseNow(
+      deps,
+      principal,
+      { ...common, traces: traces.slice(i, i + BATCH) },
+      i > 0 ? outcome : undefined,
+    );
   }
   return last;
 }
@@ -38,16 +46,25 @@ export async function eraseProjects(
   const deleted = await findProjectIds(deps.sql, principal.workspaceId, ids);
   if (deleted.length === 0) return { deleted };
   const request = { scope: "project", projects: deleted, datasetCopies, requestedBy: actorName(principal) } as const;
-  await refuseHeld(deps, toJob(principal.workspaceId, "", request));
+  await refuseHeld(deps.sql, deps, toJob(principal.workspaceId, "", request));
   return { deleted, erasure_id: await eraseNow(deps, principal, request) };
 }
 
+/** @param outcome what was done before, for the error when a hold prevents the rest */
 async function eraseNow(
   deps: EraseDeps,
   { workspaceId }: Pick<Principal, "workspaceId">,
   request: ErasureRequest,
+  outcome?: string,
 ): Promise<string> {
   const { id } = await recordErasure(deps.sql, workspaceId, request, false);
-  await erase(deps, toJob(workspaceId, id, request));
+  try {
+    await erase(deps, toJob(workspaceId, id, request));
+  } catch (error) {
+    if (!(error instanceof HeldError)) throw error;
+    // nobody who got 409 expects it to continue when the hold is released
+    if (await withdrawErasure(deps.sql, id)) throw outcome === undefined ? error : error.afterStart(outcome);
+    throw error.afterStart(`Erasure ${id} had begun, and continues when the hold is released.`);
+  }
   return id;
 }

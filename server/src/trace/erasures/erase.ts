@@ -5,26 +5,28 @@
  * minutes because it does not sync merges.
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
-import type { Sql } from "../../base/db/connect.ts";
+import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
-import { deleteDatasets } from "../datasets/delete-datasets.ts";
 import { eraseExamplesForGood } from "../examples/write-examples.ts";
-import { refuseHeldProjects, refuseHeldWorkspace } from "../legal-holds/check-holds.ts";
-import { deleteProjectRows } from "../project-records/sql.ts";
+import { HeldError, refuseHeldProjects, refuseHeldWorkspace } from "../legal-holds/check-holds.ts";
 import {
   applyDeletions,
+  deleteFeedbackCopies,
   type DeletionTarget,
+  findExistingTraces,
+  findProjectsWithRuns,
   findRunsIn,
+  markDeleted,
   partsBefore,
   removeReplacedParts,
 } from "../runs/delete-clickhouse.ts";
-import { deleteRunsOfProjects, deleteRunsOfTenant, deleteTraces } from "../runs/delete-runs.ts";
+import { deleteRunsOfProjects, deleteTraces } from "../runs/delete-runs.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { refuseHeldTraces } from "./refuse-held-traces.ts";
 import * as rows from "./sql.ts";
 
-export type EraseDeps = Pick<TraceDeps, "sql" | "clickhouse" | "blobs" | "writer" | "projects" | "log">;
+export type EraseDeps = Pick<TraceDeps, "sql" | "clickhouse" | "blobs" | "writer" | "projects" | "log" | "deletions">;
 
 export interface ErasureRequest {
   scope: rows.Erasure["scope"];
@@ -42,12 +44,7 @@ export function recordErasure(
   atOnce: boolean,
 ): Promise<rows.Erasure> {
   return rows.insertErasure(sql, {
-    id: uuid7(),
-    tenant_id: tenantId,
-    scope: request.scope,
-    project_ids: request.projects ?? null,
-    trace_ids: request.traces ?? null,
-    dataset_copies: request.datasetCopies,
+    ...toJob(tenantId, uuid7(), request),
     at_once: atOnce,
     requested_by: request.requestedBy,
   });
@@ -60,58 +57,103 @@ export const toJob = (tenantId: string, id: string, request: ErasureRequest): ro
   project_ids: request.projects ?? null,
   trace_ids: request.traces ?? null,
   dataset_copies: request.datasetCopies,
+  begun: false,
+  projects_deleted: 0,
 });
 
-/** @throws 409 while something that would be erased is under legal hold */
-export async function refuseHeld(deps: Pick<EraseDeps, "sql" | "clickhouse">, job: rows.ErasureJob): Promise<void> {
-  const { sql } = deps;
+/** @throws HeldError while something that would be erased is under legal hold */
+export async function refuseHeld(
+  sql: Sql | Transaction,
+  { clickhouse }: Pick<EraseDeps, "clickhouse">,
+  job: rows.ErasureJob,
+): Promise<void> {
   if (job.scope === "workspace") await refuseHeldWorkspace(sql, job.tenant_id, true);
   if (job.project_ids) await refuseHeldProjects(sql, job.tenant_id, job.project_ids);
-  if (job.trace_ids) await refuseHeldTraces(deps, job.tenant_id, job.trace_ids);
+  if (job.trace_ids) await refuseHeldTraces({ sql, clickhouse }, job.tenant_id, job.trace_ids);
 }
 
-/** Deletes what an erasure names. When this resolves none of it can be read. An interrupted call can be repeated. */
+/**
+ * Deletes what an erasure names, as it is when the erasure begins: traces that exist then, and projects with everything
+ * in them. When this resolves none of it can be read. An interrupted call can be repeated, and takes nothing more.
+ *
+ * @throws HeldError when a legal hold stops it; of several batches the earlier ones stay deleted
+ */
 export async function erase(deps: EraseDeps, job: rows.ErasureJob): Promise<void> {
-  const { sql } = deps;
-  await refuseHeld(deps, job);
-  if (job.scope === "workspace") await eraseWorkspace(deps, job);
-  else {
-    const target = targetOf(job);
-    if (job.dataset_copies) await eraseCopies(deps, job.tenant_id, target);
-    if (job.project_ids && job.scope === "project") {
-      await deleteProjectRows(sql, job.tenant_id, job.project_ids);
-      deps.projects.forget();
-    }
-    await deleteRuns(deps, job);
-    if (job.trace_ids) await rows.deleteWaitingOfTraces(sql, job.tenant_id, job.trace_ids);
-  }
-  await rows.markErased(sql, job.id);
+  if (job.scope === "traces") await eraseTraces(deps, job);
+  else await eraseProjects(deps, job.scope === "project" || job.begun ? job : await beginWorkspace(deps, job));
+  await rows.markErased(deps.sql, job.id);
 }
 
-const targetOf = ({ project_ids, trace_ids }: rows.ErasureJob): DeletionTarget => ({
-  ...(project_ids && { projects: project_ids }),
-  ...(trace_ids && { traces: trace_ids }),
-});
+const targetOf = ({ project_ids, trace_ids }: rows.ErasureJob): DeletionTarget =>
+  trace_ids ? { traces: trace_ids, ...(project_ids && { projects: project_ids }) } : { projects: project_ids ?? [] };
 
-async function deleteRuns(deps: EraseDeps, job: rows.ErasureJob): Promise<void> {
+async function eraseTraces(deps: EraseDeps, job: rows.ErasureJob): Promise<void> {
+  const { sql, clickhouse, deletions } = deps;
   const scope = RunScope.ofTenant(job.tenant_id);
-  if (job.scope === "workspace") await deleteRunsOfTenant(deps, scope, job.project_ids ?? []);
-  else if (job.trace_ids) await deleteTraces(deps, scope, job.trace_ids, job.project_ids ?? undefined);
-  else await deleteRunsOfProjects(deps, scope, job.project_ids ?? []);
+  if (job.dataset_copies && !job.begun) await eraseCopies(deps, job.tenant_id, targetOf(job));
+  await deletions.batch(
+    job.tenant_id,
+    (tx) => refuseHeld(tx, deps, job),
+    async () => {
+      let traces = job.trace_ids!;
+      if (!job.begun) {
+        traces = await findExistingTraces(clickhouse, scope, targetOf(job));
+        await rows.beginTraces(sql, job, traces);
+      }
+      await deleteTraces(deps, scope, traces, job.project_ids ?? undefined);
+    },
+  );
 }
 
-async function eraseWorkspace(deps: EraseDeps, job: rows.ErasureJob): Promise<void> {
-  const { sql, projects } = deps;
+/** Projects per batch. A hold waits for the batch in progress. */
+const PROJECTS = 50;
+
+async function eraseProjects(deps: EraseDeps, job: rows.ErasureJob): Promise<void> {
+  const { sql, clickhouse, projects, deletions } = deps;
   const tenantId = job.tenant_id;
-  if (job.dataset_copies) {
-    const datasets = await rows.listDatasetIds(sql, tenantId);
-    if (datasets.length > 0) await deleteDatasets(deps, tenantId, datasets);
+  const scope = RunScope.ofTenant(tenantId);
+  const ids = job.project_ids ?? [];
+  if (job.dataset_copies && job.scope === "project" && job.projects_deleted === 0) {
+    await eraseCopies(deps, tenantId, { projects: ids });
   }
-  const ids = await rows.listProjectIds(sql, tenantId);
-  if (ids.length > 0) await deleteProjectRows(sql, tenantId, ids);
-  projects.forget();
-  await deleteRuns(deps, { ...job, project_ids: ids });
-  await rows.deleteWorkspaceRows(sql, tenantId);
+  for (let at = 0; at < ids.length; at += PROJECTS) {
+    const group = ids.slice(at, at + PROJECTS);
+    const end = at + group.length;
+    // after it another one was begun
+    if (job.projects_deleted > end) continue;
+    await deletions.batch(
+      tenantId,
+      (tx) => refuseHeldProjects(tx, tenantId, group),
+      async () => {
+        if (job.projects_deleted < end) {
+          // before the rows: after a crash, runs are told apart by their marks from those of a new project of this id
+          await markDeleted(clickhouse, scope, { projects: group });
+          await rows.deleteProjects(sql, job, group, end);
+          projects.forget();
+          await deletions.faultPoint("projects-deleted");
+        }
+        await deleteRunsOfProjects(deps, scope, group);
+      },
+    );
+  }
+}
+
+/** Records what a workspace has, and deletes what belongs to no project. */
+async function beginWorkspace(deps: EraseDeps, job: rows.ErasureJob): Promise<rows.ErasureJob> {
+  const { sql, clickhouse, blobs, deletions } = deps;
+  const tenantId = job.tenant_id;
+  const scope = RunScope.ofTenant(tenantId);
+  return deletions.batch(
+    tenantId,
+    (tx) => refuseHeldWorkspace(tx, tenantId, true),
+    async () => {
+      const stored = await findProjectsWithRuns(clickhouse, scope);
+      const { projects, feedback, files } = await rows.beginWorkspace(sql, job, stored);
+      await deleteFeedbackCopies(clickhouse, scope, feedback);
+      await blobs.delete(files);
+      return { ...job, begun: true, project_ids: projects };
+    },
+  );
 }
 
 const BATCH = 5000;
@@ -128,14 +170,14 @@ async function eraseCopies(deps: EraseDeps, tenantId: string, target: DeletionTa
     const gone = await findRunsIn(clickhouse, RunScope.ofTenant(tenantId), target, sources);
     if (gone.length === 0) continue;
     const examples = await rows.examplesOfSources(sql, tenantId, gone);
-    const erased = await eraseExamplesForGood(sql, tenantId, examples);
+    const erased = await eraseExamplesForGood(deps, tenantId, examples);
     await blobs.delete(erased.blobs);
   }
 }
 
 /**
  * Rewrites the tables without what was erased, `all` or only what is to leave the disk at once. Deletes once more
- * before, for pieces that another replica stored in the meantime.
+ * before, for pieces that were on their way: of the traces and projects that the erasure found, and nothing else.
  */
 export async function rewriteErased(
   deps: EraseDeps,
@@ -143,16 +185,35 @@ export async function rewriteErased(
 ): Promise<void> {
   const { sql, clickhouse } = deps;
   const jobs = await rows.listDeleted(sql, graceSeconds, all);
-  if (jobs.length === 0) return;
-  for (const job of jobs) await deleteRuns(deps, job);
+  const completed: string[] = [];
+  for (const job of jobs) if (await deleteLatePieces(deps, job)) completed.push(job.id);
+  if (completed.length === 0) return;
   await applyDeletions(clickhouse);
   await rows.vacuumTables(sql, true);
   const [row] = await clickhouse.rows<{ at: string }>({ name: "erasures.now", query: "select toString(now()) as at" });
-  await rows.markRewritten(
-    sql,
-    jobs.map((job) => job.id),
-    new Date(`${row!.at.replace(" ", "T")}Z`),
-  );
+  await rows.markRewritten(sql, completed, new Date(`${row!.at.replace(" ", "T")}Z`));
+}
+
+/** @returns false while a legal hold that was placed since keeps them */
+async function deleteLatePieces(deps: EraseDeps, job: rows.ErasureJob): Promise<boolean> {
+  const scope = RunScope.ofTenant(job.tenant_id);
+  const traces = job.trace_ids;
+  // holds of projects that the workspace has had since do not matter
+  const found = { ...job, scope: traces ? job.scope : "project" } as const;
+  try {
+    await deps.deletions.batch(
+      job.tenant_id,
+      (tx) => refuseHeld(tx, deps, found),
+      () =>
+        traces
+          ? deleteTraces(deps, scope, traces, job.project_ids ?? undefined)
+          : deleteRunsOfProjects(deps, scope, job.project_ids ?? []),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof HeldError) return false;
+    throw error;
+  }
 }
 
 /** Marks erasures as done whose files from before the rewrite have left the disk. */

@@ -1,6 +1,7 @@
 import { alone } from "../../base/db/alone.ts";
 import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
+import { HeldError } from "../legal-holds/check-holds.ts";
 import { type EraseDeps, erase, findGone, rewriteErased } from "./erase.ts";
 import * as rows from "./sql.ts";
 
@@ -50,7 +51,7 @@ export class ErasureWorker {
         await erase(this.#deps, job).catch(async (error: unknown) => {
           await rows.noteError(sql, job.id, (error as Error).message);
           // a legal hold that was placed since; the erasure waits for its release
-          if ((error as { status?: number }).status !== 409) throw error;
+          if (!(error instanceof HeldError)) throw error;
         });
       }
       await rewriteErased(this.#deps, { graceSeconds: this.#graceSeconds, all: false });

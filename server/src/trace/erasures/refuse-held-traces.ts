@@ -1,13 +1,13 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
-import type { Sql } from "../../base/db/connect.ts";
-import { held, refuseHeldProjects } from "../legal-holds/check-holds.ts";
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+import { HeldError, refuseHeldProjects } from "../legal-holds/check-holds.ts";
 import { activeHolds } from "../legal-holds/sql.ts";
 import { findTraces } from "../runs/delete-clickhouse.ts";
 import { RunScope } from "../runs/run-scope.ts";
 
 /** @throws 409 while one of the traces has a run in a held project, or the workspace is held */
 export async function refuseHeldTraces(
-  { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouse },
+  { sql, clickhouse }: { sql: Sql | Transaction; clickhouse: ClickHouse },
   tenantId: string,
   traces: readonly string[],
 ): Promise<void> {
@@ -18,6 +18,6 @@ export async function refuseHeldTraces(
   const scope = RunScope.ofTenant(tenantId);
   for (const hold of holds) {
     const [found] = await findTraces(clickhouse, scope, { projects: [hold.project_id!], traces });
-    if (found !== undefined) throw held(`Trace ${found}, of project ${hold.project_id},`, hold);
+    if (found !== undefined) throw new HeldError(`Trace ${found}, of project ${hold.project_id},`, hold);
   }
 }

@@ -39,7 +39,7 @@ export function erasureRoutes(deps: TraceDeps): Route[] {
           datasetCopies: body.dataset_copies,
           requestedBy: actorName(principal),
         };
-        await refuseHeld(deps, toJob(tenantId, "", request));
+        await refuseHeld(sql, deps, toJob(tenantId, "", request));
         const created = await recordErasure(sql, tenantId, request, true);
         deps.erasures.wake();
         return c.json(created, 202, { Location: `/api/v1/erasures/${created.id}` });

@@ -2,6 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { ownConnection, type Sql } from "../../base/db/connect.ts";
 import { lockedInTime } from "../../base/db/lock-timeout.ts";
+import { deleteDatasets, selectBlobs } from "../datasets/sql.ts";
+import { deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
+import { deleteProjectRows } from "../project-records/sql.ts";
 
 export interface Erasure {
   id: string;
@@ -25,12 +28,17 @@ export interface ErasureJob {
   project_ids: string[] | null;
   trace_ids: string[] | null;
   dataset_copies: boolean;
+  /** Whether what it found was recorded. */
+  begun: boolean;
+  /** How many of its projects have been deleted; the runs of the last ones perhaps not. */
+  projects_deleted: number;
 }
 
 const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-const WIRE = `erasure_id as id, scope, project_ids as session_ids, traces, dataset_copies, status, requested_by,
+const WIRE = `erasure_id as id, scope, case when scope <> 'workspace' then project_ids end as session_ids, traces, dataset_copies, status, requested_by,
   ${utc("requested_at")} as requested_at, ${utc("deleted_at")} as deleted_at, ${utc("done_at")} as done_at, error`;
-const JOB = "erasure_id as id, tenant_id, scope, project_ids, trace_ids, dataset_copies";
+const JOB = `erasure_id as id, tenant_id, scope, project_ids, trace_ids, dataset_copies,
+  begun_at is not null as begun, projects_deleted`;
 
 export async function insertErasure(
   sql: Sql,
@@ -95,21 +103,66 @@ export const markDone = (sql: Sql, rewrittenUntil: Date): Promise<unknown> => sq
 export const forgetErasures = (sql: Sql, days: number): Promise<unknown> =>
   sql`delete from erasures where status = 'done' and done_at < now() - make_interval(days => ${days})`;
 
-export const findProjectIds = async (sql: Sql, tenantId: string, ids: string[]): Promise<string[]> =>
-  (
-    await sql<{ id: string }[]>`
-      select project_id as id from projects where tenant_id = ${tenantId} and project_id = any(${ids}::uuid[])`
-  ).map(({ id }) => id);
+/** Withdraws an erasure that deleted nothing. @returns false when it had deleted something */
+export const withdrawErasure = async (sql: Sql, id: string): Promise<boolean> =>
+  (await sql`delete from erasures where erasure_id = ${id} and begun_at is null and projects_deleted = 0 returning 1`)
+    .length > 0;
 
-export const listProjectIds = async (sql: Sql, tenantId: string): Promise<string[]> =>
-  (await sql<{ id: string }[]>`select project_id as id from projects where tenant_id = ${tenantId}`).map(
-    ({ id }) => id,
-  );
+/**
+ * Records which of its traces exist, and deletes what else is known of the others, and the pieces that wait for a run of
+ * one. Further pieces of an unknown trace are those of a new one.
+ */
+export async function beginTraces(sql: Sql, { id, tenant_id, trace_ids }: ErasureJob, existing: string[]) {
+  const others = trace_ids!.filter((trace) => !existing.includes(trace));
+  await sql.begin(async (tx) => {
+    await tx`delete from waiting_pieces where tenant_id = ${tenant_id}
+      and (run_id = any(${trace_ids}::uuid[]) or needs = any(${trace_ids}::uuid[]))`;
+    await tx`delete from trace_shares where tenant_id = ${tenant_id} and trace_id = any(${others}::uuid[])`;
+    await deleteFeedbackOfTraces(tx, tenant_id, others);
+    await tx`update erasures set begun_at = now(), trace_ids = ${existing}::uuid[] where erasure_id = ${id}`;
+  });
+}
 
-export const listDatasetIds = async (sql: Sql, tenantId: string): Promise<string[]> =>
-  (await sql<{ id: string }[]>`select dataset_id as id from datasets where tenant_id = ${tenantId}`).map(
-    ({ id }) => id,
-  );
+/**
+ * Records the projects that a workspace has, `stored` among them, and deletes its rows that belong to none; with
+ * `dataset_copies` also its datasets. @returns the projects, and the feedback and files whose copies are to be deleted
+ */
+export async function beginWorkspace(
+  sql: Sql,
+  { id, tenant_id: tenantId, dataset_copies }: ErasureJob,
+  stored: string[],
+): Promise<{ projects: string[]; feedback: string[]; files: string[] }> {
+  return (await sql.begin(async (tx) => {
+    let files: string[] = [];
+    if (dataset_copies) {
+      const datasets = (
+        await tx<{ id: string }[]>`
+        select dataset_id as id from datasets where tenant_id = ${tenantId}`
+      ).map((row) => row.id);
+      files = await selectBlobs(tx, tenantId, datasets);
+      await deleteDatasets(tx, tenantId, datasets);
+    }
+    const feedback = await tx<{ id: string }[]>`
+      delete from feedback where tenant_id = ${tenantId} and session_id is null returning feedback_id as id`;
+    await tx`delete from feedback_tokens where tenant_id = ${tenantId}`;
+    await tx`delete from trace_shares where tenant_id = ${tenantId}`;
+    await tx`delete from waiting_pieces where tenant_id = ${tenantId}`;
+    const [begun] = await tx<{ project_ids: string[] }[]>`
+      update erasures set begun_at = now(), project_ids = array(
+        select project_id from projects where tenant_id = ${tenantId}
+        union select distinct session_id from feedback where tenant_id = ${tenantId}
+        union select unnest(${stored}::uuid[]) order by 1)
+      where erasure_id = ${id} returning project_ids`;
+    return { projects: begun!.project_ids, feedback: feedback.map((row) => row.id), files };
+  })) as { projects: string[]; feedback: string[]; files: string[] };
+}
+
+/** Deletes the rows of some of the erasure's projects: those before number `end` that are left. */
+export const deleteProjects = (sql: Sql, job: ErasureJob, projects: string[], end: number): Promise<unknown> =>
+  sql.begin(async (tx) => {
+    await deleteProjectRows(tx, job.tenant_id, projects);
+    await tx`update erasures set projects_deleted = ${end} where erasure_id = ${job.id}`;
+  });
 
 /** Lists runs of which examples were made, in the order of their ids. */
 export const listSources = async (sql: Sql, tenantId: string, after: string, limit: number): Promise<string[]> =>
@@ -126,23 +179,8 @@ export const examplesOfSources = async (sql: Sql, tenantId: string, runs: string
       where tenant_id = ${tenantId} and source_run_id = any(${runs}::uuid[])`
   ).map(({ id }) => id);
 
-/** Deletes what a workspace's projects do not hold. */
-export async function deleteWorkspaceRows(sql: Sql, tenantId: string): Promise<void> {
-  await sql.begin(async (tx) => {
-    await tx`delete from feedback_tokens where tenant_id = ${tenantId}`;
-    await tx`delete from feedback where tenant_id = ${tenantId}`;
-    await tx`delete from trace_shares where tenant_id = ${tenantId}`;
-    await tx`delete from waiting_pieces where tenant_id = ${tenantId}`;
-  });
-}
-
-/** Deletes pieces that wait for a run of the traces. Others of an unknown trace expire within a day. */
-export const deleteWaitingOfTraces = (sql: Sql, tenantId: string, traces: string[]): Promise<unknown> => sql`
-  delete from waiting_pieces where tenant_id = ${tenantId}
-    and (run_id = any(${traces}::uuid[]) or needs = any(${traces}::uuid[]))`;
-
 /** Tables with contents of traces or copies of them. */
-const TABLES = ["feedback", "waiting_pieces", "dataset_examples"];
+const TABLES = ["feedback", "waiting_pieces", "provisional_roots", "dataset_examples"];
 /** A larger table is not rewritten, because that locks it: about a second for 100 MB. */
 const MAX_REWRITE_BYTES = 128 * 1024 * 1024;
 

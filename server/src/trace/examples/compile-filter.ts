@@ -1,6 +1,7 @@
 import type { PendingQuery, Row } from "postgres";
 
 import type { Sql } from "../../base/db/connect.ts";
+import { parseJson } from "../../base/json-structure.ts";
 import { FilterError } from "../filter/filter-error.ts";
 import { type Argument, type Call, fieldName, parse } from "../filter/parser.ts";
 
@@ -61,7 +62,7 @@ function textArgument({ name, args, at }: Call): string {
 function jsonArgument(call: Call): Record<string, unknown> {
   const text = textArgument(call);
   try {
-    const parsed: unknown = JSON.parse(text);
+    const parsed = parseJson(text);
     if (parsed !== null && typeof parsed === "object" && !Array.isArray(parsed))
       return parsed as Record<string, unknown>;
   } catch {

@@ -6,9 +6,11 @@
 import type { z } from "zod";
 
 import { AppError, unprocessable } from "../../base/errors.ts";
+import { boundedParse } from "../../base/http/bounded-parse.ts";
 import { jsonObject } from "../../base/http/fields.ts";
 import { describeIssues } from "../../base/http/errors.ts";
 import { cleanStrings } from "../../base/http/json-body.ts";
+import { JsonStructure, MAX_DEPTH, type StructureLimit } from "../../base/json-structure.ts";
 import { isUuid } from "../../base/ids.ts";
 import type { Part } from "../ingest/read-multipart.ts";
 import { attachmentsPart } from "./schema.ts";
@@ -30,8 +32,16 @@ export interface ParsedExample<Info> {
 
 const NAME = /^(?<id>[^.]+)(?:\.(?<field>inputs|outputs|attachments_operations)|\.attachments?\.(?<file>.+))?$/s;
 
-/** Parses examples in the order of their first parts. @throws 400 for invalid JSON, 422 for an invalid part */
-export function readExampleParts<S extends z.ZodType>(parts: Part[], infoSchema: S): ParsedExample<z.output<S>>[] {
+/**
+ * Parses examples in the order of their first parts. @param limit of the request's body @throws 400 for invalid JSON, 413
+ * when it would take too much memory, 422 for an invalid part
+ */
+export function readExampleParts<S extends z.ZodType>(
+  parts: Part[],
+  infoSchema: S,
+  limit: StructureLimit,
+): ParsedExample<z.output<S>>[] {
+  const structure = new JsonStructure({ ...limit, maxDepth: MAX_DEPTH });
   const examples = new Map<string, ParsedExample<z.output<S>>>();
   for (const part of parts) {
     const { id, field, file } = NAME.exec(part.name)?.groups ?? {};
@@ -44,6 +54,7 @@ export function readExampleParts<S extends z.ZodType>(parts: Part[], infoSchema:
       example = { id: key, info: infoSchema.parse({}), inputs: null, outputs: null, files: {}, operations: null };
       examples.set(key, example);
     }
+    if (file === undefined) structure.next().add(part.content);
     if (file !== undefined) example.files[file] = { mime_type: part.type, content: part.content };
     else if (field === "inputs") example.inputs = read(part, jsonObject);
     else if (field === "outputs") example.outputs = read(part, jsonObject.nullable());
@@ -61,7 +72,7 @@ function read<S extends z.ZodType>(part: Part, schema: S): z.output<S> {
   } catch {
     throw new AppError(400, `Part "${part.name}" is not JSON.`);
   }
-  const parsed = schema.safeParse(cleanStrings(value));
+  const parsed = boundedParse(schema, cleanStrings(value));
   if (!parsed.success) throw unprocessable(`Part "${part.name}": ${describeIssues(parsed.error)}`);
   return parsed.data;
 }

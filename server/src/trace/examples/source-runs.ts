@@ -1,4 +1,5 @@
 import { notFound, unprocessable } from "../../base/errors.ts";
+import { parseJson } from "../../base/json-structure.ts";
 import type { TraceDeps } from "../deps.ts";
 import { findRunIo } from "./clickhouse.ts";
 import type { NewExample } from "./write-examples.ts";
@@ -46,7 +47,7 @@ type Json = Record<string, unknown> | null;
  */
 function toObject(text: string | null, key: string): Json {
   if (text === null) return null;
-  const value: unknown = JSON.parse(text);
+  const value = parseJson(text);
   if (value === null) return null;
   return typeof value === "object" && !Array.isArray(value) ? (value as Record<string, unknown>) : { [key]: value };
 }

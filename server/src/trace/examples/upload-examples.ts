@@ -13,11 +13,12 @@ import type { Part } from "../ingest/read-multipart.ts";
 import { type ParsedExample, type ParsedFile, readExampleParts } from "./example-parts.ts";
 import { createPart, updatePart } from "./schema.ts";
 import type { Attachments } from "./sql.ts";
+import { BODY_SETTING } from "../settings.ts";
 import { findDatasetRow } from "../datasets/sql.ts";
 import { takeFromSourceRuns } from "./source-runs.ts";
 import { createExamples, updateExamples, type Written } from "./write-examples.ts";
 
-type Deps = Pick<TraceDeps, "sql" | "clickhouse" | "blobs" | "log">;
+type Deps = Pick<TraceDeps, "sql" | "clickhouse" | "blobs" | "log" | "settings">;
 
 /**
  * Creates examples with files. @throws 404 without such a dataset or source run, 409 for an id already in use, 422 for
@@ -25,7 +26,7 @@ type Deps = Pick<TraceDeps, "sql" | "clickhouse" | "blobs" | "log">;
  */
 export async function uploadExamples(deps: Deps, tenantId: string, datasetId: string, parts: Part[]): Promise<Written> {
   await found(deps, tenantId, datasetId);
-  const parsed = readExampleParts(parts, createPart);
+  const parsed = readExampleParts(parts, createPart, bodyLimit(deps));
   const invalid = parsed.find((example) => example.operations);
   if (invalid)
     throw unprocessable(
@@ -56,7 +57,7 @@ export async function uploadExamples(deps: Deps, tenantId: string, datasetId: st
 /** Updates examples and their files. @throws 404 without such a dataset or example, 409 for an example of another dataset, 422 for invalid changes */
 export async function reviseExamples(deps: Deps, tenantId: string, datasetId: string, parts: Part[]): Promise<Written> {
   await found(deps, tenantId, datasetId);
-  const parsed = readExampleParts(parts, updatePart);
+  const parsed = readExampleParts(parts, updatePart, bodyLimit(deps));
   return withFiles(
     deps,
     tenantId,
@@ -77,6 +78,11 @@ export async function reviseExamples(deps: Deps, tenantId: string, datasetId: st
       ),
   );
 }
+
+const bodyLimit = ({ settings }: Pick<Deps, "settings">) => ({
+  maxBytes: settings.maxBodyBytes,
+  setting: BODY_SETTING,
+});
 
 async function found({ sql }: Deps, tenantId: string, datasetId: string): Promise<void> {
   if (!(await findDatasetRow(sql, tenantId, datasetId))) throw notFound("Dataset not found");

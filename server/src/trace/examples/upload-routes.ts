@@ -56,7 +56,7 @@ export function exampleUploadRoutes(deps: TraceDeps): Route[] {
           await deleteExamples(deps.sql, principal.workspaceId, ids);
           return c.json({ count: ids.length, example_ids: ids });
         }
-        const erased = await eraseExamplesForGood(deps.sql, principal.workspaceId, ids);
+        const erased = await eraseExamplesForGood(deps, principal.workspaceId, ids);
         if (erased.example_ids.length === 0) throw notFound("Example not found");
         await deps.blobs.delete(erased.blobs);
         return c.json({ count: erased.example_ids.length, example_ids: erased.example_ids });

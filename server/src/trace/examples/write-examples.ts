@@ -4,6 +4,7 @@
  * overlap.
  */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
+import type { TraceDeps } from "../deps.ts";
 import { AppError, conflict, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { checkExamples } from "../datasets/check-examples.ts";
@@ -164,12 +165,12 @@ export async function deleteExamples(sql: Sql, tenantId: string, ids: string[]):
 
 /** Deletes all states of the examples. @returns the deleted ids and the files that are no longer referenced */
 export async function eraseExamplesForGood(
-  sql: Sql,
+  { deletions }: Pick<TraceDeps, "deletions">,
   tenantId: string,
   ids: string[],
 ): Promise<{ example_ids: string[]; blobs: string[] }> {
-  return sql.begin(async (tx) => {
-    await refuseHeldWorkspace(tx, tenantId);
+  const refuse = (tx: Transaction) => refuseHeldWorkspace(tx, tenantId);
+  return deletions.transaction(tenantId, refuse, async (tx) => {
     const current = await findExampleDatasets(tx, tenantId, ids);
     for (const datasetId of new Set(current.map((row) => row.dataset_id))) {
       await lock(tx, tenantId, datasetId);
@@ -178,7 +179,7 @@ export async function eraseExamplesForGood(
     const erased = await eraseExamples(tx, tenantId, ids);
     const blobs = erased.flatMap(({ attachments }) => Object.values(attachments ?? {}).map((file) => file.blob));
     return { example_ids: [...new Set(erased.map((row) => row.example_id))], blobs: [...new Set(blobs)] };
-  }) as Promise<{ example_ids: string[]; blobs: string[] }>;
+  });
 }
 
 async function lock(tx: Transaction, tenantId: string, datasetId: string): Promise<DatasetRow> {

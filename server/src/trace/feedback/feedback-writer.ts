@@ -1,7 +1,7 @@
 import type { Sql } from "../../base/db/connect.ts";
 import { GroupCommit } from "../../base/db/group-commit.ts";
 import { conflict } from "../../base/errors.ts";
-import { type NewFeedback, upsertFeedback } from "./sql.ts";
+import { type FeedbackKey, type NewFeedback, upsertFeedback } from "./sql.ts";
 
 /** Largest number of rows in a transaction of several calls. */
 const BATCH = 500;
@@ -14,8 +14,8 @@ export class FeedbackWriter {
     const run = async (calls: NewFeedback[][]): Promise<void[]> => {
       const rows = calls.flat();
       await sql.begin(async (tx) => {
-        const written = new Set(await upsertFeedback(tx, rows));
-        const other = rows.find((row) => !written.has(row.feedback_id));
+        const written = new Set((await upsertFeedback(tx, rows)).map(keyText));
+        const other = rows.find((row) => !written.has(keyText(row)));
         if (other) throw conflict(`Feedback ${other.feedback_id} already exists for another run.`);
       });
       return calls.map(() => {});
@@ -31,3 +31,5 @@ export class FeedbackWriter {
     return this.#commits.call(rows);
   }
 }
+
+const keyText = ({ tenant_id, feedback_id }: FeedbackKey): string => `${tenant_id} ${feedback_id}`.toLowerCase();

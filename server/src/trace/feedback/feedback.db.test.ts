@@ -315,3 +315,21 @@ test("names the authors of feedback on request", async () => {
   const read = async (query: string) => names([(await call("GET", `/feedback/${id}${query}`)).json]);
   expect([await read("?include_user_names=true"), await read("")]).toEqual([["Ada"], [null]]);
 });
+
+test("workspaces may use the same feedback id: a conflict in one is reported, whatever the other sends", async () => {
+  const id = uuid7();
+  expect((await give({ id, run_id: uuid7(), key: "k" })).status).toBe(200);
+  const [other] = Object.values(OTHER);
+  const row = (tenant_id: string) => {
+    const empty = { session_id: null, trace_id: null, start_time: null, score: null, value: null, comment: null };
+    const given = { correction: null, extra: null, source_type: "api", source_metadata: null, user_id: null };
+    const links = { comparative_experiment_id: null, feedback_group_id: null, token_id: null, token_parameters: null };
+    const rest = { created_at: null, extends_retention: true };
+    return { tenant_id, feedback_id: id, key: "k", run_id: uuid7(), ...empty, ...given, ...links, ...rest };
+  };
+  // calls of one turn share a transaction
+  const written = await Promise.allSettled(
+    [WORKSPACE, other!].map((tenant) => deps.feedbackWriter.write([row(tenant)])),
+  );
+  expect(written).toMatchObject([{ status: "rejected", reason: { status: 409 } }, { status: "fulfilled" }]);
+});

@@ -1,7 +1,11 @@
-import type { Sql } from "../../base/db/connect.ts";
+import type { Sql, Transaction } from "../../base/db/connect.ts";
 
 /** Deletes the feedback on deleted runs, and the tokens to give more. The trigger removes it from ClickHouse too. */
-export async function deleteFeedbackOfProjects(sql: Sql, tenantId: string, projectIds: string[]): Promise<void> {
+export async function deleteFeedbackOfProjects(
+  sql: Sql,
+  tenantId: string,
+  projectIds: readonly string[],
+): Promise<void> {
   await sql`
     with gone as (
       delete from feedback where tenant_id = ${tenantId} and session_id = any(${projectIds}::uuid[]) returning run_id
@@ -9,7 +13,11 @@ export async function deleteFeedbackOfProjects(sql: Sql, tenantId: string, proje
     delete from feedback_tokens where tenant_id = ${tenantId} and run_id in (select run_id from gone)`;
 }
 
-export async function deleteFeedbackOfTraces(sql: Sql, tenantId: string, traceIds: string[]): Promise<void> {
+export async function deleteFeedbackOfTraces(
+  sql: Sql | Transaction,
+  tenantId: string,
+  traceIds: readonly string[],
+): Promise<void> {
   await sql`
     with gone as (
       -- feedback that arrived before its root has no trace id yet

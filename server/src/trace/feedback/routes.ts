@@ -105,8 +105,12 @@ export function feedbackRoutes(deps: TraceDeps): Route[] {
       errors: [409],
       out: { 200: z.object({ message: z.string() }) },
       async handler({ params, principal, c }) {
-        await refuseHeldFeedback(sql, principal.workspaceId, params.feedback_id);
-        const deleted = await rows.deleteFeedback(sql, principal.workspaceId, params.feedback_id);
+        const tenantId = principal.workspaceId;
+        const deleted = await deps.deletions.transaction(
+          tenantId,
+          (tx) => refuseHeldFeedback(tx, tenantId, params.feedback_id),
+          (tx) => rows.deleteFeedback(tx, tenantId, params.feedback_id),
+        );
         if (!deleted) throw notFound("Feedback not found");
         await deps.feedback.flush();
         return c.json({ message: "Feedback deleted" });

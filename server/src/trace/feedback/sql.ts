@@ -28,6 +28,9 @@ export interface NewFeedback {
   extends_retention: boolean;
 }
 
+/** Feedback ids are the callers' own: two workspaces may use the same one. */
+export type FeedbackKey = Pick<NewFeedback, "tenant_id" | "feedback_id">;
+
 const time = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')`;
 
 /** Columns of `feedback f` by wire name. Authors' names are read only on request. */
@@ -58,10 +61,10 @@ const columns = (userNames = false) => ({
  * Inserts feedback, or replaces feedback with the same id: clients retry when they miss the response. The run cannot be
  * changed, because the copy in ClickHouse is sorted by it; such a row is left alone.
  *
- * @returns the ids of the rows that hold the feedback now, in no order
+ * @returns the keys of the rows that hold the feedback now, in no order
  */
-export async function upsertFeedback(sql: Sql | Transaction, rows: NewFeedback[]): Promise<string[]> {
-  const inserted = await sql<{ feedback_id: string }[]>`
+export async function upsertFeedback(sql: Sql | Transaction, rows: NewFeedback[]): Promise<FeedbackKey[]> {
+  return sql<FeedbackKey[]>`
     insert into feedback as f (tenant_id, feedback_id, key, run_id, session_id, trace_id, start_time, score, value,
       comment, correction, extra, source_type, source_metadata, user_id, comparative_experiment_id, feedback_group_id,
       created_at, extends_retention, attach_at)
@@ -84,8 +87,7 @@ export async function upsertFeedback(sql: Sql | Transaction, rows: NewFeedback[]
         else f.attach_at end,
       modified_at = now()
       where f.run_id is not distinct from excluded.run_id
-    returning f.feedback_id`;
-  return inserted.map((row) => row.feedback_id);
+    returning f.tenant_id, f.feedback_id`;
 }
 
 /** Inserts or updates feedback given by a token. feedback_by_token_parameters resolves concurrent clicks. */
@@ -199,7 +201,7 @@ export async function updateFeedback(sql: Sql, tenantId: string, id: string, pat
 }
 
 /** @returns false when there was none */
-export async function deleteFeedback(sql: Sql, tenantId: string, id: string): Promise<boolean> {
+export async function deleteFeedback(sql: Sql | Transaction, tenantId: string, id: string): Promise<boolean> {
   const deleted = await sql`delete from feedback where tenant_id = ${tenantId} and feedback_id = ${id} returning 1`;
   return deleted.length > 0;
 }

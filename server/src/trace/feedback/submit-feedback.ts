@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import { AppError, notFound, unprocessable } from "../../base/errors.ts";
 import { cleanStrings } from "../../base/http/json-body.ts";
 import { isUuid, uuid7 } from "../../base/ids.ts";
+import { parseJson } from "../../base/json-structure.ts";
 import type { TraceDeps } from "../deps.ts";
 import { checkConfig } from "./check-config.ts";
 import { type NewFeedback, upsertTokenFeedback } from "./sql.ts";
@@ -95,7 +96,7 @@ const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 function readValue(text: string): Submission["value"] {
   if (!/^(-?\d|\{|true$|false$)/.test(text)) return text;
   try {
-    return JSON.parse(text) as Submission["value"];
+    return parseJson(text) as Submission["value"];
   } catch {
     return text;
   }
@@ -104,7 +105,7 @@ function readValue(text: string): Submission["value"] {
 function readCorrection(text: string): Submission["correction"] {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
+    parsed = parseJson(text);
   } catch {
     throw unprocessable("correction: must be URL-encoded JSON.");
   }

@@ -4,6 +4,7 @@ import { FIELD_NAMES, findField, findPart } from "./fields.ts";
 import { pairUp, type PairCondition } from "./pair-up.ts";
 import { type Argument, type Call, fieldName, parse } from "./parser.ts";
 import { searched, readTest, readText } from "./read-test.ts";
+import { parseJson } from "../../base/json-structure.ts";
 
 /** Parses a filter expression. Throws FilterError (400) with the position of the error. */
 export function readFilter(source: string): Expression {
@@ -108,7 +109,7 @@ function onMetadata(call: Call): Expression {
   }
   let object: unknown;
   try {
-    object = JSON.parse(readText(call, value));
+    object = parseJson(readText(call, value));
   } catch {
     object = undefined;
   }

@@ -1,4 +1,5 @@
 import { type AppError, unprocessable } from "../../base/errors.ts";
+import type { JsonStructure } from "../../base/json-structure.ts";
 import { isUuid } from "../../base/ids.ts";
 import { readSingle } from "./read-messages.ts";
 import type { Part } from "./read-multipart.ts";
@@ -15,11 +16,13 @@ export interface Collected {
 /**
  * Assembles parts. Parts of several runs may be interleaved, and a field may precede its run; creates are moved before
  * updates.
+ * @param structure counts the elements of all parts, before any is decoded
  * @throws 422 for a part with an invalid name, 400 for a run whose object is not JSON
  */
-export function collectParts(parts: readonly Part[]): Collected {
+export function collectParts(parts: readonly Part[], structure: JsonStructure): Collected {
   const collected: Collected = { messages: [], attachments: [], feedback: [] };
   const open = new Map<string, { message: RunMessage; complete: boolean }>();
+  for (const { name, content } of parts) if (!name.startsWith("attachment.")) structure.next().add(content);
   for (const part of parts) {
     const [event, id = "", ...rest] = part.name.split(".");
     if (event === "feedback") collected.feedback.push(part.content.toString("utf8"));

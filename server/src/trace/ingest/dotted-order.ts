@@ -18,7 +18,8 @@ const MAX_SEGMENTS = 1000;
 
 /** Parses and validates a dotted order. @throws 400 with the wording that users of the SDKs know */
 export function readDottedOrder(text: string, id: string): TracePosition {
-  const segments = text.split(".");
+  // before it is split: text of dots only would become as many texts
+  const segments = text.split(".", MAX_SEGMENTS + 1);
   if (segments.length > MAX_SEGMENTS) throw invalid(`more than ${MAX_SEGMENTS} levels`);
   const parsed = segments.map((segment) => {
     const match = SEGMENT.exec(segment);

@@ -16,15 +16,23 @@ const ASSUMED_RATIO = 6;
  * engine's columns) a body takes up to ten times its size for a moment, and several at once take no less time.
  */
 const LARGE_BYTES = 4 * 1024 * 1024;
+/** Memory of a smaller body's decoded elements from which it is treated in the same way. */
+const LARGE_WEIGHT = 16 * 1024 * 1024;
 /** Expected size from which bodies are read one at a time, because each is held in memory as a whole. */
 const HUGE_BYTES = 16 * 1024 * 1024;
 /** Storing such a body takes up to a second, and clients may send several at once. */
 const MAX_HUGE_WAIT_MS = 30_000;
+/**
+ * Weight of a byte, for elements when they are decoded: up to three in traces of LangGraph. The budget counts bytes, and
+ * is chosen for what they usually take in memory.
+ */
+const USUAL_WEIGHT = 4;
 const MAX_WAITING = 1000;
 const MAX_WAIT_MS = 10_000;
 
 /**
- * Bounds the memory of request bodies in progress, from the first byte to the durable row. A request reserves its
+ * Bounds the memory of request bodies in progress, from the first byte to the durable row, with what their structure
+ * will take when it is decoded (base/json-structure.ts), which is counted as they arrive. A request reserves its
  * expected need before its body is read. If that does not fit, it waits unread, so that the socket applies
  * back-pressure; after too long a wait, or with too many waiting, it is rejected with 429. Tenants take turns, and one
  * of several gets at most half of the budget. Bodies larger than expected may use up to twice the budget in total, then
@@ -42,6 +50,8 @@ export class IngestGate {
   readonly #huge: FairQueue;
   readonly #refused: Counter;
   readonly #durations: Histogram;
+  /** Units held by bodies for their elements, which reject nothing that is in progress. */
+  #dense = 0;
   /** Arrival times of the requests in progress, oldest first. */
   readonly #arrivals = new Set<{ at: number }>();
   readonly #share: FairShare | undefined;
@@ -78,7 +88,7 @@ export class IngestGate {
       name: "heddle_ingest_bytes",
       help: "Bytes of traces that were received but are not stored yet.",
       registers: [registry],
-      collect: () => bytes.set(this.#queue.held),
+      collect: () => bytes.set(this.#queue.held - this.#dense),
     });
     this.#durations = new Histogram({
       name: "heddle_ingest_request_duration_seconds",
@@ -124,14 +134,22 @@ export class IngestGate {
     // the size is a guess, so a single request may not exclude all others
     const bytes = Math.min(expectedBytes(request), this.#budget / 2);
     const slot = await this.#queue.enter(tenantId, bytes);
-    const reservation = new Reservation(bytes, (more) => {
-      if (this.#queue.held + more > 2 * this.#budget) throw this.#overload();
-      slot.add(more);
+    let dense = 0;
+    const reservation = new Reservation(bytes, {
+      more: (bytes) => {
+        if (this.#queue.held - this.#dense + bytes > 2 * this.#budget) throw this.#overload();
+        slot.add(bytes);
+      },
+      dense: (bytes) => {
+        slot.add(bytes);
+        dense += bytes;
+        this.#dense += bytes;
+      },
     });
     reservation.isWanted = () => this.#queue.isWaitedFor || this.#huge.isWaitedFor;
     const stored = deferred<void>();
     reservation.turnToDecode = async () => {
-      if (reservation.used >= LARGE_BYTES) {
+      if (isLarge(reservation)) {
         const previous = this.#large;
         this.#large = stored.promise;
         await previous;
@@ -141,8 +159,9 @@ export class IngestGate {
     try {
       return await work(reservation);
     } finally {
-      if (reservation.used >= LARGE_BYTES) this.#afterLarge(reservation.used);
+      if (isLarge(reservation)) this.#afterLarge(reservation.used + reservation.weight);
       stored.resolve();
+      this.#dense -= dense;
       slot.leave();
     }
   }
@@ -151,8 +170,9 @@ export class IngestGate {
     const share = this.#share;
     const isAbove = () => share?.isAboveShare(tenantId) ?? false;
     if (!isAbove()) return;
-    this.#decoding = this.#decoding.then(() => share!.yieldToOthers(() => !isAbove())).then(() => nextTurn());
-    await this.#decoding;
+    const turn = this.#decoding.then(() => share!.yieldToOthers(() => !isAbove())).then(() => nextTurn());
+    this.#decoding = turn.catch(() => {});
+    await turn;
   }
 
   #overload(): AppError {
@@ -162,6 +182,8 @@ export class IngestGate {
     });
   }
 }
+
+const isLarge = ({ used, weight }: Reservation): boolean => used >= LARGE_BYTES || weight >= LARGE_WEIGHT;
 
 const expectedBytes = ({ length = ASSUMED_BYTES, compressed }: { length: number | undefined; compressed: boolean }) =>
   length * (compressed ? ASSUMED_RATIO : 1);
@@ -173,12 +195,14 @@ export class Reservation {
   isWanted: () => boolean = () => false;
   /** Resolves when the body, which has been read, may be decoded. */
   turnToDecode: () => Promise<void> = () => Promise.resolve();
-  readonly #more: (bytes: number) => void;
+  readonly #grow: { more: (bytes: number) => void; dense: (bytes: number) => void };
   #used = 0;
+  #weight = 0;
+  #dense = 0;
 
-  constructor(bytes: number, more: (bytes: number) => void) {
+  constructor(bytes: number, grow: { more: (bytes: number) => void; dense: (bytes: number) => void }) {
     this.bytes = bytes;
-    this.#more = more;
+    this.#grow = grow;
   }
 
   /** Bytes read so far, decompressed. */
@@ -191,7 +215,24 @@ export class Reservation {
     this.#used += bytes;
     if (this.#used <= this.bytes) return;
     const more = this.#used - this.bytes;
-    this.#more(more);
+    this.#grow.more(more);
     this.bytes += more;
+  }
+
+  /** Estimated memory of the body's elements when it is decoded, besides its bytes. */
+  get weight(): number {
+    return this.#weight;
+  }
+
+  /**
+   * Accounts for elements and runs that are more than a body of its size usually has. Keeps further requests waiting, but
+   * rejects none.
+   */
+  weigh(total: number): void {
+    this.#weight = total;
+    const dense = Math.max(0, total / USUAL_WEIGHT - Math.max(this.#used, this.bytes));
+    if (dense <= this.#dense) return;
+    this.#grow.dense(dense - this.#dense);
+    this.#dense = dense;
   }
 }

@@ -3,9 +3,11 @@ import { ZodError } from "zod";
 import { collectGarbage } from "../../../../graph-host/src/idle-memory.ts";
 import type { Principal } from "../../base/auth/principal.ts";
 import { AppError, unprocessable } from "../../base/errors.ts";
+import { boundedParse } from "../../base/http/bounded-parse.ts";
 import { describeIssues } from "../../base/http/errors.ts";
 import { cleanStrings } from "../../base/http/json-body.ts";
 import { uuid7 } from "../../base/ids.ts";
+import { takeTurns } from "../../base/take-turns.ts";
 import type { TraceDeps } from "../deps.ts";
 import { storeFeedback } from "../feedback/create-feedback.ts";
 import { createBody, type FeedbackCreate } from "../feedback/schema.ts";
@@ -24,34 +26,58 @@ export type IngestDeps = Pick<TraceDeps, "sql" | "writer" | "projects" | "blobs"
  * @throws 400 and 422 for invalid runs, 503 when the stores are unavailable
  */
 export async function ingestRuns(deps: IngestDeps, principal: Principal, collected: Collected): Promise<void> {
-  const problems = await storeValid(deps, principal, collected);
-  if (problems.length > 0) throw rejection(problems, collected.messages.length + collected.feedback.length);
+  const rejected = new RejectedItems();
+  await storeValid(deps, principal, collected, rejected);
+  if (rejected.count > 0) throw rejected.error(collected.messages.length + collected.feedback.length);
 }
 
-export interface RejectedItem {
-  /** Names the item: `run <id>`. */
-  what: string;
-  error: AppError;
+/** Items of an answer. */
+const SHOWN = 5;
+
+/** Rejected items of a request, of which the first ones are named: an error for each would take more than the items. */
+export class RejectedItems {
+  count = 0;
+  #malformed = 0;
+  readonly #first: { what: string; error: AppError }[] = [];
+
+  /** @param what names the item: `run <id>` */
+  add(what: string, error: AppError): void {
+    this.count++;
+    if (error.status === 400) this.#malformed++;
+    if (this.#first.length < SHOWN) this.#first.push({ what, error });
+  }
+
+  /** Returns the error of the request, which had `total` items. */
+  error(total: number): AppError {
+    const [first] = this.#first;
+    if (total === 1) return first!.error;
+    const shown = this.#first.map(({ what, error }) => `${what}: ${error.message}`).join("; ");
+    const more = this.count > SHOWN ? `; and ${this.count - SHOWN} more` : "";
+    const status = this.#malformed === this.count ? 400 : 422;
+    return new AppError(status, `${this.count} of ${total} were rejected, the others were stored. ${shown}${more}`);
+  }
 }
 
-/** Stores the valid items of a request and returns the others. @throws 503 when the stores are unavailable */
+/** Stores the valid items of a request, and adds the others to `rejected`. @throws 503 when the stores are unavailable */
 export async function storeValid(
   deps: IngestDeps,
   principal: Principal,
   collected: Collected,
-): Promise<RejectedItem[]> {
+  rejected: RejectedItems,
+): Promise<void> {
   const { messages, attachments, feedback } = collected;
   const tenantId = principal.workspaceId;
   const now = fromMicros(Date.now() * 1000)!;
-  const problems: RejectedItem[] = [];
   const pieces: RunPiece[] = [];
+  const turn = takeTurns();
   for (const message of messages) {
+    await turn();
     try {
       const piece = readPiece(message, now);
       await checkProject(deps, tenantId, piece);
       pieces.push(piece);
     } catch (error) {
-      problems.push({ what: `run ${message.id ?? printableId(message.run["id"])}`, error: clientError(error) });
+      rejected.add(`run ${message.id ?? printableId(message.run["id"])}`, clientError(error));
     }
     // only the text is stored: the values would stay in memory until then
     message.run = {};
@@ -61,9 +87,8 @@ export async function storeValid(
   await attach(deps, tenantId, pieces, attachments, now);
   if (pieces.length > 0) await deps.writer.write(tenantId, pieces);
   if (feedback.length > 0) {
-    for (const error of await storeAllFeedback(deps, principal, feedback)) problems.push({ what: "feedback", error });
+    await storeAllFeedback(deps, principal, feedback, (error) => rejected.add("feedback", error));
   }
-  return problems;
 }
 
 /** Returns the number of characters in the pieces' fields. */
@@ -105,16 +130,25 @@ async function attach(
   }
 }
 
-/** Stores all feedback at once or, if that is rejected, one by one. @returns the errors of the items not stored */
-async function storeAllFeedback(deps: IngestDeps, principal: Principal, texts: readonly string[]): Promise<AppError[]> {
+/**
+ * Stores all feedback at once or, if that is rejected, in halves, until each invalid one is alone. `reject` is called for
+ * those.
+ */
+async function storeAllFeedback(
+  deps: IngestDeps,
+  principal: Principal,
+  texts: readonly string[],
+  reject: (error: AppError) => void,
+): Promise<void> {
   const author = { tenantId: principal.workspaceId, userId: principal.actor.userId };
-  const problems: AppError[] = [];
   const valid: FeedbackCreate[] = [];
+  const turn = takeTurns();
   for (const text of texts) {
+    await turn();
     try {
       valid.push(readFeedback(text));
     } catch (error) {
-      problems.push(clientError(error));
+      reject(clientError(error));
     }
   }
   const store = async (batch: FeedbackCreate[]): Promise<void> => {
@@ -122,14 +156,18 @@ async function storeAllFeedback(deps: IngestDeps, principal: Principal, texts: r
       await storeFeedback(deps, author, batch);
     } catch (error) {
       const ownError = clientError(error);
-      if (batch.length === 1) problems.push(ownError);
-      else for (const piece of batch) await store([piece]);
+      if (batch.length === 1) return reject(ownError);
+      const half = batch.length >> 1;
+      await store(batch.slice(0, half));
+      await store(batch.slice(half));
     }
   };
-  if (valid.length > 0) await store(valid);
+  for (let at = 0; at < valid.length; at += FEEDBACK_BATCH) await store(valid.slice(at, at + FEEDBACK_BATCH));
   await deps.feedback.flush();
-  return problems;
 }
+
+/** Feedback per transaction. */
+const FEEDBACK_BATCH = 1000;
 
 function readFeedback(text: string): FeedbackCreate {
   let json: unknown;
@@ -138,7 +176,9 @@ function readFeedback(text: string): FeedbackCreate {
   } catch {
     throw new AppError(400, "malformed JSON");
   }
-  return createBody.parse(cleanStrings(json));
+  const parsed = boundedParse(createBody, cleanStrings(json));
+  if (!parsed.success) throw parsed.error;
+  return parsed.data;
 }
 
 /** Returns an error that the request caused, and throws any other. */
@@ -147,17 +187,6 @@ export function clientError(error: unknown): AppError {
   // validation errors are the client's; all others are not caused by the request
   if (error instanceof ZodError) return unprocessable(describeIssues(error));
   throw error;
-}
-
-/** Returns the error of a request with rejected items, which names the first ones. */
-export function rejection(problems: RejectedItem[], count: number): AppError {
-  const [first] = problems;
-  if (count === 1) return first!.error;
-  const shown = problems.slice(0, 5).map(({ what, error }) => `${what}: ${error.message}`);
-  const more = problems.length > shown.length ? `; and ${problems.length - shown.length} more` : "";
-  const status = problems.every(({ error }) => error.status === 400) ? 400 : 422;
-  const head = `${problems.length} of ${count} were rejected, the others were stored. `;
-  return new AppError(status, head + shown.join("; ") + more);
 }
 
 const printableId = (id: unknown): string => (typeof id === "string" ? id.slice(0, 50) : "without an id");

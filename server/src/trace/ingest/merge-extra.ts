@@ -54,6 +54,7 @@ function needsStored({ piece, run, isNew }: Resolved, memory: RunMemory): boolea
   if (run.shape === undefined) return piece.extra !== undefined || needsModel;
   if (!piece.extra) return false;
   const shape = memory.internShape(piece.extra, readFacts(piece.extra).metadata);
+  if (!shape) return true;
   const late = piece.kind === "post" && ((run.patched ?? 0) & EXTRA_PATCHED) !== 0;
   return late ? !covers(run.shape, shape) : !covers(shape, run.shape);
 }

@@ -4,36 +4,47 @@
  * The text must be valid JSON: it was parsed before.
  */
 
-/** Returns where the values of the object at `from` are. */
-export function rawFields(text: string, from = 0): Map<string, Span> {
+/**
+ * Returns where the values of an object are. @param wanted the names that matter; default: all. The others are not kept,
+ * however many there are.
+ */
+export function rawFields(text: string, wanted?: ReadonlySet<string>): Map<string, Span> {
   const fields = new Map<string, Span>();
-  walkFields(text, from, (key, start) => {
+  walkFields(text, 0, (key, start) => {
     const end = skipValue(text, start);
-    fields.set(key, { start, end });
+    if (!wanted || wanted.has(key)) fields.set(key, { start, end });
     return end;
   });
   return fields;
+}
+
+export interface WantedLists {
+  lists: ReadonlySet<string>;
+  fields: ReadonlySet<string>;
+  /** Most elements of a list. */
+  most: number;
 }
 
 /**
  * Returns where the values of the objects in the lists of an object are, by the name of the list. Of a name that occurs
  * twice the last one counts, as with JSON.parse. Each character is visited once: a batch is large.
  */
-export function rawListFields(text: string): Map<string, Map<string, Span>[]> {
+export function rawListFields(text: string, wanted?: WantedLists): Map<string, Map<string, Span>[]> {
   const lists = new Map<string, Map<string, Span>[]>();
   walkFields(text, 0, (key, start) => {
     lists.delete(key);
-    if (text[start] !== "[") return skipValue(text, start);
+    if (text[start] !== "[" || (wanted && !wanted.lists.has(key))) return skipValue(text, start);
     const elements: Map<string, Span>[] = [];
     lists.set(key, elements);
     let at = skipSpace(text, start + 1);
     while (text[at] !== "]") {
       const fields = new Map<string, Span>();
-      elements.push(fields);
+      // of a name that occurs twice, the first list may be longer than what was checked
+      if (!wanted || elements.length < wanted.most) elements.push(fields);
       if (text[at] === "{") {
         at = walkFields(text, at, (field, begin) => {
           const end = skipValue(text, begin);
-          fields.set(field, { start: begin, end });
+          if (!wanted || wanted.fields.has(field)) fields.set(field, { start: begin, end });
           return end;
         });
       } else at = skipValue(text, at);
@@ -102,18 +113,4 @@ function skipValue(text: string, from: number): number {
     else if ((code === 125 || code === 93) && --depth === 0) return at + 1;
   }
   throw new Error("unterminated value");
-}
-
-/** Returns true if lists and objects are nested more than `max` deep. Serialization recurses on the stack. */
-export function isNestedDeeper(text: string, max: number): boolean {
-  if (text.length <= 2 * max) return false;
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = skipString(text, at) - 1;
-    else if (code === 123 || code === 91) {
-      if (++depth > max) return true;
-    } else if (code === 125 || code === 93) depth--;
-  }
-  return false;
 }

@@ -5,6 +5,7 @@ import { Decompress as ZstdDecompress } from "fzstd";
 import { AppError, coerceError } from "../../base/errors.ts";
 import { MIN_BODY_PACE } from "../../base/http/body-gate.ts";
 import { BodyTooLargeError } from "../../base/http/hold-body.ts";
+import type { Structure, StructureLimit } from "../../base/json-structure.ts";
 import { BODY_SETTING } from "../settings.ts";
 import type { Reservation } from "./ingest-gate.ts";
 
@@ -19,13 +20,45 @@ const ZSTD_STEP = 128 * 1024;
  * kilobytes can decompress to gigabytes.
  * @throws 413 beyond `maxBytes`, 400 for invalid compressed data, 415 for another encoding
  */
-async function* readBody(request: Request, maxBytes: number, reservation: Reservation): AsyncGenerator<Buffer> {
+async function* readBody(
+  request: Request,
+  maxBytes: number,
+  reservation: Reservation,
+  structure: NewStructure | undefined,
+): AsyncGenerator<Buffer> {
   const encoding = (request.headers.get("content-encoding") ?? "identity").trim().toLowerCase();
   const count = counter(maxBytes, reservation);
   const unpack = UNPACKERS[encoding];
   if (!unpack) throw new AppError(415, `Content-Encoding: ${encoding} is not supported; use ${ENCODINGS}.`);
   if (!request.body) return;
-  yield* unpack(atPace(request.body, reservation), count);
+  const chunks = unpack(atPace(request.body, reservation), count);
+  yield* structure ? weighed(chunks, structure({ maxBytes, setting: BODY_SETTING }), reservation) : chunks;
+}
+
+/** Counts the elements of a body as it arrives, so that it is refused before it is decompressed as a whole. */
+export type NewStructure = (limit: StructureLimit) => Structure;
+
+/** A body of so many bytes cannot be expensive, and most are no larger. */
+const SMALL_BYTES = 16 * 1024;
+
+/** Passes chunks on and counts their elements. @throws 413 or 422 beyond the limits of the structure */
+async function* weighed(
+  chunks: AsyncGenerator<Buffer>,
+  structure: Structure,
+  reservation: Reservation,
+): AsyncGenerator<Buffer> {
+  let small: Buffer[] | undefined = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    small?.push(chunk);
+    bytes += chunk.length;
+    if (bytes > SMALL_BYTES) {
+      for (const waiting of small ?? [chunk]) structure.add(waiting);
+      small = undefined;
+    }
+    yield chunk;
+  }
+  reservation.weigh(structure.weight);
 }
 
 /** Time that the arrival of a body may take beyond that of its bytes at the minimum pace. */
@@ -64,13 +97,23 @@ async function* atPace(body: ReadableStream<Uint8Array>, reservation: Reservatio
 }
 
 /** Reads the whole body as text. */
-export async function readText(request: Request, maxBytes: number, reservation: Reservation): Promise<string> {
-  return (await readBuffer(request, maxBytes, reservation)).toString("utf8");
+export async function readText(
+  request: Request,
+  maxBytes: number,
+  reservation: Reservation,
+  structure: NewStructure,
+): Promise<string> {
+  return (await readBuffer(request, maxBytes, reservation, structure)).toString("utf8");
 }
 
 /** Reads the whole body. Resolves when it is its turn to be decoded. */
-export async function readBuffer(request: Request, maxBytes: number, reservation: Reservation): Promise<Buffer> {
-  const body = await collect(readBody(request, maxBytes, reservation), knownLength(request, maxBytes));
+export async function readBuffer(
+  request: Request,
+  maxBytes: number,
+  reservation: Reservation,
+  structure?: NewStructure,
+): Promise<Buffer> {
+  const body = await collect(readBody(request, maxBytes, reservation, structure), knownLength(request, maxBytes));
   await reservation.turnToDecode();
   return body;
 }

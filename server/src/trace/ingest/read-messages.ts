@@ -1,12 +1,12 @@
 import { AppError, unprocessable } from "../../base/errors.ts";
 import { rawFields, rawListFields, type Span } from "./raw-fields.ts";
-import { RAW_FIELDS, type RunMessage } from "./run-piece.ts";
+import { MAX_RUNS, RAW_FIELDS, type RunMessage, tooManyRuns } from "./run-piece.ts";
 
 /** Parses one run's object (contract §1.2, §1.3). */
 export function readSingle(text: string, kind: "post" | "patch", id?: string): RunMessage {
   const run = parse(text);
   if (run === null || typeof run !== "object" || Array.isArray(run)) throw unprocessable("body: must be an object");
-  return toRunMessage(text, run as Record<string, unknown>, rawFields(text), kind, id);
+  return toRunMessage(text, run as Record<string, unknown>, rawFields(text, WANTED), kind, id);
 }
 
 /**
@@ -16,9 +16,11 @@ export function readBatch(text: string): RunMessage[] {
   const batch = parse(text);
   if (batch === null || typeof batch !== "object" || Array.isArray(batch))
     throw unprocessable("body: must be an object");
-  const lists = rawListFields(text);
+  const both = batch as Record<string, unknown>;
+  if (length(both["post"]) + length(both["patch"]) > MAX_RUNS) throw tooManyRuns();
+  const lists = rawListFields(text, WANTED_LISTS);
   return (["post", "patch"] as const).flatMap((kind) => {
-    const runs = (batch as Record<string, unknown>)[kind];
+    const runs = both[kind];
     if (runs === undefined || runs === null) return [];
     if (!Array.isArray(runs)) throw unprocessable(`${kind}: must be a list`);
     const spans = lists.get(kind)!;
@@ -29,6 +31,12 @@ export function readBatch(text: string): RunMessage[] {
     });
   });
 }
+
+const length = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
+
+/** Fields whose text is stored as it is. */
+const WANTED: ReadonlySet<string> = new Set(RAW_FIELDS);
+const WANTED_LISTS = { lists: new Set(["post", "patch"]), fields: WANTED, most: MAX_RUNS };
 
 /** @param spans where the fields of the run's object are in `text` */
 function toRunMessage(

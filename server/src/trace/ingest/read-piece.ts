@@ -1,10 +1,10 @@
 import { AppError, unprocessable } from "../../base/errors.ts";
+import { isNestedDeeper } from "../../base/json-structure.ts";
 import { isUuid, uuid7 } from "../../base/ids.ts";
 import { wellFormed } from "../../base/well-formed.ts";
 import { encodePairs, encodeTags } from "../run-rows/pairs.ts";
 import { readDottedOrder } from "./dotted-order.ts";
 import { createPreview } from "./preview.ts";
-import { isNestedDeeper } from "./raw-fields.ts";
 import { readFacts, RAW_FIELDS, type RawField, type RunMessage, type RunPiece } from "./run-piece.ts";
 import { parseTime } from "../run-rows/times.ts";
 import { findUsage } from "../prices/usage.ts";

@@ -4,12 +4,15 @@ import type { Principal } from "../../base/auth/principal.ts";
 import { v1 } from "../../base/http/aliases.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
-import { collectParts } from "./collect-parts.ts";
+import { JsonStructure, type StructureLimit } from "../../base/json-structure.ts";
+import { BODY_SETTING } from "../settings.ts";
+import { type Collected, collectParts } from "./collect-parts.ts";
 import type { Reservation } from "./ingest-gate.ts";
 import { ingestRuns, onlyRuns } from "./ingest-runs.ts";
 import { readBuffer, readText } from "./read-body.ts";
 import { readBatch, readSingle } from "./read-messages.ts";
 import { readMultipart } from "./read-multipart.ts";
+import { MAX_RUNS, RUN_BYTES, tooManyRuns } from "./run-piece.ts";
 
 const accepted = z.object({ message: z.string() });
 const shared = {
@@ -39,7 +42,17 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
     await gate.admit({ length: length === null ? undefined : Number(length), compressed }, work, workspaceId);
     return Response.json({ message }, { status: 202 });
   };
-  const text = (request: Request, reservation: Reservation) => readText(request, settings.maxBodyBytes, reservation);
+  const { maxBodyBytes: maxBytes } = settings;
+  const structure = (limit: StructureLimit) => new JsonStructure(limit);
+  // two lists have as many elements as commas, and two more
+  const maxItems = { count: MAX_RUNS, error: tooManyRuns };
+  const batch = (limit: StructureLimit) => new JsonStructure({ ...limit, maxItems });
+  const text = (request: Request, reservation: Reservation, counted = structure) =>
+    readText(request, maxBytes, reservation, counted);
+  const store = async (principal: Principal, collected: Collected, reservation: Reservation) => {
+    reservation.weigh(reservation.weight + collected.messages.length * RUN_BYTES);
+    await ingestRuns(deps, principal, collected);
+  };
 
   return [
     route({
@@ -53,7 +66,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
           c.req.raw,
           principal,
           async (reservation) =>
-            ingestRuns(deps, principal, onlyRuns([readSingle(await text(c.req.raw, reservation), "post")])),
+            store(principal, onlyRuns([readSingle(await text(c.req.raw, reservation), "post")]), reservation),
           "Run created",
         ),
     }),
@@ -70,7 +83,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
           principal,
           async (reservation) => {
             const message = readSingle(await text(c.req.raw, reservation), "patch", params.run_id);
-            await ingestRuns(deps, principal, onlyRuns([message]));
+            await store(principal, onlyRuns([message]), reservation);
           },
           "Run updated",
         ),
@@ -85,7 +98,8 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
         receive(
           c.req.raw,
           principal,
-          async (reservation) => ingestRuns(deps, principal, onlyRuns(readBatch(await text(c.req.raw, reservation)))),
+          async (reservation) =>
+            store(principal, onlyRuns(readBatch(await text(c.req.raw, reservation, batch))), reservation),
           "Runs batch ingested",
         ),
     }),
@@ -100,9 +114,12 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
           c.req.raw,
           principal,
           async (reservation) => {
-            const body = await readBuffer(c.req.raw, settings.maxBodyBytes, reservation);
+            const body = await readBuffer(c.req.raw, maxBytes, reservation);
             const parts = readMultipart(c.req.header("content-type") ?? "", body);
-            await ingestRuns(deps, principal, collectParts(parts));
+            const counted = structure({ maxBytes, setting: BODY_SETTING });
+            const collected = collectParts(parts, counted);
+            reservation.weigh(counted.weight);
+            await store(principal, collected, reservation);
           },
           "Runs batch ingested",
         ),

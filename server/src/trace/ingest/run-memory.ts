@@ -1,3 +1,4 @@
+import { ownText } from "../../base/own-text.ts";
 import { type Model, modelKey } from "../prices/model-prices.ts";
 
 /** Cached facts about a run, so that its next piece needs no query. */
@@ -24,12 +25,16 @@ export interface Shape {
 export const NO_SHAPE: Shape = { keys: new Set(), metadata: new Set() };
 
 const MAX_RUNS = 50_000;
-const MAX_SHAPES = 5000;
+/** Characters of the names of a shape, and of all shapes. */
+const MAX_SHAPE = 16_384;
+const MAX_SHAPES_BYTES = 2 * 1024 * 1024;
+const MAX_MODELS = 5000;
 
 /** Cache of runs, a few hundred bytes each. Evicts the oldest first. */
 export class RunMemory {
   readonly #runs = new Map<string, KnownRun>();
   readonly #shapes = new Map<string, Shape>();
+  #shapeBytes = 0;
   readonly #models = new Map<string, Model>();
 
   get(tenantId: string, id: string): KnownRun | undefined {
@@ -37,7 +42,13 @@ export class RunMemory {
   }
 
   set(tenantId: string, id: string, run: KnownRun): void {
-    this.#runs.set(tenantId + id, run);
+    const { project_id, start_time, trace_id } = run;
+    Object.assign(run, {
+      project_id: ownText(project_id),
+      start_time: ownText(start_time),
+      trace_id: ownText(trace_id),
+    });
+    this.#runs.set(ownText(tenantId + id), run);
     if (this.#runs.size > MAX_RUNS) this.#runs.delete(this.#runs.keys().next().value!);
   }
 
@@ -49,26 +60,32 @@ export class RunMemory {
     this.#runs.clear();
   }
 
-  internShape(extra: Record<string, unknown>, metadata: Record<string, unknown>): Shape {
-    const key = JSON.stringify([Object.keys(extra), Object.keys(metadata)]);
-    return intern(this.#shapes, key, () => ({
-      keys: new Set(Object.keys(extra)),
-      metadata: new Set(Object.keys(metadata)),
-    }));
+  /** @returns undefined for an extra with more names than are worth remembering */
+  internShape(extra: Record<string, unknown>, metadata: Record<string, unknown>): Shape | undefined {
+    const names = [Object.keys(extra), Object.keys(metadata)] as const;
+    const key = JSON.stringify(names);
+    if (key.length > MAX_SHAPE) return undefined;
+    const known = this.#shapes.get(key);
+    if (known) return known;
+    this.#shapeBytes += key.length;
+    if (this.#shapeBytes > MAX_SHAPES_BYTES) {
+      this.#shapes.clear();
+      this.#shapeBytes = key.length;
+    }
+    const [keys, inMetadata] = JSON.parse(key) as [string[], string[]];
+    const shape = { keys: new Set(keys), metadata: new Set(inMetadata) };
+    this.#shapes.set(key, shape);
+    return shape;
   }
 
   internModel(model: Model): Model {
-    return intern(this.#models, modelKey(model), () => model);
+    const key = modelKey(model);
+    const known = this.#models.get(key);
+    if (known) return known;
+    if (this.#models.size >= MAX_MODELS) this.#models.clear();
+    this.#models.set(key, model);
+    return model;
   }
-}
-
-function intern<T>(known: Map<string, T>, key: string, make: () => T): T {
-  const found = known.get(key);
-  if (found !== undefined) return found;
-  const created = make();
-  if (known.size >= MAX_SHAPES) known.clear();
-  known.set(key, created);
-  return created;
 }
 
 /** Whether a shape has every key of another. */

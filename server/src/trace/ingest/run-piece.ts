@@ -1,7 +1,17 @@
+import { AppError } from "../../base/errors.ts";
+import { ownText } from "../../base/own-text.ts";
 import { wellFormed } from "../../base/well-formed.ts";
 import { type Model, NAME_KEYS } from "../prices/model-prices.ts";
 import type { Usage } from "../prices/usage.ts";
 import type { RunRow } from "../run-rows/clickhouse.ts";
+
+/** More than SDKs and collectors send at once. Each takes some kilobytes until it is stored, however small it is. */
+export const MAX_RUNS = 50_000;
+/** Memory of a run besides its texts, in bytes. */
+export const RUN_BYTES = 2048;
+
+export const tooManyRuns = (): AppError =>
+  new AppError(413, `A request can have at most ${MAX_RUNS} runs. Send fewer.`);
 
 /** Fields that may be sent beside a run's object and are stored as the JSON text received. */
 export const RAW_FIELDS = ["inputs", "outputs", "events", "extra", "error", "serialized"] as const;
@@ -75,7 +85,8 @@ function readThreadId(metadata: Record<string, unknown>): string | undefined {
 function readModel(metadata: Record<string, unknown>, extra: Record<string, unknown>): Model | undefined {
   const params = extra["invocation_params"];
   const invocation = isRecord(params) ? params : {};
-  const text = (value: unknown) => (typeof value === "string" && value !== "" ? value.slice(0, 250) : undefined);
+  const text = (value: unknown) =>
+    typeof value === "string" && value !== "" ? ownText(value.slice(0, 250)) : undefined;
   const names: Record<string, string> = {};
   for (const key of NAME_KEYS) {
     const value = text(invocation[key]) ?? text(metadata[key]);

@@ -11,7 +11,7 @@ import { insertHold, listHolds, releaseHold } from "./sql.ts";
 
 const tag = "Deletion";
 
-export function legalHoldRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
+export function legalHoldRoutes({ sql, deletions }: Pick<TraceDeps, "sql" | "deletions">): Route[] {
   return [
     route({
       tag,
@@ -22,12 +22,15 @@ export function legalHoldRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       body: schema.newHold,
       auditFields: ["session_id", "reason"],
       out: { 201: schema.hold },
-      errors: [404],
+      errors: [404, 503],
       async handler({ body, principal, c }) {
         const projectId = body.session_id ?? null;
         const by = actorName(principal);
         const row = { id: uuid7(), tenantId: principal.workspaceId, projectId, reason: body.reason, by };
-        const hold = await insertHold(sql, row);
+        const hold = await sql.begin(async (tx) => {
+          await deletions.exclude(tx, row.tenantId);
+          return insertHold(tx, row);
+        });
         if (!hold) throw notFound(`Session with ID ${projectId} not found`);
         return c.json(hold, 201);
       },

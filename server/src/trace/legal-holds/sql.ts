@@ -16,7 +16,7 @@ const WIRE = `hold_id as id, project_id as session_id, reason, created_by, ${utc
 
 /** @returns undefined when the project does not exist */
 export async function insertHold(
-  sql: Sql,
+  sql: Sql | Transaction,
   row: { id: string; tenantId: string; projectId: string | null; reason: string; by: string },
 ): Promise<Hold | undefined> {
   const [created] = await sql<Hold[]>`

@@ -1,4 +1,5 @@
 import type { Attributes } from "./otel-span.ts";
+import { parseJson } from "../../base/json-structure.ts";
 
 /** Returns the first of these attributes that is present and not empty. */
 export function firstAttribute(attributes: Attributes, ...names: string[]): unknown {
@@ -31,11 +32,13 @@ export function recordReads(attributes: Attributes): { read: Attributes; unread(
   return { read, unread: () => Object.entries(attributes).filter(([name]) => !names.has(name)) };
 }
 
+export const mayBeJson = (text: string): boolean => /^\s*[[{"\d-]/.test(text);
+
 /** Parses text that is JSON, and returns all other values unchanged. */
 export function parsed(value: unknown): unknown {
-  if (typeof value !== "string" || !/^\s*[[{"\d-]/.test(value)) return value;
+  if (typeof value !== "string" || !mayBeJson(value)) return value;
   try {
-    return JSON.parse(value);
+    return parseJson(value);
   } catch {
     return value;
   }

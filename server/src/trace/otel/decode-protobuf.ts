@@ -1,11 +1,13 @@
 import protobuf from "protobufjs";
 
 import { AppError, coerceError } from "../../base/errors.ts";
-import { toSpans } from "./wire.ts";
+import type { Structure, StructureLimit } from "../../base/json-structure.ts";
 import type { OtelSpan } from "./otel-span.ts";
+import { ProtobufStructure, readShape } from "./protobuf-structure.ts";
+import { type SpanGroup, toSpans, type WireResource, type WireScope, type WireSpan } from "./wire.ts";
 
 /** Subset of opentelemetry-proto's collector and trace services (v1); the decoder skips the rest. */
-const PROTO = `syntax = "proto3";
+export const PROTO = `syntax = "proto3";
 message AnyValue { oneof value { string stringValue = 1; bool boolValue = 2; int64 intValue = 3; double doubleValue = 4;
   ArrayValue arrayValue = 5; KeyValueList kvlistValue = 6; bytes bytesValue = 7; } }
 message ArrayValue { repeated AnyValue values = 1; }
@@ -24,31 +26,77 @@ message ScopeSpans { Scope scope = 1; repeated Span spans = 2; }
 message ResourceSpans { Resource resource = 1; repeated ScopeSpans scopeSpans = 2; }
 message PartialSuccess { int64 rejectedSpans = 1; string errorMessage = 2; }
 message Answer { PartialSuccess partialSuccess = 1; }
-message Request { repeated ResourceSpans resourceSpans = 1; }`;
+message Request { repeated ResourceSpans resourceSpans = 1; }
+// the same without what they hold
+message RequestParts { repeated bytes resourceSpans = 1; }
+message ResourceParts { bytes resource = 1; repeated bytes scopeSpans = 2; }
+message ScopeParts { bytes scope = 1; repeated bytes spans = 2; }`;
+
+const ROLES = { ResourceSpans: "part", ScopeSpans: "part", Resource: "unit", Scope: "unit", Span: "unit" } as const;
+
+export interface ProtobufCodec {
+  /** Counts the messages of a body. */
+  structure: (limit: StructureLimit) => Structure;
+  /** Decodes one span after another, so that only one is in memory as messages. @param maxBytes as in `toSpans` */
+  spans: (body: Buffer, maxBytes: number) => Generator<OtelSpan>;
+  decode: (body: Buffer) => OtelSpan[];
+  encodeAnswer: (answer: object) => Uint8Array;
+}
 
 /**
  * Creates a decoder for ExportTraceServiceRequest in protobuf, and an encoder for its response. Create them once,
  * because the schema is compiled.
  */
-export function protobufCodec(): {
-  decode: (body: Buffer) => OtelSpan[];
-  encodeAnswer: (answer: object) => Uint8Array;
-} {
+export function protobufCodec(): ProtobufCodec {
   const { root } = protobuf.parse(PROTO);
-  const type = root.lookupType("Request");
   const answerType = root.lookupType("Answer");
-  const encodeAnswer = (answer: object) => answerType.encode(answerType.fromObject(answer)).finish();
-  const decode = (body: Buffer): OtelSpan[] => {
+  const decoder = <T>(name: string) => {
+    const type = root.lookupType(name);
+    return (bytes: Uint8Array) =>
+      type.toObject(type.decode(bytes), { longs: String, arrays: true, bytes: Buffer }) as T;
+  };
+  const request = decoder<{ resourceSpans: Buffer[] }>("RequestParts");
+  const resourceSpans = decoder<{ resource?: Buffer; scopeSpans: Buffer[] }>("ResourceParts");
+  const scopeSpans = decoder<{ scope?: Buffer; spans: Buffer[] }>("ScopeParts");
+  const resource = decoder<WireResource>("Resource");
+  const scope = decoder<WireScope>("Scope");
+  const span = decoder<WireSpan>("Span");
+
+  function* groups(body: Buffer): Generator<SpanGroup> {
+    for (const outer of request(body).resourceSpans) {
+      const { resource: about, scopeSpans: scopes } = resourceSpans(outer);
+      for (const inner of scopes) {
+        const { scope: origin, spans } = scopeSpans(inner);
+        yield {
+          resource: about && resource(about),
+          scope: origin && scope(origin),
+          sharedBytes: (about?.length ?? 0) + (origin?.length ?? 0),
+          count: spans.length,
+          spans: decodeEach(spans),
+        };
+      }
+    }
+  }
+  function* decodeEach(spans: Buffer[]): Generator<WireSpan> {
+    for (const bytes of spans) yield span(bytes);
+  }
+
+  function* spans(body: Buffer, maxBytes: number): Generator<OtelSpan> {
     try {
-      const message = type.toObject(type.decode(body), { longs: String, arrays: true, bytes: Buffer });
-      return toSpans(message as { resourceSpans: never[] }, {
-        id: (bytes) => (Buffer.isBuffer(bytes) ? bytes.toString("hex") : ""),
-      });
+      yield* toSpans(groups(body), { maxBytes, id: (bytes) => (Buffer.isBuffer(bytes) ? bytes.toString("hex") : "") });
     } catch (error) {
+      if (error instanceof AppError) throw error;
       throw new AppError(400, `The body is not an ExportTraceServiceRequest: ${coerceError(error).message}`, {
         cause: error,
       });
     }
+  }
+
+  const shape = readShape(root.lookupType("Request"), ROLES);
+  return {
+    structure: (limit) => new ProtobufStructure(shape, limit),
+    spans,
+    decode: (body) => [...spans(body, Infinity)],
+    encodeAnswer: (answer) => answerType.encode(answerType.fromObject(answer)).finish(),
   };
-  return { decode, encodeAnswer };
 }

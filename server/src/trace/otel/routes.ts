@@ -3,9 +3,11 @@ import { z } from "zod";
 import { AppError } from "../../base/errors.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
-import { clientError, type RejectedItem, rejection, storeValid } from "../ingest/ingest-runs.ts";
+import { takeTurns } from "../../base/take-turns.ts";
+import { clientError, RejectedItems, storeValid } from "../ingest/ingest-runs.ts";
 import { readBuffer } from "../ingest/read-body.ts";
-import { decodeJson } from "./decode-json.ts";
+import { RUN_BYTES } from "../ingest/run-piece.ts";
+import { decodeJson, jsonStructure } from "./decode-json.ts";
 import { protobufCodec } from "./decode-protobuf.ts";
 import type { OtelSpan } from "./otel-span.ts";
 import { type SpanRun, spanToRun } from "./span-to-run.ts";
@@ -13,18 +15,23 @@ import { type SpanRun, spanToRun } from "./span-to-run.ts";
 const partialSuccess = z.object({ rejectedSpans: z.string(), errorMessage: z.string() });
 type PartialSuccess = z.output<typeof partialSuccess>;
 
-/** Converts the valid spans. */
-function convert(spans: OtelSpan[], project: string | undefined): { runs: SpanRun[]; rejected: RejectedItem[] } {
+/** Converts the valid spans, as they are decoded, and adds the others to `rejected`. */
+async function convert(
+  spans: Iterable<OtelSpan>,
+  project: string | undefined,
+  rejected: RejectedItems,
+): Promise<SpanRun[]> {
   const runs: SpanRun[] = [];
-  const rejected: RejectedItem[] = [];
+  const turn = takeTurns();
   for (const span of spans) {
     try {
       runs.push(spanToRun(span, project));
     } catch (error) {
-      rejected.push({ what: `span ${JSON.stringify(span.spanId.slice(0, 32))}`, error: clientError(error) });
+      rejected.add(`span ${JSON.stringify(span.spanId.slice(0, 32))}`, clientError(error));
     }
+    await turn();
   }
-  return { runs, rejected };
+  return runs;
 }
 
 /**
@@ -34,7 +41,8 @@ function convert(spans: OtelSpan[], project: string | undefined): { runs: SpanRu
  */
 export function otelRoutes(deps: TraceDeps): Route[] {
   const { gate, settings } = deps;
-  const { decode: decodeProtobuf, encodeAnswer } = protobufCodec();
+  const protobuf = protobufCodec();
+  const { maxBodyBytes: maxBytes } = settings;
 
   return [
     route({
@@ -61,21 +69,25 @@ export function otelRoutes(deps: TraceDeps): Route[] {
         await gate.admit(
           { length: length === undefined ? undefined : Number(length), compressed },
           async (reservation) => {
-            const body = await readBuffer(c.req.raw, settings.maxBodyBytes, reservation);
-            const spans = isJson ? decodeJson(body.toString("utf8")) : decodeProtobuf(body);
-            const { runs, rejected } = convert(spans, c.req.header("langsmith-project"));
-            const invalid = await storeValid(deps, principal, {
+            const structure = isJson ? jsonStructure : protobuf.structure;
+            const body = await readBuffer(c.req.raw, maxBytes, reservation, structure);
+            const spans = isJson ? decodeJson(body.toString("utf8"), maxBytes) : protobuf.spans(body, maxBytes);
+            const rejected = new RejectedItems();
+            const runs = await convert(spans, c.req.header("langsmith-project"), rejected);
+            const count = runs.length + rejected.count;
+            reservation.weigh(reservation.weight + count * RUN_BYTES);
+            const collected = {
               messages: runs.map(({ message }) => message),
               attachments: runs.flatMap(({ message, attachments }) =>
                 attachments.map((file) => ({ runId: message.id!, ...file })),
               ),
               feedback: [],
-            });
-            rejected.push(...invalid);
-            if (rejected.length === 0) return;
-            const error = rejection(rejected, spans.length);
-            if (rejected.length === spans.length) throw error;
-            partialSuccess = { rejectedSpans: String(rejected.length), errorMessage: error.message };
+            };
+            await storeValid(deps, principal, collected, rejected);
+            if (rejected.count === 0) return;
+            const error = rejected.error(count);
+            if (rejected.count === count) throw error;
+            partialSuccess = { rejectedSpans: String(rejected.count), errorMessage: error.message };
           },
           principal.workspaceId,
         );
@@ -83,7 +95,7 @@ export function otelRoutes(deps: TraceDeps): Route[] {
         // an empty ExportTraceServiceResponse has no bytes
         const headers = { "Content-Type": "application/x-protobuf" };
         if (!partialSuccess) return c.body(null, 200, headers);
-        return c.body(Uint8Array.from(encodeAnswer({ partialSuccess })), 200, headers);
+        return c.body(Uint8Array.from(protobuf.encodeAnswer({ partialSuccess })), 200, headers);
       },
     }),
   ];

@@ -1,9 +1,10 @@
 import { AppError } from "../../base/errors.ts";
+import { JsonStructure, SMALL_JSON } from "../../base/json-structure.ts";
 import { isUuid } from "../../base/ids.ts";
 import { RUN_TYPES } from "../ingest/read-piece.ts";
 import type { RunMessage } from "../ingest/run-piece.ts";
 import { fromMicros } from "../run-rows/times.ts";
-import { isObject, parsed, recordReads, textAttribute } from "./attributes.ts";
+import { isObject, mayBeJson, parsed, recordReads, textAttribute } from "./attributes.ts";
 import { fromEvents } from "./event-messages.ts";
 import { embedding, messages, retrieval, values, vercel } from "./messages.ts";
 import type { Attributes, OtelSpan } from "./otel-span.ts";
@@ -28,6 +29,7 @@ export interface SpanRun {
  */
 export function spanToRun(sent: OtelSpan, project: string | undefined): SpanRun {
   // the kind is read from `sent`, so that its name is kept beside the type that it is mapped to
+  checkTexts(sent);
   const kind = spanRunType(sent.attributes);
   const { read: attributes, unread } = recordReads(sent.attributes);
   const span: OtelSpan = { ...sent, attributes };
@@ -65,6 +67,25 @@ export function spanToRun(sent: OtelSpan, project: string | undefined): SpanRun 
   if (span.events.length > 0) raw.events = JSON.stringify(spanEvents(span));
   return { message: { kind: "post", id, run, raw }, attachments };
 }
+
+/**
+ * Counts the JSON in the texts of a span, which is decoded where a rule expects values. The texts themselves are single
+ * values to whoever counts the elements of the request. @throws 413 when it would take too much memory
+ */
+function checkTexts({ attributes, events }: OtelSpan): void {
+  const structure = new JsonStructure(IN_TEXTS);
+  const rest: unknown[] = [attributes, ...events.map((event) => event.attributes)];
+  while (rest.length > 0) {
+    const value = rest.pop();
+    if (typeof value === "string") {
+      if (value.length > SMALL_JSON && mayBeJson(value)) structure.next().add(Buffer.from(value));
+    } else if (value !== null && typeof value === "object") {
+      for (const inner of Object.values(value)) rest.push(inner);
+    }
+  }
+}
+
+const IN_TEXTS = { maxBytes: 16 * 1024 * 1024 };
 
 /** Reads each side from the first source that has it; the sources after it are left unread. */
 function inputsAndOutputs(span: OtelSpan, kind: string): { inputs: Json | undefined; outputs: Json | undefined } {
@@ -169,12 +190,14 @@ function spanName({ attributes, name }: OtelSpan, sent: Attributes): string {
   ).slice(0, 4096);
 }
 
+const MAX_TAGS = 1000;
+
 /** Rule 13. */
 function spanTags(attributes: Attributes): string[] | undefined {
   const value = attributes["langsmith.span.tags"];
-  const tags = Array.isArray(value) ? value.map(String) : typeof value === "string" ? value.split(",") : [];
+  const tags = Array.isArray(value) ? value.map(String) : typeof value === "string" ? value.split(",", MAX_TAGS) : [];
   const trimmed = tags.map((tag) => tag.trim()).filter((tag) => tag !== "");
-  return trimmed.length > 0 ? trimmed.slice(0, 1000) : undefined;
+  return trimmed.length > 0 ? trimmed.slice(0, MAX_TAGS) : undefined;
 }
 
 /** Rule 15; a status without an exception has only its message. */

@@ -1,3 +1,4 @@
+import { AppError } from "../../base/errors.ts";
 import type { Attributes, OtelSpan } from "./otel-span.ts";
 
 /** OTLP message shapes, the same for JSON and decoded protobuf; every field may be absent. */
@@ -31,63 +32,109 @@ export interface WireSpan {
   droppedEventsCount?: number;
   droppedLinksCount?: number;
 }
-export interface WireScopeSpans {
-  scope?: { name?: string; version?: string; attributes?: WireKeyValue[] };
-  spans?: WireSpan[];
+export interface WireResource {
+  attributes?: WireKeyValue[];
 }
-export interface WireRequest {
-  resourceSpans?: { resource?: { attributes?: WireKeyValue[] }; scopeSpans?: WireScopeSpans[] }[];
+export interface WireScope {
+  name?: string;
+  version?: string;
+  attributes?: WireKeyValue[];
 }
 
-/** Converts a request to spans. @param read decodes an id */
-export function toSpans(request: WireRequest, read: { id(value: unknown): string }): OtelSpan[] {
-  const spans: OtelSpan[] = [];
-  for (const { resource, scopeSpans = [] } of request.resourceSpans ?? []) {
-    const about = decodeAttributes(resource?.attributes);
-    for (const { scope, spans: scopedSpans = [] } of scopeSpans) {
-      const origin = {
-        name: String(scope?.name ?? ""),
-        version: String(scope?.version ?? ""),
-        attributes: decodeAttributes(scope?.attributes),
-      };
-      for (const span of scopedSpans) {
-        const parent = read.id(span.parentSpanId);
-        spans.push({
-          traceId: read.id(span.traceId),
-          spanId: read.id(span.spanId),
-          // some exporters send a root's parent as zeros
-          parentSpanId: parent === "" || /^0+$/.test(parent) ? undefined : parent,
-          name: String(span.name ?? ""),
-          start: toMicros(span.startTimeUnixNano),
-          end: toMicros(span.endTimeUnixNano),
-          attributes: decodeAttributes(span.attributes),
-          events: (span.events ?? []).map((event) => ({
-            name: String(event.name ?? ""),
-            time: toMicros(event.timeUnixNano),
-            attributes: decodeAttributes(event.attributes),
-          })),
-          kind: spanKind(span.kind),
-          links: (span.links ?? []).map((link) => ({
-            traceId: read.id(link.traceId),
-            spanId: read.id(link.spanId),
-            traceState: String(link.traceState ?? ""),
-            attributes: decodeAttributes(link.attributes),
-          })),
-          traceState: String(span.traceState ?? ""),
-          dropped: {
-            attributes: span.droppedAttributesCount || undefined,
-            events: span.droppedEventsCount || undefined,
-            links: span.droppedLinksCount || undefined,
-          },
-          scope: origin,
-          isError: span.status?.code === 2 || span.status?.code === "STATUS_CODE_ERROR",
-          statusMessage: String(span.status?.message ?? ""),
-          resource: about,
-        });
-      }
+/** Spans of one scope of a resource. */
+export interface SpanGroup {
+  resource: WireResource | undefined;
+  scope: WireScope | undefined;
+  /** Size of both, which each span's run contains. */
+  sharedBytes: number;
+  count: number;
+  /** Decoded one after another. */
+  spans: Iterable<WireSpan>;
+}
+
+/** More than any collector sends at once. Each becomes a run, which takes some kilobytes until it is stored. */
+const MAX_SPANS = 50_000;
+/** Attributes, events or links of a span, or attributes of anything else. */
+const MAX_PARTS = 10_000;
+
+/**
+ * Converts the spans of a request, one after another.
+ *
+ * @param read `id` decodes an id. `maxBytes`: what resources and scopes may take in all runs, each of which has a copy
+ * @throws 413 for too many spans, or too large resources for their number
+ */
+export function* toSpans(
+  groups: Iterable<SpanGroup>,
+  read: { id(value: unknown): string; maxBytes: number },
+): Generator<OtelSpan> {
+  let spans = 0;
+  let shared = 0;
+  for (const { resource, scope, sharedBytes, count, spans: scopedSpans } of groups) {
+    spans += count;
+    shared += sharedBytes * count;
+    if (spans > MAX_SPANS) throw new AppError(413, `A request can have at most ${MAX_SPANS} spans. Send fewer.`);
+    if (shared > read.maxBytes) {
+      throw new AppError(
+        413,
+        "Each span is stored with the attributes of its resource and scope. For the spans of this request they take " +
+          `more than ${read.maxBytes} bytes. Send fewer spans in a request.`,
+      );
     }
+    const about = decodeAttributes(resource?.attributes);
+    const origin = {
+      name: String(scope?.name ?? ""),
+      version: String(scope?.version ?? ""),
+      attributes: decodeAttributes(scope?.attributes),
+    };
+    for (const span of scopedSpans) yield toSpan(span, about, origin, read);
   }
-  return spans;
+}
+
+function toSpan(
+  span: WireSpan,
+  resource: Attributes,
+  scope: OtelSpan["scope"],
+  read: { id(value: unknown): string },
+): OtelSpan {
+  const parent = read.id(span.parentSpanId);
+  return {
+    traceId: read.id(span.traceId),
+    spanId: read.id(span.spanId),
+    // some exporters send a root's parent as zeros
+    parentSpanId: parent === "" || /^0+$/.test(parent) ? undefined : parent,
+    name: String(span.name ?? ""),
+    start: toMicros(span.startTimeUnixNano),
+    end: toMicros(span.endTimeUnixNano),
+    attributes: decodeAttributes(span.attributes),
+    events: few(span.events, "events").map((event) => ({
+      name: String(event.name ?? ""),
+      time: toMicros(event.timeUnixNano),
+      attributes: decodeAttributes(event.attributes),
+    })),
+    kind: spanKind(span.kind),
+    links: few(span.links, "links").map((link) => ({
+      traceId: read.id(link.traceId),
+      spanId: read.id(link.spanId),
+      traceState: String(link.traceState ?? ""),
+      attributes: decodeAttributes(link.attributes),
+    })),
+    traceState: String(span.traceState ?? ""),
+    dropped: {
+      attributes: span.droppedAttributesCount || undefined,
+      events: span.droppedEventsCount || undefined,
+      links: span.droppedLinksCount || undefined,
+    },
+    scope,
+    isError: span.status?.code === 2 || span.status?.code === "STATUS_CODE_ERROR",
+    statusMessage: String(span.status?.message ?? ""),
+    resource,
+  };
+}
+
+/** @throws 413 for too many */
+function few<T>(parts: T[] = [], what: string): T[] {
+  if (parts.length <= MAX_PARTS) return parts;
+  throw new AppError(413, `A span of the request has more than ${MAX_PARTS} ${what}.`);
 }
 
 const KINDS = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"];
@@ -98,8 +145,8 @@ function spanKind(kind: number | string | undefined): number {
   return Math.max(KINDS.indexOf(String(kind ?? "").replace(/^SPAN_KIND_/, "")), 0);
 }
 
-function decodeAttributes(pairs: WireKeyValue[] = []): Attributes {
-  return Object.fromEntries(pairs.map(({ key = "", value }) => [key, decodeValue(value, 0)]));
+function decodeAttributes(pairs?: WireKeyValue[]): Attributes {
+  return Object.fromEntries(few(pairs, "attributes").map(({ key = "", value }) => [key, decodeValue(value, 0)]));
 }
 
 /** Deeper nesting is useless to readers, and serializing it recurses on the stack. */

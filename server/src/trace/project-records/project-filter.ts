@@ -1,6 +1,7 @@
 import type { PendingQuery, Row } from "postgres";
 
 import type { Sql } from "../../base/db/connect.ts";
+import { parseJson } from "../../base/json-structure.ts";
 import { FilterError } from "../filter/filter-error.ts";
 import { parseTime, parseUuid } from "../filter/literals.ts";
 import { type Argument, type Call, fieldName, parse, type Value } from "../filter/parser.ts";
@@ -132,7 +133,7 @@ function readText(argument: Argument): string {
 
 function readJson(argument: Argument): Record<string, unknown> {
   try {
-    const parsed: unknown = JSON.parse(readText(argument));
+    const parsed = parseJson(readText(argument));
     if (parsed !== null && typeof parsed === "object" && !Array.isArray(parsed))
       return parsed as Record<string, unknown>;
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { Sql } from "../../base/db/connect.ts";
 import { conflict, notFound } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
+import type { TraceDeps } from "../deps.ts";
 import type { CreateBody, UpdateBody } from "./schema.ts";
 import * as rows from "../project-records/sql.ts";
 
@@ -9,7 +10,7 @@ import * as rows from "../project-records/sql.ts";
  * exist, 409 when the name or the id is already used.
  */
 export async function createProject(
-  sql: Sql,
+  { sql, deletions }: Pick<TraceDeps, "sql" | "deletions">,
   tenantId: string,
   body: CreateBody,
   upsert: boolean,
@@ -18,7 +19,13 @@ export async function createProject(
   if (dataset != null && !(await rows.hasDataset(sql, tenantId, dataset))) throw notFound("Dataset not found");
   const id = body.id ?? uuid7();
   const project = { ...body, id, name: body.name ?? id, experiment: experimentFields(body) };
-  const created = await rows.insertProject(sql, tenantId, project);
+  const created = await sql.begin(async (tx) => {
+    const inserted = await rows.insertProject(tx, tenantId, project);
+    // whoever deletes what a project of this id contained must not take what is sent to the new one
+    const wasDeleted = inserted && body.id != null && (await rows.isBeingDeleted(tx, tenantId, id));
+    if (wasDeleted) await deletions.exclude(tx, tenantId);
+    return inserted;
+  });
   if (created) return created;
   const known = await rows.findProjectByName(sql, tenantId, project.name);
   if (upsert && known) {

@@ -9,6 +9,7 @@ import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import { type EraseDeps, rewriteErased } from "../erasures/erase.ts";
 import { hasOpen } from "../erasures/sql.ts";
+import { HeldError, refuseHeldProjects } from "../legal-holds/check-holds.ts";
 import { applyDeletions, deleteOldMarks, hasDeletedRows } from "../runs/delete-clickhouse.ts";
 import { deleteRunsOfProjects, deleteTraces } from "../runs/delete-runs.ts";
 import { RunScope } from "../runs/run-scope.ts";
@@ -64,8 +65,9 @@ export class RetentionSweep {
       const mayStayAsleep = performance.now() - this.#createdAt < ASLEEP_MS && !(await hasOpen(sql));
       if (clickhouse.isAsleep && mayStayAsleep) return;
       expired = await this.#deleteExpired(now ?? (await databaseNow(sql)).getTime());
-      await deleteOldMarks(clickhouse);
+      // before the marks expire, by which it recognizes late pieces
       await rewriteErased(this.#deps, { graceSeconds: GRACE_SECONDS, all: true });
+      await deleteOldMarks(clickhouse);
       if (await hasDeletedRows(clickhouse)) await applyDeletions(clickhouse);
     });
     return expired;
@@ -80,8 +82,21 @@ export class RetentionSweep {
     const { sql } = this.#deps;
     for (const { tenant_id, project_id } of await findDeletions(sql, GRACE_SECONDS)) {
       if (this.#stopped) return;
-      await deleteRunsOfProjects(this.#deps, RunScope.ofTenant(tenant_id), [project_id]);
-      await forgetDeletion(sql, tenant_id, project_id);
+      const deleted = await this.#unlessHeld(tenant_id, project_id, () =>
+        deleteRunsOfProjects(this.#deps, RunScope.ofTenant(tenant_id), [project_id]),
+      );
+      if (deleted) await forgetDeletion(sql, tenant_id, project_id);
+    }
+  }
+
+  /** Runs a batch. @returns false when a legal hold keeps what it would delete */
+  async #unlessHeld(tenantId: string, projectId: string, work: () => Promise<void>): Promise<boolean> {
+    try {
+      await this.#deps.deletions.batch(tenantId, (tx) => refuseHeldProjects(tx, tenantId, [projectId]), work);
+      return true;
+    } catch (error) {
+      if (error instanceof HeldError) return false;
+      throw error;
     }
   }
 
@@ -98,7 +113,11 @@ export class RetentionSweep {
         for (;;) {
           if (this.#stopped) return expired;
           const traces = await findExpired(clickhouse, scope, project.project_id, cutoffs, TRACES);
-          if (traces.length > 0) await deleteTraces(this.#deps, scope, traces, [project.project_id]);
+          if (traces.length === 0) break;
+          const deleted = await this.#unlessHeld(project.tenant_id, project.project_id, () =>
+            deleteTraces(this.#deps, scope, traces, [project.project_id]),
+          );
+          if (!deleted) break;
           expired += traces.length;
           if (traces.length < TRACES) break;
         }

@@ -4,14 +4,10 @@ import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromPieces, fromRuns, type RunSelection } from "./selection.ts";
 
-/**
- * Selection to delete: whole projects, or whole traces of any project or of one; neither: the tenant's. Matches unmerged
- * pieces too.
- */
-export interface DeletionTarget {
-  projects?: readonly string[];
-  traces?: readonly string[];
-}
+/** Selection to delete: whole projects, or whole traces of any project or of some. Matches unmerged pieces too. */
+export type DeletionTarget =
+  | { projects: readonly string[]; traces?: undefined }
+  | { projects?: readonly string[]; traces: readonly string[] };
 
 /** Returns the traces that have a run in the selection. */
 export async function findTraces(clickhouse: ClickHouse, scope: RunScope, selection: RunSelection): Promise<string[]> {
@@ -26,14 +22,57 @@ export async function findTraces(clickhouse: ClickHouse, scope: RunScope, select
 /**
  * Marks these runs as deleted: late pieces of them, and unknown runs of these traces, are dropped from now on
  * (ingest/resolve-runs.ts). A trace is marked by the id of its root, even if that has not arrived.
+ *
+ * The version of a mark is in the future: a key that another server writes meanwhile, for a run that it remembers, does
+ * not replace the mark.
  */
 export const markDeleted = (clickhouse: ClickHouse, scope: RunScope, target: DeletionTarget): Promise<void> =>
   clickhouse.command({
     name: "runs.mark_deleted",
     ...render(ch`insert into run_keys (tenant_id, id, project_id, start_time, trace_id, deleted, version)
-      select distinct r.tenant_id, arrayJoin([r.id, r.trace_id]), r.project_id, r.start_time, r.trace_id, true, now64(6)
+      select distinct r.tenant_id, arrayJoin([r.id, r.trace_id]), r.project_id, r.start_time, r.trace_id, true, now64(6) + interval 1 day
       ${fromPieces(scope, target)}`),
   });
+
+/** Returns those of the traces that have runs. */
+export async function findExistingTraces(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  target: DeletionTarget,
+): Promise<string[]> {
+  const rows = await clickhouse.rows<{ trace: string }>({
+    name: "runs.existing_traces",
+    ...render(ch`select distinct r.trace_id as trace ${fromPieces(scope, target)}`),
+  });
+  return rows.map((row) => row.trace);
+}
+
+/** Returns the projects that have runs, among them deleted ones. */
+export async function findProjectsWithRuns(clickhouse: ClickHouse, scope: RunScope): Promise<string[]> {
+  const rows = await clickhouse.rows<{ project: string }>({
+    name: "runs.projects",
+    ...render(ch`select distinct r.project_id as project ${fromPieces(scope, {})}`),
+  });
+  return rows.map((row) => row.project);
+}
+
+/** Returns traces of a project with pieces that arrived after the trace was marked as deleted. */
+export async function findMarkedTraces(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  projectId: string,
+  limit: number,
+): Promise<string[]> {
+  const marked = ch`select k.id from run_keys as k final
+    where k.tenant_id = ${tenant(scope)} and k.project_id = ${bind("UUID", projectId)} and k.deleted`;
+  const rows = await clickhouse.rows<{ trace: string }>({
+    name: "runs.marked",
+    ...render(ch`select distinct r.trace_id as trace
+      ${fromPieces(scope, { projects: [projectId] }, [ch`(r.id in (${marked}) or r.trace_id in (${marked}))`])}
+      limit ${bind("UInt32", limit)}`),
+  });
+  return rows.map((row) => row.trace);
+}
 
 /** Returns the files of the runs. */
 export async function findBlobs(
@@ -113,6 +152,17 @@ export function deleteFeedbackRows(
   return deleteFrom(clickhouse, "feedback", conditions);
 }
 
+/** Deletes the copies of feedback that Postgres no longer has. */
+export async function deleteFeedbackCopies(clickhouse: ClickHouse, scope: RunScope, ids: string[]): Promise<void> {
+  for (let i = 0; i < ids.length; i += IDS) {
+    const some = bind("Array(UUID)", ids.slice(i, i + IDS));
+    await deleteFrom(clickhouse, "feedback", [ch`tenant_id = ${tenant(scope)}`, ch`id in ${some}`]);
+  }
+}
+
+/** Ids per statement. */
+const IDS = 10_000;
+
 const DELETED_FROM = ["runs", "run_attachments", "run_keys", "feedback"];
 
 /**
@@ -154,10 +204,8 @@ export async function applyDeletions(clickhouse: ClickHouse): Promise<void> {
   }
 }
 
-/** Time for which late pieces are rejected; clients do not retry longer. */
-const KEEP_MARKS = "2 day";
-
-const OLD_MARKS = `deleted and version < now64(6) - interval ${KEEP_MARKS}`;
+/** Late pieces are rejected for two days, as marks have the version of a day later; clients do not retry longer. */
+const OLD_MARKS = `deleted and version < now64(6) - interval 1 day`;
 
 /** Deletes expired marks. A deletion touches every part of the table, so it is skipped when there are none. */
 export async function deleteOldMarks(clickhouse: ClickHouse): Promise<void> {

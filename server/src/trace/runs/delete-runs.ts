@@ -1,5 +1,7 @@
 import type { TraceDeps } from "../deps.ts";
 import { deleteFeedbackOfProjects, deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
+import { findProjectIds } from "../project-records/sql.ts";
+import { deleteOfProjects, deleteOfTraces } from "../run-rows/provisional-roots-sql.ts";
 import { deleteTraceShares } from "./share-sql.ts";
 import {
   deleteAttachmentRows,
@@ -7,6 +9,7 @@ import {
   deleteRunRows,
   type DeletionTarget,
   findBlobs,
+  findMarkedTraces,
   markDeleted,
 } from "./delete-clickhouse.ts";
 import type { RunScope } from "./run-scope.ts";
@@ -15,7 +18,10 @@ export type DeleteDeps = Pick<TraceDeps, "sql" | "clickhouse" | "blobs" | "write
 
 const BATCH = 10_000;
 
-/** Deletes traces with all their data. When this resolves none of it can be read. */
+/**
+ * Deletes traces with all their data. When this resolves none of it can be read. To be called in a batch of
+ * legal-holds/deletions.ts, as all of this file.
+ */
 export async function deleteTraces(
   deps: DeleteDeps,
   scope: RunScope,
@@ -26,19 +32,34 @@ export async function deleteTraces(
     const batch = traces.slice(i, i + BATCH);
     await deleteTraceShares(deps.sql, scope.tenantId, batch);
     await deleteTarget(deps, scope, { traces: batch, ...(projects && { projects }) });
+    await deleteOfTraces(deps.sql, scope.tenantId, batch, projects);
     await deleteFeedbackOfTraces(deps.sql, scope.tenantId, batch);
   }
 }
 
-/** Deletes all traces of projects, which themselves are already deleted. */
-export async function deleteRunsOfProjects(deps: DeleteDeps, scope: RunScope, projects: string[]): Promise<void> {
-  await deleteTarget(deps, scope, { projects });
-  await deleteFeedbackOfProjects(deps.sql, scope.tenantId, projects);
-}
-
-/** Deletes all runs of a tenant. `projects`: those that it had. */
-export async function deleteRunsOfTenant(deps: DeleteDeps, scope: RunScope, projects: string[]): Promise<void> {
-  await deleteTarget(deps, scope, {}, { projects });
+/**
+ * Deletes all traces of deleted projects. Of a project that was created again under the same id, only those that were
+ * marked as deleted before: the others belong to the new project.
+ */
+export async function deleteRunsOfProjects(
+  deps: DeleteDeps,
+  scope: RunScope,
+  projects: readonly string[],
+): Promise<void> {
+  const createdAgain = await findProjectIds(deps.sql, scope.tenantId, projects);
+  const gone = projects.filter((id) => !createdAgain.includes(id));
+  if (gone.length > 0) {
+    await deleteTarget(deps, scope, { projects: gone });
+    await deleteOfProjects(deps.sql, scope.tenantId, gone);
+    await deleteFeedbackOfProjects(deps.sql, scope.tenantId, gone);
+  }
+  for (const project of createdAgain) {
+    for (;;) {
+      const traces = await findMarkedTraces(deps.clickhouse, scope, project, BATCH);
+      if (traces.length > 0) await deleteTraces(deps, scope, traces, [project]);
+      if (traces.length < BATCH) break;
+    }
+  }
 }
 
 /** Deletes in an order that lets a repetition finish an interrupted deletion. */
@@ -46,10 +67,9 @@ async function deleteTarget(
   { clickhouse, blobs, writer }: DeleteDeps,
   scope: RunScope,
   target: DeletionTarget,
-  forgotten = target,
 ): Promise<void> {
   await markDeleted(clickhouse, scope, target);
-  await writer.forget(forgotten);
+  await writer.forget(target);
   const files = await findBlobs(clickhouse, scope, target);
   await blobs.delete(files.map((file) => file.blob));
   for (let i = 0; i < files.length; i += BATCH) {

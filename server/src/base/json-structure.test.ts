@@ -1,0 +1,131 @@
+import { expect, test } from "vitest";
+
+import { isNestedDeeper, JsonStructure, parseJson } from "./json-structure.ts";
+
+const MIB = 1024 * 1024;
+const limit = { maxBytes: 64 * MIB, setting: "HEDDLE_MAX_BODY_BYTES" };
+
+/** Returns weight and depth of a text that arrives in chunks of so many bytes. */
+function count(text: string, chunk = text.length): { weight: number; depth: number } {
+  const structure = new JsonStructure(limit);
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += chunk) structure.add(bytes.subarray(at, at + chunk));
+  const { weight, depth } = structure;
+  return { weight, depth };
+}
+
+/** The same from the decoded value. */
+function countValue(value: unknown, names = new Set<string>(), depth = 1): { weight: number; depth: number } {
+  const total = { weight: 0, depth: depth - 1 };
+  const visit = (inner: unknown, at: number) => {
+    total.depth = Math.max(total.depth, at - 1);
+    if (typeof inner === "string") total.weight += 24;
+    if (inner === null || typeof inner !== "object") return;
+    total.depth = Math.max(total.depth, at);
+    const values = Object.values(inner);
+    total.weight += 64 + 16 * Math.max(0, values.length - 1);
+    if (!Array.isArray(inner)) for (const name of Object.keys(inner)) names.add(name);
+    for (const each of values) visit(each, at + 1);
+  };
+  visit(value, depth);
+  total.weight += 112 * names.size;
+  return total;
+}
+
+const SAMPLES: Record<string, unknown> = {
+  empty: {},
+  "a number": 5,
+  "nested lists": [[[], [1, 2]], [[["x"]]]],
+  messages: {
+    messages: [
+      { role: "user", content: 'say "hi", {or} [not]: \\ ok?' },
+      { role: "ai", content: "" },
+    ],
+  },
+  "escapes at any place": ["\\", '"', '\\"', '\\\\"', "\n\t", "x".repeat(200) + '"' + "\\".repeat(99) + '"'],
+  "long texts with quotes": ['"'.repeat(1000), `${"a".repeat(63)}"${"b".repeat(64)}\\`],
+  "names that repeat": Array.from({ length: 50 }, (_, n) => ({ id: n, name: "n", [`own${n % 7}`]: null })),
+  "names beyond ASCII": { Größe: { 名前: ["😀", { "😀": "é" }] } },
+};
+
+test.each(Object.entries(SAMPLES))("counts what is decoded: %s", (_, value) => {
+  for (const text of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
+    expect(count(text)).toEqual(countValue(value));
+  }
+});
+
+test("chunks may end anywhere, within texts, escapes and characters", () => {
+  for (const value of Object.values(SAMPLES)) {
+    const text = JSON.stringify(value);
+    for (const chunk of [1, 2, 3, 64, 65]) {
+      const { weight, depth } = count(text, chunk);
+      expect(depth).toBe(count(text).depth);
+      // a name that arrives in two chunks may count twice
+      expect(weight).toBeGreaterThanOrEqual(count(text).weight - 112 * 10);
+      expect(weight).toBeLessThanOrEqual(count(text).weight + 112 * 60);
+    }
+  }
+});
+
+const TOO_MANY: Record<string, string> = {
+  "empty objects": `[${"{},".repeat(2_000_000)}{}]`,
+  "lists of lists": `[${"[[]],".repeat(1_000_000)}[]]`,
+  nulls: `[${"null,".repeat(9_000_000)}null]`,
+  "one-letter texts": `[${'"a",'.repeat(4_000_000)}"a"]`,
+  "distinct names": `{${Array.from({ length: 1_100_000 }, (_, n) => `"${n.toString(36)}":1`).join(",")}}`,
+  "objects with distinct names": `[${Array.from({ length: 750_000 }, (_, n) => `{"${n.toString(36)}":1}`).join(",")}]`,
+  "long names": `{${Array.from({ length: 1_100_000 }, () => `"${"x".repeat(65)}":1`).join(",")}}`,
+  "open lists": "[".repeat(2_200_000),
+};
+
+test.each(Object.entries(TOO_MANY))("refuses %s before the text has arrived as a whole", (_, text) => {
+  const structure = new JsonStructure(limit);
+  const bytes = Buffer.from(text);
+  let at = 0;
+  const arrive = () => {
+    for (; at < bytes.length; at += 65_536) structure.add(bytes.subarray(at, at + 65_536));
+  };
+  expect(arrive).toThrow(
+    expect.objectContaining({ status: 413, message: expect.stringContaining("(HEDDLE_MAX_BODY_BYTES)") as string }),
+  );
+  expect(at).toBeLessThan(bytes.length - 65_536);
+});
+
+/** Honest bodies of 20 MB and more, which may compress to a hundredth or less. */
+const HONEST: Record<string, () => string> = {
+  "one long text": () => JSON.stringify({ input: "x".repeat(60 * MIB) }),
+  "a text of quotes and backslashes": () => JSON.stringify({ input: '\\"'.repeat(10 * MIB) }),
+  "the same runs again and again": () => JSON.stringify({ post: Array(30_000).fill(RUN) }),
+  embeddings: () => JSON.stringify({ vectors: Array(2000).fill(Array(1536).fill(0.012_345_678_9)) }),
+  "short chat messages": () => JSON.stringify(Array(300_000).fill({ role: "user", content: "yes, please do that" })),
+  "rows with their own ids": () =>
+    JSON.stringify(
+      Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`row-${n}`, { text: "x".repeat(100) }])),
+    ),
+};
+const RUN = {
+  id: "0199c1f2-aaaa-7bbb-8ccc-000000000001",
+  name: "ChatOpenAI",
+  run_type: "llm",
+  extra: { metadata: { ls_provider: "openai", thread_id: "t" }, invocation_params: { model: "gpt-4o", stop: null } },
+  inputs: {
+    messages: [[{ lc: 1, id: ["langchain", "schema", "HumanMessage"], kwargs: { content: "Hello", type: "human" } }]],
+  },
+  outputs: {
+    generations: [[{ text: "Fine.", message: { kwargs: { content: "Fine.", usage_metadata: { total_tokens: 15 } } } }]],
+  },
+};
+
+test.each(Object.entries(HONEST))("accepts %s", (_, make) => {
+  expect(() => count(make(), 65_536)).not.toThrow();
+});
+
+test("parses fields within the limits, and names what is wrong", () => {
+  expect(parseJson('{"a":[1]}')).toEqual({ a: [1] });
+  expect(() => parseJson("{")).toThrow(SyntaxError);
+  expect(() => parseJson("[".repeat(3000) + "]".repeat(3000))).toThrow(expect.objectContaining({ status: 422 }));
+  expect(() => parseJson(`[${"{},".repeat(600_000)}{}]`)).toThrow(expect.objectContaining({ status: 413 }));
+  expect(isNestedDeeper(`${"[".repeat(500)}1${"]".repeat(500)}`, 500)).toBe(false);
+  expect(isNestedDeeper(`${"[".repeat(501)}1${"]".repeat(501)}`, 500)).toBe(true);
+  expect(isNestedDeeper(`["${"[".repeat(2000)}"]`, 500)).toBe(false);
+});
