@@ -13,11 +13,8 @@ export const app = new Hono().post("/custom/drive", async (c) => {
     await client.runs.wait(thread_id, "agent", { input });
     await client.runs.wait(null, "agent", { input });
     await client.runs.createBatch([{ assistantId: "agent", input }]);
-    for await (const _ of client.runs.stream(thread_id, "agent", {
-      input,
-      streamMode: "debug",
-      streamResumable: true,
-    }));
+    const debug = { input, streamMode: "debug", streamResumable: true } as const;
+    for await (const event of client.runs.stream(thread_id, "agent", debug)) void event;
     await client.crons.create("agent", { schedule: "0 0 1 1 *", input });
     await client.threads.updateState(thread_id, { values: input });
   }
