@@ -8,6 +8,7 @@ import { multipart } from "./surfaces/multipart.ts";
 import { grpc, otlp } from "./surfaces/otlp.ts";
 import { paths } from "./surfaces/paths.ts";
 import { registry } from "./surfaces/registry.ts";
+import { reports } from "./surfaces/reports.ts";
 import { sso } from "./surfaces/sso.ts";
 import { streams } from "./surfaces/streams.ts";
 import { uploads } from "./surfaces/uploads.ts";
@@ -23,6 +24,7 @@ export const SURFACES = [
   grpc,
   filters,
   registry,
+  reports,
   webhooks,
   streams,
   sso,

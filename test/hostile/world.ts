@@ -68,6 +68,8 @@ export class World {
   registries = { own: { id: "", token: "" }, foreign: { id: "", token: "" } };
   /** A Git integration of the caller. */
   integration = { id: "", secret: "" };
+  /** A listener of the caller, with ids of what it runs, and of what a listener of the other tenant runs. */
+  listener = { id: "", credential: "", own: noTarget(), foreign: noTarget() };
   readonly provider = new HostileProvider();
   readonly #tenants = new Map<CommandName, { a: Tenant; b: Tenant }>();
   readonly #directory: ReturnType<typeof makeDirectory>;
@@ -137,12 +139,15 @@ export class World {
 
   credentials(server: ServerName, caller: Caller): Credentials | undefined {
     const tenants = this.#tenants.get(this.command(server).name)!;
-    return caller === "nobody" ? undefined : tenants[caller === "key" ? "a" : "b"];
+    if (caller === "nobody") return undefined;
+    if (caller === "listener") return { key: this.listener.credential, workspaceId: tenants.a.workspaceId };
+    return tenants[caller === "key" ? "a" : "b"];
   }
 
   /** Text that no answer to this caller may contain. */
   hiddenFrom(caller: Caller): string[] {
-    const others = caller === "key" ? [MARKS.b] : caller === "nobody" ? [MARKS.a, MARKS.b] : [MARKS.a];
+    const others =
+      caller === "key" || caller === "listener" ? [MARKS.b] : caller === "nobody" ? [MARKS.a, MARKS.b] : [MARKS.a];
     return [...others, MARKS.heddleHeader];
   }
 
@@ -283,11 +288,38 @@ export class World {
     const integration = { name: "webhooks", url: "https://git.invalid" };
     const { json } = await call("POST", "/v2/integrations/git", integration, toHeaders(a));
     this.integration = { id: String(json.id), secret: String(json.webhook_secret) };
+    const own = await this.#fillListener(call, a, "a");
+    const foreign = await this.#fillListener(call, b, "b");
+    this.listener = { id: own.id, credential: own.credential, own: own.target, foreign: foreign.target };
+    this.foreignIds.push(foreign.id, ...Object.values(foreign.target));
     const owner: Call = (method, path, body, headers) => call(method, path, body, { ...toHeaders(a), ...headers });
     const deployment = await createDeployment(owner, "hostile");
     const revision = await deployArchive(owner, deployment, createArchive(graphProject(MARKS.a)));
     await untilStatus(owner, deployment, revision, "DEPLOYED", 300_000);
     this.#deployment = "hostile";
+  }
+
+  /** Makes a listener with a deployment that it ran, as its reports and the control plane have recorded it. */
+  async #fillListener(call: Call, tenant: Tenant, name: "a" | "b") {
+    const headers = toHeaders(tenant);
+    const body = { compute_type: "k8s", compute_id: `reports-${name}`, compute_config: {} };
+    const { json } = await call("POST", "/v2/listeners", body, headers);
+    const { id, credential } = json as { id: string; credential: string };
+    const deployment = await createDeployment(
+      (...args) => call(args[0], args[1], args[2], headers),
+      `reported-${name}`,
+    );
+    const target = { deployment, revision: crypto.randomUUID(), pod: crypto.randomUUID() };
+    const { sql } = this.command("control");
+    await sql`insert into revisions (id, deployment_id, number, source, source_config, status, cluster)
+      values (${target.revision}, ${deployment}, 1, 'internal_source', '{}', 'DEPLOYED', ${id})`;
+    // not planned any more, so that it changes by reports only
+    await sql`insert into cluster_targets (deployment_id, cluster, generation, fingerprint, state)
+      values (${deployment}, ${id}, 5, 'x', 'removed')`;
+    await sql`insert into instances (id, deployment_id, revision_id, replica, state, place, port, pod, pod_uid)
+      values (gen_random_uuid(), ${deployment}, ${target.revision}, 0, 'ready', ${`cluster:${id}`}, 8000, ${MARKS[name]},
+        ${target.pod})`;
+    return { id, credential, target };
   }
 
   async #openStore(): Promise<TestS3> {
@@ -315,6 +347,8 @@ async function openGitHost(): Promise<ScriptedGitHost> {
     replace: (name, script) => void (script ? scripts.set(name, script) : scripts.delete(name)),
   };
 }
+
+const noTarget = () => ({ deployment: "", revision: "", pod: "" });
 
 const toHeaders = ({ key, workspaceId }: Tenant) => ({ "x-api-key": key, "x-tenant-id": workspaceId });
 

@@ -94,8 +94,9 @@ export type ObservedDeployment = z.output<typeof observedDeployment>;
 /** Nanoseconds since 1970, as text: within the range of a bigint. */
 const position = z
   .string()
-  .regex(/^\d{1,19}$/)
-  .refine((digits) => BigInt(digits) < 2n ** 63n, "must be less than 2^63");
+  .max(19)
+  // every check runs, whatever an earlier one has found
+  .refine((digits) => /^\d{1,19}$/.test(digits) && BigInt(digits) < 2n ** 63n, "must be a number below 2^63");
 
 /** Longest text of a log in one report, in characters. */
 export const LONGEST_LOG = 1024 * 1024;
