@@ -1,4 +1,3 @@
-import { findMisspelled } from "../../../server/src/base/config/misspelled.ts";
 import { CONTROL_FLAGS } from "./control-flags.ts";
 import { DATA_FLAGS } from "./data-location.ts";
 import type { FlagSpec } from "./flags.ts";
@@ -45,9 +44,8 @@ export const COMMAND_VARIABLES: readonly string[] = [
  * servers that have started, because it loads the settings of all roles.
  */
 export async function warnOfMisspelled(env: Record<string, string | undefined>): Promise<void> {
-  const { settingNames } = await import("../../../server/src/admin/doctor/read-settings.ts");
-  const known = new Set([...COMMAND_VARIABLES, ...(await settingNames())]);
-  for (const { name, meant } of findMisspelled(Object.keys(env), known).misspelled) {
+  const { misspelledSettings } = await import("../../../server/src/admin/doctor/read-settings.ts");
+  for (const { name, meant } of await misspelledSettings(env, COMMAND_VARIABLES)) {
     console.error(`heddle: ${name} is not a setting and has no effect. Did you mean ${meant}?`);
   }
 }

@@ -1,3 +1,4 @@
+import { findMisspelled } from "../../base/config/misspelled.ts";
 import { readOptions, type Options } from "../../base/config/options.ts";
 import { processOptions } from "../../base/config/process-options.ts";
 import { secretsOptions } from "../../base/secrets/settings.ts";
@@ -57,6 +58,14 @@ export async function settingNames(): Promise<string[]> {
   return [...Object.values(await allOptions()), backupOptions].flatMap((declared) =>
     Object.values(declared as Record<string, { env: string[] }>).flatMap(({ env }) => env),
   );
+}
+
+/** Returns variables that were probably meant as settings. `others`: names that are known besides those of settings. */
+export async function misspelledSettings(
+  env: Record<string, string | undefined>,
+  others: readonly string[],
+): Promise<ReturnType<typeof findMisspelled>["misspelled"]> {
+  return findMisspelled(Object.keys(env), new Set([...others, ...(await settingNames())])).misspelled;
 }
 
 /** Reads options; each invalid value is replaced by its default. */

@@ -1,6 +1,6 @@
 import { findRevision } from "./sql.ts";
 import { lockDeployment } from "../deployment-records/sql.ts";
-import { insertAgain } from "./redeploy.ts";
+import { insertAgain } from "./insert-again.ts";
 import { hasSource, isAttended, type ServingRevision, servingRevisions } from "./source.ts";
 import type { WorkDeps } from "./work-deps.ts";
 

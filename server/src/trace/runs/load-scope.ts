@@ -1,5 +1,6 @@
-import type { TraceDeps } from "../deps.ts";
+import type { Sql } from "../../base/db/connect.ts";
 import type { Expression } from "../filter/expression.ts";
+import type { ProjectDirectory } from "../project-records/project-directory.ts";
 import { projectsOfTier } from "../project-records/sql.ts";
 import type { RunScope } from "./run-scope.ts";
 import type { RunSelection } from "./selection.ts";
@@ -12,7 +13,7 @@ type Filters = Pick<RunSelection, "filters" | "trace_filter" | "tree_filter">;
  * and is serialized that way.
  */
 export async function loadScope(
-  { sql, settings, projects }: Pick<TraceDeps, "sql" | "projects"> & { settings: { traceTier: string } },
+  { sql, settings, projects }: { sql: Sql; projects: ProjectDirectory; settings: { traceTier: string } },
   scope: RunScope,
   { filters = [], trace_filter, tree_filter }: Filters = {},
 ): Promise<RunScope> {
