@@ -35,7 +35,7 @@ export default defineConfig({
           include: [`${CODE}/**/*.test.ts`, "test/{crash,chaos}/check-*.test.ts"],
           exclude: [
             "**/node_modules/**",
-            ...["db", "slow", "crash", "python", "redis", "pgvector", "podman", "image", "kubernetes"].map(
+            ...["db", "slow", "crash", "python", "redis", "pgbouncer", "pgvector", "podman", "image", "kubernetes"].map(
               (kind) => `**/*.${kind}.test.ts`,
             ),
           ],
@@ -62,21 +62,22 @@ export default defineConfig({
         },
       },
       {
-        // Properties of every route of every space, generated from the declarations.
+        // Properties of every route of every space, generated from the declarations; hostile inputs for every surface.
         test: {
           ...shared,
           name: "security",
-          include: ["test/security/**/*.test.ts"],
+          include: ["test/{security,hostile}/**/*.test.ts"],
+          exclude: ["test/security/**/*.python.test.ts"],
           globalSetup: ["server/test/cluster.ts"],
         },
       },
       {
-        // Needs programs beyond Node: redis-server, an S3 server, a Postgres with pgvector, Podman. `.ci/run` installs them.
+        // Needs programs beyond Node: redis-server, pgbouncer, an S3 server, a Postgres with pgvector, Podman. `.ci/run` installs them.
         test: {
           ...shared,
           name: "services",
           include: [
-            ...["redis", "pgvector", "podman"].map((kind) => `${CODE}/**/*.${kind}.test.ts`),
+            ...["redis", "pgbouncer", "pgvector", "podman"].map((kind) => `${CODE}/**/*.${kind}.test.ts`),
             "console/test/**/*.podman.test.ts",
             "test/s3/**/*.s3.test.ts",
             "test/proxies/**/*.proxy.test.ts",
@@ -110,7 +111,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "python",
-          include: [`${CODE}/**/*.python.test.ts`],
+          include: [`${CODE}/**/*.python.test.ts`, "test/security/**/*.python.test.ts"],
           globalSetup: ["server/test/cluster.ts"],
         },
       },

@@ -29,7 +29,7 @@ const OTHER = { waits: 3, throughput: 96, frames: 4 };
 const PROJECT = fileURLToPath(new URL("project-python", import.meta.url));
 
 const requirements = fileURLToPath(new URL("python-requirements.txt", import.meta.url));
-const environment = pythonEnvironment("bench-python-1", requirements, () => true);
+const environment = pythonEnvironment("bench-python", requirements, () => true);
 if (!environment) throw new Error("The benchmark needs python3 with venv, and a package index.");
 const python = join(environment, "bin", "python");
 

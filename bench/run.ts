@@ -3,9 +3,9 @@
 // --json FILE. Exits with 1 when a target is missed. `npm run bench -- NAME` runs another benchmark instead: guard
 // (authentication before each route of the trace platform), console (first data of each route of traces), feedback,
 // ingest, query, freshness (queries during ingest), export, large-bodies, large-pages (traces), tenants (a workspace
-// beside a busy one), streams (idle and stalled readers), threads (long conversations), large-values (memory),
+// beside a busy one), backup (memory of a backup and its restore), streams (idle and stalled readers), threads (long conversations), large-values (memory),
 // deployments, tracing, python (a Python graph beside LangGraph's server for Python), languages (a long conversation in
-// JavaScript and in Python), webhooks, where (processor time and waits of a run, process by process), rest (memory of the
+// JavaScript and in Python), webhooks, sharing (bursts to one of three servers), where (processor time and waits of a run, process by process), rest (memory of the
 // idle processes, start-up times), and versions --base REV (an earlier revision beside this one).
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
@@ -26,6 +26,7 @@ import {
 } from "./servers.ts";
 
 const OTHERS: Record<string, () => Promise<unknown>> = {
+  backup: () => import("./backup.ts"),
   console: () => import("./console.ts"),
   deployments: () => import("./deployments.ts"),
   freshness: () => import("./freshness.ts"),
@@ -40,6 +41,7 @@ const OTHERS: Record<string, () => Promise<unknown>> = {
   query: () => import("./query.ts"),
   python: () => import("./python.ts"),
   rest: () => import("./rest.ts"),
+  sharing: () => import("./sharing.ts"),
   streams: () => import("./streams.ts"),
   tenants: () => import("./tenants.ts"),
   threads: () => import("./threads.ts"),

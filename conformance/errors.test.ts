@@ -5,7 +5,46 @@ import { url } from "./clients.ts";
 import { UNKNOWN_ID } from "./frames.ts";
 import { request } from "./http.ts";
 
+const PYTHON_CLIENT = { "user-agent": "langgraph-sdk-py/0.4.14" };
+
 const newThread = async (body: object = {}) => (await request("POST", "/threads", body)).json.thread_id as string;
+
+describe("the format of errors", () => {
+  /** Requests, and the status for the Python client. */
+  const failing: [status: number, method: string, path: string, body?: unknown][] = [
+    [404, "GET", `/threads/${UNKNOWN_ID}`],
+    [404, "GET", `/threads/${UNKNOWN_ID}/state`],
+    [404, "GET", `/assistants/${UNKNOWN_ID}`],
+    [422, "GET", "/assistants/no-such-graph"],
+    [404, "POST", "/runs/wait", { assistant_id: UNKNOWN_ID }],
+    [422, "POST", "/runs/wait", { assistant_id: "no-such-graph" }],
+    [422, "POST", "/runs/stream", { assistant_id: "no-such-graph" }],
+    [422, "POST", "/runs", { assistant_id: 7 }],
+    [422, "POST", "/runs/crons", { assistant_id: "no-such-graph", schedule: "* * * * *" }],
+    [422, "POST", "/threads", '{"a":'],
+    [422, "POST", "/threads/search", { limit: 0 }],
+    [422, "PUT", "/store/items", { key: "x" }],
+    [404, "DELETE", `/runs/crons/${UNKNOWN_ID}`],
+    [404, "GET", "/no-such-path"],
+  ];
+
+  test.each(failing)(
+    "is JSON with `detail` for the Python client: %i for %s %s",
+    async (status, method, path, body) => {
+      const answer = await request(method, path, body, PYTHON_CLIENT);
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get("content-type")).toBe("application/json");
+      expect(answer.json).toEqual({ detail: expect.stringMatching(/.{9}/) });
+    },
+  );
+
+  test.each(failing)("is bare text for other clients: %i for %s %s", async (_, method, path, body) => {
+    const [python, other] = [await request(method, path, body, PYTHON_CLIENT), await request(method, path, body)];
+    expect(other.headers.get("content-type")).toBe("text/plain;charset=UTF-8");
+    expect(other.text).toBe(python.json.detail);
+    expect(other.json).toBeUndefined();
+  });
+});
 
 describe("unknown resources", () => {
   test.each([
@@ -154,7 +193,8 @@ describe("malformed requests", () => {
   ])("%s %s with broken JSON is 400", async (method, path) => {
     for (const body of ['{"a":', "{]", "nonsense", '{"a":1}x']) {
       const answer = await request(method, path, body);
-      expect(answer).toMatchObject({ status: 400, text: expect.stringContaining("Malformed JSON in request body") });
+      expect(answer.status).toBe(400);
+      expect(answer.text).toContain("Malformed JSON in request body");
     }
   });
 
@@ -166,10 +206,13 @@ describe("malformed requests", () => {
     ["GET", `/threads/${UNKNOWN_ID}/runs/not-a-uuid`],
     ["GET", `/threads/${UNKNOWN_ID}/runs/not-a-uuid/stream`],
     ["GET", "/runs/not-a-uuid/stream"],
-    ["GET", "/threads/%00"],
     ["GET", `/threads/${UNKNOWN_ID}'; drop table threads; --`],
   ])("%s %s with an id that is no UUID is 404 or 422", async (method, path) => {
     expect((await request(method, path)).status).toBeOneOf([404, 422]);
+  });
+
+  test("a path with a control character is 400", async () => {
+    for (const path of ["/threads/%00", "/assistants/a%0Ab"]) expect((await request("GET", path)).status).toBe(400);
   });
 
   test.each(["limit=ten", "limit=-1", "limit=1e9", "offset=-1", "status=sleepy"])(

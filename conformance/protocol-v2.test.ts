@@ -2,7 +2,9 @@ import { randomUUID } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
 import WebSocket from "ws";
 import { client, connectTo, url } from "./clients.ts";
+import { has } from "./features.ts";
 import { Network } from "./network.ts";
+import { isPython } from "./server.ts";
 
 type Stream = ReturnType<typeof client.threads.stream>;
 const open: Stream[] = [];
@@ -18,9 +20,12 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
+/** What a node wrote to channel `custom`, which the JavaScript server wraps. */
+const written = (data: unknown): unknown => (isPython ? data : (data as { payload: unknown }).payload);
+
 const user = (content: string) => ({ messages: [{ role: "user", content }] });
 
-describe.each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) => {
+describe.runIf(has("protocol v2")).each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) => {
   function connect(assistantId: string, threadId: string = randomUUID()): Stream {
     const stream = client.threads.stream(threadId, { assistantId, transport, webSocketFactory });
     open.push(stream);
@@ -70,9 +75,9 @@ describe.each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) 
     expect((await found).map((event) => event.namespace.map((part: string) => part.split(":")[0]))).toContainEqual([
       "child",
     ]);
-    expect((await all(custom)).map(({ params }) => params.data)).toEqual([
-      { payload: { from: "before" } },
-      { payload: { from: "deep" } },
+    expect((await all(custom)).map(({ params }) => written(params.data))).toEqual([
+      { from: "before" },
+      { from: "deep" },
     ]);
     const { tree } = await stream.agent.getTree();
     expect(tree).toMatchObject({ status: "completed", graph_name: "nested" });
@@ -108,7 +113,7 @@ describe.each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) 
       const labels: unknown[] = [];
       stream.onEvent((event) => {
         seen.push(event.seq!);
-        if (event.method === "custom") labels.push((event.params.data as { payload: { tick: number } }).payload.tick);
+        if (event.method === "custom") labels.push((written(event.params.data) as { tick: number }).tick);
       });
       const events = await stream.subscribe(["custom", "lifecycle", "values"]);
       await stream.run.start({ input: { label: "cut", steps: 12, ms: 100 } });
@@ -155,4 +160,59 @@ describe.each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) 
 test("rejects a plain request to the WebSocket endpoint", async () => {
   const plain = await fetch(`${url}/threads/${randomUUID()}/stream/events`);
   expect([plain.status, plain.headers.get("upgrade")]).toEqual([426, "websocket"]);
+});
+
+describe.runIf(isPython)("protocol v2 of Python graphs, which has the events of LangGraph's own streams", () => {
+  async function events(assistantId: string, input: object) {
+    const stream = client.threads.stream(randomUUID(), { assistantId, transport: "sse" });
+    open.push(stream);
+    const channels = ["values", "updates", "messages", "tools", "lifecycle", "custom", "tasks", "checkpoints"] as const;
+    const received = all(await stream.subscribe({ channels: [...channels] }));
+    await stream.run.start({ input });
+    await stream.output;
+    return (await received).map(({ method, params }) => ({
+      method,
+      at: params.namespace.map((part: string) => part.split(":")[0]),
+      ...params,
+    }));
+  }
+
+  test("messages of nodes are in the graph's namespace, and nodes have no lifecycle", async () => {
+    const found = await events("agent", user("weather in Oslo"));
+    expect(new Set(found.map(({ method }) => method))).toEqual(new Set(["lifecycle", "values", "messages", "tools"]));
+    expect(found.filter(({ method }) => method === "lifecycle").map(({ at }) => at)).toEqual([[], []]);
+    const messages = found.filter(({ method }) => method === "messages");
+    expect(new Set(messages.map(({ at }) => at.join()))).toEqual(new Set(["", "tools"]));
+    for (const { data, node } of messages as { data: object; node?: string }[]) {
+      expect(node).toBeUndefined();
+      expect(data).not.toHaveProperty("run_id");
+    }
+    const ofTool = messages.filter(({ at }) => at.length > 0).map(({ data }) => data);
+    expect(ofTool).toMatchObject([
+      { event: "message-start", role: "tool", tool_call_id: expect.any(String) },
+      { event: "content-block-start" },
+      { event: "content-block-delta", content: { type: "text", text: "sunny in Oslo" } },
+      { event: "content-block-finish", content: { type: "text", text: "sunny in Oslo" } },
+      { event: "message-finish" },
+    ]);
+  });
+
+  test("subgraphs announce themselves by their lifecycle, after their first state", async () => {
+    const found = await events("nested", { ask: false });
+    const child = found.filter(({ at }) => at.join() === "child").map(({ method, data }) => [method, data]);
+    expect(child.map(([method]) => method)).toEqual(["values", "lifecycle", "custom", "values", "values", "lifecycle"]);
+    expect(child[1]![1]).toMatchObject({ event: "started", graph_name: "child", trigger_call_id: expect.any(String) });
+    expect(child[5]![1]).toEqual({ event: "completed", graph_name: "child" });
+  });
+
+  test("an interrupted subgraph ends before its graph does", async () => {
+    const found = await events("nested", { ask: true });
+    const lifecycle = found.filter(({ method }) => method === "lifecycle");
+    const ends = lifecycle.map(({ at, data }) => [at.join(), (data as { event: string }).event]).slice(-3);
+    expect(ends).toEqual([
+      ["child,grandchild", "interrupted"],
+      ["child", "interrupted"],
+      ["", "interrupted"],
+    ]);
+  });
 });

@@ -63,13 +63,12 @@ const programChecks = [
       name: "chaos",
       args: ["--import", "tsx", "test/chaos/main.ts", "--minutes", "2", "--seed", "14"],
     },
-    { name: "fuzz", args: ["--import", "tsx", "scripts/fuzz.ts"] },
   ],
   [
     { name: "python", args: ["--import", "tsx", "scripts/python-client.ts"] },
     {
       name: "clients",
-      args: ["--import", "tsx", "scripts/langsmith-clients.ts", "--only", "npm-0.12.0,pypi-0.14.10,pypi-0.15.0"],
+      args: ["--import", "tsx", "scripts/langsmith-clients.ts", "--only", "npm-0.12.0,pypi-0.14.10,pypi-0.15.1"],
     },
     { name: "versions", args: ["--import", "tsx", "scripts/langgraph-versions.ts", "--only", "0.2.57,0.4.10,1.7.3"] },
     { name: "python-host", args: ["--import", "tsx", "scripts/python-suite.ts"] },
@@ -81,6 +80,7 @@ const SKIPPED = 77;
 /** Programs that suites need besides Node, by the Debian packages that contain them. Missing ones are installed. */
 const programs = {
   "redis-server": "redis-server",
+  pgbouncer: "pgbouncer",
   go: "golang-go",
   "chromium-headless-shell": "chromium-headless-shell",
   podman: "podman netavark iptables",

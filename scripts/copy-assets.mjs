@@ -7,7 +7,7 @@ import { join } from "node:path";
 export function copyAssets(root, dist) {
   cpSync(join(root, "server", "migrations"), join(dist, "server", "migrations"), { recursive: true });
   // projects that heddle new creates
-  for (const name of ["package.json", "agent", "approval"])
+  for (const name of ["package.json", "heddle.mjs", "agent", "approval"])
     cpSync(join(root, "examples", name), join(dist, "examples", name), { recursive: true });
   for (const name of readdirSync(join(root, "graph-host")).filter((file) => file.endsWith(".mjs")))
     cpSync(join(root, "graph-host", name), join(dist, "graph-host", name));

@@ -44,7 +44,7 @@ function runPython(): boolean {
   const python = (directory: string) => join(directory, "bin", "python");
   const imports = (directory: string) =>
     spawnSync(python(directory), ["-c", "import langgraph_sdk"], { stdio: "ignore" }).status === 0;
-  const environment = pythonEnvironment("python-suite-1", REQUIREMENTS, imports);
+  const environment = pythonEnvironment("python-suite", REQUIREMENTS, imports);
   if (!environment) {
     console.log("python: left out, because langgraph-sdk cannot be installed");
     return true;

@@ -2,7 +2,7 @@
  * Runs the official LangSmith clients, unmodified, one of each minor line, against two trace platforms: one that
  * requires keys and one that does not, each by its URL with and without `/api/v1`. Fills the table of docs/versions.md:
  *
- *     node --import tsx scripts/langsmith-clients.ts [--write] [--only npm-0.12.0,pypi-0.15.0]
+ *     node --import tsx scripts/langsmith-clients.ts [--write] [--only npm-0.12.0,pypi-0.15.1]
  *
  * The checks are in conformance/langsmith. Packages are installed into `~/.cache/heddle`. A client that lacks a part
  * passes without it. Exits with 1 when a check fails, with 77 when no client can be installed.
@@ -18,7 +18,7 @@ import { startLockedTraces, startTraces } from "../conformance/server.ts";
 const VERSIONS = {
   npm: ["0.9.0", "0.10.11", "0.11.8", "0.12.0"],
   // 0.14.10 and all before it send the key twice
-  pypi: ["0.10.18", "0.11.2", "0.12.6", "0.13.0", "0.14.10", "0.14.17", "0.15.0"],
+  pypi: ["0.10.18", "0.11.2", "0.12.6", "0.13.0", "0.14.10", "0.14.17", "0.15.1"],
 };
 const CHECKS = fileURLToPath(new URL("../conformance/langsmith", import.meta.url));
 const PAGE = fileURLToPath(new URL("../docs/versions.md", import.meta.url));

@@ -3,7 +3,6 @@
  * scripts/python-client.py. Exits with 1 on a failure, with 77 when the client is unavailable.
  */
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -14,10 +13,9 @@ const SKIPPED = 77;
 const REQUIREMENTS = fileURLToPath(new URL("python-client-requirements.txt", import.meta.url));
 const SCRIPT = fileURLToPath(new URL("python-client.py", import.meta.url));
 
-const version = /langsmith==(\S+)/.exec(readFileSync(REQUIREMENTS, "utf8"))![1]!;
 const imports = (directory: string) =>
   spawnSync(join(directory, "bin", "python"), ["-c", "import langsmith, zstandard"], { stdio: "ignore" }).status === 0;
-const environment = pythonEnvironment(`langsmith-${version}`, REQUIREMENTS, imports);
+const environment = pythonEnvironment("langsmith", REQUIREMENTS, imports);
 if (!environment) {
   console.log(
     "python: skipped, because langsmith cannot be installed: python3 with venv and a package index are needed",

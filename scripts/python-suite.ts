@@ -18,7 +18,7 @@ const REQUIREMENTS = fileURLToPath(new URL("python-suite-requirements.txt", impo
 const imports = (directory: string) =>
   spawnSync(join(directory, "bin", "python"), ["-c", "import langgraph, fastapi, pytest, debugpy"], { stdio: "ignore" })
     .status === 0;
-const environment = pythonEnvironment("python-suite-2", REQUIREMENTS, imports);
+const environment = pythonEnvironment("python-suite", REQUIREMENTS, imports);
 if (!environment) {
   console.log(
     "python: skipped, because its packages cannot be installed: python3 with venv and a package index are needed",

@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
 /**
  * Returns a Python environment with exactly the packages of a requirements file, cached because creating one takes ten
  * seconds.
- * @param name includes the version of the main package, so that another version gets another environment
  * @param works whether the environment has the required packages
  * @returns its directory; undefined when there is no Python or no package index
  */
@@ -15,7 +15,9 @@ export function pythonEnvironment(
   requirements: string,
   works: (directory: string) => boolean,
 ): string | undefined {
-  const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "heddle", name);
+  // packages of another version get another environment
+  const digest = createHash("sha256").update(readFileSync(requirements)).digest("hex").slice(0, 12);
+  const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "heddle", `${name}-${digest}`);
   if (existsSync(cache) && works(cache)) return cache;
   mkdirSync(cache, { recursive: true });
   const steps: [string, string[]][] = [

@@ -160,7 +160,7 @@ async function checkNpm(version: string, url: string): Promise<Record<string, st
 function checkPython(url: string): { name: string; failures: Record<string, string> } {
   const pinned = /^langgraph-sdk==(\S+)/m.exec(readFileSync(REQUIREMENTS, "utf8"))![1]!;
   const environment = pythonEnvironment(
-    "python-suite-1",
+    "python-suite",
     REQUIREMENTS,
     (directory) =>
       spawnSync(join(directory, "bin", "python"), ["-c", "import langgraph, fastapi, pytest"]).status === 0,

@@ -58,7 +58,7 @@ export const graph = new StateGraph(State).addNode("same", (state) => state).add
 `,
   );
   await npm(ROOT, "pack", "--pack-destination", base);
-  await npm(project, "install", "--save-exact", "@langchain/langgraph@1.4.17", "@langchain/core@1.4.0");
+  await npm(project, "install", "--save-exact", "@langchain/langgraph@1.7.3", "@langchain/core@1.4.0");
   const tarball = readdirSync(base).find((name) => name.endsWith(".tgz"))!;
   await npm(project, "install", join(base, tarball));
 });

@@ -1,5 +1,6 @@
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import tool
+import streams
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from model import RuleModel
@@ -30,5 +31,5 @@ graph = (
     .add_edge(START, "model")
     .add_conditional_edges("model", after_model, ["tools", END])
     .add_edge("tools", "model")
-    .compile()
+    .compile(**streams.tools)
 )

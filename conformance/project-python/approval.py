@@ -18,7 +18,10 @@ def draft(state: State):
 
 def ask(state: State) -> Command[Literal["publish", "drop"]]:
     answer = interrupt({"question": f"Publish {state.get('topic')}?"})
-    return Command(update={"answer": answer, "log": ["asked"]}, goto="drop" if answer == "no" else "publish")
+    return Command(
+        update={"answer": answer, "log": ["asked"]},
+        goto="drop" if answer == "no" else "publish",
+    )
 
 
 # draft → ask, which stops for a human → publish or, when the answer is "no", drop.

@@ -23,7 +23,11 @@ def look(state: State, config: RunnableConfig, runtime: Runtime[Context]):
     return {
         "seen": {
             "input": state.get("input"),
-            "configurable": {key: value for key, value in configurable.items() if not key.startswith("__")},
+            "configurable": {
+                key: value
+                for key, value in configurable.items()
+                if not key.startswith("__")
+            },
             "context": runtime.context,
             "tags": config.get("tags") or [],
             "metadata": config.get("metadata") or {},
@@ -32,4 +36,9 @@ def look(state: State, config: RunnableConfig, runtime: Runtime[Context]):
     }
 
 
-graph = StateGraph(State, context_schema=Context).add_node("look", look).add_edge(START, "look").compile()
+graph = (
+    StateGraph(State, context_schema=Context)
+    .add_node("look", look)
+    .add_edge(START, "look")
+    .compile()
+)

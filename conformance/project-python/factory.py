@@ -11,7 +11,13 @@ class State(TypedDict, total=False):
 async def make_graph(config: RunnableConfig):
     """Creates a graph for each run: the run's configuration determines its nodes."""
     flavour = str((config.get("configurable") or {}).get("flavour") or "plain")
-    builder = StateGraph(State).add_node("work", lambda state: {"by": flavour, "hops": 1}).add_edge(START, "work")
+    builder = (
+        StateGraph(State)
+        .add_node("work", lambda state: {"by": flavour, "hops": 1})
+        .add_edge(START, "work")
+    )
     if flavour == "long":
-        builder.add_node("extra", lambda state: {"hops": state["hops"] + 1}).add_edge("work", "extra")
+        builder.add_node("extra", lambda state: {"hops": state["hops"] + 1}).add_edge(
+            "work", "extra"
+        )
     return builder.compile()

@@ -17,8 +17,17 @@ async def remember(state: State, *, store: BaseStore):
     fact, like = state.get("fact"), state.get("like")
     if fact:
         await store.aput(namespace, fact, {"text": fact})
-    items = await store.asearch(namespace, query=like, limit=1) if like else await store.asearch(namespace)
+    items = (
+        await store.asearch(namespace, query=like, limit=1)
+        if like
+        else await store.asearch(namespace)
+    )
     return {"known": sorted(str(item.value["text"]) for item in items)}
 
 
-graph = StateGraph(State).add_node("remember", remember).add_edge(START, "remember").compile()
+graph = (
+    StateGraph(State)
+    .add_node("remember", remember)
+    .add_edge(START, "remember")
+    .compile()
+)

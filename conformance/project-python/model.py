@@ -19,20 +19,35 @@ class RuleModel(BaseChatModel):
     def _llm_type(self) -> str:
         return "rule"
 
-    def _generate(self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **_: Any) -> ChatResult:
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: Any = None,
+        run_manager: Any = None,
+        **_: Any,
+    ) -> ChatResult:
         whole = None
         for message in _reply(messages):
             whole = message if whole is None else whole + message
         return ChatResult(generations=[ChatGeneration(message=whole)])
 
     def _stream(
-        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **_: Any
+        self,
+        messages: list[BaseMessage],
+        stop: Any = None,
+        run_manager: Any = None,
+        **_: Any,
     ) -> Iterator[ChatGenerationChunk]:
         for message in _reply(messages):
             yield ChatGenerationChunk(message=message)
 
     async def _astream(
-        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, delay: float = 0, **_: Any
+        self,
+        messages: list[BaseMessage],
+        stop: Any = None,
+        run_manager: Any = None,
+        delay: float = 0,
+        **_: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
         for message in _reply(messages):
             if delay:
@@ -54,12 +69,21 @@ def _reply(messages: list[BaseMessage]) -> list[AIMessageChunk]:
             AIMessageChunk(
                 content="",
                 tool_call_chunks=[
-                    {"name": None, "id": None, **part, "index": 0, "type": "tool_call_chunk"}  # type: ignore[typeddict-item]
+                    {
+                        "name": None,
+                        "id": None,
+                        **part,
+                        "index": 0,
+                        "type": "tool_call_chunk",
+                    }  # type: ignore[typeddict-item]
                 ],
             )
             for part in parts
         ]
     if text == "say what Postgres refuses":
-        return [AIMessageChunk(content="nul \0 "), AIMessageChunk(content="half \ud800")]
+        return [
+            AIMessageChunk(content="nul \0 "),
+            AIMessageChunk(content="half \ud800"),
+        ]
     answer = f"The tool says: {text}" if last.type == "tool" else f"You said: {text}"
     return [AIMessageChunk(content=part) for part in re.split(r"(?<= )", answer)]

@@ -1,6 +1,7 @@
 import operator
 from typing import Annotated
 
+import streams
 from langgraph.graph import START, StateGraph
 from langgraph.types import StreamWriter, interrupt
 from typing_extensions import TypedDict
@@ -44,5 +45,5 @@ graph = (
     .add_node("child", child)
     .add_edge(START, "enter")
     .add_edge("enter", "child")
-    .compile()
+    .compile(**streams.custom)
 )

@@ -16,9 +16,16 @@ class State(TypedDict, total=False):
 # Two branches that both stop for a human in the same step.
 graph = (
     StateGraph(State)
-    .add_node("left", lambda state: {"answers": {"left": interrupt({"branch": "left"})}})
-    .add_node("right", lambda state: {"answers": {"right": interrupt({"branch": "right"})}})
-    .add_node("merge", lambda state: {"answers": {"merged": "+".join(sorted(state["answers"]))}})
+    .add_node(
+        "left", lambda state: {"answers": {"left": interrupt({"branch": "left"})}}
+    )
+    .add_node(
+        "right", lambda state: {"answers": {"right": interrupt({"branch": "right"})}}
+    )
+    .add_node(
+        "merge",
+        lambda state: {"answers": {"merged": "+".join(sorted(state["answers"]))}},
+    )
     .add_edge(START, "left")
     .add_edge(START, "right")
     .add_edge(["left", "right"], "merge")

@@ -2,6 +2,7 @@ import asyncio
 import operator
 from typing import Annotated
 
+import streams
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import StreamWriter
 from typing_extensions import TypedDict
@@ -40,5 +41,5 @@ graph = (
     .add_edge(START, "begin")
     .add_edge("begin", "wait")
     .add_conditional_edges("wait", after_wait, ["wait", END])
-    .compile()
+    .compile(**streams.custom)
 )

@@ -63,6 +63,42 @@ test("lists projects with their figures, and creates, renames, searches and dele
   await context.close();
 });
 
+test("shows traces whose root has not arrived, and runs whose end has not", async () => {
+  const now = Date.now();
+  const root = place({ id: crypto.randomUUID(), name: "gateway", run_type: "chain", start: now - 9000, end: now });
+  const usage_metadata = { input_tokens: 100, output_tokens: 20, total_tokens: 120 };
+  const agent = place({
+    id: crypto.randomUUID(),
+    name: "agent below a gateway",
+    run_type: "llm",
+    start: now - 8000,
+    end: now - 7000,
+    parent: root,
+    more: { outputs: { usage_metadata } },
+  });
+  const start = now - 30 * 3_600_000;
+  const killed = place({ id: crypto.randomUUID(), name: "killed", run_type: "chain", start, end: null });
+  await send(seeded.client, "Rootless", [agent, killed]);
+  const { id } = await seeded.client.readProject({ projectName: "Rootless" });
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(at(`/projects/${id}?last=7d`));
+  await until(async () => (await runRows(page).count()) === 2, 20_000);
+  const row = runRows(page).filter({ hasText: "agent below a gateway" });
+  await row.getByText("no root").waitFor();
+  await page.getByText("2 traces").waitFor();
+  await page.goto(at(`/projects/${id}/r/${root.id}`));
+  await page.waitForURL(new RegExp(agent.id));
+  await page.getByText("The root of this trace has not arrived").waitFor();
+  await page.goto(at(`/projects/${id}/r/${killed.id}`));
+  await page.getByText("The end of this run has not arrived").waitFor();
+  await send(seeded.client, "Rootless", [root]);
+  await page.goto(at(`/projects/${id}/r/${root.id}`));
+  await page.getByRole("heading", { name: "gateway" }).first().waitFor();
+  expect(await page.getByText("The root of this trace").count()).toBe(0);
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
 test("completes a filter, shows its errors, and keeps it in the address", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(projectPage());

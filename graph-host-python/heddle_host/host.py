@@ -10,7 +10,7 @@ import sys
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Coroutine
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .calls.answer_call import answer_call
 from .calls.errors import CallError, wire_error
@@ -19,7 +19,7 @@ from .graphs.load import GraphEntry
 from .graphs.open import GraphError, OpenInput
 from .output import complain
 from .protocol import PROTOCOL_VERSION, Connection, Header
-from .runs.active_run import ActiveRun
+from .runs.active_run import ActiveRun, Stop
 from .runs.execute_run import OpenedGraph, RunDeps, RunEnd, execute_run
 from .runs.outcome import to_outcome
 from .savers import Savers
@@ -27,6 +27,9 @@ from .serialize import from_json, to_json
 from .store import RemoteStore
 from .tracing.run_tracing import RunTracing
 from .work import Work, current_work
+
+if TYPE_CHECKING:
+    from .project_code.app import App
 
 # EX_SOFTWARE of sysexits.h.
 _EXIT_SOFTWARE = 70
@@ -38,8 +41,12 @@ _PAGE = resource.getpagesize()
 
 
 class Host:
-    def __init__(self, graphs: dict[str, GraphEntry], savers: Savers, langgraph_version: str) -> None:
+    def __init__(
+        self, graphs: dict[str, GraphEntry], savers: Savers, langgraph_version: str, app: App | None = None
+    ) -> None:
+        """`app`: the project's app, whose lifespan has begun here."""
         self.savers = savers
+        self._app = app
         self.store = RemoteStore(self._call_store)
         self._graphs = graphs
         self._langgraph_version = langgraph_version
@@ -146,9 +153,17 @@ class Host:
             self._tracing.close(from_json(body))
         elif kind == "trace.flush":
             self._spawn(self._flush_traces(header["ms"]))
+        elif kind == "close":
+            self._close()
         elif kind == "drain":
             self._draining = True
             self._exit_if_drained()
+
+    def stop_run(self, run_id: str, stop: Stop) -> None:
+        """Ends a run whose code has blocked the event loop."""
+        run = self._runs.get(run_id)
+        if run:
+            run.stop(stop, "blocked the event loop")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -225,11 +240,20 @@ class Host:
         if self._draining and not self._runs:
             self._spawn(self._exit(0, self._tracing.flush(_FLUSH_MS)))
 
+    def _close(self) -> None:
+        """Ends the process for good. Its runs go to another one."""
+        self._draining = True
+        for run in self._runs.values():
+            run.supersede()
+        self._spawn(self._exit(0, asyncio.sleep(0)))
+
     async def _exit(self, code: int, last: Awaitable[Any]) -> None:
         try:
             await last
+            if self._app and code == 0:
+                await self._app.stop()
         except Exception as error:
-            complain(f"The last traces could not be sent: {error!r}")
+            complain(f"The last traces could not be sent, or the app's lifespan not ended: {error!r}")
         self.savers.close()
         if self._connection:
             try:

@@ -15,13 +15,18 @@ import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .debugger import listen_for_debugger
 from .output import complain, mark_tasks, prefix_output, report_stray_error
 from .own_client import install_own_client
-from .watchdog import detach_children, start_watchdog
+from .watchdog import Watchdog, detach_children, start_watchdog
 
+if TYPE_CHECKING:
+    from .project_code.app import App
+
+# The app's lifespan has failed, which may pass: other services may be away.
+_EXIT_LIFESPAN = 1
 # EX_CONFIG of sysexits.h: a restart is pointless until the project changes.
 _EXIT_CONFIG = 78
 _PROTOCOL_FD = 3
@@ -32,7 +37,7 @@ _THREADS = 64
 
 def main() -> None:
     detach_children(_PROTOCOL_FD, _WATCHDOG_FD)
-    start_watchdog(int(os.environ.get("HEDDLE_HOST_SILENCE_MS", "8000")), _WATCHDOG_FD)
+    watchdog = start_watchdog(int(os.environ.get("HEDDLE_HOST_SILENCE_MS", "8000")), _WATCHDOG_FD)
     # Ctrl-C in a terminal reaches every process of the group; the server decides what happens to the runs.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -59,10 +64,11 @@ def main() -> None:
     prefix_output()
     install_own_client(own_api)
     listen_for_debugger(debug_port)
-    serve(project, database_url, database_socket, max_value_bytes, langgraph_version)
+    serve(watchdog, project, database_url, database_socket, max_value_bytes, langgraph_version)
 
 
 def serve(
+    watchdog: Watchdog,
     project: dict[str, Any],
     database_url: str,
     database_socket: str | None,
@@ -76,6 +82,7 @@ def serve(
 
     # before the library's modules copy the function
     install_checkpoint_ids()
+    from .blocked_loop import BlockedLoop
     from .checkpoints.database import CheckpointDatabase
     from .graphs.load import load_graphs
     from .host import Host
@@ -88,9 +95,27 @@ def serve(
     mark_tasks(loop)
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="heddle node"))
 
+    async def start_app() -> App | None:
+        from .project_code.app import App
+        from .project_code.load import describe_load_error, load_export
+
+        """Runs the lifespan of the project's app, so that nodes find what it opens, on their event loop."""
+        path = project.get("app")
+        if not path:
+            return None
+        try:
+            app = App(load_export(project["dir"], path, "http.app"), path)
+            await app.start()
+        except BaseException as error:
+            complain(f"The lifespan of http.app failed in a graph host: {describe_load_error(error)}")
+            os._exit(_EXIT_LIFESPAN)
+        return app
+
     async def start() -> None:
+        app = await start_app()
         database = CheckpointDatabase(database_url, database_socket, max_value_bytes=max_value_bytes)
-        host = Host(graphs, Savers(database), langgraph_version)
+        host = Host(graphs, Savers(database), langgraph_version, app)
+        watchdog.loop = BlockedLoop(loop, host.stop_run)
         await host.start(_PROTOCOL_FD)
 
     loop.run_until_complete(start())

@@ -111,12 +111,17 @@ class Connection(asyncio.Protocol):
         """The method that the server asked for, named as in pg_hba.conf."""
 
     @classmethod
-    async def open(cls, address: Address, settings: dict[str, str], timeout: float = 10) -> Connection:
-        """Opens a session. Raises ConnectionLostError, OSError or DatabaseError."""
-        return await asyncio.wait_for(cls._open(address, settings), timeout)
+    async def open(
+        cls, address: Address, parameters: dict[str, str], timeout: float = 10, settings: dict[str, str] | None = None
+    ) -> Connection:
+        """Opens a session. Raises ConnectionLostError, OSError or DatabaseError.
+
+        `parameters` belong to the start-up, where PgBouncer accepts few; `settings` are set once it is over.
+        """
+        return await asyncio.wait_for(cls._open(address, parameters, settings or {}), timeout)
 
     @classmethod
-    async def _open(cls, address: Address, settings: dict[str, str]) -> Connection:
+    async def _open(cls, address: Address, parameters: dict[str, str], settings: dict[str, str]) -> Connection:
         loop = asyncio.get_running_loop()
         if address.is_socket:
             path = f"{address.host}/.s.PGSQL.{address.port}"
@@ -124,13 +129,16 @@ class Connection(asyncio.Protocol):
         else:
             connection = await cls._open_tcp(address)
         connection._address = address
-        options = {"user": address.user, "database": address.database, "client_encoding": "UTF8", **settings}
+        options = {"user": address.user, "database": address.database, "client_encoding": "UTF8", **parameters}
         body = struct.pack(">I", 196608) + b"".join(
             name.encode() + b"\0" + value.encode() + b"\0" for name, value in options.items()
         )
         connection._send(struct.pack(">I", len(body) + 5) + body + b"\0")
         try:
             await connection._started
+            if settings:
+                changes = ", ".join(f"set_config('{name}', '{value}', false)" for name, value in settings.items())
+                await connection.fetch(f"select {changes}", [])
         except BaseException:
             connection.close()
             raise

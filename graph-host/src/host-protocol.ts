@@ -12,9 +12,11 @@
  *
  * Life cycle of a host: it loads the project's graphs, sends `ready`, answers `ping` with `pong`, executes each
  * `run.start`, answers each `call` with one `result`, and on `drain` finishes its runs and exits with 0. When the
- * stream ends, its server is gone: the host must exit at once. A second descriptor, 4, carries a byte from the server
+ * stream ends, its server is gone: the host must exit at once. A second descriptor, 4, carries a line from the server
  * every 250 ms; a watchdog thread of the host kills the process when it ends, or stays silent for
- * `HEDDLE_HOST_SILENCE_MS`, so that a blocked event loop cannot outlive its server.
+ * `HEDDLE_HOST_SILENCE_MS`, so that a blocked event loop cannot outlive its server. The thread answers a line `?` with
+ * a {@link BlockingCode} as a line of JSON. A line `!` with an {@link Interruption} as JSON interrupts that code; only
+ * hosts of languages that can do so get it.
  *
  * Run: `run.start` is answered by any number of `event` frames, then exactly one `run.end`, also after `run.cancel`.
  * All writes of a run are fenced by (`run_id`, `attempt`): when the database reports that the attempt is no longer the
@@ -46,7 +48,9 @@ export type ServerFrame =
   /** Answered by `trace.flushed` when the traces of all runs so far are delivered, or after `ms`. */
   | { t: "trace.flush"; ms: number }
   /** Accept nothing new, finish active runs, exit with 0. */
-  | { t: "drain" };
+  | { t: "drain" }
+  /** Abandon active runs, end the lifespan of the project's app, exit with 0. Only for hosts that run it. */
+  | { t: "close" };
 
 export type HostFrame =
   | { t: "ready"; protocol: number; langgraph_version: string; graphs: Record<string, GraphStatus> }
@@ -73,6 +77,21 @@ export type HostFrame =
   | { t: "trace.flushed" }
   /** User code failed outside any run's promise and the run cannot be identified; the host exits after this. */
   | { t: "fault"; message: string };
+
+/** Code that a host's main thread executes. */
+export interface BlockingCode {
+  /** Null for code outside any run. */
+  run_id: string | null;
+  /** Innermost line of the project's code: file, line and function. */
+  where: string;
+  stack: string;
+}
+
+/** `error`: the end of the run; null leaves it to the server. */
+export interface Interruption {
+  run_id: string;
+  error: { error: string; message: string } | null;
+}
 
 /** `status` is the HTTP status for the caller: 4xx for the caller's mistakes, 500 for the graph's. */
 export interface WireError {
@@ -137,6 +156,11 @@ export interface RunKwargs {
     [key: string]: unknown;
   };
   context?: unknown;
+  /**
+   * Keys of `configurable` and `context` that the caller of the run has set, and headers in `configurable`. Absent in
+   * projects without Python graphs.
+   */
+  given?: { configurable: string[]; context: string[]; headers: string[] };
   /** Trace of the request that created the run: headers of W3C Trace Context. */
   trace?: { traceparent?: string; tracestate?: string };
   stream_mode: string[];

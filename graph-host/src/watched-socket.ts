@@ -7,12 +7,15 @@
  * - is destroyed when its session is not established in time: at first within `startMs`, and twice as long after each
  *   failure, so that one lost attempt delays no statement for long and a slow database is reached nevertheless,
  * - reports a loss by `close` alone once the session is established, so that all statements in flight fail,
- * - reports a loss during session start-up as an error, because postgres.js would otherwise retry at once, forever.
+ * - reports a loss during session start-up as an error, because postgres.js would otherwise retry at once, forever,
+ * - applies the settings of the session before postgres.js knows that it is established: PgBouncer rejects them as
+ *   parameters of the start-up. Within TLS, which hides the session from the socket, they are such parameters.
  */
 import { Socket } from "node:net";
 
 const READY_FOR_QUERY = 0x5a;
 const READY_BYTES = 6;
+const ERROR = 0x45;
 const GRACE_MS = 101;
 const MAX_START_MS = 10_000;
 
@@ -29,7 +32,14 @@ interface Starts {
   limitMs: number;
 }
 
+/** Settings of a session (`set name = value`). */
+export type SessionSettings = Readonly<Record<string, string | number>>;
+
 class WatchedSocket extends Socket {
+  /** Query that applies the settings, until it is sent. */
+  #settings: Buffer | undefined;
+  /** End of the start-up, withheld until the settings are applied, and the answer to their query. */
+  #applying: { ready: Buffer; answer: Buffer } | undefined;
   #established = false;
   #failed = false;
   readonly #silenceMs: number;
@@ -42,8 +52,9 @@ class WatchedSocket extends Socket {
    * @param silenceMs 0: silence is not limited
    * @param starts settings of the pool, updated by each attempt
    */
-  constructor(silenceMs: number, starts: Starts) {
+  constructor(silenceMs: number, starts: Starts, settings: SessionSettings) {
     super();
+    this.#settings = settingsQuery(settings);
     this.#silenceMs = silenceMs;
     const startMs = starts.limitMs;
     const start = setTimeout(() => {
@@ -82,6 +93,7 @@ class WatchedSocket extends Socket {
   }
 
   override emit(event: string | symbol, ...args: unknown[]): boolean {
+    if (event === "data" && (this.#settings || this.#applying)) return this.#applySettings(args[0] as Buffer);
     if (event === "error") {
       if (this.#established) return true;
       this.#failed = true;
@@ -91,6 +103,28 @@ class WatchedSocket extends Socket {
       return super.emit("close", true);
     }
     return super.emit(event, ...args);
+  }
+
+  #applySettings(chunk: Buffer): boolean {
+    if (this.#settings) {
+      if (chunk.at(-READY_BYTES) !== READY_FOR_QUERY) return super.emit("data", chunk);
+      const query = this.#settings;
+      this.#settings = undefined;
+      this.#applying = { ready: chunk.subarray(-READY_BYTES), answer: Buffer.alloc(0) };
+      if (chunk.length > READY_BYTES) super.emit("data", chunk.subarray(0, -READY_BYTES));
+      return super.write(query);
+    }
+    const { ready, answer } = this.#applying!;
+    const received = Buffer.concat([answer, chunk]);
+    this.#applying = { ready, answer: received };
+    if (received.at(-READY_BYTES) !== READY_FOR_QUERY) return true;
+    const problem = errorIn(received);
+    if (problem !== undefined) {
+      this.destroy(lost("SETTINGS_REJECTED", `The database rejected the settings of the session: ${problem}`));
+      return true;
+    }
+    this.#applying = undefined;
+    return super.emit("data", ready);
   }
 
   #watch(ms: number): NodeJS.Timeout {
@@ -106,19 +140,55 @@ class WatchedSocket extends Socket {
   }
 }
 
+/** What postgres.js passes to the option `socket`. */
+interface PoolOptions {
+  path?: string;
+  host: string[];
+  port: number[];
+  ssl?: unknown;
+  /** Parameters of the start-up. */
+  connection: Record<string, unknown>;
+}
+
+/** Returns a message of the simple protocol; undefined without settings. */
+function settingsQuery(settings: SessionSettings): Buffer | undefined {
+  const names = Object.keys(settings);
+  if (names.length === 0) return undefined;
+  const text = names.map((name) => `set ${name} = '${settings[name]}'`).join("; ");
+  const query = Buffer.alloc(text.length + 6);
+  query.write("Q");
+  query.writeInt32BE(text.length + 5, 1);
+  query.write(text, 5);
+  return query;
+}
+
+/** Returns the message of the first error in an answer. */
+function errorIn(answer: Buffer): string | undefined {
+  for (let at = 0; at + 5 <= answer.length; at += 1 + answer.readInt32BE(at + 1)) {
+    if (answer[at] !== ERROR) continue;
+    const fields = answer.toString("utf8", at + 5, at + 1 + answer.readInt32BE(at + 1)).split("\0");
+    return fields.find((field) => field.startsWith("M"))?.slice(1) ?? "unknown error";
+  }
+  return undefined;
+}
+
 /**
  * Creates the `socket` option of postgres.js, which its types omit. Several hosts are tried in turn.
  * @param startMs time for the first attempt to establish a session; shorter than 10 s only where all callers retry
+ * @param settings settings of each session
  */
-export function watchedSocket(silenceMs: number, startMs = MAX_START_MS) {
+export function watchedSocket(silenceMs: number, startMs = MAX_START_MS, settings: SessionSettings = {}) {
   let opened = 0;
   const starts: Starts = { firstMs: startMs, limitMs: startMs };
   return {
-    socket({ path, host, port }: { path?: string; host: string[]; port: number[] }): Socket {
+    socket({ path, host, port, ssl, connection }: PoolOptions): Socket {
+      if (ssl) Object.assign(connection, settings);
       const at = opened++ % host.length;
       const address = { path, host: host[at]!, port: port[at]! };
       // postgres.js verifies the certificate for this name
-      return Object.assign(new WatchedSocket(silenceMs, starts).open(address), { host: address.host });
+      return Object.assign(new WatchedSocket(silenceMs, starts, ssl ? {} : settings).open(address), {
+        host: address.host,
+      });
     },
   };
 }

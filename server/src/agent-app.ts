@@ -5,14 +5,17 @@ import { corsRules } from "./agent/custom-app/cors-rules.ts";
 import { admitOwnCode } from "./agent/custom-app/in-process-client.ts";
 import { logRequests } from "./agent/custom-app/log-requests.ts";
 import { authenticateFirst, mountCustomApp } from "./agent/custom-app/mount-custom-app.ts";
-import { pythonAppHandler, routeMatcher } from "./agent/custom-app/python-app.ts";
+import { pythonAppHandler, refuseUnauthenticated } from "./agent/custom-app/python-app.ts";
 import { toAuthUser } from "./agent/custom-auth/access.ts";
 import { projectAuthenticator } from "./agent/custom-auth/authenticate.ts";
 import type { AgentDeps } from "./agent/deps.ts";
 import { agentRoutes, workerRoutes } from "./agent/index.ts";
+import { errorFormat } from "./agent/project/error-format.ts";
 import { agentOptions } from "./agent/settings.ts";
 import { createApp, type Surroundings } from "./app.ts";
+import type { ErrorFormat } from "./base/http/errors.ts";
 import { holdBodies } from "./base/http/hold-body.ts";
+import { takeInternalHeaders } from "./base/http/internal-headers.ts";
 import { type Guard, IN_PROCESS, recognize } from "./base/http/route.ts";
 import { agentOrigins, LOCAL, type Reach } from "./pages.ts";
 
@@ -31,8 +34,18 @@ export function createAgentApp(deps: AgentDeps, guard: Guard, worker = false, re
   deps.loopback.answerOwnCode = async (request) => app.fetch(request, IN_PROCESS);
   deps.loopback.ready = true;
   if (!worker) return app;
-  return createApp(deps, workerRoutes(deps), guard, { allows: agentOrigins(deps, reach), bodySetting: BODY_SETTING });
+  const errors = errorsFor(deps);
+  return createApp(deps, workerRoutes(deps), guard, {
+    allows: agentOrigins(deps, reach),
+    bodySetting: BODY_SETTING,
+    errors,
+  });
 }
+
+const errorsFor =
+  (deps: AgentDeps): ErrorFormat =>
+  (c) =>
+    errorFormat(deps.settings.errors, c.req.header("user-agent"));
 
 /** Reads the HTTP section of langgraph.json: CORS rules, a prefix, the project's own app. */
 function projectSurroundings(deps: AgentDeps, reach: Reach): Surroundings {
@@ -41,8 +54,10 @@ function projectSurroundings(deps: AgentDeps, reach: Reach): Surroundings {
   const rules = http.logging_headers;
   return {
     allows: agentOrigins(deps, reach),
+    arrival: takeInternalHeaders,
     corsRules: corsRules(http.cors),
     bodySetting: BODY_SETTING,
+    errors: errorsFor(deps),
     logger: rules && logRequests(deps.log, rules),
     prefix: prefix === "" ? undefined : prefix,
     mountFirst(app, routes, guard, bodies) {
@@ -53,16 +68,15 @@ function projectSurroundings(deps: AgentDeps, reach: Reach): Surroundings {
       // the project's middleware may read bodies that our routes read again
       app.use(holdBodies(bodies));
       if (deps.customApp) return mountCustomApp(app, deps.customApp, enable_custom_route_auth ? guard : null);
-      const ownRoutes = routeMatcher(routes);
       app.use(
         pythonAppHandler({
           process: () => deps.python.process,
           describe: () => deps.python.ready?.app ?? pythonApp!,
-          isOwnRoute: ownRoutes,
           authenticate: enable_custom_route_auth
             ? async (c) => toAuthUser(await recognize(guard.authenticator, c))
             : null,
         }),
+        refuseUnauthenticated,
       );
     },
   };

@@ -3,9 +3,10 @@ import { type Context, Hono, type MiddlewareHandler } from "hono";
 
 import { refuseOutside, pathBelow } from "./agent/custom-app/path-prefix.ts";
 import { AppError } from "./base/errors.ts";
+import { refuseControlCharacters } from "./base/http/control-characters.ts";
 import { type ClientIpSettings, findClientIp } from "./base/http/client-ip.ts";
 import { allowOrigins, type CrossOriginRules, type CrossOriginSettings } from "./base/http/cross-origin.ts";
-import { errorHandler, type ErrorMode, errorResponse } from "./base/http/errors.ts";
+import { type ErrorFormat, errorHandler, errorResponse, formatFor } from "./base/http/errors.ts";
 import { BodyGate, type BodySettings } from "./base/http/body-gate.ts";
 import type { BodyLimits } from "./base/http/hold-body.ts";
 import { nameRequests } from "./base/http/request-id.ts";
@@ -21,7 +22,7 @@ interface Space {
   metrics: Metrics;
   health: Pick<ServerHealth, "note">;
   telemetry: Telemetry | undefined;
-  settings: { errors: ErrorMode } & BodySettings & ClientIpSettings & CrossOriginSettings;
+  settings: BodySettings & ClientIpSettings & CrossOriginSettings;
 }
 
 /** Middleware ahead of every route, including unknown paths: `preflights` runs before CORS, `requests` after it. */
@@ -34,6 +35,8 @@ export interface Surroundings {
   /** Origins whose pages may call this application. */
   allows: OriginRule;
   gate?: Gate | undefined;
+  /** Runs before everything else. */
+  arrival?: MiddlewareHandler;
   /** Paths open to pages of any origin, regardless of the setting. */
   isOpen?: (path: string) => boolean;
   corsRules?: CrossOriginRules | undefined;
@@ -42,6 +45,7 @@ export interface Surroundings {
   explainMissing?: (path: string, method: string) => string | undefined;
   /** Environment variable that sets the largest body. */
   bodySetting: string;
+  errors: ErrorFormat;
   /** Prefix of every path. */
   prefix?: string | undefined;
   /** Whether a trailing slash makes a path another one: not for LangSmith's clients (contract trace-platform §0.1). */
@@ -58,10 +62,12 @@ export function createApp(
   {
     allows,
     gate,
+    arrival,
     isOpen,
     corsRules: rules,
     logger,
     bodySetting,
+    errors,
     prefix,
     strict = true,
     mountFirst,
@@ -70,9 +76,11 @@ export function createApp(
 ): Hono {
   const app = new Hono(prefix === undefined ? { strict } : { getPath: pathBelow(prefix) });
   const notFound = (c: Context) =>
-    errorResponse(settings.errors, new AppError(404, explain?.(c.req.path, c.req.method) ?? "404 Not Found"));
-  app.onError(errorHandler(settings.errors, log, (shortage) => health.note(shortage)));
+    errorResponse(formatFor(errors, c), new AppError(404, explain?.(c.req.path, c.req.method) ?? "404 Not Found"));
+  app.onError(errorHandler(errors, log, (shortage) => health.note(shortage)));
   app.notFound(notFound);
+  if (arrival) app.use(arrival);
+  app.use(refuseControlCharacters);
   if (prefix !== undefined) refuseOutside(app, notFound);
   app.use(measureRequests(metrics));
   if (telemetry) app.use(traceRequests(telemetry));

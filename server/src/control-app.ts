@@ -18,6 +18,7 @@ export const createControlApp = (deps: ControlDeps, guard: Guard, reach: Reach =
     allows: platformOrigins(deps.settings, reach),
     explainMissing,
     bodySetting: BODY_SETTING,
+    errors: deps.settings.errors,
   });
 
 /** A gateway apart serves only health and metrics besides deployments. */
@@ -40,5 +41,6 @@ export function createGatewayApp(
     explainMissing: (path) =>
       isOurs(path) ? undefined : "A gateway serves deployments below /d/NAME only. The API is at the control plane.",
     bodySetting: BODY_SETTING,
+    errors: settings.errors,
   });
 }

@@ -3,6 +3,7 @@
  * started when that fails. A role's modules are loaded when it is started: those of all roles take 0.5 s and 15 MB.
  */
 import { readOptions } from "./base/config/options.ts";
+import { recordRole } from "./base/installed-roles.ts";
 import { createLog } from "./base/log.ts";
 import { Started } from "./base/started.ts";
 import { startConsoleServer } from "./console/console-server.ts";
@@ -33,7 +34,9 @@ export async function startAgentServer(settings: AgentServerSettings): Promise<R
   // as it is now: the import takes a moment
   const env = { ...process.env };
   const { openAgentServer } = await import("./roles/agent-role.ts");
-  return started.orStop(() => openAgentServer(settings, env, started));
+  const server = await started.orStop(() => openAgentServer(settings, env, started));
+  recordRole(settings.dataDir, settings.worker ? "worker" : "agent");
+  return server;
 }
 
 /** Starts a trace server. Resolves when requests are answered. */
@@ -42,7 +45,9 @@ export async function startTraceServer(settings: TraceServerSettings): Promise<R
   // as it is now: the import takes a moment
   const env = { ...process.env };
   const { openTraceServer } = await import("./roles/trace-role.ts");
-  return started.orStop(() => openTraceServer(settings, env, started));
+  const server = await started.orStop(() => openTraceServer(settings, env, started));
+  recordRole(settings.dataDir, "trace");
+  return server;
 }
 
 /** Starts a control plane. Resolves when requests are answered; earlier deployments may still be starting. */
@@ -51,7 +56,9 @@ export async function startControlServer(settings: ControlServerSettings): Promi
   // as it is now: the import takes a moment
   const env = { ...process.env };
   const { openControlServer } = await import("./roles/control-role.ts");
-  return started.orStop(() => openControlServer(settings, env, started));
+  const server = await started.orStop(() => openControlServer(settings, env, started));
+  recordRole(settings.dataDir, "control");
+  return server;
 }
 
 /** Starts a listener, which runs the deployments of a remote control plane in a Kubernetes cluster. */
@@ -67,7 +74,9 @@ export async function startGatewayServer(settings: ServerSettings): Promise<Runn
   // as it is now: the import takes a moment
   const env = { ...process.env };
   const { openGatewayServer } = await import("./roles/gateway-role.ts");
-  return started.orStop(() => openGatewayServer(settings, env, started));
+  const server = await started.orStop(() => openGatewayServer(settings, env, started));
+  recordRole(settings.dataDir, "gateway");
+  return server;
 }
 
 /** Starts the console. Resolves when requests are answered. It has no database and no callers' identities. */

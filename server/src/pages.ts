@@ -2,9 +2,11 @@
  * Origin policy: which web pages may call which server. One rule per space, for its CORS headers and its browser guard.
  */
 import { corsRules } from "./agent/custom-app/cors-rules.ts";
+import { errorFormat } from "./agent/project/error-format.ts";
 import type { AgentDeps } from "./agent/deps.ts";
 import type { BrowserPolicy } from "./base/http/browser-guard.ts";
 import { type CrossOriginSettings, originRule } from "./base/http/cross-origin.ts";
+import type { ControlDeps } from "./control/deps.ts";
 import type { TraceDeps } from "./trace/deps.ts";
 import { isFeedbackLink } from "./trace/feedback/token-path.ts";
 
@@ -38,6 +40,7 @@ export const agentPages = (deps: AgentDeps, reach: Reach): BrowserPolicy => {
   let rule = agentOrigins(deps, reach);
   return {
     ...common(deps.settings, reach),
+    errors: (userAgent) => errorFormat(deps.settings.errors, userAgent),
     allows(origin) {
       if (deps.project !== project) {
         project = deps.project;
@@ -50,6 +53,7 @@ export const agentPages = (deps: AgentDeps, reach: Reach): BrowserPolicy => {
 
 export const tracePages = ({ settings }: TraceDeps, reach: Reach): BrowserPolicy => ({
   ...common(settings, reach),
+  errors: () => settings.errors,
   allows: platformOrigins(settings, reach),
   isOpen: isFeedbackLink,
 });
@@ -59,10 +63,15 @@ export const tracePages = ({ settings }: TraceDeps, reach: Reach): BrowserPolicy
  * policy.
  */
 export const controlPages = (
-  { settings }: { settings: CrossOriginSettings },
+  { settings }: { settings: CrossOriginSettings & Partial<Pick<ControlDeps["settings"], "errors">> },
   reach: Reach,
   isPassedOn: NonNullable<BrowserPolicy["isPassedOn"]>,
-): BrowserPolicy => ({ ...common(settings, reach), allows: platformOrigins(settings, reach), isPassedOn });
+): BrowserPolicy => ({
+  ...common(settings, reach),
+  errors: () => settings.errors ?? "detail",
+  allows: platformOrigins(settings, reach),
+  isPassedOn,
+});
 
 const common = ({ allowedHosts }: CrossOriginSettings, { keyless, onLoopback }: Reach) => ({
   keyless,

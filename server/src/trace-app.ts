@@ -19,6 +19,7 @@ export function createTraceApp(deps: TraceDeps, guard: Guard, reach: Reach = LOC
     allows,
     gate,
     bodySetting: BODY_SETTING,
+    errors: deps.settings.errors,
     isOpen: isFeedbackLink,
     explainMissing: explainMissingTrace,
     strict: false,

@@ -41,6 +41,7 @@ async function serveApi(
     serverName: null,
     insecure: false,
     namespace: null,
+    ownNamespace: null,
     credentials: async () => ({ token: null, cert: null, key: null }),
   });
   return {

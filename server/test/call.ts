@@ -1,4 +1,7 @@
-import type { Hono } from "hono";
+/** An application, or a server that is called in the same way. */
+export interface Callable {
+  request(path: string, init: RequestInit): Response | Promise<Response>;
+}
 
 export interface Answer {
   status: number;
@@ -11,9 +14,9 @@ export interface Answer {
 
 export type Call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
 
-/** Calls an application without a port. A body of text or bytes is sent unchanged. */
+/** Calls an application. A body of text or bytes is sent unchanged. */
 export const createCaller =
-  (app: Hono): Call =>
+  (app: Callable): Call =>
   async (method, path, body, headers = {}) => {
     const response = await app.request(path, {
       method,

@@ -1,8 +1,9 @@
 import { gzipSync } from "node:zlib";
 
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 
 import type { Call } from "./call.ts";
+import { until } from "./until.ts";
 
 /** Archive entries written by hand, including ones that no archiver would write. */
 export interface TarEntry {
@@ -114,13 +115,12 @@ export async function untilStatus(
   timeout = 60_000,
 ): Promise<void> {
   const final = /DEPLOYED|FAILED|SKIPPED/;
-  const status = await vi.waitUntil(
-    async () => {
-      const now = await revisionStatus(call, id, revision);
-      return (final.test(now) || now === wanted) && now;
-    },
-    { timeout, interval: 50 },
-  );
+  let status = "";
+  const hasEnded = async () => {
+    status = await revisionStatus(call, id, revision);
+    return final.test(status) || status === wanted;
+  };
+  await until(hasEnded, `revision ${revision} is ${wanted}`, timeout / 1000);
   if (status === wanted) return;
   const { json } = await call("GET", `/v2/deployments/${id}/revisions/${revision}`);
   const logs = [...(await logLines(call, id, revision, "build")), ...(await logLines(call, id, revision, "deploy"))];

@@ -132,6 +132,7 @@ export class StreamServer {
     await upsertServer(this.sql, {
       serverId: this.id,
       hostName: "here",
+      slots: 100,
       process: "null",
       internalUrl: "",
       graphs: ["g"],

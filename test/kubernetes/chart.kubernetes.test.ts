@@ -20,7 +20,7 @@ describe.skipIf(helm === undefined || missingPrograms().length > 0)("the chart",
     cluster = await startCluster({ nodes: [] });
     // the strictest pod security level
     const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
-    for (const metadata of [{ name: "heddle", labels }, { name: "heddle-agents" }]) {
+    for (const metadata of [{ name: "heddle", labels }, { name: "heddle-agents" }, { name: "agents" }]) {
       await cluster.client.call("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata });
     }
   });
@@ -53,11 +53,11 @@ describe.skipIf(helm === undefined || missingPrograms().length > 0)("the chart",
       "agent.ingress.tlsSecret=agent-tls",
       ...["control", "gateway", "trace", "console"].map((role) => `${role}.enabled=false`),
     ],
-    "several control planes, with deployments in the same namespace": [
+    "several control planes, with deployments in an existing namespace": [
       "control.replicas=2",
       "control.persistence.accessMode=ReadWriteMany",
       "control.persistence.storageClass=shared",
-      "control.kubernetesDriver.namespace=heddle",
+      "control.kubernetesDriver.namespace=agents",
     ],
     "a control plane that runs deployments in its own pod": [
       "control.kubernetesDriver.enabled=false",
@@ -76,7 +76,7 @@ describe.skipIf(helm === undefined || missingPrograms().length > 0)("the chart",
       "listener.controlUrl=https://agents.example",
       "listener.id=019a0000-0000-7000-8000-000000000000",
       "listener.existingSecret=heddle-listener",
-      "listener.namespaces={heddle}",
+      "listener.namespaces={agents}",
       ...["control", "gateway", "trace", "console"].map((role) => `${role}.enabled=false`),
     ],
     "settings, placement and an image by digest": [
@@ -99,6 +99,16 @@ describe.skipIf(helm === undefined || missingPrograms().length > 0)("the chart",
       expect(errors.filter((error) => error !== undefined)).toEqual([]);
     });
   }
+
+  test.each([
+    ["control.kubernetesDriver.namespace=heddle"],
+    [
+      ...["listener.enabled=true", "listener.controlUrl=https://agents.example", "listener.id=x"],
+      ...["listener.existingSecret=heddle-listener", "listener.namespaces={agents,heddle}"],
+    ],
+  ])("deployments do not run in the release's namespace: %s", (...set) => {
+    expect(() => renderChart(helm!, VALUES, set)).toThrow(/must not (be|contain) the release's namespace/);
+  });
 
   test("requests to deployments go to the gateways, where there are any", () => {
     const ingress = parseManifests(renderChart(helm!, VALUES)).find(

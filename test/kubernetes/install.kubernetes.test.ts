@@ -209,12 +209,12 @@ describe.skipIf(!canRun)("an installation", { timeout: 1_200_000 }, () => {
     expect(await podsIn(AGENTS)).toBe(1);
 
     // an upgrade that adds a listener, which runs deployments in another namespace, and an agent server
-    const listener = await call<{ id: string }>("POST", "/v2/listeners", {
+    const listener = await call<{ id: string; credential: string }>("POST", "/v2/listeners", {
       compute_type: "k8s",
       compute_id: "remote",
       compute_config: { k8s_namespaces: [REMOTE] },
     });
-    await applyManifest(client, secret("heddle-listener", { HEDDLE_API_KEY: key! }));
+    await applyManifest(client, secret("heddle-listener", { HEDDLE_LISTENER_KEY: listener.credential }));
     const before = new Set((await listPods()).map(({ metadata }) => metadata.uid));
     let isUpgrading = true;
     const least = { ...wanted };

@@ -6,6 +6,7 @@ const repository = fileURLToPath(new URL("../..", import.meta.url));
 
 export interface ListenerProcessOptions {
   controlUrl: string;
+  /** The listener's credential. */
   key: string;
   listenerId: string;
   kubeconfig: string;
@@ -30,7 +31,7 @@ export class ListenerProcess {
       env: {
         ...process.env,
         HEDDLE_CONTROL_URL: controlUrl,
-        HEDDLE_API_KEY: key,
+        HEDDLE_LISTENER_KEY: key,
         HEDDLE_LISTENER_ID: listenerId,
         HEDDLE_KUBECONFIG: kubeconfig,
         HEDDLE_LOG_LEVEL: "info",

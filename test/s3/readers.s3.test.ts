@@ -24,7 +24,7 @@ const store = await startPolicyServer();
 await store.createBucket(BUCKET);
 const { call, clickhouse } = await testTracePlatform({ HEDDLE_EXPORT_FILE_ROWS: "2" });
 
-const python = pythonEnvironment("parquet-readers-26-2", REQUIREMENTS, (directory) => {
+const python = pythonEnvironment("parquet-readers", REQUIREMENTS, (directory) => {
   try {
     execFileSync(join(directory, "bin", "python"), ["-c", "import pyarrow, polars"], { stdio: "ignore" });
     return true;

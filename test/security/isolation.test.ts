@@ -30,7 +30,8 @@ interface Stranger {
   expected(space: Space, route: Route): number | null;
 }
 
-const changes = (route: Route): boolean => route.permission !== "public" && !isReading(route.permission);
+const changes = ({ permission }: Route): boolean =>
+  permission === "own" || (permission !== "public" && !isReading(permission));
 const VIEWER_SEES_NOT = new Set(["audit:read", "organization:read"]);
 
 const strangers: Stranger[] = [
@@ -71,6 +72,11 @@ const strangers: Stranger[] = [
     expected: () => 403,
   },
   { name: "B's key", headers: { "x-api-key": b.admin }, expected: (space) => (space.name === "agent" ? 403 : null) },
+  {
+    name: "A's administrator on routes of a program with its own credential",
+    headers: { "x-api-key": a.admin },
+    expected: (_, route) => (route.permission === "own" ? 403 : null),
+  },
   {
     name: "A's key that may only read",
     headers: { "x-api-key": a.readOnly },
@@ -121,7 +127,8 @@ test("rejects unauthorized callers on every route, without changes", { timeout: 
 test("accepts authorized callers, as a control for the test above", async () => {
   const wrong: string[] = [];
   for (const space of spaces) {
-    for (const route of space.routes.filter((route) => route.permission !== "public" && route.method === "GET")) {
+    for (const route of space.routes.filter((route) => !["public", "own"].includes(route.permission))) {
+      if (route.method !== "GET") continue;
       const response = await send(space.app, route, route.path, { "x-api-key": a.org, "x-tenant-id": a.workspaceId });
       await response.body?.cancel();
       if (response.status === 401 || response.status === 403)

@@ -9,6 +9,7 @@ import { z } from "zod";
 
 import type { Route } from "../../server/src/base/http/route.ts";
 import { testGuard, testTenants } from "../../server/test/identity.ts";
+import { sampleBody } from "./sample-body.ts";
 import { startSpaces } from "./spaces.ts";
 import { fillDeployments, fillTenant, MARK } from "./tenant-things.ts";
 import { changedTables, tableStates } from "./table-states.ts";
@@ -108,6 +109,46 @@ test("B can neither see nor change A's objects, whatever ids B has", { timeout: 
   expect(changedTables(before, await tableStates(db.sql, ids, b.workspaceId))).toEqual([]);
   expect(requestCount).toBeGreaterThan(150);
   console.log(`${requestCount} requests by B for ${ids.length} things of A on ${routes.length} routes`);
+});
+
+/** Replaces ids of A by ids of nothing: always the same one by the same. */
+function toMissing(text: string, missing: Map<string, string>): string {
+  for (const id of ids) if (!missing.has(id)) missing.set(id, crypto.randomUUID());
+  return [...missing].reduce((all, [id, other]) => all.replaceAll(id, other), text);
+}
+
+/** Ids and times, which differ between any two answers. */
+const withoutIds = (text: string): string =>
+  text.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID").replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+(Z|\+[\d:]+)/g, "TIME");
+
+test("the answer to B about an object of A is that about one that does not exist", { timeout: 300_000 }, async () => {
+  const wrong: string[] = [];
+  let requestCount = 0;
+  for (const route of routes.filter((each) => pathParameters(each).some((name) => findId(name) !== undefined))) {
+    const valid = route.body && JSON.stringify(sampleBody(route.body, findId));
+    const all = [...requestsTo(route)];
+    const withValid = valid === undefined ? all : [...all, ...all.map(({ path }) => ({ path, body: valid }))];
+    for (const { path, body } of withValid) {
+      const missing = new Map<string, string>();
+      const send = async (text: (of: string) => string) => {
+        const response = await apps.get(route)!.request(text(path), {
+          method: route.method,
+          headers: asB,
+          ...(body !== undefined && { body: text(body) }),
+        });
+        return `${response.status} ${withoutIds(await response.text())}`;
+      };
+      requestCount += 1;
+      const aboutForeign = await send((text) => text);
+      const aboutMissing = await send((text) => toMissing(text, missing));
+      if (aboutForeign === aboutMissing) continue;
+      wrong.push(
+        `${route.method} ${path} ${body ?? ""}: ${aboutForeign.slice(0, 200)} / ${aboutMissing.slice(0, 200)}`,
+      );
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect(requestCount).toBeGreaterThan(100);
 });
 
 test("A can see them all, as a control for the test above", async () => {

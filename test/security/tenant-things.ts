@@ -1,18 +1,17 @@
-import type { Hono } from "hono";
-import { vi } from "vitest";
-
-import { createCaller } from "../../server/test/call.ts";
+import { type Callable, createCaller } from "../../server/test/call.ts";
 import { createArchive, createDeployment, deployArchive, untilStatus } from "../../server/test/deploy.ts";
-import { testS3 } from "../../server/test/s3.ts";
+import { testS3, type TestS3 } from "../../server/test/s3.ts";
+import { until } from "../../server/test/until.ts";
 
 /** Marker in everything that tenant A writes; it must not appear in anything that B reads. */
 export const MARK = "of-tenant-A-alone";
 
 /** Creates one of every object a tenant can have on the trace platform; returns ids by parameter name. */
 export async function fillTenant(
-  app: Hono,
+  app: Callable,
   headers: Record<string, string>,
   workspaceId: string,
+  { mark = MARK, s3 }: { mark?: string; s3?: TestS3 } = {},
 ): Promise<Record<string, string[]>> {
   async function ask(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
     const response = await app.request(path, {
@@ -29,30 +28,30 @@ export async function fillTenant(
   const now = new Date().toISOString();
   const run = crypto.randomUUID();
   const dotted = `${now.replaceAll(/[-:.]/g, "").replace("Z", "000Z")}${run}`;
-  const text = { inputs: { text: MARK }, outputs: { text: MARK } };
-  const traced = { id: run, trace_id: run, name: MARK, run_type: "chain", start_time: now, end_time: now, ...text };
+  const text = { inputs: { text: mark }, outputs: { text: mark } };
+  const traced = { id: run, trace_id: run, name: mark, run_type: "chain", start_time: now, end_time: now, ...text };
   const thread = crypto.randomUUID();
   const extra = { metadata: { thread_id: thread } };
-  await ask("POST", "/api/v1/runs/batch", { post: [{ ...traced, extra, dotted_order: dotted, session_name: MARK }] });
-  const dataset = await createdId("POST", "/api/v1/datasets", { name: MARK, description: MARK });
+  await ask("POST", "/api/v1/runs/batch", { post: [{ ...traced, extra, dotted_order: dotted, session_name: mark }] });
+  const dataset = await createdId("POST", "/api/v1/datasets", { name: mark, description: mark });
   const example = await createdId("POST", "/api/v1/examples", { dataset_id: dataset, ...text });
   const experiments: string[] = [];
-  for (const name of [`${MARK} 1`, `${MARK} 2`]) {
+  for (const name of [`${mark} 1`, `${mark} 2`]) {
     experiments.push(await createdId("POST", "/api/v1/sessions", { name, reference_dataset_id: dataset }));
   }
   const comparison = await createdId("POST", "/api/v1/datasets/comparative", {
     experiment_ids: experiments,
     reference_dataset_id: dataset,
-    name: MARK,
+    name: mark,
   });
   const { share_token: share } = await ask("PUT", `/api/v1/datasets/${dataset}/share`);
-  const feedback = await createdId("POST", "/api/v1/feedback", { run_id: run, key: "a-key", score: 1, comment: MARK });
+  const feedback = await createdId("POST", "/api/v1/feedback", { run_id: run, key: "a-key", score: 1, comment: mark });
   const token = await ask("POST", "/api/v1/feedback/tokens", { run_id: run, feedback_key: "a-key" });
-  const store = await testS3();
+  const store = s3 ?? (await testS3());
   store.createBucket("exports");
   const destination = await createdId("POST", "/api/v1/bulk-exports/destinations", {
-    display_name: MARK,
-    config: { bucket_name: "exports", prefix: MARK, endpoint_url: store.endpoint },
+    display_name: mark,
+    config: { bucket_name: "exports", prefix: mark, endpoint_url: store.endpoint },
     credentials: store.createKey(),
   });
   const exported = await createdId("POST", "/api/v1/bulk-exports", {
@@ -62,22 +61,19 @@ export async function fillTenant(
     end_time: now,
   });
   // it must not change by itself while the other tenants try
-  await vi.waitUntil(async () => (await ask("GET", `/api/v1/bulk-exports/${exported}`))["status"] === "COMPLETED", {
-    timeout: 20_000,
-    interval: 100,
-  });
-  const held = await createdId("POST", "/api/v1/sessions", { name: `${MARK} held` });
-  const hold = await createdId("POST", "/api/v1/legal-holds", { session_id: held, reason: MARK });
+  await until(async () => (await ask("GET", `/api/v1/bulk-exports/${exported}`))["status"] === "COMPLETED");
+  const held = await createdId("POST", "/api/v1/sessions", { name: `${mark} held` });
+  const hold = await createdId("POST", "/api/v1/legal-holds", { session_id: held, reason: mark });
   // its files leave the disk only with the next sweep, so that it does not change by itself
-  const doomed = await createdId("POST", "/api/v1/sessions", { name: `${MARK} doomed` });
+  const doomed = await createdId("POST", "/api/v1/sessions", { name: `${mark} doomed` });
   const { erasure_id: erasure } = await ask("DELETE", `/api/v1/sessions/${doomed}`);
-  const key = await createdId("POST", "/api/v1/api-key", { description: MARK });
+  const key = await createdId("POST", "/api/v1/api-key", { description: mark });
   const role = await createdId("POST", "/api/v1/orgs/current/roles", {
-    display_name: MARK,
-    description: MARK,
+    display_name: mark,
+    description: mark,
     permissions: [],
   });
-  const invitation = await ask("POST", "/api/v1/orgs/current/members", { email: `${MARK.toLowerCase()}@a.example` });
+  const invitation = await ask("POST", "/api/v1/orgs/current/members", { email: `${mark.toLowerCase()}@a.example` });
   return {
     run_id: [run],
     trace_id: [run],
@@ -110,23 +106,36 @@ export async function fillTenant(
 }
 
 /** Creates a tenant's deployment on the control plane, with a revision that has ended. */
-export async function fillDeployments(app: Hono, headers: Record<string, string>): Promise<Record<string, string[]>> {
+export async function fillDeployments(
+  app: Callable,
+  headers: Record<string, string>,
+  mark = MARK,
+): Promise<Record<string, string[]>> {
   const call = createCaller(app);
   const callAsTenant: typeof call = (method, path, body, more) => call(method, path, body, { ...headers, ...more });
-  const deployment = await createDeployment(callAsTenant, "of-a-alone", [{ name: "TOKEN", value: MARK }]);
+  const deployment = await createDeployment(callAsTenant, mark.toLowerCase(), [{ name: "TOKEN", value: mark }]);
   // the archive contains no project, so that nothing runs while the other tenants try
-  const archive = createArchive({ "readme.md": MARK });
-  const revision = await deployArchive(callAsTenant, deployment, archive, { display_name: MARK });
+  const archive = createArchive({ "readme.md": mark });
+  const revision = await deployArchive(callAsTenant, deployment, archive, { display_name: mark });
   await untilStatus(callAsTenant, deployment, revision, "BUILD_FAILED");
   const integration = await callAsTenant("POST", "/v2/integrations/git", {
-    name: MARK,
-    url: `https://${MARK}.example`,
+    name: mark,
+    url: `https://${mark}.example`,
   });
   const listener = await callAsTenant("POST", "/v2/listeners", {
     compute_type: "k8s",
-    compute_id: MARK,
-    compute_config: { k8s_namespaces: [MARK] },
+    compute_id: mark,
+    compute_config: { k8s_namespaces: [mark] },
   });
+  // deployments use both, so that requests that are refused for that reason would show that they exist
+  const user = await callAsTenant("POST", "/v2/deployments", {
+    name: "user-of-a",
+    source: "internal_source",
+    source_config: { deployment_type: "dev", listener_id: listener.json.id, integration_id: integration.json.id },
+    source_revision_config: {},
+    secrets: [],
+  });
+  if (user.status !== 201) throw new Error(user.text);
   return {
     deployment_id: [deployment],
     revision_id: [revision],

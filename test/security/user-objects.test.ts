@@ -162,10 +162,12 @@ function* pathsTo(route: Route): Generator<string> {
   }
 }
 
-function* requestsTo(route: Route): Generator<{ path: string; body?: string }> {
+function* requestsTo(route: Route, creates = true): Generator<{ path: string; body?: string }> {
   const { names, isArray } = namesIn(route.body);
   const wrap = (body: object) => JSON.stringify(isArray ? [body] : body);
-  const filled = Object.fromEntries(names.flatMap((name) => (name in FILL ? [[name, FILL[name]]] : [])));
+  const filled = Object.fromEntries(
+    names.flatMap((name) => (name in FILL && (creates || name !== "if_not_exists") ? [[name, FILL[name]]] : [])),
+  );
   for (const path of pathsTo(route)) {
     if (route.method === "GET") {
       yield { path };
@@ -289,6 +291,35 @@ test("B can neither see nor change A's objects, whatever ids B has", { timeout: 
   expect(changedTables(before, await tableStates(sql, ids, B))).toEqual([]);
   expect(requestCount).toBeGreaterThan(200);
   console.log(`${requestCount} requests by B for ${ids.length} things of A on ${routes.length} routes`);
+});
+
+const withoutIds = (text: string): string =>
+  text.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID").replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+(Z|\+[\d:]+)/g, "TIME");
+
+test("the answer to B about an object of A is that about one that does not exist", { timeout: 300_000 }, async () => {
+  const wrong: string[] = [];
+  // these create what is missing, as the caller asks
+  const creates = /"if_not_exists":"create",?|"message\/(send|stream)"|"SendMessage"/;
+  let requestCount = 0;
+  for (const route of routes.filter((each) => pathParameters(each).some((name) => things[name] !== undefined))) {
+    for (const { path, body } of [...requestsTo(route, false), ...messagesTo(route)]) {
+      if (body !== undefined && creates.test(body)) continue;
+      // a WebSocket, whose commands may create the thread
+      if (route.method === "GET" && route.path.endsWith("/stream/events")) continue;
+      requestCount += 1;
+      const missing = ids.filter((id) => id !== A).map((id) => [id, crypto.randomUUID()] as const);
+      const toMissing = (text: string) => missing.reduce((all, [id, other]) => all.replaceAll(id, other), text);
+      const foreign = await ask(B, route.method, path, body);
+      const absent = await ask(B, route.method, toMissing(path), body && toMissing(body));
+      const [aboutForeign, aboutMissing] = [foreign, absent].map(({ status, text }) => `${status} ${withoutIds(text)}`);
+      if (aboutForeign === aboutMissing) continue;
+      wrong.push(
+        `${route.method} ${path} ${body ?? ""}: ${aboutForeign!.slice(0, 200)} / ${aboutMissing!.slice(0, 200)}`,
+      );
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect(requestCount).toBeGreaterThan(100);
 });
 
 test("A can see them all, as a control for the test above", { timeout: 180_000 }, async () => {

@@ -3,7 +3,7 @@ import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
 
 import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
-import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
 
 const flags = {
   ...DATA_FLAGS,
@@ -29,8 +29,8 @@ ${describeFlags(flags)}
 }
 
 export async function run(args: string[]): Promise<void> {
-  const [action = "", ...rest] = args;
-  const options = readFlags(flags, rest, process.env);
+  const { words, options } = readArguments(flags, args, process.env, 1);
+  const [action = ""] = words;
   const location = () => readDataLocation(options);
   const admin = () => import("../../../server/src/admin/audit.ts");
   if (action === "export") {

@@ -1,5 +1,5 @@
 import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
-import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
 
 const flags = { ...DATA_FLAGS } as const satisfies Record<string, FlagSpec>;
 
@@ -26,8 +26,8 @@ ${describeFlags(flags)}
 }
 
 export async function run(args: string[]): Promise<void> {
-  const [action = "", ...rest] = args;
-  const options = readFlags(flags, rest, process.env);
+  const { words, options } = readArguments(flags, args, process.env, 1);
+  const [action = ""] = words;
   const print = (line: string) => process.stdout.write(`${line}\n`);
   const admin = () => import("../../../server/src/admin/blobs.ts");
   if (action === "status") {

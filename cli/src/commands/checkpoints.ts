@@ -1,5 +1,5 @@
 import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
-import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
 
 const flags = {
   ...DATA_FLAGS,
@@ -21,8 +21,8 @@ ${describeFlags(flags)}
 }
 
 export async function run(args: string[]): Promise<void> {
-  const [action = "", ...rest] = args;
-  const options = readFlags(flags, rest, process.env);
+  const { words, options } = readArguments(flags, args, process.env, 1);
+  const [action = ""] = words;
   if (action !== "expand") throw new UsageError(`heddle checkpoints needs the action expand, not "${action}".`);
   const { expandCheckpoints } = await import("../../../server/src/admin/checkpoints.ts");
   let threads = 0;

@@ -8,7 +8,7 @@ import { ControlApi, ControlError, type DeploymentOnWire } from "../core/control
 import { CONTROL_FLAGS } from "../core/control-flags.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { followRevision } from "../core/follow-revision.ts";
-import { projectEnvironment } from "../core/project-environment.ts";
+import { fileEnvironment, projectEnvironment, withVariables } from "../core/project-environment.ts";
 
 const flags = {
   ...CONTROL_FLAGS,
@@ -31,7 +31,32 @@ const flags = {
     allowsEmpty: true,
     description: 'Command to run after the installation; "" removes an earlier one.',
   },
-  env: { type: "switch", default: true, description: "Do not send the project's environment as secrets." },
+  env: {
+    type: "list",
+    placeholder: "NAME=VALUE",
+    description:
+      "Variable to set besides the project's environment; may be repeated. NAME takes the value from here, NAME= " +
+      "removes it.",
+  },
+  "env-file": {
+    type: "text",
+    placeholder: "FILE",
+    description: "File with the variables to send instead of the project's environment.",
+  },
+  "no-env": {
+    type: "switch",
+    default: false,
+    description: "Do not send the project's environment: the deployment keeps its variables.",
+  },
+  scale: { type: "integer", placeholder: "N", min: 1, max: 100, description: "Number of agent servers." },
+  "min-scale": {
+    type: "integer",
+    placeholder: "N",
+    min: 1,
+    max: 100,
+    description: "Least number of agent servers; with --max-scale, their number follows the load.",
+  },
+  "max-scale": { type: "integer", placeholder: "N", min: 1, max: 100, description: "Largest number of agent servers." },
   "clear-env": {
     type: "switch",
     default: false,
@@ -49,6 +74,9 @@ Sends the project of a langgraph.json to a control plane, which installs, builds
 project that belongs to workspaces of npm, yarn, pnpm or uv is sent with all of them. Files
 ignored by .gitignore or .dockerignore are not sent, nor are .env files: their variables become the
 deployment's secrets. Prints the deployment's URL, or exits with 1 and the reason.
+
+HEDDLE_ settings that a deployment may set itself, such as HEDDLE_WEBHOOK_SECRETS, are sent like
+other variables: docs/deployments.md lists them.
 
 Options:
 ${describeFlags(flags)}
@@ -70,8 +98,16 @@ export async function run(args: string[]): Promise<void> {
   const name = deploymentName(options.name ?? basename(directory));
   const api = new ControlApi(options.url, options["api-key"]);
   const print = (line: string) => process.stderr.write(`${line}\n`);
-  const environment = options.env ? projectEnvironment(config) : {};
-  const secrets = Object.entries(environment).map(([name, value]) => ({ name: name, value }));
+  if (options.scale !== undefined && (options["min-scale"] ?? options["max-scale"]) !== undefined) {
+    throw new UsageError("--scale sets both --min-scale and --max-scale. Use either it or them.");
+  }
+  const [minScale, maxScale] = [options.scale ?? options["min-scale"], options.scale ?? options["max-scale"]];
+  if (minScale !== undefined && maxScale !== undefined && minScale > maxScale) {
+    throw new UsageError("--max-scale must not be less than --min-scale.");
+  }
+  if (options["env-file"] !== undefined && options["no-env"])
+    throw new UsageError("Use --env-file or --no-env, not both.");
+  const project = options["env-file"] !== undefined ? fileEnvironment(options["env-file"]) : projectEnvironment(config);
 
   const tempDirectory = mkdtempSync(join(tmpdir(), "heddle-deploy-"));
   try {
@@ -85,8 +121,15 @@ export async function run(args: string[]): Promise<void> {
     }
     const archive = join(tempDirectory, "source.tar.gz");
     await archiveProject(root, files, archive);
-    const send = withoutReserved(secrets, print);
     const known = await api.findByName(name);
+    // masked values keep the stored ones
+    const kept = Object.fromEntries((known?.secrets ?? []).map(({ name: variable, value }) => [variable, value]));
+    const isUnchanged = options["no-env"] && options.env.length === 0;
+    const environment = isUnchanged ? {} : withVariables(options["no-env"] ? kept : project, options.env, process.env);
+    const send = withoutReserved(
+      Object.entries(environment).map(([variable, value]) => ({ name: variable, value })),
+      print,
+    );
     if (!known) print(`Creating the deployment ${name}`);
     const deployment = known ?? (await send((accepted) => create(api, name, accepted)));
     print(`Sending ${files.length} files, ${(statSync(archive).size / 1e6).toFixed(1)} MB`);
@@ -98,7 +141,13 @@ export async function run(args: string[]): Promise<void> {
           source_tarball_path: path,
           langgraph_config_path: relative(root, config).split(sep).join("/"),
         },
-        source_config: { install_command: options["install-command"], build_command: options["build-command"] },
+        source_config: {
+          install_command: options["install-command"],
+          build_command: options["build-command"],
+          ...((minScale ?? maxScale) !== undefined && {
+            resource_spec: scaled(known?.source_config.resource_spec, minScale, maxScale),
+          }),
+        },
         secrets: accepted,
         ...(options["clear-env"] && { clear_secrets: true }),
       }),
@@ -131,6 +180,28 @@ export function deploymentName(text: string): string {
   return name === "" ? "app" : name;
 }
 
+/**
+ * Returns a deployment's resources with another scale. The request replaces all of them, and the response that they come
+ * from contains defaults, which are left out so that they stay defaults.
+ */
+export function scaled(
+  resources: Record<string, unknown> | null | undefined,
+  min: number | undefined,
+  max: number | undefined,
+): Record<string, unknown> {
+  const { min_scale: oldMin, max_scale: oldMax, ...rest } = resources ?? {};
+  const { cpu = 1, memory_mb: memory = 2048 } = rest;
+  const defaults: Record<string, unknown> = {
+    cpu: 1,
+    memory_mb: 2048,
+    cpu_limit: 2 * Number(cpu),
+    memory_limit_mb: 2 * Number(memory),
+  };
+  const own = Object.entries(rest).filter(([name, value]) => value !== defaults[name]);
+  const least = min ?? Math.max(1, Math.min(Number(oldMin ?? 1), max ?? Infinity));
+  return { ...Object.fromEntries(own), min_scale: least, max_scale: max ?? Math.max(Number(oldMax ?? 1), least) };
+}
+
 type Secrets = { name: string; value: string }[];
 
 /** Drops names that the platform sets itself, after reporting them. */
@@ -141,13 +212,15 @@ function withoutReserved(secrets: Secrets, print: (line: string) => void) {
       return await attempt(accepted);
     } catch (error) {
       const issues = error instanceof ControlError ? error.issues : [];
-      const reserved = new Set(
-        issues
-          .filter(({ loc, msg }) => loc[1] === "secrets" && msg.includes("is reserved"))
-          .map(({ loc }) => accepted[Number(loc[2])]?.name),
-      );
+      const refused = issues.filter(({ loc, msg }) => loc[1] === "secrets" && msg.includes("is reserved"));
+      const reserved = new Set(refused.map(({ loc }) => accepted[Number(loc[2])]?.name));
       if (reserved.size === 0 || reserved.size < issues.length) throw error;
-      print(`Skipped variables that the platform sets: ${[...reserved].join(", ")}`);
+      const isPlatforms = (msg: string) => msg.endsWith("the platform sets it");
+      const plain = refused.filter(({ msg }) => isPlatforms(msg)).map(({ loc }) => accepted[Number(loc[2])]!.name);
+      if (plain.length > 0) print(`Skipped variables that the platform sets: ${plain.join(", ")}`);
+      for (const { msg } of refused) {
+        if (!isPlatforms(msg)) print(`Skipped a variable: ${msg.replace(/^Value error, /, "")}.`);
+      }
       accepted = accepted.filter((secret) => !reserved.has(secret.name));
       return attempt(accepted);
     }

@@ -1,6 +1,6 @@
 import { ControlApi, type DeploymentOnWire } from "../core/control-api.ts";
-import { CONTROL_FLAGS, takeWords } from "../core/control-flags.ts";
-import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { CONTROL_FLAGS } from "../core/control-flags.ts";
+import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
 import { formatTable } from "../core/table.ts";
 
 const flags = {
@@ -35,9 +35,8 @@ interface InstanceOnWire {
 }
 
 export async function run(args: string[]): Promise<void> {
-  const { words, rest } = takeWords(args, 2);
+  const { words, options } = readArguments(flags, args, process.env, 2);
   const [action = "list", name] = words;
-  const options = readFlags(flags, rest, process.env);
   const api = new ControlApi(options.url, options["api-key"]);
   if (action === "list") return list(api, options.json);
   if (action !== "show" && action !== "delete") throw new UsageError(`There is no action "${action}".\n\n${help()}`);

@@ -6,6 +6,7 @@ import { type RunningConsole, serveConsole } from "../core/console-server.ts";
 import { banner, describeReload, type Graphs } from "../core/banner.ts";
 import { explainStart } from "../core/explain-start.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { warnOfMisspelled } from "../core/known-variables.ts";
 import { launcherPath } from "../core/launcher.ts";
 import { needsRestarts, runWithRestarts, notifyLauncher } from "../core/restarts.ts";
 import { SERVER_FLAGS } from "../core/server-flags.ts";
@@ -151,6 +152,7 @@ export async function run(args: string[]): Promise<void> {
     }),
   );
   announce = (reloaded) => process.stdout.write(describeReload(reloaded));
+  await warnOfMisspelled(process.env);
 }
 
 /** Maximum time that the banner waits for the trace platform. */

@@ -3,14 +3,24 @@ import { resolve } from "node:path";
 import type { Finding } from "../../../server/src/admin/doctor/finding.ts";
 import { describeFlags, readFlags, type FlagSpec } from "../core/flags.ts";
 import { DATA_FLAGS } from "../core/data-location.ts";
+import { COMMAND_VARIABLES } from "../core/known-variables.ts";
 import { SERVER_FLAGS } from "../core/server-flags.ts";
+import { readRoles } from "./serve.ts";
 
 const flags = {
   ...DATA_FLAGS,
+  role: {
+    type: "text",
+    placeholder: "ROLE[,ROLE]",
+    env: ["HEDDLE_ROLE"],
+    defaultNote: "those that have run on the data directory",
+    description: "Roles of this installation, whose ports are needed: as for heddle serve.",
+  },
   host: SERVER_FLAGS.host,
   port: SERVER_FLAGS.port,
   "trace-port": SERVER_FLAGS["trace-port"],
   "control-port": SERVER_FLAGS["control-port"],
+  "gateway-port": SERVER_FLAGS["gateway-port"],
   "console-port": SERVER_FLAGS["console-port"],
   json: { type: "switch", default: false, description: "Print the findings as one JSON document." },
 } as const satisfies Record<string, FlagSpec>;
@@ -38,6 +48,7 @@ const MARKS = { ok: "ok      ", warning: "WARNING ", error: "ERROR   ", skipped:
 export async function run(args: string[]): Promise<void> {
   const options = readFlags(flags, args, process.env);
   const { diagnose } = await import("../../../server/src/admin/doctor/diagnose.ts");
+  const roles = options.role === undefined ? [] : readRoles(options.role);
   const target = {
     dataDir: resolve(options["data-dir"]),
     databaseUri: options["postgres-uri"],
@@ -47,8 +58,12 @@ export async function run(args: string[]): Promise<void> {
       agent: options.port,
       trace: options["trace-port"],
       control: options["control-port"],
+      gateway: options["gateway-port"],
       console: options["console-port"],
     },
+    wanted: new Set([...roles.map((role) => (role === "worker" ? "agent" : role)), ...givenPorts(args)]),
+    hasAllRoles: roles.length > 0,
+    variables: COMMAND_VARIABLES,
   };
   const findings: Finding[] = [];
   for await (const finding of diagnose(target)) {
@@ -63,4 +78,19 @@ export async function run(args: string[]): Promise<void> {
     process.stdout.write(`${JSON.stringify({ ok: errors === 0, errors, warnings, findings }, null, 2)}\n`);
   else process.stdout.write(`\n${errors} errors, ${warnings} warnings, ${count("ok")} checks passed.\n`);
   process.exitCode = errors > 0 ? 1 : 0;
+}
+
+const PORT_FLAGS = {
+  agent: "port",
+  trace: "trace-port",
+  control: "control-port",
+  gateway: "gateway-port",
+} as const;
+
+/** Returns the servers whose ports are set, other than the console, without which the others run. */
+function givenPorts(args: string[]): (keyof typeof PORT_FLAGS)[] {
+  const isGiven = (flag: (typeof PORT_FLAGS)[keyof typeof PORT_FLAGS]) =>
+    args.some((arg) => arg === `--${flag}` || arg.startsWith(`--${flag}=`)) ||
+    SERVER_FLAGS[flag].env.some((variable) => Boolean(process.env[variable]));
+  return (Object.keys(PORT_FLAGS) as (keyof typeof PORT_FLAGS)[]).filter((name) => isGiven(PORT_FLAGS[name]));
 }

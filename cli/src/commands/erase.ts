@@ -1,5 +1,5 @@
 import { confirm } from "../core/confirm.ts";
-import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
 import { type ErasureOnWire, erasureLine, resolveProject, TraceApi, watchErasure } from "../core/trace-api.ts";
 import { TRACE_FLAGS } from "../core/trace-flags.ts";
 import { formatTable } from "../core/table.ts";
@@ -42,11 +42,10 @@ ${describeFlags(flags)}
 }
 
 export async function run(args: string[]): Promise<void> {
-  const [first = "", second] = args;
-  const action = first.startsWith("-") ? "" : first;
-  const rest = action === "" ? args : args.slice(1);
-  const named = action === "status" && second && !second.startsWith("-") ? ["--id", ...rest] : rest;
-  const options = readFlags(flags, named, process.env);
+  const wordCount = (first: string | undefined) => (first === "status" ? 2 : 1);
+  const { words, options: given } = readArguments(flags, args, process.env, wordCount);
+  const [action = "", id = given.id] = words;
+  const options = { ...given, id };
   const api = new TraceApi(options.url, options["api-key"]);
   const print = (erasure: ErasureOnWire) =>
     process.stdout.write(`${options.json ? JSON.stringify(erasure) : erasureLine(erasure)}\n`);

@@ -1,6 +1,6 @@
 import { isUuid } from "../core/uuid.ts";
 import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
-import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
 import { formatTable } from "../core/table.ts";
 import { type ExportOnWire, resolveProject, TraceApi, watch } from "../core/trace-api.ts";
 import { TRACE_FLAGS } from "../core/trace-flags.ts";
@@ -64,11 +64,11 @@ ${describeFlags(flags)}
 }
 
 export async function run(args: string[]): Promise<void> {
-  const [action = "", ...rest] = args;
-  const takesId = ["cancel", "verify", "watch"].includes(action);
-  // the word after these is an id
-  const named = takesId && rest[0] && !rest[0].startsWith("-") ? ["--id", ...rest] : rest;
-  const options = readFlags(flags, named, process.env);
+  const takesId = (first: string | undefined) => ["cancel", "verify", "watch"].includes(first ?? "");
+  const wordCount = (first: string | undefined) => (takesId(first) ? 2 : 1);
+  const { words, options: given } = readArguments(flags, args, process.env, wordCount);
+  const [action = "", named = given.id] = words;
+  const options = { ...given, id: named };
   const api = new TraceApi(options.url, options["api-key"]);
   const print = (value: unknown, text: string) =>
     process.stdout.write(options.json ? `${JSON.stringify(value)}\n` : `${text}\n`);

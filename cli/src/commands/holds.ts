@@ -1,4 +1,4 @@
-import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
 import { formatTable, formatTime } from "../core/table.ts";
 import { resolveProject, TraceApi } from "../core/trace-api.ts";
 import { TRACE_FLAGS } from "../core/trace-flags.ts";
@@ -45,9 +45,10 @@ ${describeFlags(flags)}
 }
 
 export async function run(args: string[]): Promise<void> {
-  const [action = "", ...rest] = args;
-  const named = action === "release" && rest[0] && !rest[0].startsWith("-") ? ["--id", ...rest] : rest;
-  const options = readFlags(flags, named, process.env);
+  const wordCount = (first: string | undefined) => (first === "release" ? 2 : 1);
+  const { words, options: given } = readArguments(flags, args, process.env, wordCount);
+  const [action = "", id = given.id] = words;
+  const options = { ...given, id };
   const api = new TraceApi(options.url, options["api-key"]);
   const print = (hold: HoldOnWire, done: string) =>
     process.stdout.write(`${options.json ? JSON.stringify(hold) : `Hold ${hold.id} ${done}.`}\n`);

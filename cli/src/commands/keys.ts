@@ -1,5 +1,5 @@
 import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
-import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
 import { formatTable, formatTime } from "../core/table.ts";
 
 const flags = {
@@ -47,10 +47,10 @@ ${describeFlags(flags)}
 }
 
 export async function run(args: string[]): Promise<void> {
-  const [action = "", ...rest] = args;
-  // the word after revoke is an id
-  const named = action === "revoke" && rest[0] && !rest[0].startsWith("-") ? ["--id", ...rest] : rest;
-  const options = readFlags(flags, named, process.env);
+  const wordCount = (first: string | undefined) => (first === "revoke" ? 2 : 1);
+  const { words, options: given } = readArguments(flags, args, process.env, wordCount);
+  const [action = "", id = given.id] = words;
+  const options = { ...given, id };
   const admin = () => import("../../../server/src/admin/keys.ts");
   const print = (text: string) => process.stdout.write(text);
   if (action === "create") {

@@ -1,4 +1,5 @@
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { warnOfMisspelled } from "../core/known-variables.ts";
 import { onStopSignal } from "../core/stop-signals.ts";
 import { isUuid } from "../core/uuid.ts";
 
@@ -11,9 +12,9 @@ const flags = {
   },
   key: {
     type: "text",
-    placeholder: "KEY",
-    env: ["HEDDLE_API_KEY", "LANGGRAPH_HOST_API_KEY", "LANGSMITH_API_KEY"],
-    description: "API key for the listener's workspace with the permission deployments:update.",
+    placeholder: "CREDENTIAL",
+    env: ["HEDDLE_LISTENER_KEY", "HEDDLE_API_KEY"],
+    description: "The listener's own credential, from POST /v2/listeners. No other key is accepted.",
   },
   "listener-id": {
     type: "text",
@@ -33,7 +34,7 @@ const flags = {
 export const summary = "Run the deployments of a remote control plane in a Kubernetes cluster";
 
 export function help(): string {
-  return `Usage: heddle listener --control-url URL --key KEY --listener-id ID [options]
+  return `Usage: heddle listener --control-url URL --key CREDENTIAL --listener-id ID [options]
 
 Gets the deployments of this listener from a control plane, runs them in a Kubernetes cluster
 and reports their state. The listener only makes outgoing connections. While the control plane
@@ -56,6 +57,7 @@ export async function run(args: string[]): Promise<void> {
   const { startListener } = await import("../../../server/src/main.ts");
   const listener = await startListener({ controlUrl, key, listenerId, namespaces });
   onStopSignal(() => listener.stop());
+  await warnOfMisspelled(process.env);
   // its timers do not keep the process alive
   setInterval(() => {}, 2 ** 30);
 }

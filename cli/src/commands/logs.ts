@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { ControlApi, isAway, type LogEntryOnWire } from "../core/control-api.ts";
-import { CONTROL_FLAGS, revisionId, takeWords } from "../core/control-flags.ts";
-import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { CONTROL_FLAGS, revisionId } from "../core/control-flags.ts";
+import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
 import { readLogs } from "../core/follow-revision.ts";
 
 const FOLLOW_MS = 1000;
@@ -44,11 +44,8 @@ ${describeFlags(flags)}
 }
 
 export async function run(args: string[]): Promise<void> {
-  const { words, rest } = takeWords(
-    args.map((arg) => (arg === "-f" ? "--follow" : arg)),
-    1,
-  );
-  const options = readFlags(flags, rest, process.env);
+  const spelled = args.map((arg) => (arg === "-f" ? "--follow" : arg));
+  const { words, options } = readArguments(flags, spelled, process.env, 1);
   const api = new ControlApi(options.url, options["api-key"]);
   if (words[0] === undefined) throw new UsageError("The name of the deployment is missing: heddle logs NAME");
   if (options.type !== "deploy" && options.type !== "build")

@@ -2,9 +2,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { basename, relative, resolve } from "node:path";
 
-import { takeWords } from "../core/control-flags.ts";
-import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
-import { createProject, devCommand, TEMPLATES } from "../core/create-project.ts";
+import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
+import { createProject, TEMPLATES } from "../core/create-project.ts";
 
 const flags = {
   template: {
@@ -33,8 +32,7 @@ ${describeFlags(flags)}
 }
 
 export function run(args: string[]): Promise<void> {
-  const { words, rest } = takeWords(args, 1);
-  const options = readFlags(flags, rest, process.env);
+  const { words, options } = readArguments(flags, args, process.env, 1);
   const [target] = words;
   if (target === undefined) throw new UsageError("The directory is missing: heddle new DIRECTORY");
   if (!Object.hasOwn(TEMPLATES, options.template)) {
@@ -44,8 +42,7 @@ export function run(args: string[]): Promise<void> {
   if (existsSync(directory) && readdirSync(directory).length > 0) {
     throw new UsageError(`${directory} is not empty. Name a new directory.`);
   }
-  const command = devCommand();
-  createProject(directory, { name: basename(directory), template: options.template, command });
+  createProject(directory, { name: basename(directory), template: options.template });
   if (options.install) install(directory);
   const below = relative(process.cwd(), directory);
   const where = below.startsWith("..") ? directory : below;

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 
 import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
-import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
 
 const flags = {
   ...DATA_FLAGS,
@@ -36,12 +36,9 @@ ${describeFlags(flags)}
 }
 
 export async function run(args: string[]): Promise<void> {
-  const [action = "", ...rest] = args;
+  const { words, options } = readArguments(flags, args, process.env, 2);
+  const [action = "", file = options.file] = words;
   if (action !== "import") throw new UsageError(`heddle prices needs an action: import, not "${action}".`);
-  const [first = ""] = rest;
-  const named = first === "" || first.startsWith("-") ? [] : [rest.shift()!];
-  const options = readFlags(flags, rest, process.env);
-  const [file = options.file] = named;
   if (file === undefined) throw new UsageError("heddle prices import needs a file: heddle prices import FILE.");
   if (options.file !== undefined && options.file !== file) {
     throw new UsageError(`heddle prices import takes one file, not both ${file} and ${options.file}.`);

@@ -1,6 +1,6 @@
 import { ControlApi, type RevisionOnWire } from "../core/control-api.ts";
-import { CONTROL_FLAGS, takeWords } from "../core/control-flags.ts";
-import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { CONTROL_FLAGS } from "../core/control-flags.ts";
+import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
 import { formatTable, formatTime } from "../core/table.ts";
 
 const flags = {
@@ -27,8 +27,7 @@ ${describeFlags(flags)}
 }
 
 export async function run(args: string[]): Promise<void> {
-  const { words, rest } = takeWords(args, 1);
-  const options = readFlags(flags, rest, process.env);
+  const { words, options } = readArguments(flags, args, process.env, 1);
   const api = new ControlApi(options.url, options["api-key"]);
   if (words[0] === undefined) throw new UsageError("The name of the deployment is missing: heddle revisions NAME");
   const { id, active_revision_id: active } = await api.find(words[0]);

@@ -1,6 +1,6 @@
 import { ControlApi, type DeploymentOnWire, type RevisionOnWire } from "../core/control-api.ts";
-import { CONTROL_FLAGS, revisionId, takeWords } from "../core/control-flags.ts";
-import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { CONTROL_FLAGS, revisionId } from "../core/control-flags.ts";
+import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
 import { followRevision } from "../core/follow-revision.ts";
 
 const flags = {
@@ -24,8 +24,7 @@ ${describeFlags(flags)}
 }
 
 export async function run(args: string[]): Promise<void> {
-  const { words, rest } = takeWords(args, 1);
-  const options = readFlags(flags, rest, process.env);
+  const { words, options } = readArguments(flags, args, process.env, 1);
   const api = new ControlApi(options.url, options["api-key"]);
   if (words[0] === undefined) throw new UsageError("The name of the deployment is missing: heddle rollback NAME");
   const requestedRevision = revisionId("--to", options.to);

@@ -6,6 +6,7 @@ import { doNotLoad, graphNotes, type Graphs, loadErrors } from "../core/banner.t
 import { serveConsole } from "../core/console-server.ts";
 import { explainStart } from "../core/explain-start.ts";
 import { describeFlags, readFlags, UsageError, type Flags, type FlagSpec } from "../core/flags.ts";
+import { warnOfMisspelled } from "../core/known-variables.ts";
 import { launcherPath } from "../core/launcher.ts";
 import { SERVER_FLAGS } from "../core/server-flags.ts";
 import { needsRestarts, runWithRestarts, notifyLauncher } from "../core/restarts.ts";
@@ -135,6 +136,7 @@ export async function run(args: string[]): Promise<void> {
     if (isolation) process.stdout.write(`  ${isolation}\n`);
     if (firstKey) process.stdout.write(`First API key, shown only once: ${firstKey}\n`);
   }
+  await warnOfMisspelled(process.env);
 }
 
 const NAMES: Record<Role, string> = {
@@ -146,7 +148,7 @@ const NAMES: Record<Role, string> = {
   console: "Console",
 };
 
-function readRoles(text: string | undefined): Role[] {
+export function readRoles(text: string | undefined): Role[] {
   const names = (text ?? "").split(",").map((name) => name.trim());
   const unknown = names.filter((name) => !ROLES.some((role) => role === name));
   if (names.includes("agent") && names.includes("worker")) {

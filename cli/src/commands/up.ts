@@ -6,6 +6,7 @@ import { describePart } from "../core/banner.ts";
 import { type RunningConsole, serveConsole } from "../core/console-server.ts";
 import { explainStart } from "../core/explain-start.ts";
 import { describeFlags, readFlags, type FlagSpec } from "../core/flags.ts";
+import { warnOfMisspelled } from "../core/known-variables.ts";
 import { launcherPath } from "../core/launcher.ts";
 import { SERVER_FLAGS } from "../core/server-flags.ts";
 import { onStopSignal } from "../core/stop-signals.ts";
@@ -100,6 +101,7 @@ export async function run(args: string[]): Promise<void> {
     consoleServer = await serveConsole(at, { control: () => server.url, trace: () => tracesUrl }, print);
   }
   process.stdout.write(banner(server, dataDir, outcome, consoleServer?.outcome));
+  await warnOfMisspelled(process.env);
 }
 
 /** Returns the same key at every start, because deployments that outlived a killed control plane still use it. */

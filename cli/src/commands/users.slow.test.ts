@@ -44,12 +44,17 @@ test("creates the first user, who can sign in, and shows the password once", asy
   expect((await users(["enable", "--email", email])).code).toBe(0);
   expect((await call("POST", "/login", { email, password: "a password of mine" })).status).toBe(200);
 
+  await db.sql`insert into user_identities (issuer, subject, user_id) select 'https://a.example', 'x', id from users`;
+  expect((await users(["unlink", "--email", email])).stdout).toBe(`${email} has no identity at a provider now.\n`);
+  expect(await db.sql`select 1 from user_identities`).toHaveLength(0);
+
   const log = await db.sql`select operation from audit_log where actor_kind = 'system' order by id`;
   expect(log.map((line) => line["operation"])).toEqual([
     "heddle users create",
     "heddle users password",
     "heddle users disable",
     "heddle users enable",
+    "heddle users unlink",
   ]);
 });
 

@@ -2,7 +2,7 @@ import { text as readAll } from "node:stream/consumers";
 
 import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
 import { formatTable } from "../core/table.ts";
-import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
 
 const flags = {
   email: { type: "text", placeholder: "ADDRESS", description: "E-mail address of the user." },
@@ -27,7 +27,7 @@ const flags = {
   ...DATA_FLAGS,
 } as const satisfies Record<string, FlagSpec>;
 
-export const summary = "Create, list, disable and enable users, and set passwords";
+export const summary = "Create, list, disable and enable users, set passwords, and unlink identities";
 
 export function help(): string {
   return `Usage: heddle users ACTION [options]
@@ -38,6 +38,7 @@ Actions:
   password    Set a user's password (--email) and end the user's sessions.
   disable     Disable a user (--email): block sign-in and the user's keys.
   enable      Enable a disabled user (--email).
+  unlink      Forget a user's identity at the provider (--email). The next sign-in sets a new one.
 
 Options:
 ${describeFlags(flags)}
@@ -45,10 +46,12 @@ ${describeFlags(flags)}
 }
 
 export async function run(args: string[]): Promise<void> {
-  const [action = "", ...rest] = args;
-  const options = readFlags(flags, rest, process.env);
-  if (!["create", "list", "password", "disable", "enable"].includes(action)) {
-    throw new UsageError(`heddle users needs an action: create, list, password, disable or enable, not "${action}".`);
+  const { words, options } = readArguments(flags, args, process.env, 1);
+  const [action = ""] = words;
+  if (!["create", "list", "password", "disable", "enable", "unlink"].includes(action)) {
+    throw new UsageError(
+      `heddle users needs an action: create, list, password, disable, enable or unlink, not "${action}".`,
+    );
   }
   const print = (line: string) => process.stdout.write(`${line}\n`);
   const admin = await import("../../../server/src/admin/users.ts");
@@ -78,6 +81,9 @@ export async function run(args: string[]): Promise<void> {
   } else if (action === "password") {
     const generated = await admin.resetPassword(location, email, await readPassword(options["password-stdin"]));
     print(generated === null ? "The password is set." : `Password, shown only once: ${generated}`);
+  } else if (action === "unlink") {
+    await admin.unlinkUser(location, email);
+    print(`${email} has no identity at a provider now.`);
   } else {
     await admin.disableUser(location, email, action === "disable");
     print(`${email} is ${action}d.`);

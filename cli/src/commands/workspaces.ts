@@ -1,6 +1,6 @@
 import { isUuid } from "../core/uuid.ts";
 import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
-import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
 import { formatTable, formatTime } from "../core/table.ts";
 
 const PLANS = ["developer", "plus", "enterprise"] as const;
@@ -38,8 +38,8 @@ ${describeFlags(flags)}
 }
 
 export async function run(args: string[]): Promise<void> {
-  const [action = "", ...rest] = args;
-  const options = readFlags(flags, rest, process.env);
+  const { words, options } = readArguments(flags, args, process.env, 1);
+  const [action = ""] = words;
   const admin = () => import("../../../server/src/admin/workspaces.ts");
   const plan = readPlan(options.plan);
   const show = (all: Workspace[]) =>

@@ -38,9 +38,7 @@ export async function banner(input: BannerInput): Promise<string> {
     ...(input.console ? [describePart("Console", input.console)] : []),
     `  Data      ${input.dataDir}`,
     `  Database  ${input.database}`,
-    ...(input.hasOwnAuth
-      ? ["  Access    The project's own auth authorizes callers of the API."]
-      : [`  Access    ${input.access}`]),
+    `  Access    ${input.access}`,
     describeGraphs(graphs),
     ...describeKey(input),
   ];

@@ -8,7 +8,9 @@ export interface DeploymentOnWire {
   name: string;
   status: string;
   source: string;
-  source_config: { custom_url: string | null };
+  source_config: { custom_url: string | null; resource_spec: Record<string, unknown> | null };
+  /** With masked values, which keep the stored ones when they are sent back. */
+  secrets: { name: string; value: string }[];
   latest_revision_id: string | null;
   active_revision_id: string | null;
   updated_at: string;

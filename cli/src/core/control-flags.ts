@@ -23,10 +23,3 @@ export function revisionId(option: string, text: string | undefined): string | u
   if (text === undefined || isUuid(text)) return text;
   throw new UsageError(`${option} must be the id of a revision, not "${text}". To list ids: heddle revisions NAME`);
 }
-
-/** Splits the words before the first flag from the rest. */
-export function takeWords(args: string[], max: number): { words: string[]; rest: string[] } {
-  const first = args.findIndex((arg) => arg.startsWith("-"));
-  const end = Math.min(max, first === -1 ? args.length : first);
-  return { words: args.slice(0, end), rest: args.slice(end) };
-}

@@ -1,5 +1,5 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { launcherPath } from "./launcher.ts";
@@ -32,12 +32,10 @@ const DEVELOPMENT = { "@types/node": "^20.19.0", typescript: "^5.9.0", vitest: "
 interface ProjectParams {
   name: string;
   template: string;
-  /** Command that starts Heddle. */
-  command: string;
 }
 
 /** Writes a project of an example: its graph and test, and what they need to be installed, compiled and served. */
-export function createProject(directory: string, { name, template, command }: ProjectParams): void {
+export function createProject(directory: string, { name, template }: ProjectParams): void {
   const { packages, input } = TEMPLATES[template]!;
   const manifest = JSON.parse(readFileSync(join(EXAMPLES, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;
@@ -54,7 +52,7 @@ export function createProject(directory: string, { name, template, command }: Pr
     name: packageName(name),
     private: true,
     type: "module",
-    scripts: { dev: `${command} dev`, test: "vitest run", types: "tsc --noEmit" },
+    scripts: { dev: "node heddle.mjs dev", test: "vitest run", types: "tsc --noEmit" },
     dependencies,
     devDependencies: DEVELOPMENT,
   });
@@ -76,7 +74,10 @@ export function createProject(directory: string, { name, template, command }: Pr
     },
     include: ["src"],
   });
-  writeFileSync(join(directory, ".gitignore"), "node_modules\n.heddle\n.env\n");
+  cpSync(join(EXAMPLES, "heddle.mjs"), join(directory, "heddle.mjs"));
+  // of this machine only, and so not for other checkouts of the project
+  writeFileSync(join(directory, ".heddle-cli"), `${launcherPath()}\n`);
+  writeFileSync(join(directory, ".gitignore"), "node_modules\n.heddle\n.heddle-cli\n.env\n");
   writeFileSync(join(directory, ".env"), "# Variables of the graph, such as OPENAI_API_KEY\n");
   writeFileSync(join(directory, "README.md"), readme(name, template, input));
 }
@@ -87,14 +88,6 @@ const packageName = (name: string): string =>
     .replaceAll(/[^a-z0-9._-]+/g, "-")
     .replaceAll(/^[-._]+|[-.]+$/g, "") || "graph";
 
-/** Returns the command that starts this Heddle: by name where the shell finds it, else by path. */
-export function devCommand(path = process.env["PATH"] ?? ""): string {
-  const isInstalled = path
-    .split(delimiter)
-    .some((directory) => !directory.includes("node_modules") && existsSync(join(directory, "heddle")));
-  return isInstalled ? "heddle" : `node "${launcherPath()}"`;
-}
-
 const readme = (name: string, template: string, input: object): string => `# ${name}
 
 \`\`\`sh
@@ -102,6 +95,9 @@ npm run dev     # serves the graph at http://127.0.0.1:2024 and the console at h
 npm test
 npm run types
 \`\`\`
+
+\`heddle.mjs\` starts Heddle, which is not a dependency of this project: the one that is installed on the machine, or the
+one whose \`cli/bin/heddle.js\` HEDDLE_CLI names. Without either, it prints how to install it.
 
 A request to the running server:
 

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 import { UsageError, type FlagSpec } from "./flags.ts";
@@ -24,8 +24,23 @@ export function readDataLocation(flags: { "data-dir": string; "postgres-uri"?: s
 } {
   const dataDir = resolve(flags["data-dir"]);
   const databaseUri = flags["postgres-uri"];
-  if (databaseUri === undefined && !existsSync(join(dataDir, "postgres"))) {
-    throw new UsageError(`${dataDir} contains no Heddle data. Name the data directory with --data-dir.`);
-  }
+  if (databaseUri === undefined) requireData(dataDir);
   return { dataDir, databaseUri, env: process.env };
+}
+
+function requireData(dataDir: string): void {
+  const password = join(dataDir, "postgres", "password");
+  try {
+    accessSync(password, constants.R_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "EACCES" && code !== "EPERM") {
+      throw new UsageError(`${dataDir} contains no Heddle data. Name the data directory with --data-dir.`);
+    }
+    const { uid } = statSync(dataDir);
+    throw new Error(
+      `This user (${process.getuid?.()}) may not read ${dataDir}, which belongs to user ${uid}. Run the command as ` +
+        `that user: sudo -u '#${uid}' heddle …`,
+    );
+  }
 }

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import { describeFlags, readFlags, UsageError, type FlagSpec } from "./flags.ts";
+import { describeFlags, readArguments, readFlags, UsageError, type FlagSpec } from "./flags.ts";
 
 const declared = {
   port: { type: "integer", env: ["HEDDLE_AGENT_PORT", "PORT"], default: 2024, max: 65_535, description: "Port." },
   config: { type: "text", placeholder: "FILE", default: "langgraph.json", description: "Project." },
   uri: { type: "text", env: ["DATABASE_URI"], description: "Database." },
+  set: { type: "list", placeholder: "NAME=VALUE", description: "May be repeated." },
   reload: { type: "switch", env: ["RELOAD"], default: true, description: "No reload." },
 } as const satisfies Record<string, FlagSpec>;
 
@@ -17,8 +18,28 @@ test("a flag takes precedence over its variables, the first variable over the se
     port: 2024,
     config: "langgraph.json",
     uri: undefined,
+    set: [],
     reload: true,
   });
+});
+
+test("reads words before, between and after flags, up to a number that may depend on the first", () => {
+  const read = (args: string[], most: Parameters<typeof readArguments>[3]) => readArguments(declared, args, {}, most);
+  for (const args of [
+    ["a", "b", "--port", "1", "--reload"],
+    ["--port", "1", "a", "--reload", "b"],
+    ["--reload", "--port=1", "a", "b"],
+  ]) {
+    expect(read(args, 2)).toMatchObject({ words: ["a", "b"], options: { port: 1, reload: true } });
+    expect(() => read(args, 1)).toThrow('Unexpected argument "b".');
+    expect(() => read(args, (first) => (first === "a" ? 1 : 2))).toThrow('Unexpected argument "b".');
+  }
+  expect(read([], 2).words).toEqual([]);
+});
+
+test("reads a flag that may be repeated", () => {
+  expect(readFlags(declared, ["--set", "a=1", "--set=b=2"], {}).set).toEqual(["a=1", "b=2"]);
+  expect(() => readFlags(declared, ["--set"], {})).toThrow("--set");
 });
 
 test("reads --name=value and --no-name", () => {

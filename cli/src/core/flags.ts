@@ -5,7 +5,8 @@ import { parseArgs } from "node:util";
  * same declaration. A flag takes precedence over its variables, and an earlier variable over a later one.
  */
 export interface FlagSpec {
-  type: "text" | "integer" | "switch";
+  /** `list`: text that may be given several times. */
+  type: "text" | "integer" | "switch" | "list";
   /** A boolean flag is given as `--name` or `--no-name`, its variables as true or false. */
   default?: string | number | boolean;
   env?: string[];
@@ -26,10 +27,14 @@ type FlagValue<S extends FlagSpec> = S["type"] extends "integer"
   ? number
   : S["type"] extends "switch"
     ? boolean
-    : string;
+    : S["type"] extends "list"
+      ? string[]
+      : string;
 
 export type Flags<D extends Record<string, FlagSpec>> = {
-  [K in keyof D]: D[K] extends { default: string | number | boolean } ? FlagValue<D[K]> : FlagValue<D[K]> | undefined;
+  [K in keyof D]: D[K] extends { default: string | number | boolean } | { type: "list" }
+    ? FlagValue<D[K]>
+    : FlagValue<D[K]> | undefined;
 };
 
 /** Invalid usage; the message explains the mistake. */
@@ -37,41 +42,65 @@ export class UsageError extends Error {
   override name = "UsageError";
 }
 
-export function readFlags<const D extends Record<string, FlagSpec>>(
+/** Reads the flags of a command that takes no words. */
+export const readFlags = <const D extends Record<string, FlagSpec>>(
   declared: D,
   args: string[],
   env: Record<string, string | undefined>,
-): Flags<D> {
-  const texts = parse(declared, args);
+): Flags<D> => readArguments(declared, args, env, 0).options;
+
+/**
+ * Reads the words and the flags of a command, in any order.
+ * @param most number of words that it takes, which may depend on the first one: its action
+ */
+export function readArguments<const D extends Record<string, FlagSpec>>(
+  declared: D,
+  args: string[],
+  env: Record<string, string | undefined>,
+  most: number | ((action: string | undefined) => number),
+): { words: string[]; options: Flags<D> } {
+  const { texts, lists, words } = parse(declared, args);
+  const stray = words[typeof most === "number" ? most : most(words[0])];
+  if (stray !== undefined) throw new UsageError(`Unexpected argument "${stray}".`);
   const values: Record<string, unknown> = {};
   for (const [name, spec] of Object.entries(declared)) {
     const variable = spec.env?.find((variable) => env[variable] !== undefined && env[variable] !== "");
-    if (texts[name] !== undefined) values[name] = convert(spec, `--${name}`, texts[name]);
+    if (spec.type === "list") values[name] = lists[name] ?? [];
+    else if (texts[name] !== undefined) values[name] = convert(spec, `--${name}`, texts[name]);
     else if (variable) values[name] = convert(spec, variable, env[variable]!);
     else values[name] = spec.default;
   }
-  return values as Flags<D>;
+  return { words, options: values as Flags<D> };
 }
 
-function parse(declared: Record<string, FlagSpec>, args: string[]): Record<string, string | undefined> {
-  const options: Record<string, { type: "string" | "boolean" }> = {};
+interface ParsedArgs {
+  texts: Record<string, string | undefined>;
+  lists: Record<string, string[]>;
+  words: string[];
+}
+
+function parse(declared: Record<string, FlagSpec>, args: string[]): ParsedArgs {
+  const options: Record<string, { type: "string" | "boolean"; multiple?: boolean }> = {};
   for (const [name, spec] of Object.entries(declared)) {
-    options[name] = { type: spec.type === "switch" ? "boolean" : "string" };
+    options[name] = { type: spec.type === "switch" ? "boolean" : "string", multiple: spec.type === "list" };
     if (spec.type === "switch") options[`no-${name}`] = { type: "boolean" };
   }
-  let values: Record<string, string | boolean | undefined>;
+  let values: Record<string, string | boolean | (string | boolean)[] | undefined>;
+  let words: string[];
   try {
-    // Strict: an unknown flag, a missing value or a stray word is an error, never ignored.
-    ({ values } = parseArgs({ args, options, allowPositionals: false }));
+    // Strict: an unknown flag or a missing value is an error, never ignored.
+    ({ values, positionals: words } = parseArgs({ args, options, allowPositionals: true }));
   } catch (error) {
     throw new UsageError((error as Error).message.replace(/\. To specify a positional argument.*$/s, "."));
   }
   const texts: Record<string, string | undefined> = {};
+  const lists: Record<string, string[]> = {};
   for (const [name, value] of Object.entries(values)) {
-    if (value === true && !(name in declared)) texts[name.replace(/^no-/, "")] = "false";
+    if (Array.isArray(value)) lists[name] = value.map(String);
+    else if (value === true && !(name in declared)) texts[name.replace(/^no-/, "")] = "false";
     else texts[name] = String(value);
   }
-  return texts;
+  return { texts, lists, words };
 }
 
 function convert(spec: FlagSpec, source: string, value: string): string | number | boolean {

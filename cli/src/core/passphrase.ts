@@ -11,7 +11,16 @@ export const PASSPHRASE_FLAGS = {
   "passphrase-file": {
     type: "text",
     placeholder: "FILE",
-    description: "File with the passphrase of the keys, instead of HEDDLE_BACKUP_PASSPHRASE.",
+    description: "File with the passphrase, instead of HEDDLE_BACKUP_PASSPHRASE.",
+  },
+} as const satisfies Record<string, FlagSpec>;
+
+/** Of commands that read archives. */
+export const AUTHENTICATION_FLAG = {
+  authenticated: {
+    type: "switch",
+    default: false,
+    description: "Reject an archive that the passphrase does not authenticate, such as those of Heddle 0.6.",
   },
 } as const satisfies Record<string, FlagSpec>;
 

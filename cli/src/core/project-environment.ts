@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 
 import { parse } from "dotenv";
@@ -20,6 +20,35 @@ export function projectEnvironment(config: string): Record<string, string> {
       ? Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]))
       : readFile(directory, typeof env === "string" ? env : undefined);
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ""));
+}
+
+/** Returns the variables of a file that was named on the command line. */
+export function fileEnvironment(file: string): Record<string, string> {
+  const path = resolve(file);
+  if (!existsSync(path) || !statSync(path).isFile()) throw new UsageError(`--env-file: there is no file ${path}.`);
+  return parse(readFileSync(path, "utf8"));
+}
+
+/**
+ * Applies `NAME=VALUE` of the command line to variables. `NAME` alone takes the value of the caller's own environment,
+ * and `NAME=` removes the variable.
+ */
+export function withVariables(
+  variables: Record<string, string>,
+  given: readonly string[],
+  own: Record<string, string | undefined>,
+): Record<string, string> {
+  const changed = new Map(Object.entries(variables));
+  for (const text of given) {
+    const at = text.indexOf("=");
+    const name = at === -1 ? text : text.slice(0, at);
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new UsageError(`--env must be NAME=VALUE, not "${text}".`);
+    const value = at === -1 ? own[name] : text.slice(at + 1);
+    if (value === undefined) throw new UsageError(`--env ${name}: this variable is not set here. Use ${name}=VALUE.`);
+    if (value === "") changed.delete(name);
+    else changed.set(name, value);
+  }
+  return Object.fromEntries(changed);
 }
 
 function readFile(directory: string, named: string | undefined): Record<string, string> {

@@ -443,7 +443,7 @@ export interface paths {
         /** List listeners, the newest first */
         get: operations["get_v2_listeners"];
         put?: never;
-        /** Create a listener */
+        /** Create a listener, with its credential */
         post: operations["post_v2_listeners"];
         delete?: never;
         options?: never;
@@ -468,6 +468,41 @@ export interface paths {
         head?: never;
         /** Update a listener */
         patch: operations["patch_v2_listeners_listener_id"];
+        trace?: never;
+    };
+    "/v2/listeners/{listener_id}/credential": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Issue a listener's credential, which replaces the earlier one at once */
+        post: operations["post_v2_listeners_listener_id_credential"];
+        /** Revoke a listener's credential */
+        delete: operations["delete_v2_listeners_listener_id_credential"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/listeners/{listener_id}/self": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** For a listener: get its own record */
+        get: operations["get_v2_listeners_listener_id_self"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v2/listeners/{listener_id}/work": {
@@ -809,22 +844,6 @@ export interface components {
             cpu_limit?: number | null;
             memory_mb?: number | null;
             memory_limit_mb?: number | null;
-            queue_min_scale?: number | null;
-            queue_max_scale?: number | null;
-            queue_cpu?: number | null;
-            queue_cpu_limit?: number | null;
-            queue_memory_mb?: number | null;
-            queue_memory_limit_mb?: number | null;
-            redis_cpu?: number | null;
-            redis_cpu_limit?: number | null;
-            redis_memory_mb?: number | null;
-            redis_memory_limit_mb?: number | null;
-            db_cpu?: number | null;
-            db_cpu_limit?: number | null;
-            db_memory_mb?: number | null;
-            db_memory_limit_mb?: number | null;
-            db_storage_gi?: number | null;
-            db_max_connections?: number | null;
             image_pull_secrets?: ({
                 name: string;
             } & {
@@ -932,11 +951,39 @@ export interface components {
             updated_at: string;
             /** @description Last request of the listener itself */
             last_seen_at: string | null;
+            /** @description Whether it has a credential that is not revoked */
+            has_credential: boolean;
             /**
              * @description away: it has not asked for work for a minute
              * @enum {string}
              */
             status: "never_connected" | "connected" | "away";
+        };
+        NewListener: {
+            id: string;
+            version: string | null;
+            compute_type: string;
+            compute_id: string;
+            compute_config: {
+                k8s_namespaces: string[] | null;
+            };
+            created_at: string;
+            updated_at: string;
+            /** @description Last request of the listener itself */
+            last_seen_at: string | null;
+            /** @description Whether it has a credential that is not revoked */
+            has_credential: boolean;
+            /**
+             * @description away: it has not asked for work for a minute
+             * @enum {string}
+             */
+            status: "never_connected" | "connected" | "away";
+            /** @description For `heddle listener --key`. Shown only once */
+            credential: string;
+        };
+        NewListenerCredential: {
+            /** @description For `heddle listener --key`. Shown only once */
+            credential: string;
         };
     };
     responses: {
@@ -1335,6 +1382,7 @@ export interface operations {
                     "application/json": components["schemas"]["Deployment"];
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -1485,6 +1533,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -1563,6 +1612,7 @@ export interface operations {
                     "application/json": components["schemas"]["Revision"];
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -1917,6 +1967,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -1958,6 +2009,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -2046,6 +2098,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -2233,6 +2286,7 @@ export interface operations {
                     "application/json": components["schemas"]["GitIntegration"];
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -2259,6 +2313,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -2461,7 +2516,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listener"];
+                    "application/json": components["schemas"]["NewListener"];
                 };
             };
             400: components["responses"]["Error400Validation"];
@@ -2494,6 +2549,7 @@ export interface operations {
                     "application/json": components["schemas"]["Listener"];
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -2563,6 +2619,91 @@ export interface operations {
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
             413: components["responses"]["Error413Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    post_v2_listeners_listener_id_credential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                listener_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewListenerCredential"];
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    delete_v2_listeners_listener_id_credential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                listener_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    get_v2_listeners_listener_id_self: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                listener_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listener"];
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
             422: components["responses"]["Error422Validation"];
             431: components["responses"]["Error431Validation"];
             503: components["responses"]["Error503Validation"];
@@ -2646,6 +2787,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -3081,6 +3223,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
@@ -3160,6 +3303,7 @@ export interface operations {
                     })[];
                 };
             };
+            404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];

@@ -705,7 +705,7 @@ export interface paths {
         delete: operations["delete_api_v1_sessions_session_id"];
         options?: never;
         head?: never;
-        /** Update a project; null leaves a field unchanged, but clears retention_days */
+        /** Update a project; null leaves a field unchanged, but clears retention_days and incomplete_after_hours */
         patch: operations["patch_api_v1_sessions_session_id"];
         trace?: never;
     };
@@ -3100,6 +3100,7 @@ export interface components {
                 trace_max_start_time?: string | null;
                 trace_upgrade?: boolean;
                 execution_order?: number;
+                is_provisional_root?: boolean;
                 feedbacks: components["schemas"]["Feedback"][];
             } & {
                 [key: string]: unknown;
@@ -3127,7 +3128,7 @@ export interface components {
             } | null;
             comparative_experiment_id?: null;
             sort?: null;
-            selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
+            selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
             cursor?: string | null;
             page_size?: number | null;
         };
@@ -4098,11 +4099,13 @@ export interface operations {
                         trace_max_start_time?: string | null;
                         trace_upgrade?: boolean;
                         execution_order?: number;
+                        is_provisional_root?: boolean;
                     } & {
                         [key: string]: unknown;
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -4416,6 +4419,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -4450,13 +4454,14 @@ export interface operations {
                     tree_filter?: string | null;
                     search_filter?: string | null;
                     is_root?: boolean | null;
+                    include_provisional_roots?: boolean | null;
                     data_source_type?: string | null;
                     use_experimental_search?: boolean | null;
                     skip_pagination?: boolean | null;
                     skip_prev_cursor?: boolean | null;
                     cursor?: string | null;
                     limit?: number | null;
-                    select?: ("id" | "name" | "run_type" | "start_time" | "end_time" | "status" | "error" | "extra" | "events" | "inputs" | "outputs" | "inputs_preview" | "outputs_preview" | "serialized" | "parent_run_id" | "parent_run_ids" | "child_run_ids" | "direct_child_run_ids" | "manifest_id" | "manifest_s3_id" | "manifest" | "session_id" | "trace_id" | "dotted_order" | "thread_id" | "tags" | "reference_example_id" | "reference_dataset_id" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "prompt_token_details" | "completion_token_details" | "total_cost" | "prompt_cost" | "completion_cost" | "prompt_cost_details" | "completion_cost_details" | "price_model_id" | "first_token_time" | "last_queued_at" | "feedback_stats" | "in_dataset" | "app_path" | "share_token" | "trace_tier" | "trace_first_received_at" | "ttl_seconds" | "trace_upgrade" | "trace_min_start_time" | "trace_max_start_time" | "execution_order" | "inserted_at" | "messages" | "inputs_s3_urls" | "outputs_s3_urls" | "s3_urls" | "trace_min_max_start_time" | "inputs_or_signed_url" | "outputs_or_signed_url" | "events_or_signed_url" | "extra_or_signed_url" | "serialized_or_signed_url" | "error_or_signed_url" | "manifest_or_signed_url")[] | null;
+                    select?: ("id" | "name" | "run_type" | "start_time" | "end_time" | "status" | "error" | "extra" | "events" | "inputs" | "outputs" | "inputs_preview" | "outputs_preview" | "serialized" | "parent_run_id" | "parent_run_ids" | "child_run_ids" | "direct_child_run_ids" | "manifest_id" | "manifest_s3_id" | "manifest" | "session_id" | "trace_id" | "dotted_order" | "thread_id" | "tags" | "reference_example_id" | "reference_dataset_id" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "prompt_token_details" | "completion_token_details" | "total_cost" | "prompt_cost" | "completion_cost" | "prompt_cost_details" | "completion_cost_details" | "price_model_id" | "first_token_time" | "last_queued_at" | "feedback_stats" | "in_dataset" | "app_path" | "share_token" | "trace_tier" | "trace_first_received_at" | "ttl_seconds" | "trace_upgrade" | "trace_min_start_time" | "trace_max_start_time" | "execution_order" | "is_provisional_root" | "inserted_at" | "messages" | "inputs_s3_urls" | "outputs_s3_urls" | "s3_urls" | "trace_min_max_start_time" | "inputs_or_signed_url" | "outputs_or_signed_url" | "events_or_signed_url" | "extra_or_signed_url" | "serialized_or_signed_url" | "error_or_signed_url" | "manifest_or_signed_url")[] | null;
                     order?: ("asc" | "desc") | null;
                 };
             };
@@ -4543,6 +4548,7 @@ export interface operations {
                             trace_max_start_time?: string | null;
                             trace_upgrade?: boolean;
                             execution_order?: number;
+                            is_provisional_root?: boolean;
                         } & {
                             [key: string]: unknown;
                         })[];
@@ -4591,13 +4597,14 @@ export interface operations {
                     tree_filter?: string | null;
                     search_filter?: string | null;
                     is_root?: boolean | null;
+                    include_provisional_roots?: boolean | null;
                     data_source_type?: string | null;
                     use_experimental_search?: boolean | null;
                     skip_pagination?: boolean | null;
                     skip_prev_cursor?: boolean | null;
                     cursor?: string | null;
                     limit?: number | null;
-                    select?: ("id" | "name" | "run_type" | "start_time" | "end_time" | "status" | "error" | "extra" | "events" | "inputs" | "outputs" | "inputs_preview" | "outputs_preview" | "serialized" | "parent_run_id" | "parent_run_ids" | "child_run_ids" | "direct_child_run_ids" | "manifest_id" | "manifest_s3_id" | "manifest" | "session_id" | "trace_id" | "dotted_order" | "thread_id" | "tags" | "reference_example_id" | "reference_dataset_id" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "prompt_token_details" | "completion_token_details" | "total_cost" | "prompt_cost" | "completion_cost" | "prompt_cost_details" | "completion_cost_details" | "price_model_id" | "first_token_time" | "last_queued_at" | "feedback_stats" | "in_dataset" | "app_path" | "share_token" | "trace_tier" | "trace_first_received_at" | "ttl_seconds" | "trace_upgrade" | "trace_min_start_time" | "trace_max_start_time" | "execution_order" | "inserted_at" | "messages" | "inputs_s3_urls" | "outputs_s3_urls" | "s3_urls" | "trace_min_max_start_time" | "inputs_or_signed_url" | "outputs_or_signed_url" | "events_or_signed_url" | "extra_or_signed_url" | "serialized_or_signed_url" | "error_or_signed_url" | "manifest_or_signed_url")[] | null;
+                    select?: ("id" | "name" | "run_type" | "start_time" | "end_time" | "status" | "error" | "extra" | "events" | "inputs" | "outputs" | "inputs_preview" | "outputs_preview" | "serialized" | "parent_run_id" | "parent_run_ids" | "child_run_ids" | "direct_child_run_ids" | "manifest_id" | "manifest_s3_id" | "manifest" | "session_id" | "trace_id" | "dotted_order" | "thread_id" | "tags" | "reference_example_id" | "reference_dataset_id" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "prompt_token_details" | "completion_token_details" | "total_cost" | "prompt_cost" | "completion_cost" | "prompt_cost_details" | "completion_cost_details" | "price_model_id" | "first_token_time" | "last_queued_at" | "feedback_stats" | "in_dataset" | "app_path" | "share_token" | "trace_tier" | "trace_first_received_at" | "ttl_seconds" | "trace_upgrade" | "trace_min_start_time" | "trace_max_start_time" | "execution_order" | "is_provisional_root" | "inserted_at" | "messages" | "inputs_s3_urls" | "outputs_s3_urls" | "s3_urls" | "trace_min_max_start_time" | "inputs_or_signed_url" | "outputs_or_signed_url" | "events_or_signed_url" | "extra_or_signed_url" | "serialized_or_signed_url" | "error_or_signed_url" | "manifest_or_signed_url")[] | null;
                     order?: ("asc" | "desc") | null;
                 };
             };
@@ -4651,6 +4658,7 @@ export interface operations {
                     tree_filter?: string | null;
                     search_filter?: string | null;
                     is_root?: boolean | null;
+                    include_provisional_roots?: boolean | null;
                     data_source_type?: string | null;
                     use_experimental_search?: boolean | null;
                     group_by?: {
@@ -4813,6 +4821,7 @@ export interface operations {
                     tree_filter?: string | null;
                     search_filter?: string | null;
                     is_root?: boolean | null;
+                    include_provisional_roots?: boolean | null;
                     data_source_type?: string | null;
                     use_experimental_search?: boolean | null;
                     /** @description Length of a bucket in seconds; buckets begin at multiples of it since 1970, in UTC. */
@@ -4917,6 +4926,7 @@ export interface operations {
                     tree_filter?: string | null;
                     search_filter?: string | null;
                     is_root?: boolean | null;
+                    include_provisional_roots?: boolean | null;
                     data_source_type?: string | null;
                     use_experimental_search?: boolean | null;
                     /**
@@ -5140,6 +5150,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -5327,7 +5338,7 @@ export interface operations {
                     trace_filter?: string | null;
                     tree_filter?: string | null;
                     include_subtree_usage?: boolean | null;
-                    selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
+                    selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
                     sort_order?: ("ASC" | "DESC") | null;
                     cursor?: string | null;
                     page_size?: number | null;
@@ -5349,7 +5360,7 @@ export interface operations {
                             /** @enum {string} */
                             run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                             /** @enum {string} */
-                            status?: "SUCCESS" | "ERROR" | "PENDING";
+                            status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                             start_time?: string;
                             end_time?: string | null;
                             latency_seconds?: number;
@@ -5386,7 +5397,7 @@ export interface operations {
             query: {
                 project_id: string;
                 start_time?: string;
-                selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS") | ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[];
+                selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS") | ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[];
             };
             header?: never;
             path: {
@@ -5409,7 +5420,7 @@ export interface operations {
                         /** @enum {string} */
                         run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                         /** @enum {string} */
-                        status?: "SUCCESS" | "ERROR" | "PENDING";
+                        status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                         start_time?: string;
                         end_time?: string | null;
                         latency_seconds?: number;
@@ -5428,6 +5439,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400Problem"];
             401: components["responses"]["Error401Problem"];
             403: components["responses"]["Error403Problem"];
             404: components["responses"]["Error404Problem"];
@@ -5462,6 +5474,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400Problem"];
             401: components["responses"]["Error401Problem"];
             403: components["responses"]["Error403Problem"];
             404: components["responses"]["Error404Problem"];
@@ -5492,7 +5505,7 @@ export interface operations {
                     trace_ids?: string[] | null;
                     trace_filter?: string | null;
                     tree_filter?: string | null;
-                    selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
+                    selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
                     cursor?: string | null;
                     page_size?: number | null;
                 };
@@ -5514,7 +5527,7 @@ export interface operations {
                                 /** @enum {string} */
                                 run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                                 /** @enum {string} */
-                                status?: "SUCCESS" | "ERROR" | "PENDING";
+                                status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                                 start_time?: string;
                                 end_time?: string | null;
                                 latency_seconds?: number;
@@ -5536,6 +5549,8 @@ export interface operations {
                                 total_cost: number | null;
                                 first_token_time: string | null;
                             };
+                            /** @constant */
+                            is_provisional_root?: true;
                         }[];
                         has_more: boolean;
                         next_cursor?: string;
@@ -5559,7 +5574,7 @@ export interface operations {
                 min_start_time?: string;
                 max_start_time?: string;
                 filter?: string;
-                selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS") | ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[];
+                selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS") | ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[];
             };
             header?: never;
             path: {
@@ -5583,7 +5598,7 @@ export interface operations {
                             /** @enum {string} */
                             run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                             /** @enum {string} */
-                            status?: "SUCCESS" | "ERROR" | "PENDING";
+                            status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                             start_time?: string;
                             end_time?: string | null;
                             latency_seconds?: number;
@@ -5797,6 +5812,7 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -5888,6 +5904,7 @@ export interface operations {
                     "application/json": components["schemas"]["LegalHold"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -5921,6 +5938,7 @@ export interface operations {
                     } | null;
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -5992,6 +6010,7 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -6164,11 +6183,13 @@ export interface operations {
                         trace_max_start_time?: string | null;
                         trace_upgrade?: boolean;
                         execution_order?: number;
+                        is_provisional_root?: boolean;
                     } & {
                         [key: string]: unknown;
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
@@ -6270,11 +6291,13 @@ export interface operations {
                         trace_max_start_time?: string | null;
                         trace_upgrade?: boolean;
                         execution_order?: number;
+                        is_provisional_root?: boolean;
                     } & {
                         [key: string]: unknown;
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
@@ -6376,6 +6399,7 @@ export interface operations {
                             trace_max_start_time?: string | null;
                             trace_upgrade?: boolean;
                             execution_order?: number;
+                            is_provisional_root?: boolean;
                         } & {
                             [key: string]: unknown;
                         })[];
@@ -6484,11 +6508,13 @@ export interface operations {
                         trace_max_start_time?: string | null;
                         trace_upgrade?: boolean;
                         execution_order?: number;
+                        is_provisional_root?: boolean;
                     } & {
                         [key: string]: unknown;
                     })[];
                 };
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
@@ -6586,11 +6612,13 @@ export interface operations {
                         trace_max_start_time?: string | null;
                         trace_upgrade?: boolean;
                         execution_order?: number;
+                        is_provisional_root?: boolean;
                     } & {
                         [key: string]: unknown;
                     })[];
                 };
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
@@ -6634,6 +6662,7 @@ export interface operations {
                     })[];
                 };
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
@@ -6652,7 +6681,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
+                    selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
                 };
             };
         };
@@ -6671,7 +6700,7 @@ export interface operations {
                             /** @enum {string} */
                             run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                             /** @enum {string} */
-                            status?: "SUCCESS" | "ERROR" | "PENDING";
+                            status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                             start_time?: string;
                             end_time?: string | null;
                             latency_seconds?: number;
@@ -6702,7 +6731,7 @@ export interface operations {
     get_api_v2_public_share_token_run_run_id: {
         parameters: {
             query?: {
-                selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS") | ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[];
+                selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS") | ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[];
                 start_time?: string;
             };
             header?: never;
@@ -6727,7 +6756,7 @@ export interface operations {
                         /** @enum {string} */
                         run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                         /** @enum {string} */
-                        status?: "SUCCESS" | "ERROR" | "PENDING";
+                        status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                         start_time?: string;
                         end_time?: string | null;
                         latency_seconds?: number;
@@ -6746,6 +6775,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400Problem"];
             404: components["responses"]["Error404Problem"];
             422: components["responses"]["Error422Problem"];
             431: components["responses"]["Error431Problem"];
@@ -6806,6 +6836,7 @@ export interface operations {
                         test_run_number: number | null;
                         trace_tier: ("longlived" | "shortlived") | null;
                         retention_days: number | null;
+                        incomplete_after_hours: number | null;
                         last_run_start_time_live: string | null;
                         run_count?: number | null;
                         latency_p50?: number | null;
@@ -6861,6 +6892,7 @@ export interface operations {
                     default_dataset_id?: string | null;
                     trace_tier?: ("longlived" | "shortlived") | null;
                     retention_days?: number | null;
+                    incomplete_after_hours?: number | null;
                     num_examples?: number | null;
                     num_repetitions?: number | null;
                     evaluator_keys?: string[] | null;
@@ -6896,6 +6928,7 @@ export interface operations {
                         test_run_number: number | null;
                         trace_tier: ("longlived" | "shortlived") | null;
                         retention_days: number | null;
+                        incomplete_after_hours: number | null;
                         last_run_start_time_live: string | null;
                     };
                 };
@@ -6985,6 +7018,7 @@ export interface operations {
                         test_run_number: number | null;
                         trace_tier: ("longlived" | "shortlived") | null;
                         retention_days: number | null;
+                        incomplete_after_hours: number | null;
                         last_run_start_time_live: string | null;
                         run_count?: number | null;
                         latency_p50?: number | null;
@@ -7047,6 +7081,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -7076,6 +7111,7 @@ export interface operations {
                     default_dataset_id?: string | null;
                     trace_tier?: ("longlived" | "shortlived") | null;
                     retention_days?: number | null;
+                    incomplete_after_hours?: number | null;
                     name?: string | null;
                 };
             };
@@ -7104,6 +7140,7 @@ export interface operations {
                         test_run_number: number | null;
                         trace_tier: ("longlived" | "shortlived") | null;
                         retention_days: number | null;
+                        incomplete_after_hours: number | null;
                         last_run_start_time_live: string | null;
                     };
                 };
@@ -7146,6 +7183,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -7174,6 +7212,7 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
@@ -7268,6 +7307,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             410: components["responses"]["Error410"];
             422: components["responses"]["Error422"];
@@ -7330,6 +7370,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -7465,6 +7506,7 @@ export interface operations {
                     "application/json": components["schemas"]["Feedback"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -7495,6 +7537,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -7746,6 +7789,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -7776,6 +7820,7 @@ export interface operations {
                     "application/jsonl": string;
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -7806,6 +7851,7 @@ export interface operations {
                     "application/jsonl": string;
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -7836,6 +7882,7 @@ export interface operations {
                     "application/jsonl": string;
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8009,6 +8056,7 @@ export interface operations {
                     "application/json": components["schemas"]["ComparativeExperimentListed"][];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8039,6 +8087,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8168,6 +8217,7 @@ export interface operations {
                     "application/json": components["schemas"]["Dataset"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8198,6 +8248,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8267,6 +8318,7 @@ export interface operations {
                     "application/json": components["schemas"]["DatasetVersion"][];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8302,6 +8354,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8333,6 +8386,7 @@ export interface operations {
                     "application/json": components["schemas"]["DatasetVersion"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8400,6 +8454,7 @@ export interface operations {
                     "application/json": string[];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8467,6 +8522,7 @@ export interface operations {
                     "application/json": components["schemas"]["DatasetShare"] | null;
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8497,6 +8553,7 @@ export interface operations {
                     "application/json": components["schemas"]["DatasetShare"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8523,6 +8580,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -8551,6 +8609,7 @@ export interface operations {
                     "application/json": components["schemas"]["Dataset"];
                 };
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
@@ -8602,6 +8661,7 @@ export interface operations {
                         test_run_number: number | null;
                         trace_tier: ("longlived" | "shortlived") | null;
                         retention_days: number | null;
+                        incomplete_after_hours: number | null;
                         last_run_start_time_live: string | null;
                         run_count?: number | null;
                         latency_p50?: number | null;
@@ -8629,6 +8689,7 @@ export interface operations {
                     }[];
                 };
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
@@ -8793,7 +8854,7 @@ export interface operations {
                                 /** @enum {string} */
                                 run_type?: "TOOL" | "CHAIN" | "LLM" | "RETRIEVER" | "EMBEDDING" | "PROMPT" | "PARSER";
                                 /** @enum {string} */
-                                status?: "SUCCESS" | "ERROR" | "PENDING";
+                                status?: "SUCCESS" | "ERROR" | "PENDING" | "INTERRUPTED" | "INCOMPLETE";
                                 start_time?: string;
                                 end_time?: string | null;
                                 latency_seconds?: number;
@@ -9190,6 +9251,7 @@ export interface operations {
                     "application/json": components["schemas"]["Example"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -9220,6 +9282,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -9342,6 +9405,7 @@ export interface operations {
                     "application/json": components["schemas"]["BulkExportDestination"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -9368,6 +9432,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -9706,6 +9771,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -9847,6 +9913,7 @@ export interface operations {
                     }[];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -9916,6 +9983,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -10190,6 +10258,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -10283,6 +10352,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -10376,6 +10446,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -10469,6 +10540,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -10792,6 +10864,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -10822,6 +10895,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -11026,6 +11100,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -11244,6 +11319,7 @@ export interface operations {
                     "application/json": components["schemas"]["Workspace"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -11530,6 +11606,7 @@ export interface operations {
                     "application/json": components["schemas"]["Role"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -12107,6 +12184,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];
         };
@@ -12129,6 +12207,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];
         };
@@ -12151,6 +12230,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];
         };
@@ -12228,6 +12308,7 @@ export interface operations {
                     })[];
                 };
             };
+            404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];

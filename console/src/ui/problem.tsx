@@ -18,8 +18,8 @@ export function Problem({ error, onRetry, title }: { error: unknown; onRetry?: (
       </Text>
       {isNotOurs && (
         <Text size="sm" mt={4}>
-          The project has its own authentication. Set HEDDLE_STUDIO_AUTH=true in the server's environment to admit all
-          users of this console.
+          The project has its own authentication. Set HEDDLE_STUDIO_AUTH=true in the server&apos;s environment, or among
+          the deployment&apos;s secrets, to admit all users of this console.
         </Text>
       )}
       <Group mt="xs" gap="sm">

@@ -39,6 +39,7 @@ _SETTINGS = {
 # Time for the first attempt to establish a session; doubled after each that takes longer.
 _START_SECONDS = 2.0
 _MAX_START_SECONDS = 10.0
+_GRACE_SECONDS = 0.1
 
 
 class Session(Protocol):
@@ -52,6 +53,27 @@ class Session(Protocol):
 
 class SilentDatabaseError(ConnectionLostError):
     """The other end of the connection is gone or frozen, without a word."""
+
+
+class _Silence:
+    """Closes a connection whose answer does not arrive in time. `is_over`: it has done so."""
+
+    def __init__(self, connection: Connection, seconds: float) -> None:
+        self.is_over = False
+        self._connection = connection
+        self._loop = asyncio.get_running_loop()
+        self._timer = self._loop.call_later(seconds, self._grant_grace)
+
+    def _grant_grace(self) -> None:
+        # read first any answer that arrived while user code blocked the loop
+        self._timer = self._loop.call_later(_GRACE_SECONDS, self._close)
+
+    def _close(self) -> None:
+        self.is_over = True
+        self._connection.abort()
+
+    def cancel(self) -> None:
+        self._timer.cancel()
 
 
 class _Session:
@@ -72,11 +94,15 @@ class _Session:
             connection = self._connection
             if connection is None or connection.closed:
                 connection = await self._open()
+            silence = _Silence(connection, self._silence)
             try:
-                return await asyncio.wait_for(connection.fetch(text, parameters), self._silence)
-            except asyncio.TimeoutError:
-                connection.abort()
-                raise SilentDatabaseError("The database did not answer") from None
+                return await connection.fetch(text, parameters)
+            except ConnectionLostError:
+                if silence.is_over:
+                    raise SilentDatabaseError("The database did not answer") from None
+                raise
+            finally:
+                silence.cancel()
         finally:
             self._in_flight -= 1
 
@@ -86,8 +112,9 @@ class _Session:
 
     async def _open(self) -> Connection:
         if self._opening is None:
-            settings = {"application_name": f"heddle checkpoint {self._name}", **_SETTINGS}
-            self._opening = asyncio.create_task(Connection.open(self._address, settings, self._start_seconds))
+            parameters = {"application_name": f"heddle checkpoint {self._name}"}
+            opening = Connection.open(self._address, parameters, self._start_seconds, _SETTINGS)
+            self._opening = asyncio.create_task(opening)
         opening = self._opening
         try:
             connection = await asyncio.shield(opening)

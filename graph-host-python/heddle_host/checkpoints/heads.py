@@ -94,16 +94,18 @@ class NewestIds:
 
     def __init__(self, clock: CheckpointClock) -> None:
         self._clock = clock
-        self._ids: dict[tuple[str, str], str] = {}
+        # by thread and namespace
+        self._ids: dict[str, dict[str, str]] = {}
 
-    def get(self, thread_id: str, ns: str) -> str | None:
-        return self._ids.get((thread_id, ns))
+    def in_thread(self, thread_id: str) -> Mapping[str, str]:
+        return self._ids.get(thread_id, {})
 
     def observe(self, thread_id: str, ns: str, checkpoint_id: str) -> bool:
         """Records an id. Returns False when it is below the newest known one, which then stays."""
-        known = self._ids.get((thread_id, ns))
+        ids = self._ids.setdefault(thread_id, {})
+        known = ids.get(ns)
         if known is not None and known >= checkpoint_id:
             return known == checkpoint_id
-        self._ids[thread_id, ns] = checkpoint_id
+        ids[ns] = checkpoint_id
         self._clock.observe(checkpoint_id)
         return True

@@ -25,6 +25,9 @@ _TASK_METADATA = frozenset(
     )
 )
 
+#: Users as a project's authentication returned them: they may hold credentials. Their ids stay.
+USER_OBJECTS = frozenset(("langgraph_auth_user", "heddle_answering_user"))
+
 
 def metadata_text(config: RunnableConfig, metadata: CheckpointMetadata, run_id: str | None) -> bytes:
     """Returns the JSON text of the metadata of a checkpoint that a run, or a caller without one, puts."""
@@ -38,6 +41,8 @@ def metadata_text(config: RunnableConfig, metadata: CheckpointMetadata, run_id: 
             for name, value in (source or {}).items():
                 if not name.startswith("__") and name not in _TASK_METADATA:
                     merged[name] = value
+        for name in USER_OBJECTS:
+            merged.pop(name, None)
         if run_id:
             merged["run_id"] = run_id
         for name in _OWN_METADATA:

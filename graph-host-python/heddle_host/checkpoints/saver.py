@@ -180,6 +180,9 @@ class HeddleSaver(BlockingSaver):
         if thread_id == self._fresh_thread and ns not in self._written:
             return None
         await self.flush()
+        if self._guarded and ns and "" not in self._newest.in_thread(thread_id):
+            # an update of a subgraph's state is based on the root graph's head too, whose task the subgraph runs in
+            await self._read(CheckpointQuery(thread_id=thread_id, ns="", limit=0))
         stored = None if checkpoint_id else self._remembered(thread_id, ns)
         if stored:
             self._newest.observe(thread_id, ns, stored.id)
@@ -397,7 +400,9 @@ class HeddleSaver(BlockingSaver):
             raise CheckpointOrderError(thread_id, ns, checkpoint_id, newest)
 
     def _guard(self, thread_id: str) -> HeadGuard | None:
-        return HeadGuard(thread_id, self._newest.get(thread_id, "") or "") if self._guarded else None
+        if not self._guarded:
+            return None
+        return HeadGuard(thread_id, list({"": "", **self._newest.in_thread(thread_id)}.items()))
 
     def _is_last(self, ns: str, checkpoint: Checkpoint) -> bool:
         if ns or not self._fence or self._triggers is None:

@@ -77,10 +77,10 @@ with fence as materialized ({_FENCE}
 
 GUARDED_STATEMENT = f"""
 with unused as (select $1::text[], $2::int[]), fence as materialized (
-  select 1 as n where holds_head($32::text, $33::text, $34::text)
+  select 1 as n where holds_head($32::text, $33::text[], $34::text[], $35::text)
 ), {_ROWS}
 {_ANSWER}"""
-"""For a state update, which has no run: `holds_head` locks the thread's row and compares its newest checkpoint."""
+"""For a state update, which has no run: `holds_head` locks the thread's row and compares its newest checkpoints."""
 
 FINISH_STATEMENT = f"""
 with held as materialized (
@@ -118,10 +118,11 @@ class Fence(NamedTuple):
 
 
 class HeadGuard(NamedTuple):
-    """Precondition of a state update: the thread has no checkpoint newer than `newest` and no active run."""
+    """Precondition of a state update: no namespace has a checkpoint newer than in `newest`, and no run is active."""
 
     thread_id: str
-    newest: str
+    newest: list[tuple[str, str]]
+    """Newest checkpoint of each namespace that the update has read, the root graph's among them; empty for none."""
 
 
 class FinishRow(NamedTuple):
@@ -300,7 +301,8 @@ class StatementBuilder:
             _plain(w, lambda x: "t" if x[1].replaces else "f"),
         ]
         if self._guard:
-            return [*parameters, self._guard.thread_id, self._guard.newest, c[0][1].id if c else ""]
+            heads = [_texts(self._guard.newest, lambda n: n[0]), _texts(self._guard.newest, lambda n: n[1])]
+            return [*parameters, self._guard.thread_id, *heads, c[0][1].id if c else ""]
         if not ends and not with_ends:
             return parameters
         return [

@@ -20,7 +20,7 @@ from ..protocol import Connection, Header
 from .app import App, Exchange
 from .auth import Handlers, Refusal
 from .embed import Embedder
-from .load import LoadError, extend_path, load_export
+from .load import LoadError, describe_load_error, extend_path, load_export
 from .values import to_json
 
 
@@ -54,7 +54,7 @@ class Process:
         except LoadError as error:
             return await self._leave({"t": "failed", "message": str(error)})
         except BaseException as error:
-            text = _own_frames(error)
+            text = describe_load_error(error)
             return await self._leave({"t": "failed", "message": f"{key} could not be loaded: {text}"})
         self._send(
             {
@@ -138,18 +138,6 @@ class Process:
         while self._exchanges:
             await asyncio.sleep(0.05)
         self._drained.set()
-
-
-def _own_frames(error: BaseException) -> str:
-    """Returns the traceback without the frames of this package and of the import system."""
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if "heddle_host" not in frame.filename and not frame.filename.startswith("<frozen")
-    ]
-    lines = ["".join(traceback.format_exception_only(type(error), error)).strip()]
-    lines += [f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in reversed(frames[-4:])]
-    return "\n".join(lines)
 
 
 def _end_with_parent() -> None:

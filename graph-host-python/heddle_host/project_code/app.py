@@ -1,8 +1,11 @@
 """Runs the project's ASGI app (``http.app``) behind the server.
 
-The server forwards requests that match the app's routes. If the app has middleware, it forwards every request, and the
-app's fallback returns those that no route of the app matches to the server, so that the middleware wraps the server's
-routes too. Bodies are pulled in both directions: a slow reader stops the writer.
+The server forwards requests that the app's routes may take and, if the app has middleware, all others. Requests that no
+route takes are returned to the server, so that the middleware wraps the server's routes too. Where the app's routes
+require authentication, requests without a caller are returned before its router sees them: which route takes a request
+is decided in one place, after it is known whether the request may have one.
+
+Bodies are pulled in both directions: a slow reader stops the writer.
 """
 
 from __future__ import annotations
@@ -47,11 +50,13 @@ class App:
 
     @property
     def description(self) -> dict[str, Any]:
-        """``routes``: patterns of paths with their methods; None: the app decides about each request itself."""
+        """See ``AppDescription`` of the server's code-frames.ts."""
         if not self._routed:
-            return {"wraps": False, "routes": None}
-        routes = _describe_routes(self._app.router.routes)
-        return {"wraps": bool(getattr(self._app, "user_middleware", [])) or routes is None, "routes": routes or []}
+            return {"wraps": False, "paths": None}
+        return {
+            "wraps": bool(getattr(self._app, "user_middleware", [])),
+            "paths": _describe_paths(self._app.router),
+        }
 
     async def start(self) -> None:
         """Runs the app's startup; apps without a lifespan are ready at once."""
@@ -127,24 +132,46 @@ class App:
             await exchange.inner(scope, receive, send)
 
         app.router.default = fall_through
+        _guard(app.router)
 
 
-def _describe_routes(routes: list[Any]) -> list[dict[str, Any]] | None:
-    described: list[dict[str, Any]] = []
-    for route in routes:
-        regex = getattr(route, "path_regex", None)
+def _guard(router: Any) -> None:
+    """Returns requests to the server before the router considers a route.
+
+    Middleware may hold the router already, so its class is replaced.
+    """
+    kind = type(router)
+
+    async def call(self: Any, scope: Any, receive: Any, send: Any) -> None:
+        exchange: Exchange | None = scope.get("heddle.exchange") if scope["type"] == "http" else None
+        if exchange is not None and (exchange.is_refused or (exchange.is_own and not _has_route(self, scope))):
+            return await exchange.inner(scope, receive, send)
+        await kind.__call__(self, scope, receive, send)
+
+    router.__class__ = type(kind.__name__, (kind,), {"__call__": call})
+
+
+def _has_route(router: Any, scope: Any) -> bool:
+    """Whether a route takes the request's path and method. A router answers other methods with 405."""
+    return any(route.matches(scope)[0].name == "FULL" for route in router.routes)
+
+
+def _describe_paths(router: Any) -> dict[str, list[str]]:
+    exact: set[str] = set()
+    # pages of FastAPI's `frontend()` are not among the routes
+    below = {""} if any(getattr(router, "_iter_low_priority_routes", tuple)()) else set[str]()
+    for route in router.routes:
         if type(route).__name__ in _WEBSOCKET_ROUTES:
             continue
-        if regex is None:
-            return None
-        pattern = regex.pattern
-        if hasattr(route, "routes") and not hasattr(route, "methods"):
-            # a mounted app decides about everything below its path
-            described.append({"pattern": pattern, "methods": None})
-        else:
-            methods = getattr(route, "methods", None)
-            described.append({"pattern": pattern, "methods": sorted(methods) if methods else None})
-    return described
+        path = getattr(route, "path", None)
+        if type(route).__module__.partition(".")[0] not in ("starlette", "fastapi") or not isinstance(path, str):
+            # it may match as it likes
+            below.add("")
+            continue
+        literal, parameter, _ = path.partition("{")
+        # a router redirects from and to the path with a slash
+        (below if parameter or hasattr(route, "routes") else exact).add(literal.rstrip("/"))
+    return {"exact": sorted(exact), "below": sorted(below)}
 
 
 class _Credentials:
@@ -157,6 +184,10 @@ class Exchange:
 
     def __init__(self, ident: int, request: dict[str, Any], body: bytes, more: bool, send: Send) -> None:
         self.request = request
+        #: Whether the routes require a caller and there is none.
+        self.is_refused = bool(request.get("guarded")) and request.get("user") is None
+        #: Whether the server has a route for the request.
+        self.is_own = bool(request.get("own"))
         self._id = ident
         self._frame = send
         self._first: tuple[bytes, bool] | None = (body, more)

@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import os
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,20 @@ def extend_path(directory: str, dependencies: list[str]) -> None:
         source = os.path.join(path, "src")
         if os.path.isdir(source) and source not in sys.path:
             sys.path.append(source)
+
+
+def describe_load_error(error: BaseException) -> str:
+    """Returns a LoadError's message, or the traceback without the frames of this package and of the import system."""
+    if isinstance(error, LoadError):
+        return str(error)
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if "heddle_host" not in frame.filename and not frame.filename.startswith("<frozen")
+    ]
+    lines = ["".join(traceback.format_exception_only(type(error), error)).strip()]
+    lines += [f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in reversed(frames[-4:])]
+    return "\n".join(lines)
 
 
 def load_export(directory: str, path: str, key: str) -> Any:
@@ -64,14 +79,20 @@ def _load_file(file: Path) -> Any:
 
 
 def _dotted_name(file: Path) -> str | None:
-    """The name under which other modules of a package import this file; None outside packages."""
+    """The name under which other modules import this file, so that it is loaded once; None if they cannot."""
     parts = [file.stem]
     directory = file.parent
     while (directory / "__init__.py").is_file():
         parts.insert(0, directory.name)
         directory = directory.parent
-    if len(parts) == 1 or str(directory) not in sys.path:
+    if str(directory) not in sys.path:
         return None
+    if len(parts) == 1:
+        try:
+            spec = importlib.util.find_spec(file.stem) if file.stem.isidentifier() else None
+        except (ImportError, ValueError):
+            return None
+        return file.stem if spec and spec.origin and os.path.realpath(spec.origin) == str(file) else None
     name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
     try:
         importlib.import_module(name.rpartition(".")[0])

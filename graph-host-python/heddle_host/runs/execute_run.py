@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from langgraph.store.base import BaseStore
 
 from ..calls.update_state import to_command, to_run_result
+from ..checkpoints.merged_metadata import USER_OBJECTS
 from ..checkpoints.saver import HeddleSaver
 from ..output import complain
 from ..savers import Savers
@@ -21,8 +22,10 @@ from .answer_tool_calls import answer_tool_calls
 from .marks import ProgressMarks
 from .outcome import to_outcome
 from .retry_run import reached_before, retry_start
+from .run_context import fit_context, with_both
 from .run_input import (
     NoAnswersLeft,
+    is_resuming,
     named_resume,
     run_config,
     run_input,
@@ -88,7 +91,7 @@ class _Execution:
     def __init__(self, deps: RunDeps, run: ActiveRun, kwargs: dict[str, Any]) -> None:
         self._deps = deps
         self._run = run
-        self._kwargs = kwargs
+        self._kwargs = kwargs = with_both(kwargs)
         self._config = run_config(run.start, kwargs, deps.langgraph_version)
         self._trace: RunTrace | None = None
         if deps.tracing:
@@ -162,6 +165,7 @@ class _Execution:
 
     async def _stream(self, opened: OpenedGraph) -> None:
         deps, run, kwargs = self._deps, self._run, self._kwargs
+        context = fit_context(opened.graph, kwargs, self._config["configurable"])
         saver = deps.savers.for_run(run.start, opened.graph, opened.is_static, self._marks.reached)
         self._saver = saver
         self._graph = _bind(opened.graph, saver, deps.store)
@@ -176,7 +180,7 @@ class _Execution:
             graph=self._graph,
             input=given,
             config=config,
-            options=stream_options(kwargs),
+            options=stream_options(kwargs, context),
             kwargs=kwargs,
             run_id=run.run_id,
             emit=self._emit,
@@ -216,7 +220,7 @@ class _Execution:
         if command:
             return to_command(command), self._config
         given = run_input(kwargs)
-        if kwargs.get("command") or not isinstance(given, dict):
+        if kwargs.get("command") or not isinstance(given, dict) or is_resuming(self._config):
             return given, self._config
         if start.get("fresh_thread") or start.get("keep_tool_calls"):
             return given, self._config
@@ -265,7 +269,7 @@ class _Execution:
 
     def _lost_trace(self, error: dict[str, Any] | None) -> dict[str, Any]:
         config, given = self._config, self._kwargs["config"]
-        configurable: dict[str, Any] = dict(config["configurable"])
+        configurable = {key: value for key, value in config["configurable"].items() if key not in USER_OBJECTS}
         project = configurable.pop("langsmith_project", None)
         configurable.pop("langsmith_example_id", None)
         return {

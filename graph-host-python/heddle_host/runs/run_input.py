@@ -9,6 +9,7 @@ from uuid import UUID
 
 from ..calls.update_state import to_command
 
+RESUMING = "__pregel_resuming"
 _INTERRUPT_ID = re.compile(r"[0-9a-f]{32}")
 _CHECKPOINT_KEYS = ("checkpoint_id", "checkpoint_ns", "checkpoint_map")
 
@@ -42,22 +43,32 @@ def run_config(start: dict[str, Any], kwargs: dict[str, Any], langgraph_version:
     return config
 
 
-def stream_options(kwargs: dict[str, Any]) -> dict[str, Any]:
+def stream_options(kwargs: dict[str, Any], context: Any) -> dict[str, Any]:
     """Returns the keyword arguments of `astream` without those that have no value, which would hide the graph's own."""
     options: dict[str, Any] = {"durability": kwargs.get("durability") or "sync"}
-    for name in ("context", "interrupt_before", "interrupt_after"):
-        if kwargs.get(name) is not None:
-            options[name] = kwargs[name]
+    given = {"context": context, **{name: kwargs.get(name) for name in ("interrupt_before", "interrupt_after")}}
+    for name, value in given.items():
+        if value is not None:
+            options[name] = value
     return options
 
 
 def public_configurable(configurable: dict[str, Any] | None) -> dict[str, Any]:
-    """Removes what callers may not configure: LangGraph's own keys, and checkpoint keys without a value."""
+    """Removes what callers may not configure: LangGraph's own keys, and checkpoint keys without a value.
+
+    The exception is RESUMING, which a remote graph sends as the node of a graph that is resumed.
+    """
     return {
         key: value
         for key, value in (configurable or {}).items()
-        if not key.startswith("__pregel_") and not (key.startswith("checkpoint_") and value is None)
+        if (not key.startswith("__pregel_") or (key == RESUMING and value is True))
+        and not (key.startswith("checkpoint_") and value is None)
     }
+
+
+def is_resuming(config: dict[str, Any]) -> bool:
+    """Whether the run continues at the thread's checkpoint, although its caller has sent the input again."""
+    return config["configurable"].get(RESUMING) is True
 
 
 def without_checkpoint(config: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from langgraph.pregel._loop import PregelLoop
 from langgraph.types import Interrupt
 
 from ..calls.thread_state import to_checkpoint, to_interrupt
+from ..checkpoints.merged_metadata import USER_OBJECTS
 from .message_events import MessageEvents
 
 _INTERRUPT = "__interrupt__"
@@ -220,5 +221,9 @@ def _without_state(task: dict[str, Any]) -> dict[str, Any]:
 def _public_config(config: dict[str, Any] | None) -> dict[str, Any] | None:
     if not config:
         return None
-    configurable = {key: value for key, value in (config.get("configurable") or {}).items() if not key.startswith("__")}
+    configurable = {
+        key: value
+        for key, value in (config.get("configurable") or {}).items()
+        if not key.startswith("__") and key not in USER_OBJECTS
+    }
     return {**{key: value for key, value in config.items() if key != "callbacks"}, "configurable": configurable}

@@ -37,6 +37,15 @@ const BYTEA = {
   parse: (text: string) => Buffer.from(text.slice(2), "hex"),
 };
 
+/** Plans are made once, possibly for tables that are still empty: force index scans. */
+const PINNED_PLANS = {
+  jit: "off",
+  plan_cache_mode: "force_generic_plan",
+  enable_seqscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+};
+
 /** Time for the first attempt to establish a session, in milliseconds. */
 const START_MS = 2_000;
 
@@ -61,7 +70,7 @@ export class CheckpointDatabase {
     this.maxValueBytes = options.maxValueBytes ?? 64 * 1024 * 1024;
     const connect = (max: number, name: string): postgres.Sql =>
       postgres(url, {
-        ...watchedSocket(options.silenceMs ?? 10_000, START_MS),
+        ...watchedSocket(options.silenceMs ?? 10_000, START_MS, PINNED_PLANS),
         ...(options.socket && { host: options.socket }),
         max,
         idle_timeout: name === "reader" ? 60 : undefined,
@@ -77,12 +86,6 @@ export class CheckpointDatabase {
         debug: options.onStatement ? (_connection, text) => options.onStatement!(text) : undefined,
         connection: {
           application_name: `heddle checkpoint ${name}`,
-          // Plans are made once, possibly for tables that are still empty: force index scans.
-          jit: "off",
-          plan_cache_mode: "force_generic_plan",
-          enable_seqscan: "off",
-          enable_hashjoin: "off",
-          enable_mergejoin: "off",
         },
       });
     this.#writer = connect(1, "writer");

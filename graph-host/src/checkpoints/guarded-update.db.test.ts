@@ -77,3 +77,41 @@ test("rejects a state update of a deleted thread, and leaves no row", async () =
   await expect(write()).rejects.toBeInstanceOf(HeadMovedError);
   expect(await db.sql`select 1 from checkpoints where thread_id = ${threadId}`).toHaveLength(0);
 });
+
+/** Creates a thread with checkpoints in two namespaces, and a state update of the nested one that has not written yet. */
+async function pendingNestedUpdate() {
+  const threadId = randomUUID();
+  await db.sql`insert into threads (thread_id) values (${threadId})`;
+  const nested = { configurable: { thread_id: threadId, checkpoint_ns: "child:1" } };
+  const put = (saver: HeddleSaver, parent: object) =>
+    saver.put(parent, emptyCheckpoint(), { source: "update", step: 0, parents: {} }, {});
+  await put(plain(), config(threadId));
+  await put(plain(), nested);
+  const saver = new HeddleSaver(database, { guarded: true });
+  const { config: parent } = (await saver.getTuple(nested))!;
+  const change = (where: object) => put(plain(), where);
+  return { threadId, nested, write: () => put(saver, parent), change };
+}
+
+test("a state update of a subgraph is the newest of its namespace, also after another one", async () => {
+  const { nested, write } = await pendingNestedUpdate();
+  for (let time = 0; time < 2; time++) {
+    const { configurable } = await write();
+    expect((await plain().getTuple(nested))!.checkpoint.id).toBe(configurable!.checkpoint_id);
+  }
+});
+
+test.each(["the root", "the subgraph"])(
+  "rejects a state update of a subgraph after a change of %s",
+  async (changed) => {
+    const { threadId, nested, write, change } = await pendingNestedUpdate();
+    await change(changed === "the root" ? config(threadId) : nested);
+    await expect(write()).rejects.toBeInstanceOf(HeadMovedError);
+  },
+);
+
+test("accepts a state update of a subgraph after a change of another one", async () => {
+  const { threadId, write, change } = await pendingNestedUpdate();
+  await change({ configurable: { thread_id: threadId, checkpoint_ns: "child:2" } });
+  await expect(write()).resolves.toBeDefined();
+});

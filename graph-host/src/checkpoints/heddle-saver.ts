@@ -161,6 +161,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     }
     if (threadId === this.#options.freshThread && !this.#written.has(ns)) return undefined;
     await this.flush();
+    await this.#knowRoot(threadId, ns);
     const remembered = id ? undefined : this.#remembered(threadId, ns);
     const { lastHeads, shownLists } = this.#database;
     const known =
@@ -170,6 +171,12 @@ export class HeddleSaver extends BaseCheckpointSaver {
     if (stored && this.#options.fence && !id) this.#heads.read(stored);
     if (stored && this.#options.showsLists && ns === "" && !id) shownLists.keep(stored);
     return stored;
+  }
+
+  /** An update of a subgraph's state is based on the root graph's head too, whose task the subgraph runs in. */
+  async #knowRoot(threadId: string, ns: string): Promise<void> {
+    if (!this.#options.guarded || ns === "" || this.#newest.inThread(threadId).has("")) return;
+    await this.#read({ threadId, ns: "", limit: 0 });
   }
 
   /** Returns what `unfinished` has read by id, until this saver writes. */
@@ -380,7 +387,8 @@ export class HeddleSaver extends BaseCheckpointSaver {
   }
 
   #guard(threadId: string): HeadGuard | undefined {
-    return this.#options.guarded ? { threadId, newest: this.#newest.get(threadId, "") ?? "" } : undefined;
+    if (!this.#options.guarded) return undefined;
+    return { threadId, newest: [...new Map([["", ""], ...this.#newest.inThread(threadId)])] };
   }
 
   #isLast(ns: string, checkpoint: Checkpoint): boolean {

@@ -14,6 +14,9 @@ const TASK_METADATA = new Set([
   "langgraph_checkpoint_ns",
 ]);
 
+/** Users as a project's authentication returned them: they may hold credentials. Their ids stay. */
+export const USER_OBJECTS = ["langgraph_auth_user", "heddle_answering_user"] as const;
+
 /**
  * Merges a checkpoint's metadata: its own keys take precedence over the run's config, without the keys that the library
  * adds for the task that a subgraph runs in. `runId`: the run that puts it, if any.
@@ -33,6 +36,7 @@ export function mergedMetadata(
       if (!name.startsWith("__") && !TASK_METADATA.has(name)) merged[name] = value;
     }
   }
+  for (const name of USER_OBJECTS) delete merged[name];
   if (runId) merged["run_id"] = runId;
   for (const name of OWN_METADATA) if (name in own) merged[name] = own[name];
   return merged;

@@ -6,11 +6,11 @@ export interface Fence {
   attempt: number;
 }
 
-/** Precondition of a state update: the thread has no checkpoint newer than `newest` and no active run. */
+/** Precondition of a state update: no namespace has a checkpoint newer than in `newest`, and no run is active. */
 export interface HeadGuard {
   threadId: string;
-  /** Newest checkpoint of the root graph that the update knows; empty when there is none. */
-  newest: string;
+  /** Newest checkpoint of each namespace that the update has read, the root graph's among them; empty for none. */
+  newest: [ns: string, id: string][];
 }
 
 /** End of a run: its final status is written with its last checkpoint, in one commit. */

@@ -71,11 +71,11 @@ select n::int, null::int as finished, null::text as outcome, null::boolean as wa
 
 /**
  * `WRITE_STATEMENT` for a state update, which has no run whose attempt could fence it: `holds_head` locks the thread's row
- * against runs and compares its newest checkpoint. The caller may have timed out long ago, and a run may have followed.
+ * against runs and compares its newest checkpoints. The caller may have timed out long ago, and a run may have followed.
  */
 export const GUARDED_STATEMENT = `
 with unused as (select $1::text[], $2::int[]), fence as materialized (
-  select 1 as n where holds_head($32::text, $33::text, $34::text)
+  select 1 as n where holds_head($32::text, $33::text[], $34::text[], $35::text)
 ), ${ROWS}
 select n::int, null::int as finished, null::text as outcome, null::boolean as waiting from fence`;
 
@@ -211,7 +211,8 @@ export class StatementBuilder {
     ];
     if (this.#guard) {
       const { threadId, newest } = this.#guard;
-      return [...written, threadId, newest, checkpoints[0]?.row.id ?? ""];
+      const heads = [textArray(newest, ([ns]) => ns), textArray(newest, ([, id]) => id)];
+      return [...written, threadId, ...heads, checkpoints[0]?.row.id ?? ""];
     }
     if (ends.length === 0) return written;
     return [

@@ -1,3 +1,4 @@
+import { USER_OBJECTS } from "../checkpoints/merged-metadata.ts";
 import { omit } from "../omit.ts";
 import { toCheckpoint, toTaskCheckpoint } from "../calls/thread-state.ts";
 
@@ -49,5 +50,5 @@ function withoutState(task: Task): object {
 function publicConfig(config: Config | undefined): object | undefined {
   if (!config) return undefined;
   const entries = Object.entries(config.configurable ?? {}).filter(([key]) => !key.startsWith("__"));
-  return { ...omit(config, "callbacks"), configurable: Object.fromEntries(entries) };
+  return { ...omit(config, "callbacks"), configurable: omit(Object.fromEntries(entries), ...USER_OBJECTS) };
 }

@@ -1,5 +1,6 @@
 import type { BaseStore } from "@langchain/langgraph-checkpoint";
 import { ChangedLists } from "../checkpoints/changed-lists.ts";
+import { USER_OBJECTS } from "../checkpoints/merged-metadata.ts";
 import { showableLists } from "../checkpoints/showable-lists.ts";
 import { complain } from "../complain.ts";
 import { bindGraph, type Graph } from "../graphs/graph.ts";
@@ -64,7 +65,10 @@ export async function executeRun(deps: RunDeps, run: ActiveRun, kwargs: RunKwarg
       begun = true;
       const stream = { graph, emit, pause: deps.pause, commit: saver.flush.bind(saver), ...prepared };
       if (kwargs.protocol === "v2") await streamProtocol({ ...stream, graphId: start.graph_id });
-      else await streamRun({ ...stream, kwargs, runId: start.run_id });
+      else {
+        const { langgraphVersion } = deps;
+        await streamRun({ ...stream, kwargs, runId: start.run_id, langgraphVersion });
+      }
     }
   };
   const execution = outcomeAfter(
@@ -103,7 +107,10 @@ function lostTrace(start: RunStart, kwargs: RunKwargs, options: RunOptions, erro
     inputs: kwargs.input,
     error: error ? `${error.error}: ${error.message}` : null,
     ...(typeof project === "string" && { project }),
-    metadata: { ...options.metadata, ...omit(options.configurable, "langsmith_project", "langsmith_example_id") },
+    metadata: {
+      ...options.metadata,
+      ...omit(options.configurable, "langsmith_project", "langsmith_example_id", ...USER_OBJECTS),
+    },
   };
 }
 

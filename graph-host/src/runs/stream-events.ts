@@ -12,6 +12,7 @@ interface StreamInput {
   options: Record<string, unknown>;
   kwargs: Pick<RunKwargs, "stream_mode" | "subgraphs">;
   runId: string;
+  langgraphVersion: string;
   emit: Emit;
   /** Promise to await before the next event is pulled. */
   pause: () => Promise<void> | undefined;
@@ -21,8 +22,8 @@ interface StreamInput {
 
 /** Runs the graph and emits the events of contract agent-server §8, only of the requested modes. */
 export async function streamRun(run: StreamInput): Promise<void> {
-  const emitChunk = chunkEmitter(run.kwargs, run.emit);
-  const streamMode = libraryModes(run.kwargs.stream_mode);
+  const emitChunk = chunkEmitter(run);
+  const streamMode = libraryModes(run.kwargs.stream_mode, run.langgraphVersion);
   const options = { ...run.options, streamMode, subgraphs: run.kwargs.subgraphs };
   if (!run.kwargs.stream_mode.includes("events")) {
     for await (const chunk of await run.graph.stream(run.input, options)) {
@@ -54,8 +55,9 @@ export function asks(payload: unknown): boolean {
 }
 
 /** Returns LangGraph's names of the modes from which the requested ones are derived. */
-function libraryModes(requested: string[]): string[] {
+function libraryModes(requested: string[], langgraphVersion: string): string[] {
   const modes = new Set(requested);
+  if (modes.has("values") && OMITS_INTERRUPTS.test(langgraphVersion)) modes.add("updates");
   if (modes.delete("messages-tuple")) modes.add("messages");
   // messages/complete reports messages as they appear in the state
   if (requested.includes("messages")) modes.add("values");
@@ -64,18 +66,28 @@ function libraryModes(requested: string[]): string[] {
 }
 
 /**
- * Modes where LangGraph's namespace of a node's own emissions includes the node's task; events carry only the graph's.
+ * Modes in which LangGraph before 1.7 adds the node's own task to the namespace of its graph, which events carry in
+ * every other mode and, since 1.7, in these.
  */
 const MODES_OF_TASKS = new Set(["messages", "tools"]);
+const ADDS_TASKS = /^(0|1\.[0-6])\./;
+/** Versions that report an interrupt in mode `updates` only; here, as in later ones, it is a chunk of `values` too. */
+const OMITS_INTERRUPTS = /^0\.(2\.|3\.[0-5]$)/;
 
-function chunkEmitter(kwargs: StreamInput["kwargs"], emit: Emit): (chunk: unknown[]) => void {
+function chunkEmitter({
+  kwargs,
+  emit,
+  langgraphVersion,
+}: Pick<StreamInput, "kwargs" | "emit" | "langgraphVersion">): (chunk: unknown[]) => void {
   const modes = new Set(kwargs.stream_mode);
   const messages = modes.has("messages") ? new MessageEvents(emit) : undefined;
   const questions = new Map<string, unknown[]>();
+  const omitsInterrupts = OMITS_INTERRUPTS.test(langgraphVersion);
+  const withTask = ADDS_TASKS.test(langgraphVersion) ? MODES_OF_TASKS : new Set<string>();
 
   return (chunk) => {
     const [namespace, mode, payload] = (kwargs.subgraphs ? chunk : [[], ...chunk]) as [string[], string, unknown];
-    const path = MODES_OF_TASKS.has(mode) ? namespace.slice(0, -1) : namespace;
+    const path = withTask.has(mode) ? namespace.slice(0, -1) : namespace;
     const name = path.length > 0 ? `${mode}|${path.join("|")}` : mode;
     switch (mode) {
       case "messages":
@@ -91,6 +103,13 @@ function chunkEmitter(kwargs: StreamInput["kwargs"], emit: Emit): (chunk: unknow
           : undefined;
       case "debug":
         return emit(name, debugPayload(payload as never));
+      case "updates": {
+        if (modes.has(mode)) emit(name, payload);
+        const values = name.replace(mode, "values");
+        return omitsInterrupts && modes.has("values") && isInterrupted(payload)
+          ? emit(values, withEarlierInterrupts(questions, values, payload))
+          : undefined;
+      }
       default:
         return modes.has(mode) ? emit(name, payload) : undefined;
     }

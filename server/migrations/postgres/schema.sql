@@ -596,6 +596,7 @@ create table instances (
   memory_bytes bigint,
   cpu_percent double precision,
   measured_at timestamp with time zone,
+  pod_uid uuid,
   constraint instances_state_check CHECK ((state = ANY (ARRAY['starting'::text, 'ready'::text, 'draining'::text, 'ended'::text]))),
   constraint instances_deployment_id_fkey FOREIGN KEY (deployment_id) REFERENCES deployments(id) ON DELETE CASCADE,
   constraint instances_revision_id_fkey FOREIGN KEY (revision_id) REFERENCES revisions(id) ON DELETE CASCADE,
@@ -675,6 +676,8 @@ create table listeners (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   last_seen_at timestamp with time zone,
+  key_id uuid,
+  constraint listeners_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id) ON DELETE SET NULL,
   constraint listeners_pkey PRIMARY KEY (id),
   constraint listeners_tenant_id_compute_id_key UNIQUE (tenant_id, compute_id)
 );
@@ -740,6 +743,8 @@ create table projects (
   retention_days integer,
   created_at timestamp with time zone not null default now(),
   modified_at timestamp with time zone not null default now(),
+  incomplete_after_hours integer,
+  constraint projects_incomplete_after_hours_check CHECK ((incomplete_after_hours > 0)),
   constraint projects_retention_days_check CHECK ((retention_days > 0)),
   constraint projects_trace_tier_check CHECK ((trace_tier = ANY (ARRAY['longlived'::text, 'shortlived'::text]))),
   constraint projects_pkey PRIMARY KEY (tenant_id, project_id),
@@ -774,6 +779,19 @@ create table protocol_threads (
   assistant_id uuid not null,
   constraint protocol_threads_thread_id_fkey FOREIGN KEY (thread_id) REFERENCES threads(thread_id) ON DELETE CASCADE,
   constraint protocol_threads_pkey PRIMARY KEY (thread_id)
+);
+
+create table provisional_roots (
+  tenant_id uuid not null,
+  trace_id uuid not null,
+  project_id uuid not null,
+  run_id uuid not null,
+  start_time text not null,
+  parent_run_id uuid,
+  thread_id text,
+  created_at timestamp with time zone not null default now(),
+  checked boolean not null default false,
+  constraint provisional_roots_pkey PRIMARY KEY (tenant_id, trace_id, project_id)
 );
 
 create table revision_events (
@@ -917,6 +935,7 @@ create table servers (
   heartbeat_at timestamp with time zone not null default now(),
   graphs text[],
   reads_changes boolean not null default false,
+  slots integer,
   constraint servers_pkey PRIMARY KEY (server_id)
 );
 
@@ -1234,6 +1253,7 @@ CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (cre
 CREATE UNIQUE INDEX instances_alive ON public.instances USING btree (revision_id, replica) WHERE ((state = ANY (ARRAY['starting'::text, 'ready'::text])) AND (pod IS NULL));
 CREATE INDEX instances_by_deployment ON public.instances USING btree (deployment_id, started_at);
 CREATE INDEX instances_going ON public.instances USING btree (started_at) WHERE (state <> 'ended'::text);
+CREATE UNIQUE INDEX instances_of_pods ON public.instances USING btree (place, pod_uid, deployment_id);
 CREATE INDEX instances_ready ON public.instances USING btree (deployment_id) WHERE (state = 'ready'::text);
 CREATE INDEX known_visitors_by_end ON public.known_visitors USING btree (expires_at);
 CREATE INDEX known_visitors_by_user ON public.known_visitors USING btree (user_id);
@@ -1244,10 +1264,13 @@ CREATE INDEX organization_members_by_user ON public.organization_members USING b
 CREATE INDEX projects_by_dataset ON public.projects USING btree (tenant_id, reference_dataset_id) WHERE (reference_dataset_id IS NOT NULL);
 CREATE INDEX projects_by_metadata ON public.projects USING gin (((extra -> 'metadata'::text)) jsonb_path_ops);
 CREATE INDEX projects_by_start ON public.projects USING btree (tenant_id, start_time DESC, project_id);
+CREATE INDEX projects_incomplete_after ON public.projects USING btree (tenant_id) WHERE (incomplete_after_hours IS NOT NULL);
 CREATE INDEX protocol_events_by_run ON public.protocol_events USING btree (run_id);
 CREATE INDEX protocol_runs_by_end ON public.protocol_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX protocol_runs_by_thread ON public.protocol_runs USING btree (thread_id);
 CREATE INDEX protocol_runs_going ON public.protocol_runs USING btree (created_at) WHERE (ended_at IS NULL);
+CREATE INDEX provisional_roots_projects ON public.provisional_roots USING btree (tenant_id, project_id);
+CREATE INDEX provisional_roots_unchecked ON public.provisional_roots USING btree (created_at) WHERE (NOT checked);
 CREATE INDEX revision_events_by_revision ON public.revision_events USING btree (revision_id, id);
 CREATE UNIQUE INDEX revisions_deploying ON public.revisions USING btree (deployment_id) WHERE (status = ANY (ARRAY['DEPLOYING'::text, 'UNKNOWN'::text]));
 CREATE INDEX revisions_to_do ON public.revisions USING btree (not_before) WHERE (status = ANY (ARRAY['CREATING'::text, 'QUEUED'::text, 'AWAITING_BUILD'::text, 'BUILDING'::text, 'AWAITING_DEPLOY'::text, 'DEPLOYING'::text, 'INTERRUPTED'::text, 'UNKNOWN'::text]));
@@ -1321,6 +1344,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function bind_resume(_thread_id uuid, _kwargs jsonb, _busy boolean, _asked jsonb) returns jsonb
 -- function cancel_run(_run_id uuid, _thread_id uuid, _action text, _reason text) returns TABLE(outcome text, server_id uuid)
 -- function claim_runs(_server uuid, _limit integer) returns TABLE(run_id uuid, thread_id uuid, assistant_id uuid, graph_id text, attempt integer, failures integer, kwargs text, fresh_thread boolean, cancel_action text)
+-- function claim_share(_server uuid, _limit integer, _left_over double precision) returns integer
 -- function claim_webhooks(_receivers text[], _allowances integer[], _lease_ms double precision) returns TABLE(delivery_id uuid, run_id uuid, receiver text, url text, attempt integer, tries integer)
 -- function close_protocol_run(_run_id uuid, _notify boolean, _incomplete text) returns uuid
 -- function copy_thread(_source uuid, _target uuid) returns json
@@ -1340,9 +1364,10 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function finish_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean) returns TABLE(outcome text, waiting boolean)
 -- function finish_webhook_attempt(_delivery_id uuid, _attempt integer, _started_at timestamp with time zone, _duration_ms integer, _status_code integer, _error text, _outcome text, _retry_ms double precision, _blame boolean, _pause_ms double precision, _first_pause_ms double precision) returns void
 -- function fire_cron(_cron_id uuid, _expected timestamp with time zone, _next timestamp with time zone, _start boolean, _skip_waiting boolean, _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _temporary boolean) returns text
--- function holds_head(_thread text, _newest text, _own text) returns boolean
+-- function holds_head(_thread text, _namespaces text[], _newest text[], _own text) returns boolean
 -- function identity_changed() returns trigger
--- function interrupt_id(_type text, _blob bytea) returns text
+-- function in_users_name(_thread_id uuid, _kwargs jsonb, _questions jsonb, _settled text) returns jsonb
+-- function interrupt_ids(_type text, _blob bytea) returns text[]
 -- function interrupts_text(_ids text[]) returns text
 -- function is_stale_state(_lists jsonb, _of text, _state jsonb) returns boolean
 -- function join_values(_thread_id uuid, _values jsonb, _lists jsonb) returns json
@@ -1373,12 +1398,15 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function settle_state(_thread_id uuid, _state jsonb) returns void
 -- function settle_thread(_thread_id uuid) returns void
 -- function settled_interrupts(_thread_id uuid) returns jsonb
+-- function shown_kwargs(_kwargs jsonb) returns jsonb
 -- function split_state(_state jsonb) returns jsonb
 -- function stop_inflight(_thread_id uuid, _strategy text) returns uuid[]
 -- function store_matches(_value jsonb, _conditions jsonb) returns boolean
 -- function tell_protocol_lifecycle(_run_id uuid, _thread_id uuid, _data jsonb) returns void
 -- function thread_values(_thread_id uuid, _values jsonb, _lists jsonb) returns json
 -- function thread_wire(t threads) returns json
+-- function user_keys() returns text[]
+-- function user_of_checkpoint(_thread_id uuid, _checkpoint text) returns jsonb
 -- function value_at(_thread_id uuid, _values jsonb, _lists jsonb, _path text[]) returns jsonb
 -- function value_list(_thread_id uuid, _channel text) returns json
 -- function values_contain(_thread_id uuid, _values jsonb, _lists jsonb, _filter jsonb) returns boolean

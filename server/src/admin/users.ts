@@ -14,7 +14,7 @@ import {
 import { BUILT_IN_ROLES } from "../identity/roles/built-in.ts";
 import { PasswordHashing } from "../identity/sign-in/password-hash.ts";
 import { setPassword } from "../identity/sign-in/set-password.ts";
-import { deleteUserSessions } from "../identity/sign-in/sql.ts";
+import { deleteIdentities, deleteUserSessions } from "../identity/sign-in/sql.ts";
 import { selectWorkspace, type WorkspaceRow } from "../identity/workspaces/sql.ts";
 import { recordCommand } from "./record-command.ts";
 import { type DataLocation, withDatabase } from "./with-database.ts";
@@ -92,6 +92,16 @@ export function disableUser(location: DataLocation, email: string, disabled: boo
     await sql.begin(async (tx) => {
       await tx`update users set disabled_at = ${disabled ? new Date() : null}, updated_at = now() where id = ${id}`;
       if (disabled) await deleteUserSessions(tx, id);
+    });
+  });
+}
+
+/** Forgets a user's identities at providers and ends their sessions; the next sign-in binds the account again. */
+export function unlinkUser(location: DataLocation, email: string): Promise<void> {
+  return withUser(location, email, "heddle users unlink", async (sql, { id }) => {
+    await sql.begin(async (tx) => {
+      await deleteIdentities(tx, id);
+      await deleteUserSessions(tx, id);
     });
   });
 }

@@ -23,7 +23,7 @@ import { watchProject } from "./hosts/watch-project.ts";
 import { primeQueue } from "./runs/prime-queue.ts";
 import type { AgentSettings } from "./settings.ts";
 import { buildParts } from "./start/build-parts.ts";
-import { openStores } from "./start/open-stores.ts";
+import { openStores, tryStores } from "./start/open-stores.ts";
 import { StoreRules } from "./store/store-rules.ts";
 import { registerAgentMetrics } from "./system/agent-metrics.ts";
 
@@ -68,6 +68,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     const store = new StoreRules(python);
     const configureStore = (project: Project) => withoutLimit(database, (sql) => store.configure(sql, project, log));
     await migrateDatabase(database);
+    await tryStores(stores);
     await options.claim?.();
     await python.load(options.project);
     await configureStore(options.project);

@@ -15,9 +15,11 @@ import { prefix } from "./project/http-schema.ts";
 export const agentOptions = {
   errors: choice({
     env: ["HEDDLE_ERRORS"],
-    default: "text",
-    of: ["text", "detail"],
-    description: 'Format of error bodies: bare text, or {"detail": message}.',
+    default: "auto",
+    of: ["auto", "text", "detail"],
+    description:
+      'Format of error bodies: bare text, or {"detail": message}. `auto`: the latter for clients in Python, with the ' +
+      "statuses of LangGraph's Python server.",
   }),
   maxBodyBytes: integer({
     env: ["HEDDLE_MAX_BODY_BYTES"],
@@ -56,7 +58,9 @@ export const agentOptions = {
     default: 100,
     min: 1,
     max: 10_000,
-    description: "Maximum number of runs that this server executes concurrently, across all of its graph hosts.",
+    description:
+      "Maximum number of runs that this server executes concurrently, across all of its graph hosts. " +
+      "Servers on one database use the same fraction of theirs: give a smaller machine fewer.",
   }),
   hostMemoryMb: integer({
     env: ["HEDDLE_HOST_MEMORY_MB"],
@@ -76,9 +80,19 @@ export const agentOptions = {
   }),
   hostBlockMs: integer({
     env: ["HEDDLE_HOST_BLOCK_MS"],
-    default: 10_000,
-    min: 500,
-    description: "A graph host that does not respond for this long (a blocked event loop) is killed.",
+    default: 300_000,
+    min: 1500,
+    description:
+      "Time for which a run may block the event loop of its graph host, in milliseconds. A blocked host gets no new " +
+      "runs. Beyond the limit that run ends with an error that names the code; a Python host continues its other runs, " +
+      "a JavaScript host is replaced and its other runs continue from their last checkpoints.",
+  }),
+  hostLifespan: flag({
+    env: ["HEDDLE_HOST_LIFESPAN"],
+    default: true,
+    description:
+      "Run the lifespan of the project's Python app (`http.app`) in each Python graph host, too, so that nodes find what " +
+      "it opens in modules that they share with the app.",
   }),
   hostStartMs: integer({
     env: ["HEDDLE_HOST_START_MS"],

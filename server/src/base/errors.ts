@@ -11,6 +11,8 @@ export interface ValidationIssue {
  */
 export class AppError extends Error {
   readonly status: number;
+  /** Status for callers of LangGraph's Python server, where it is another one. */
+  readonly pythonStatus: number;
   readonly headers: Record<string, string>;
   /** Code that clients match, where the contract has one. */
   readonly code: string | undefined;
@@ -20,11 +22,18 @@ export class AppError extends Error {
   constructor(
     status: number,
     message: string,
-    options: { headers?: Record<string, string>; code?: string; cause?: unknown; issues?: ValidationIssue[] } = {},
+    options: {
+      headers?: Record<string, string>;
+      code?: string;
+      cause?: unknown;
+      issues?: ValidationIssue[];
+      pythonStatus?: number;
+    } = {},
   ) {
     super(message, { cause: options.cause });
     this.name = "AppError";
     this.status = status;
+    this.pythonStatus = options.pythonStatus ?? status;
     this.headers = options.headers ?? {};
     this.code = options.code;
     this.issues = options.issues;

@@ -1,5 +1,6 @@
 import { type DestinationStream, pino, type Logger } from "pino";
 
+import { ConfigError } from "./config/options.ts";
 import { scrubSecrets } from "./scrub-secrets.ts";
 
 export type Log = Logger;
@@ -26,12 +27,19 @@ function standardError(): DestinationStream {
   return stream;
 }
 
+/** Omits the stack of an error in the configuration: its message is for operators, and no code of ours is at fault. */
+function serializeError(error: Error, level: string): object {
+  if (!(error instanceof ConfigError) || level === "debug" || level === "trace") return pino.stdSerializers.err(error);
+  return { type: error.name, message: error.message };
+}
+
 export function logTo(level: string, destination: DestinationStream): Log {
   const options = {
     level,
     base: undefined,
     timestamp: pino.stdTimeFunctions.isoTime,
     hooks: { streamWrite: scrubSecrets },
+    serializers: { err: (error: Error) => serializeError(error, level) },
   };
   return pino(options, destination);
 }

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { connect, type AddressInfo } from "node:net";
@@ -94,6 +95,22 @@ test("serves the application at the paths of its pages, files under their names,
   });
 });
 
+test("answers any Range with the whole file", async () => {
+  const whole = await (await fetch(url)).text();
+  for (const range of [
+    "bytes=9-1",
+    "bytes=-1-0",
+    "bytes=0-0",
+    "bytes=99999999-",
+    "bytes=1-0,".repeat(500),
+    "x",
+    "bytes=NaN-1",
+  ]) {
+    const got = await fetch(url, { headers: { range } });
+    expect([range, got.status, await got.text()]).toEqual([range, 200, whole]);
+  }
+});
+
 test("paths of the APIs are not found, so that a client with the console's URL does not take a page for an answer", async () => {
   for (const path of ["/api/v1/info", "/info", "/api/v1/sessions?limit=1", "/threads/search", "/ok", "/nothing.js"]) {
     const { status, headers } = await fetch(url + path);
@@ -154,6 +171,31 @@ test("forwards a request to a space unchanged without the prefix, and its respon
   const bare = (await (await fetch(`${url}/api/agent`)).json()) as { path: string };
   expect(bare.path).toBe("/");
 });
+
+test.each(["GET", "DELETE", "OPTIONS", "POST"])(
+  "forwards the body of a %s as a body, and no trailers",
+  async (method) => {
+    const received: string[] = [];
+    answer = (request, response) => {
+      let body = "";
+      request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+      request.on("end", () => {
+        received.push(`${request.method} ${request.url} ${request.headers["trailer"] ?? ""} ${body}`);
+        response.end("ok");
+      });
+    };
+    const inner = "POST /inner HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n";
+    const head = `${method} /api/agent/outer HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTrailer: x-a\r\n`;
+    const chunked = `Transfer-Encoding: chunked\r\n\r\n${inner.length.toString(16)}\r\n${inner}\r\n0\r\nx-a: b\r\n\r\n`;
+    for (const rest of [chunked, `Content-Length: ${inner.length}\r\n\r\n${inner}`]) {
+      const socket = connect(Number(new URL(url).port), "127.0.0.1");
+      socket.write(head + rest);
+      expect((await once(socket, "data"))[0].toString()).toMatch(/^HTTP\/1\.1 200 /);
+      socket.destroy();
+    }
+    expect(received).toEqual([`${method} /outer  ${inner}`, `${method} /outer  ${inner}`]);
+  },
+);
 
 test("forwards a stream chunk by chunk, closes it when the browser disconnects, and forwards upgrades", async () => {
   const closed = vi.fn<() => void>();

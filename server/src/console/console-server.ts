@@ -76,6 +76,8 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
       log.error({ err: error }, "the files of the console cannot be read");
       return say(response, 503, "The files of the console cannot be read; see the server's log.");
     }
+    // a server may ignore ranges (RFC 9110 §14.2); the library throws for those that end before they begin
+    delete request.headers.range;
     response.setHeader("content-security-policy", POLICY);
     response.setHeader("referrer-policy", "no-referrer");
     serve(request, response, () => void say(response, 404, NO_PAGE));

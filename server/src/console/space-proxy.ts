@@ -1,7 +1,7 @@
 /**
  * Proxy from the console's own origin to the servers behind it: `/api/agent/…`, `/api/trace/…`, `/api/control/…`. With
- * one origin, session cookies are sent and pages need no CORS rules. Nothing is added, removed or buffered; the server
- * behind authorizes each request, as for any other client.
+ * one origin, session cookies are sent and pages need no CORS rules. Nothing is buffered, and only headers of the
+ * connection are removed; the server behind authorizes each request, as for any other client.
  */
 import { Agent, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -10,6 +10,8 @@ import type { Duplex } from "node:stream";
 import { createProxyServer } from "httpxy";
 
 import type { PeerCheck } from "../base/http/confined-peers.ts";
+import { FORWARDED_HEADER } from "../base/http/internal-headers.ts";
+import { HOP_BY_HOP } from "../base/http/hop-by-hop.ts";
 import { markKnown } from "../base/http/connection-guard.ts";
 import { refuseUpgrade } from "../base/http/websocket.ts";
 import type { Log } from "../base/log.ts";
@@ -35,14 +37,19 @@ export class SpaceProxy {
     this.#urls = urls;
     this.#log = log;
     this.#requiresKey = requiresKey;
-    this.#proxy = createProxyServer({ agent: this.#agent, xfwd: true, changeOrigin: false });
+    this.#proxy = createProxyServer({
+      agent: this.#agent,
+      xfwd: true,
+      changeOrigin: false,
+      headers: { [FORWARDED_HEADER]: "console" },
+    });
   }
 
   /** @returns false when the path belongs to no space */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const found = this.#find(request);
     if (!found) return false;
-    const { space, target } = found;
+    const { space, target, url } = found;
     if (target === null) {
       refuse(response, 503, `The ${NAMES[space]} does not answer, or does not run here.`);
       return true;
@@ -50,6 +57,8 @@ export class SpaceProxy {
     void this.#judge(request.socket, (isRefused) => {
       if (response.destroyed) return;
       if (isRefused) return refuse(response, 403, REFUSAL);
+      request.url = url;
+      dropHopByHop(request, FRAMING);
       this.#proxy.web(request, response, { target }).catch((error: unknown) => {
         this.#log.debug({ err: error, space }, "a request of the console failed");
         if (response.headersSent) response.destroy();
@@ -60,7 +69,7 @@ export class SpaceProxy {
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
-    const target = this.#find(request)?.target;
+    const { target, url } = this.#find(request) ?? {};
     if (!target) return false;
     socket.on("error", () => socket.destroy());
     void this.#judge(request.socket, (isRefused) => {
@@ -68,6 +77,8 @@ export class SpaceProxy {
       if (socket.destroyed) return;
       // the server behind authenticates the connection, and ends it when it is refused
       markKnown(socket);
+      request.url = url;
+      dropHopByHop(request, OF_AN_UPGRADE);
       this.#proxy.ws(request, socket as Socket, { target }, head).catch(() => socket.destroy());
     });
     return true;
@@ -83,15 +94,26 @@ export class SpaceProxy {
     this.#agent.destroy();
   }
 
-  /** Finds the space of a request, and rewrites the request's URL to the path that the space serves. */
-  #find(request: IncomingMessage): { space: Space; target: string | null } | undefined {
+  /** Finds the space of a request, and the URL of the request there. */
+  #find(request: IncomingMessage): { space: Space; target: string | null; url: string } | undefined {
     const match = PATH.exec(request.url ?? "");
     if (!match) return undefined;
     const space = match[1] as Space;
     const rest = match[2]!;
-    request.url = rest.startsWith("/") ? rest : `/${rest}`;
-    return { space, target: this.#urls[space]() };
+    return { space, target: this.#urls[space](), url: rest.startsWith("/") ? rest : `/${rest}` };
   }
+}
+
+const OF_AN_UPGRADE: ReadonlySet<string> = new Set(["connection", "upgrade"]);
+/** Without it, Node.js would send the body of a GET as if it were the next request. */
+const FRAMING: ReadonlySet<string> = new Set(["transfer-encoding"]);
+
+/**
+ * Removes the headers that concern the connection of the client. Node.js throws while it sends a body if some of them,
+ * such as `Trailer`, are forwarded.
+ */
+function dropHopByHop({ headers }: IncomingMessage, kept: ReadonlySet<string>): void {
+  for (const name of HOP_BY_HOP) if (!kept.has(name)) delete headers[name];
 }
 
 const REFUSAL =

@@ -1,5 +1,6 @@
 /** A deployment with Python and JavaScript graphs, without a network: its packages are those of the suite. */
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 
 import { expect, test } from "vitest";
 
@@ -92,3 +93,45 @@ test("Python and JavaScript graphs are built, served, replaced, kept when a buil
   expect((await run("agent"))["word"]).toBe("first");
   expect(await logLines(call, id, back.json.latest_revision_id, "build")).toEqual([]);
 }, 400_000);
+
+test("an unchanged environment is used again, at the path of its revision, and a changed one is installed", async () => {
+  // what the suite installed, instead of packages of an index
+  const id = await createDeployment(call, "python-reuse", [{ name: "PYTHONPATH", value: packages }]);
+  const deploy = async (word: string, requirements: string) => {
+    const revision = await deployArchive(call, id, project(word, requirements));
+    await untilStatus(call, id, revision, "DEPLOYED", 120_000);
+    const lines = await logLines(call, id, revision, "build");
+    return { revision, reused: lines.filter((line) => line.includes("reusing its environment")), lines };
+  };
+  const answer = async () => {
+    const response = await fetch(`${url}/d/python-reuse/runs/wait`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ assistant_id: "agent", input: {} }),
+    });
+    return (await response.json()) as { word: string; prefix: string };
+  };
+  const first = await deploy("one", "# a comment");
+  expect(first.reused).toEqual([]);
+  expect(first.lines.some((line) => /^\$ .*-m venv/.test(line))).toBe(true);
+
+  const second = await deploy("two", "# a comment");
+  expect(second.reused).toEqual([
+    `The inputs of the Python packages are unchanged since revision ${first.revision}: reusing its environment.`,
+  ]);
+  expect(second.lines.filter((line) => line.startsWith("$"))).toEqual([]);
+  const { word, prefix } = await answer();
+  expect([word, prefix]).toEqual(["two", expect.stringContaining(`/builds/${second.revision}/src/.venv`)]);
+  // its programs start the interpreter beside them, not that of the earlier build
+  const pip = readFileSync(`${prefix}/bin/pip`, "utf8");
+  expect(pip).toContain(second.revision);
+  expect(pip).not.toContain(first.revision);
+
+  const third = await deploy("three", "# another comment");
+  expect(third.reused).toEqual([]);
+  expect((await answer()).word).toBe("three");
+  // a build command may change the environment
+  const built = await deployArchive(call, id, project("four", "# another comment"), { source_config });
+  await untilStatus(call, id, built, "DEPLOYED", 120_000);
+  expect((await logLines(call, id, built, "build")).join("\n")).not.toContain("reusing its environment");
+}, 600_000);

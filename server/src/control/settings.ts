@@ -1,6 +1,6 @@
 import { addressOptions } from "../identity/exposure.ts";
 import { consoleUrlOptions } from "../base/config/console-url.ts";
-import { choice, flag, integer, type Options, text } from "../base/config/options.ts";
+import { choice, flag, integer, type Options, type OptionSpec, text } from "../base/config/options.ts";
 import { processOptions } from "../base/config/process-options.ts";
 import { embeddedPostgresOptions } from "../base/db/settings.ts";
 import { clientIpOptions } from "../base/http/client-ip.ts";
@@ -10,6 +10,7 @@ import { crossOriginOptions } from "../base/http/cross-origin.ts";
 import { outboundOptions } from "../base/outbound/settings.ts";
 import { buildOptions } from "./builds/settings.ts";
 import { containerOptions } from "./drivers/container/settings.ts";
+import { OWNER_PREFIX, parseOwnerKeys } from "./deployment-records/owner-labels.ts";
 import { isolationOptions } from "./drivers/process/isolation/settings.ts";
 import { gatewayOptions } from "./gateway/settings.ts";
 import { kubernetesOptions } from "./kubernetes/settings.ts";
@@ -42,6 +43,16 @@ export const controlOptions = {
     description: "Kind of installation: cloud rejects deployments of images from other registries (external_docker).",
   }),
   ...addressOptions,
+  ownerLabels: {
+    env: ["HEDDLE_DEPLOYMENT_LABELS"],
+    default: [],
+    parse: parseOwnerKeys,
+    description:
+      "Labels of containers and pods, and annotations of pods, that deployments may set in resource_spec, separated by " +
+      "commas: keys such as prometheus.io/scrape, or prefixes that end in a slash, such as team.example/. Other " +
+      `programs of the cluster or machine obey some of them. Default: only those under ${OWNER_PREFIX}, which are ` +
+      "always allowed.",
+  } as OptionSpec<readonly string[]>,
   returnSecrets: flag({
     env: ["HEDDLE_CONTROL_RETURN_SECRET_VALUES", "CONTROL_PLANE_RETURN_SECRET_VALUES"],
     default: false,

@@ -107,11 +107,14 @@ export async function openAgentServer(
   createCurrent = () => (app = createApp());
   const fetch: Served["fetch"] = (request, bindings) => app.fetch(request, bindings);
   serve(http, { fetch, pages: agentPages(deps, reach), health: deps.health, settings: options }, started);
+  const hasOwnAuth = project.config.auth?.path !== undefined;
   return {
     ...describeServer(opened, identity, started),
+    // the project's own auth decides, whether or not keys are required
+    ...(hasOwnAuth && { access: "The project's own auth authorizes callers of the API." }),
     graphs: graphs.promise,
     warnings: project.warnings,
-    hasOwnAuth: project.config.auth?.path !== undefined,
+    hasOwnAuth,
     sendTracesTo,
   };
 }

@@ -6,7 +6,7 @@ import { createLog } from "../base/log.ts";
 import { processOptions } from "../base/config/process-options.ts";
 import { RepeatedFailure } from "../base/repeated-failure.ts";
 import { openAccess } from "../control/kubernetes/api/kubeconfig.ts";
-import { openCluster } from "../control/kubernetes/clusters.ts";
+import { openCluster, servedNamespaces } from "../control/kubernetes/clusters.ts";
 import { HttpWork } from "../control/kubernetes/http-work.ts";
 import { Reconciler } from "../control/kubernetes/reconciler.ts";
 import { clusterOptions } from "../control/kubernetes/settings.ts";
@@ -31,8 +31,9 @@ export async function openListener(
   const log = createLog(options.logLevel);
   const source = new HttpWork(settings);
   const stopping = new AbortController();
-  // an invalid kubeconfig fails the start before the control plane is contacted
-  await openAccess(options.kubeconfig);
+  // an invalid kubeconfig or namespace fails the start before the control plane is contacted
+  const access = await openAccess(options.kubeconfig);
+  if (namespaces.length > 0) servedNamespaces(access, options, namespaces);
   let reconciler: Reconciler | undefined;
   const starting = (async () => {
     const served = namespaces.length > 0 ? namespaces : await askNamespaces(source, log, stopping.signal);

@@ -117,6 +117,7 @@ export async function startTracePlatform({
       dataDir,
       secrets,
       outbound,
+      projects,
       faultPoint,
       metrics: measureExports(registry, { sql, log }),
     },

@@ -32,7 +32,14 @@ export const happenedQuery = (server: string, projectIds: string[]) =>
       const select = ["id", "session_id", "start_time", "error", "status"] as const;
       const readRuns = async (filter: object) => {
         if (projectIds.length === 0) return [];
-        const body = { session: projectIds, is_root: true, limit: 1, select: [...select], ...filter };
+        const body = {
+          session: projectIds,
+          is_root: true,
+          include_provisional_roots: true,
+          limit: 1,
+          select: [...select],
+          ...filter,
+        };
         return (await data(traceApi.POST("/api/v1/runs/query", { body, signal }))).runs;
       };
       const query = { limit: "1" } as const;

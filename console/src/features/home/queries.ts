@@ -41,6 +41,7 @@ export const hoursQuery = (projectId: string) =>
       const body = {
         session: projectId,
         is_root: true,
+        include_provisional_roots: true,
         start_time: since(now),
         bucket_seconds: HOUR_MS / 1000,
         select: ["run_count" as const, "error_rate" as const],
@@ -66,6 +67,7 @@ export const failuresQuery = (projectIds: string[]) =>
       const body = {
         session: projectIds,
         is_root: true,
+        include_provisional_roots: true,
         error: true,
         start_time: since(Date.now()),
         limit: FAILURES,

@@ -37,6 +37,7 @@ const FIRST_TOKEN = [
 export function TraceCharts({ group, filter, ...place }: ChartsProps) {
   const selection: TimelineSelection = {
     is_root: true,
+    include_provisional_roots: true,
     filter,
     group_by: group,
     select: ["run_count", "latency_p50", "latency_p95", "latency_p99", "error_rate", "feedback_stats"],
@@ -84,6 +85,7 @@ const FAILED = 'eq(status, "error")';
 function ErrorKinds({ filter, ...place }: Place & Pick<ChartsProps, "filter">) {
   const selection: TimelineSelection = {
     is_root: true,
+    include_provisional_roots: true,
     filter,
     group_by: { attribute: "error_kind", max_groups: 5 },
     select: ["run_count"],

@@ -8,7 +8,10 @@ type Body = NonNullable<operations["post_api_v1_runs_stats_timeline"]["requestBo
 export type Timeline = operations["post_api_v1_runs_stats_timeline"]["responses"][200]["content"]["application/json"];
 export type Point = Timeline["series"][number]["points"][number];
 export type Group = NonNullable<Body["group_by"]>;
-export type TimelineSelection = Pick<Body, "is_root" | "run_type" | "filter" | "select" | "group_by">;
+export type TimelineSelection = Pick<
+  Body,
+  "is_root" | "include_provisional_roots" | "run_type" | "filter" | "select" | "group_by"
+>;
 
 export interface TimelineInRange extends Timeline {
   /** Times of all buckets in the range, including empty ones; seconds since 1970. */

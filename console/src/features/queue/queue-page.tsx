@@ -104,9 +104,9 @@ function Servers({ queue }: { queue: Queue }) {
             title: "Running",
             width: 110,
             align: "right",
-            cell: ({ running, is_this: isThis }) => (
+            cell: ({ running, slots }) => (
               <Text size="sm" className="numbers">
-                {isThis ? `${running} of ${queue.slots}` : running}
+                {slots === null ? running : `${running} of ${slots}`}
               </Text>
             ),
           },

@@ -82,7 +82,7 @@ const FIELDS: [string, string][] = [
 
 const KNOWN_VALUES: Record<string, string[]> = {
   run_type: ["chain", "llm", "tool", "retriever", "embedding", "prompt", "parser"],
-  status: ["success", "error", "pending"],
+  status: ["success", "error", "pending", "incomplete"],
   trace_tier: ["longlived", "shortlived"],
   feedback_source: ["api", "app", "model", "auto_eval"],
 };

@@ -30,6 +30,7 @@ const SELECTED: Selected[] = [
   "feedback_stats",
   "trace_id",
   "parent_run_id",
+  "is_provisional_root",
   "thread_id",
   "reference_example_id",
   "in_dataset",
@@ -42,7 +43,7 @@ function runQueryBody(projectId: string, search: RunSearch): RunQuery {
   const { tab, filter, trace_filter, tree_filter, text } = search;
   return {
     session: projectId,
-    ...(tab === "traces" && { is_root: true }),
+    ...(tab === "traces" && { is_root: true, include_provisional_roots: true }),
     ...(tab === "llm" && { run_type: "llm" as const }),
     ...(filter.trim() !== "" && { filter }),
     ...(trace_filter.trim() !== "" && { trace_filter }),

@@ -46,13 +46,25 @@ export function runColumns(projectId: string): Column<Run>[] {
   const cells: Record<string, Omit<Column<Run>, "id" | "header">> = {
     name: {
       width: "minmax(170px, 1.2fr)",
-      cell: ({ id, name, run_type, status }) => (
+      cell: ({ id, name, run_type, status, is_provisional_root: isProvisional }) => (
         <>
           <StatusDot status={status} />
           <RunIcon type={run_type} />
           <AnchorLink to="/projects/$projectId/r/$runId" params={{ projectId, runId: id }} size="sm" truncate>
             {name || "Unnamed"}
           </AnchorLink>
+          {isProvisional === true && (
+            <Badge
+              variant="default"
+              size="sm"
+              tt="none"
+              fw={500}
+              style={{ flexShrink: 0 }}
+              title="The root of this trace has not arrived. This run, its earliest, stands in for it."
+            >
+              no root
+            </Badge>
+          )}
         </>
       ),
     },

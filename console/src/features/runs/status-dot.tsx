@@ -1,5 +1,5 @@
 import { Loader } from "@mantine/core";
-import { IconAlertCircleFilled, IconCircleCheckFilled } from "@tabler/icons-react";
+import { IconAlertCircleFilled, IconCircleCheckFilled, IconCircleDashed } from "@tabler/icons-react";
 
 /** Small status of a run: distinguished by shape and name, not only by colour. */
 export function StatusDot({ status, size = 14 }: { status: string; size?: number }) {
@@ -9,6 +9,8 @@ export function StatusDot({ status, size = 14 }: { status: string; size?: number
         <IconAlertCircleFilled size={size} color="var(--mantine-color-red-6)" />
       ) : status === "success" ? (
         <IconCircleCheckFilled size={size} color="var(--mantine-color-green-6)" />
+      ) : status === "incomplete" || status === "interrupted" ? (
+        <IconCircleDashed size={size} color="var(--mantine-color-gray-6)" />
       ) : (
         <Loader size={size - 2} color="blue" />
       )}

@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 
+import { ApiError } from "../../api/api-error.ts";
 import { agentApi, data, traceApi } from "../../api/clients.ts";
 import type { operations } from "../../api/trace.d.ts";
 import { type AnyRun, parseTime } from "../runs/run-record.ts";
@@ -105,11 +106,29 @@ export const sharedRunQuery = (token: string, runId: string) =>
     refetchInterval: ({ state }) => isRunning(state.data),
   });
 
-/** Query for the trace that a run belongs to; set in advance when the user comes from the trace itself. */
-export const runPlaceQuery = (runId: string) =>
+export interface RunPlace {
+  traceId: string;
+  runId: string;
+}
+
+/**
+ * Query for the trace that a run belongs to; set in advance when the user comes from the trace itself. The id may be
+ * that of the trace, which need not be that of a run.
+ */
+export const runPlaceQuery = (projectId: string, runId: string) =>
   queryOptions({
-    queryKey: ["run-place", runId],
-    queryFn: async ({ client }) => (await client.fetchQuery(runQuery(runId))).trace_id,
+    queryKey: ["run-place", projectId, runId],
+    queryFn: async ({ client }): Promise<RunPlace> => {
+      try {
+        return { traceId: (await client.fetchQuery(runQuery(runId))).trace_id, runId };
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.status !== 404) throw error;
+        const body = { project_id: projectId, trace_ids: [runId], selects: ["ID" as const] };
+        const { items } = await data(traceApi.POST("/api/v2/traces/query", { body }));
+        if (items.length === 0) throw error;
+        return { traceId: runId, runId: items[0]!.root_run.id! };
+      }
+    },
     staleTime: Number.POSITIVE_INFINITY,
   });
 
@@ -202,6 +221,7 @@ export const turnsQuery = (projectId: string, thread: string) =>
       const body = {
         session: projectId,
         is_root: true,
+        include_provisional_roots: true,
         filter,
         order: "asc" as const,
         limit: MAX_TURNS,

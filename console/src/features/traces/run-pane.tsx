@@ -59,6 +59,12 @@ export function RunPane({ run, view, onView, actions, origin, feedback, feedback
           <Stack gap="md">
             {run.error != null && <RunError error={run.error} />}
             <RunValue key={`in ${run.id}`} title="Input" value={run.inputs} />
+            {run.status === "incomplete" && (
+              <Alert color="gray" variant="light">
+                The end of this run has not arrived. Its process was probably killed. An end that arrives later still
+                counts.
+              </Alert>
+            )}
             {run.status === "pending" && run.outputs == null ? (
               <Alert color="blue" variant="light">
                 The run is in progress. Its output appears here when it ends.

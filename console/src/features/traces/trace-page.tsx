@@ -28,25 +28,31 @@ export function TracePage() {
   const navigate = useNavigate({ from: "/projects/$projectId/r/$runId" });
   const client = useQueryClient();
   const project = useQuery(projectQuery(projectId));
-  const place = useQuery({ ...runPlaceQuery(runId), ...(poll && AWAIT_RUN) });
+  const place = useQuery({ ...runPlaceQuery(projectId, runId), ...(poll && AWAIT_RUN) });
   const isAwaited = poll === true && place.isPending;
   const trace = useQuery({
-    ...traceQuery(projectId, place.data ?? ""),
+    ...traceQuery(projectId, place.data?.traceId ?? ""),
     enabled: place.data !== undefined,
     placeholderData: keepPreviousData,
   });
   const select = (id: string) => {
-    if (place.data !== undefined) client.setQueryData(runPlaceQuery(id).queryKey, place.data);
+    if (place.data) client.setQueryData(runPlaceQuery(projectId, id).queryKey, { ...place.data, runId: id });
     void navigate({ params: { projectId, runId: id }, search: (before) => before, replace: true });
   };
   const error = place.error ?? trace.error;
+  // the URL named the trace
+  const found = place.data?.runId;
+  useEffect(() => {
+    if (found !== undefined && found !== runId) select(found);
+  }, [found, runId]);
   useEffect(() => {
     if (trace.data) noteTraceOpened();
   }, [trace.data !== undefined]);
-  const root = place.data === undefined ? undefined : trace.data?.byId.get(place.data);
+  const root = trace.data?.roots.find(({ parentId }) => parentId === null);
+  const isRootless = trace.data !== undefined && trace.data.byId.size > 0 && root === undefined;
   return (
     <Page
-      title={root?.name || "Trace"}
+      title={(root ?? trace.data?.roots[0])?.name || "Trace"}
       actions={trace.data && <TraceKeys tree={trace.data} selectedId={runId} onSelect={select} />}
     >
       <Breadcrumbs mb="xs" mt={-12} separatorMargin={6}>
@@ -65,13 +71,18 @@ export function TracePage() {
           This run has not arrived yet. The page updates when it does.
         </Text>
       )}
+      {isRootless && (
+        <Text size="sm" c="dimmed" role="status" mb="sm">
+          The root of this trace has not arrived in this project. Its earliest run stands in for it.
+        </Text>
+      )}
       {error && !trace.data ? (
         <Problem error={error} onRetry={place.error ? place.refetch : trace.refetch} />
       ) : (
         <div className={classes.sides}>
           <div className={classes.tree}>
             {trace.data ? (
-              <TraceTreeView key={place.data} tree={trace.data} selectedId={runId} onSelect={select} />
+              <TraceTreeView key={place.data?.traceId} tree={trace.data} selectedId={runId} onSelect={select} />
             ) : (
               <Loading rows={12} />
             )}

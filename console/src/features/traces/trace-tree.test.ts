@@ -53,6 +53,11 @@ test("collapsed branches hide their descendants", () => {
 test("search matches name, type, status and error, and expands the branches of its hits", () => {
   expect(findMatches(tree, "boom error")).toEqual(new Set(["b2"]));
   expect(findMatches(tree, " ")).toEqual(new Set());
+  // short words are parts of many ids by chance, long ones of the id that was copied
+  const ids = ["01a2149a-7000-7000-8000-1490000000aa", "01a2149a-7000-7000-8000-0000000000bb"] as const;
+  const named = buildTree(ids.map((id, n) => run(id, n, 1, null, { name: `level ${n + 149}` })));
+  expect(findMatches(named, "level 149")).toEqual(new Set([ids[0]]));
+  expect(findMatches(named, "0000000000bb")).toEqual(new Set([ids[1]]));
   expect(listAncestors(tree, ["b2"])).toEqual(new Set(["b", "root"]));
 });
 

@@ -123,15 +123,18 @@ export function visibleNodes({ roots }: TraceTree, closed: ReadonlySet<string>):
   return found;
 }
 
-/** Returns the runs whose name, type, status or error contains the words. */
+/** Shortest part of an id that is searched: shorter words are parts of many ids by chance. */
+const ID_PART = 8;
+
+/** Returns the runs whose name, type, status, error or, for long words, id contains the words. */
 export function findMatches(tree: TraceTree, text: string): Set<string> {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const found = new Set<string>();
   if (words.length === 0) return found;
   for (const node of tree.byId.values()) {
     const { name, run_type, status, error, id } = node;
-    const own = `${name} ${run_type} ${status} ${error ?? ""} ${id}`.toLowerCase();
-    if (words.every((word) => own.includes(word))) found.add(id);
+    const own = `${name} ${run_type} ${status} ${error ?? ""}`.toLowerCase();
+    if (words.every((word) => own.includes(word) || (word.length >= ID_PART && id.includes(word)))) found.add(id);
   }
   return found;
 }

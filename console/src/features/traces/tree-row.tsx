@@ -21,8 +21,9 @@ interface TreeRowProps {
   onToggle: (node: TraceNode) => void;
 }
 
-/** Maximum indentation, beyond which names would have no room. */
-const DEEPEST = 14;
+/** Indentation of a level, and its maximum as a part of the width, beyond which names would have no room. */
+const LEVEL = 14;
+const DEEPEST = "18cqi";
 
 export const TreeRow = memo(function TreeRow({
   domId,
@@ -50,7 +51,7 @@ export const TreeRow = memo(function TreeRow({
       style={{ transform: `translateY(${top}px)` }}
       onClick={() => onSelect(node.id)}
     >
-      <span className={classes.name} style={{ paddingLeft: Math.min(node.depth, DEEPEST) * 14 }}>
+      <span className={classes.name} style={{ paddingLeft: `min(${node.depth * LEVEL}px, ${DEEPEST})` }}>
         {isOpen === undefined ? (
           <span className={classes.noArrow} />
         ) : (

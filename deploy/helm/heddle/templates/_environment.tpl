@@ -102,9 +102,9 @@
 - name: HEDDLE_LISTENER_ID
   value: {{ required "listener.id is required: the id from POST /v2/listeners." $role.id }}
 - name: HEDDLE_LISTENER_NAMESPACES
-  value: {{ join "," ($role.namespaces | default (list $root.Release.Namespace)) }}
-{{- $_ := required "listener.existingSecret is required: the Secret with HEDDLE_API_KEY." $role.existingSecret }}
-{{- include "heddle.secretEnv" (dict "name" "HEDDLE_API_KEY" "source" $role) }}
+  value: {{ join "," (include "heddle.listenerNamespaces" $root | fromJsonArray) }}
+{{- $_ := required "listener.existingSecret is required: the Secret with HEDDLE_LISTENER_KEY." $role.existingSecret }}
+{{- include "heddle.secretEnv" (dict "name" "HEDDLE_LISTENER_KEY" "source" $role) }}
 {{- else if eq .role "console" }}
 {{- range $name := list "agent" "trace" "control" }}
 {{- if (index $values $name).enabled }}

@@ -33,9 +33,22 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 http://{{ include "heddle.name" . }}.{{ .root.Release.Namespace }}.svc:{{ (index .root.Values .role).service.port }}
 {{- end -}}
 
-{{/* Namespace of the deployments of the control plane */}}
+{{/* Namespace of the deployments of the control plane, which is never that of the release */}}
 {{- define "heddle.deploymentsNamespace" -}}
-{{ .Values.control.kubernetesDriver.namespace | default (printf "%s-agents" .Release.Namespace) }}
+{{- $namespace := .Values.control.kubernetesDriver.namespace | default (printf "%s-agents" .Release.Namespace) -}}
+{{- if eq $namespace .Release.Namespace -}}
+{{- fail "control.kubernetesDriver.namespace must not be the release's namespace: deployments run in one of their own." -}}
+{{- end -}}
+{{ $namespace }}
+{{- end -}}
+
+{{/* Namespaces of the deployments of the listener, as JSON; never that of the release */}}
+{{- define "heddle.listenerNamespaces" -}}
+{{- $namespaces := .Values.listener.namespaces | default (list (printf "%s-remote" .Release.Namespace)) -}}
+{{- if has .Release.Namespace $namespaces -}}
+{{- fail "listener.namespaces must not contain the release's namespace: deployments run in namespaces of their own." -}}
+{{- end -}}
+{{ toJson $namespaces }}
 {{- end -}}
 
 {{/* Public URL of a role: the URL of its ingress, if the ingress is enabled */}}

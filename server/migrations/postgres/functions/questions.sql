@@ -1,13 +1,22 @@
 -- Pending interrupts of a thread, and the runs that answer or discard them. Their source is checkpoint_writes:
 -- LangGraph keeps an interrupt there beside the checkpoint of its task's step, until the task has writes of its own.
--- A second interrupt of the same task has the same id; the task's list of resume values distinguishes them.
+-- A second interrupt of the same task has the same id up to LangGraph.js 1.5; the task's list of resume values
+-- distinguishes them.
 
--- Returns the id of a stored interrupt. Python hosts store MessagePack, in which an interrupt's id follows its value: a
--- field "id" with a text of 32 characters. `encode` doubles backslashes in text that users wrote.
-create or replace function interrupt_id(_type text, _blob bytea) returns text language sql immutable as $$
+-- Returns the ids of the interrupts of a stored write, null for one without an id. LangGraph.js up to 1.5 writes an
+-- object (0.3 with an interrupt_id), 1.7 an array of those that its task and the subgraphs beneath raised. Python hosts store MessagePack: after the
+-- name of its class, an interrupt has its value, its id ("id" with a text of 32 characters) and perhaps a schema; `encode`
+-- doubles backslashes in text that users wrote.
+create or replace function interrupt_ids(_type text, _blob bytea) returns text[] language sql immutable as $$
   select case _type
-    when 'json' then convert_from(_blob, 'UTF8')::json ->> 'id'
-    when 'msgpack' then substring(encode(_blob, 'escape') from '.*\\242id\\331 ([0-9a-f]{32})')
+    -- Postgres has no text for the escapes of U+0000 and of lone surrogates, which values may contain; no id has escapes
+    when 'json' then array(
+      select coalesce(i ->> 'id', i ->> 'interrupt_id')
+      from (select replace(convert_from(_blob, 'UTF8'), '\u', '\n')::json as j) w,
+           json_array_elements(case json_typeof(j) when 'array' then j else json_build_array(j) end) i)
+    when 'msgpack' then array(
+      select substring(i from '.*\\242id\\331 ([0-9a-f]{32})(?:\\257response_schema|\\30[789]|$)')
+      from regexp_split_to_table(encode(_blob, 'escape'), 'langgraph\.types\\251Interrupt') with ordinality s(i, n) where n > 1)
   end
 $$;
 
@@ -31,7 +40,8 @@ begin
       select 1 from checkpoint_writes d
       where d.thread_id = _thread and d.checkpoint_ns = '' and d.checkpoint_id = _head and d.task_id = w.task_id and d.idx >= 0);
   if _tasks is null then return '{}'; end if;
-  -- a subgraph's namespace names the tasks above it; the root's row keeps only the last of several interrupts
+  -- a subgraph's namespace names the tasks above it; up to LangGraph.js 1.5 the root's row keeps only the last of several
+  -- interrupts
   with places as (
     select '' as ns, _head as id
     union all
@@ -41,12 +51,13 @@ begin
     group by c.checkpoint_ns
   ), asked as (
     select p.ns, p.id, w.task_id,
-           coalesce(interrupt_id(w.type, w.blob), w.task_id) as interrupt,
+           coalesce(i.id, w.task_id) as interrupt,
            (select md5(r.blob) from checkpoint_writes r
             where r.thread_id = _thread and r.checkpoint_ns = p.ns and r.checkpoint_id = p.id and r.task_id = w.task_id
               and r.channel = '__resume__') as answers
     from places p join checkpoint_writes w
-      on w.thread_id = _thread and w.checkpoint_ns = p.ns and w.checkpoint_id = p.id and w.channel = '__interrupt__'
+      on w.thread_id = _thread and w.checkpoint_ns = p.ns and w.checkpoint_id = p.id and w.channel = '__interrupt__',
+      unnest(coalesce(nullif(interrupt_ids(w.type, w.blob), '{}'), array[null])) i(id)
     where (p.ns > '' or w.task_id = any (_tasks))
       and (p.ns = '' or not exists (
         select 1 from checkpoint_writes d
@@ -229,6 +240,8 @@ end $$;
 create or replace function discarded_questions(_thread_id uuid, _kwargs jsonb, _settled text) returns jsonb language sql stable as $$
   select case
     when _settled = 'interrupted' and jsonb_typeof(coalesce(_kwargs -> 'input', 'null')) <> 'null' and not _kwargs ? 'command'
+         -- the input of a remote graph whose parent is resumed is not used
+         and _kwargs #> '{config,configurable,__pregel_resuming}' is distinct from 'true'
     then (select jsonb_build_object('discarded', array(select jsonb_object_keys(p)))
           from pending_interrupts(_thread_id, null) p where p <> '{}')
   end

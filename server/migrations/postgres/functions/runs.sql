@@ -107,18 +107,21 @@ begin
   return _stopped;
 end $$;
 
--- The run's kwargs with assistant and thread merged in, later ones winning (contract agent-server §7.2).
+-- The run's kwargs with assistant and thread merged in, later ones winning (contract agent-server §7.2). The user's id
+-- is metadata of its traces and checkpoints too.
 create or replace function merge_run_config(
   _kwargs jsonb, _assistant_config jsonb, _assistant_context jsonb, _thread_config jsonb, _run_metadata jsonb, _own jsonb
 ) returns jsonb language plpgsql immutable as $$
 declare
   _config jsonb := _assistant_config || coalesce(_kwargs -> 'config', '{}');
   _context jsonb := _kwargs -> 'context';
+  _user_id jsonb := _kwargs #> '{config,configurable,langgraph_auth_user_id}';
 begin
   _config := _config || jsonb_build_object(
-    'configurable', coalesce(_assistant_config -> 'configurable', '{}') || coalesce(_thread_config -> 'configurable', '{}')
-                    || coalesce(_kwargs -> 'config' -> 'configurable', '{}') || _own,
-    'metadata', coalesce(_config -> 'metadata', '{}') || _run_metadata);
+    'configurable', ((coalesce(_assistant_config -> 'configurable', '{}') || coalesce(_thread_config -> 'configurable', '{}'))
+                     - user_keys()) || coalesce(_kwargs -> 'config' -> 'configurable', '{}') || _own,
+    'metadata', ((coalesce(_config -> 'metadata', '{}') || _run_metadata) - user_keys())
+                || case when _user_id is null then '{}' else jsonb_build_object('langgraph_auth_user_id', _user_id) end);
   if _assistant_context is not null and jsonb_typeof(_assistant_context) <> 'null' then
     _context := case when jsonb_typeof(_assistant_context) = 'object' and jsonb_typeof(coalesce(_context, '{}')) = 'object'
                      then _assistant_context || coalesce(_context, '{}') else _assistant_context end;
@@ -128,7 +131,7 @@ begin
 end $$;
 
 -- Accepts a run and, if its thread is free and the server has a slot (_claim), starts it at once.
--- outcome: created | no_assistant | no_thread | busy | exists (a retried call; the run is as it is)
+-- outcome: created | no_assistant | no_thread | busy | waits_for_itself | exists (a retried call; the run is as it is)
 -- | locked (without _wait: another transaction holds the thread, such as a state update, and others must not wait for it)
 -- | unknown_interrupt (a resume that does not fit the pending interrupts; run holds the reason, see questions.sql).
 -- head: the thread's newest checkpoint, if the run starts at once and nothing was written besides that checkpoint:
@@ -192,6 +195,11 @@ begin
       if _inflight > 0 and _strategy = 'reject' and not (_asked is not null and answers_live(_thread_id, _kwargs)) then
         outcome := 'busy'; return next; return;
       end if;
+      -- a node that calls its own server as a remote graph, with the metadata of its run: it would wait for itself
+      if _strategy = 'enqueue' and t.running_run_id::text = _kwargs #>> '{config,metadata,run_id}'
+         and _kwargs #> '{config,metadata}' ? 'langgraph_node' then
+        outcome := 'waits_for_itself'; run := t.running_run_id::text; return next; return;
+      end if;
     end if;
     -- before the strategy stops other runs
     if _asked is not null then
@@ -220,10 +228,14 @@ begin
     elsif t.settled_status = 'interrupted' and _inflight = 0 and _after <= 0 then
       _questions := coalesce(_questions, discarded_questions(_thread_id, _merged, t.settled_status));
     end if;
+    if claimed and not _new then
+      _merged := in_users_name(_thread_id, _merged, _questions, t.settled_status);
+    end if;
     -- the settings that persist on the thread, without those of one run or of a point in time
     _lasting := (_merged -> 'config') - 'metadata' || jsonb_build_object('configurable', (_merged -> 'config' -> 'configurable')
       - array['run_id', 'thread_id', 'graph_id', 'assistant_id', 'checkpoint_id', 'checkpoint_ns', 'checkpoint_map',
-              'langgraph_auth_user', 'langgraph_auth_user_id', 'langgraph_auth_permissions']);
+              '__pregel_resuming']
+      - user_keys());
 
     if _new then
       insert into threads (thread_id, metadata, config, status, running_run_id)
@@ -266,6 +278,30 @@ begin
   return next;
 end $$;
 
+-- The number of runs, up to _limit, that a server should claim now so that all servers use the same fraction of their
+-- slots once the pending runs have started. Runs that have waited for _left_over seconds are any server's: the
+-- servers whose share they were are frozen, or lack the graph. Counts at most 512 pending runs, so that a backlog costs
+-- no more: with that many, every server is busy for a while.
+create or replace function claim_share(_server uuid, _limit integer, _left_over double precision) returns integer language sql stable as $$
+  with load as (
+    select s.server_id, s.slots, count(r.run_id) as running
+    from servers s left join runs r on r.status = 'running' and r.server_id = s.server_id
+    where s.slots is not null group by s.server_id
+  ), queue as (
+    select count(*) as due, count(*) filter (
+      where p.since not between clock_timestamp() - make_interval(secs => _left_over) and clock_timestamp()) as left_over
+    from (select r.run_id, r.thread_id, r.attempt, r.available_at, r.created_at, greatest(r.available_at, r.created_at) as since
+          from runs r where r.status = 'pending' order by r.seq limit 512) p
+    join threads t on t.thread_id = p.thread_id and coalesce(t.running_run_id, p.run_id) = p.run_id
+    where p.available_at <= greatest(now(), p.created_at) or p.attempt > 0 and p.available_at > now() + interval '5 s'
+  )
+  select greatest(0, least(_limit, greatest(
+    ceil(own.slots * (everyone.running + queue.due)::numeric / everyone.slots)::integer - own.running::integer,
+    queue.left_over::integer)))
+  from load own, queue, (select sum(slots) as slots, sum(running) as running from load) everyone
+  where own.server_id = _server
+$$;
+
 -- Claims up to _limit pending runs for a server: oldest first, one per thread, never past an older one of the
 -- same thread. Any server with a slot claims them; readers find the frames on any server (streams.sql).
 -- A graph that this server cannot run is left to one that can. If no server can, it is claimed, to end with the reason.
@@ -279,7 +315,7 @@ create or replace function claim_runs(_server uuid, _limit integer) returns tabl
   kwargs text, fresh_thread boolean, cancel_action text
 ) language sql as $$
   with candidate as (
-    select r.run_id, r.thread_id, t.settled_status
+    select r.run_id, r.thread_id, r.attempt, r.questions, r.kwargs, t.settled_status
     from runs r join threads t on t.thread_id = r.thread_id
     where r.status = 'pending' and coalesce(t.running_run_id, r.run_id) = r.run_id
       and (r.available_at <= greatest(now(), r.created_at) or r.attempt > 0 and r.available_at > now() + interval '5 s')
@@ -293,13 +329,18 @@ create or replace function claim_runs(_server uuid, _limit integer) returns tabl
     order by r.seq
     limit _limit
     for update of r, t skip locked
+  ), met as (
+    select c.*, case when c.questions is not null or (c.attempt = 0 and c.settled_status = 'interrupted')
+                then meet_questions(c.thread_id, c.questions, c.kwargs, c.settled_status) end as met
+    from candidate c
   ), claimed as (
     update runs r
     set status = 'running', attempt = r.attempt + 1, server_id = _server, updated_at = now(),
-        started_at = coalesce(r.started_at, now()),
-        questions = case when r.questions is not null or (r.attempt = 0 and c.settled_status = 'interrupted')
-                    then meet_questions(r.thread_id, r.questions, r.kwargs, c.settled_status) end
-    from candidate c where r.run_id = c.run_id
+        started_at = coalesce(r.started_at, now()), questions = m.met,
+        -- large ones are not written again where nothing changes
+        kwargs = case when r.attempt = 0 and r.kwargs #> '{config,configurable}' ? 'langgraph_auth_user_id'
+                 then in_users_name(r.thread_id, r.kwargs, m.met, m.settled_status) else r.kwargs end
+    from met m where r.run_id = m.run_id
     returning r.*
   ), marked as (
     update threads t set running_run_id = c.run_id, status = 'busy' from claimed c where t.thread_id = c.thread_id

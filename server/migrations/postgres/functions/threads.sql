@@ -7,7 +7,8 @@ begin
   perform delete_thread_data(_thread_id);
 end $$;
 
--- Copies a thread with its history: the same checkpoints in the same order, the thread's id replaced. All of
+-- Copies a thread with its history: the same checkpoints in the same order, the thread's id replaced, and without the
+-- users in whose name they were written: a copy belongs to whoever makes it. All of
 -- the history is read in one statement, so that a running run of the source cannot make it inconsistent.
 create or replace function copy_thread(_source uuid, _target uuid) returns json language plpgsql as $$
 declare t threads;
@@ -32,6 +33,7 @@ begin
   insert into checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata)
   select _target::text, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint,
          case when metadata ? 'thread_id' then metadata || jsonb_build_object('thread_id', _target) else metadata end
+         - user_keys()
   from checkpoints where thread_id = _source::text;
   return thread_wire(t);
 end $$;
@@ -98,18 +100,19 @@ begin
   return true;
 end $$;
 
--- Returns whether a state update may write: no run is on the thread, and no checkpoint is newer than the one that it
--- has read (empty: none), except its own, which exists when the statement is repeated. Locks the thread's row against
--- runs until the commit, and other hosts' updates. The second statement sees what was committed while it waited.
--- Marks the thread as one whose row does not reflect the checkpoint yet.
-create or replace function holds_head(_thread text, _newest text, _own text) returns boolean language plpgsql as $$
+-- Returns whether a state update may write: no run is on the thread, and no checkpoint of the namespaces that it has read
+-- is newer than the newest one then (empty: none), except its own, which exists when the statement is repeated. Locks the
+-- thread's row against runs until the commit, and other hosts' updates. The second statement sees what was committed
+-- while it waited. Marks the thread as one whose row does not reflect the checkpoint yet.
+create or replace function holds_head(_thread text, _namespaces text[], _newest text[], _own text) returns boolean
+language plpgsql as $$
 declare t record;
 begin
   select s.running_run_id into t from threads s where s.thread_id = _thread::uuid for share;
   if not found or t.running_run_id is not null then return false; end if;
   perform pg_advisory_xact_lock(hashtextextended(_thread, 2));
-  perform 1 from checkpoints c
-  where c.thread_id = _thread and c.checkpoint_ns = '' and c.checkpoint_id > _newest and c.checkpoint_id <> _own;
+  perform 1 from unnest(_namespaces, _newest) n(ns, id) join checkpoints c
+    on c.thread_id = _thread and c.checkpoint_ns = n.ns and c.checkpoint_id > n.id and c.checkpoint_id <> _own;
   if found then return false; end if;
   insert into stale_threads as m (thread_id) values (_thread::uuid)
   on conflict (thread_id) do update set since = excluded.since;

@@ -21,7 +21,7 @@ begin
          left(coalesce(lower(substring(r.webhook from '^[A-Za-z]+://[^/?#\\]+')), 'self'), 300),
          t.state, t.due, t.metadata, now() + case when t.due then interval '12 s' else interval '0' end,
          r.assistant_id, r.created_at, r.updated_at, r.started_at, r.ended_at, r.metadata,
-         r.kwargs #- '{config,configurable,langgraph_auth_user}', r.multitask_strategy, r.error
+         shown_kwargs(r.kwargs), r.multitask_strategy, r.error
   from (
     select coalesce(s.metadata, '{}') as metadata,
            case when not r.temporary and s.thread_id is not null then

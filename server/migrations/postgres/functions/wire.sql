@@ -18,7 +18,7 @@ create or replace function run_object(r runs) returns json language sql stable a
   select json_build_object(
     'run_id', r.run_id, 'thread_id', r.thread_id, 'assistant_id', r.assistant_id,
     'created_at', r.created_at, 'updated_at', r.updated_at, 'status', r.status, 'metadata', r.metadata,
-    'kwargs', r.kwargs, 'multitask_strategy', r.multitask_strategy, 'error', r.error, 'cancel_reason', r.cancel_reason,
+    'kwargs', shown_kwargs(r.kwargs), 'multitask_strategy', r.multitask_strategy, 'error', r.error, 'cancel_reason', r.cancel_reason,
     'discarded_interrupts', r.questions -> 'discarded')
 $$;
 

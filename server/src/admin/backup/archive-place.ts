@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createReadStream, createWriteStream } from "node:fs";
-import { open, rename, rm, stat } from "node:fs/promises";
+import { lstat, open, rename, rm, stat } from "node:fs/promises";
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import { dirname, resolve } from "node:path";
@@ -13,8 +13,11 @@ import { type BackupSettings, readArchiveBucket } from "./settings.ts";
 export interface ArchivePlace {
   /** Path, or s3://bucket/key. */
   shown: string;
-  /** Writes an archive, which exists under its name only when all of it is durable. @returns its bytes */
-  write(chunks: AsyncIterable<Buffer>): Promise<number>;
+  /**
+   * Writes an archive and has `check` read it back. A file bears its name only when both have succeeded; an object is
+   * deleted again when the check fails. @returns its bytes
+   */
+  write(chunks: AsyncIterable<Buffer>, check: (chunks: AsyncIterable<Uint8Array>) => Promise<void>): Promise<number>;
   /** @throws Error when there is no archive */
   read(): Promise<AsyncIterable<Uint8Array>>;
   exists(): Promise<boolean>;
@@ -44,9 +47,11 @@ export async function openArchivePlace(name: string, settings: BackupSettings): 
 function filePlace(path: string): ArchivePlace {
   return {
     shown: path,
-    async write(chunks) {
+    async write(chunks, check) {
       const aside = `${path}.partial`;
-      const stream = createWriteStream(aside, { mode: 0o600, highWaterMark: 4 * 1024 * 1024 });
+      // of a backup that was killed
+      await rm(aside, { force: true });
+      const stream = createWriteStream(aside, { flags: "wx", mode: 0o600, highWaterMark: 4 * 1024 * 1024 });
       const closed = once(stream, "close");
       closed.catch(() => {});
       try {
@@ -60,6 +65,8 @@ function filePlace(path: string): ArchivePlace {
         stream.end();
         await Promise.race([closed, failed]);
         await sync(aside);
+        await check(createReadStream(aside, { highWaterMark: 1024 * 1024 }));
+        if (await exists(path)) throw new Error(`${path} has been created by another program. Nothing was replaced.`);
         await rename(aside, path);
         await sync(dirname(path));
         return bytes;
@@ -77,14 +84,16 @@ function filePlace(path: string): ArchivePlace {
       });
       return createReadStream(path, { highWaterMark: 1024 * 1024 });
     },
-    exists: () =>
-      stat(path).then(
-        () => true,
-        () => false,
-      ),
+    exists: () => exists(path),
     close: () => {},
   };
 }
+
+const exists = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );
 
 async function sync(path: string): Promise<void> {
   const file = await open(path, "r");
@@ -100,16 +109,29 @@ function objectPlace(
   { key, shown, partBytes }: { key: string; shown: string; partBytes: number },
   close: () => void,
 ): ArchivePlace {
+  const read = async () => {
+    const found = await bucket.get(key);
+    if (!found) throw new Error(`There is no archive ${shown}.`);
+    return found.content;
+  };
   return {
     shown,
-    async write(chunks) {
-      return (await bucket.upload(key, chunks, { contentType: "application/x-tar", partBytes })).bytes;
+    async write(chunks, check) {
+      const { bytes } = await bucket.upload(key, chunks, { contentType: "application/x-tar", partBytes });
+      try {
+        await check(await read());
+      } catch (error) {
+        const isDeleted = await bucket.delete(key).then(
+          () => true,
+          () => false,
+        );
+        const { message } = error as Error;
+        const what = isDeleted ? `${shown} was deleted.` : `Delete ${shown}: this key may not.`;
+        throw new Error(`The archive could not be read back: ${message} ${what}`, { cause: error });
+      }
+      return bytes;
     },
-    async read() {
-      const found = await bucket.get(key);
-      if (!found) throw new Error(`There is no archive ${shown}.`);
-      return found.content;
-    },
+    read,
     exists: async () => (await bucket.head(key)) !== undefined,
     close() {
       bucket.close();

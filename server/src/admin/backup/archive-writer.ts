@@ -1,7 +1,17 @@
 import { createHash } from "node:crypto";
 
+import { signManifest } from "./manifest-mac.ts";
 import { encodeHeader, padding, type TarEntry } from "./tar.ts";
-import { MANIFEST, MANIFEST_HASH, type Manifest, type Section, SectionHash, sectionName } from "./manifest.ts";
+import {
+  MANIFEST,
+  MANIFEST_HASH,
+  MANIFEST_MAC,
+  type Manifest,
+  MOST_MANIFEST_BYTES,
+  type Section,
+  SectionHash,
+  sectionName,
+} from "./manifest.ts";
 
 const END = Buffer.alloc(1024);
 const ZEROS = Buffer.alloc(512);
@@ -13,7 +23,7 @@ export class ArchiveWriter {
 
   /** Yields a file that is in memory. */
   *file(name: string, content: Buffer, mode = 0o600): Generator<Buffer> {
-    yield this.#begin({ name, type: "file", size: content.length, mode, uid: 0, gid: 0, target: "" });
+    yield this.#begin({ name, type: "file", size: content.length, mode, uid: 0, gid: 0, mtime: 0, target: "" });
     this.#section!.update(content);
     yield content;
     yield ZEROS.subarray(0, padding(content.length));
@@ -25,10 +35,10 @@ export class ArchiveWriter {
   }
 
   /**
-   * Yields a file of known size. Content that has become shorter is filled with zeros, and what has been appended is
-   * left out: of a log that is written meanwhile.
+   * Yields a file of known size. Content that is shorter is filled with zeros, and what exceeds the size is left out: the
+   * file may be written meanwhile. Returns the bytes that were missing.
    */
-  async *stream(entry: TarEntry, content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  async *stream(entry: TarEntry, content: AsyncIterable<Buffer>): AsyncGenerator<Buffer, number> {
     yield this.#begin(entry);
     let left = entry.size;
     for await (const chunk of content) {
@@ -38,21 +48,29 @@ export class ArchiveWriter {
       yield taken;
       if (left === 0) break;
     }
+    const missing = left;
     for (; left > 0; left -= Math.min(left, ZEROS.length)) {
       const taken = ZEROS.subarray(0, left);
       this.#section!.update(taken);
       yield taken;
     }
     yield ZEROS.subarray(0, padding(entry.size));
+    return missing;
   }
 
-  /** Yields the manifest, its hash and the end of the archive. Returns the sections. */
-  *end(rest: Omit<Manifest, "sections">): Generator<Buffer, Section[]> {
+  /**
+   * Yields the manifest, its hash, its authentication code if there is a passphrase, and the end of the archive. Returns
+   * the sections.
+   */
+  *end(rest: Omit<Manifest, "sections">, passphrase: string | undefined): Generator<Buffer, Section[]> {
     this.#endSection();
     const sections = [...this.#sections];
     const manifest = Buffer.from(JSON.stringify({ ...rest, sections } satisfies Manifest));
+    if (manifest.length > MOST_MANIFEST_BYTES)
+      throw new Error("The installation has too many databases for one archive.");
     yield* this.file(MANIFEST, manifest);
     yield* this.file(MANIFEST_HASH, Buffer.from(`${createHash("sha256").update(manifest).digest("hex")}\n`));
+    if (passphrase !== undefined) yield* this.file(MANIFEST_MAC, signManifest(manifest, passphrase));
     yield END;
     return sections;
   }

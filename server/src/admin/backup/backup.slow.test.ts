@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -11,7 +11,8 @@ import { EmbeddedPostgres } from "../../base/db/embedded-postgres.ts";
 import { migrate, MIGRATIONS, newestMigration } from "../../base/db/migrate.ts";
 import { generateKey } from "../../base/secrets/keyring.ts";
 import { createBackup } from "./create-backup.ts";
-import { restoreBackup, verifyArchive } from "./restore-backup.ts";
+import { restoreBackup } from "./restore-backup.ts";
+import { verifyArchive } from "./verify-archive.ts";
 
 const OLDER = 80;
 const DEPLOYMENT = `heddle_d_${"0a".repeat(16)}`;
@@ -74,18 +75,29 @@ test("restores the databases of an older version and of deployments from a bucke
   mkdirSync(join(source, "blobs", "a"), { recursive: true });
   writeFileSync(join(source, "blobs", "a", "b"), "attachment");
   writeFileSync(join(source, "secrets.keys"), KEY);
-  mkdirSync(join(source, "control", "builds"), { recursive: true });
-  writeFileSync(join(source, "control", "builds", "run.sh"), "#!/bin/sh", { mode: 0o755 });
+  mkdirSync(join(source, "control", "uploads"), { recursive: true });
+  writeFileSync(join(source, "control", "uploads", "project.tar.gz"), "project");
+  mkdirSync(join(source, "control", "builds", "old", "src"), { recursive: true });
+  writeFileSync(join(source, "control", "builds", "old", "complete"), "");
   writeFileSync(join(source, "control", "control.lock"), "");
 
   const archive = "s3://backups/nightly/1.tar";
   const request = { location: { dataDir: source, env }, to: archive, withoutKeys: false, onProgress: () => {} };
   await expect(createBackup({ ...request, passphrase: undefined })).rejects.toThrow("HEDDLE_BACKUP_PASSPHRASE");
   const result = await createBackup({ ...request, passphrase });
-  expect(result).toMatchObject({ attachments: { files: 1, bytes: 10 }, control: { files: 1 }, keys: "encrypted" });
+  expect(result).toMatchObject({
+    attachments: { files: 1, bytes: 10 },
+    control: { files: 1 },
+    keys: "encrypted",
+    authenticated: true,
+  });
+  expect(result.builds).toEqual({ copied: 0, left_out: 1 });
   expect(result.notes).toEqual([expect.stringContaining("not Heddle's are not in the archive: of a graph")]);
   await expect(createBackup({ ...request, passphrase })).rejects.toThrow("exists already");
-  expect((await verifyArchive(archive, env)).sections).toEqual(result.sections);
+  expect(await verifyArchive(archive, env, { passphrase })).toMatchObject({
+    sections: result.sections,
+    authenticated: true,
+  });
   expect(existsSync(join(source, "blobs", "a", "b"))).toBe(true);
 
   const onto = {
@@ -99,7 +111,11 @@ test("restores the databases of an older version and of deployments from a bucke
   expect(restored.databases).toEqual(result.databases);
   expect(readFileSync(join(target, "blobs", "a", "b"), "utf8")).toBe("attachment");
   expect(readFileSync(join(target, "secrets.keys"), "utf8")).toBe(KEY);
-  expect(existsSync(join(target, "control", "control.lock"))).toBe(false);
+  expect(readdirSync(join(target, "control"), { recursive: true })).toEqual([
+    "builds",
+    "uploads",
+    "uploads/project.tar.gz",
+  ]);
   await withPostgres(target, async (open) => {
     const sql = open();
     const read = (query: string) => sql.unsafe(query).then(([row]) => row);
@@ -114,4 +130,4 @@ test("restores the databases of an older version and of deployments from a bucke
     await own`delete from threads`;
   });
   await expect(restoreBackup(onto)).rejects.toThrow("this one holds data");
-}, 180_000);
+}, 600_000);

@@ -9,6 +9,7 @@ import { readStoreVersion } from "../../base/clickhouse/migrate.ts";
 import { openClickHouse } from "../../base/clickhouse/open-clickhouse.ts";
 import { isLocked } from "../../base/db/file-lock.ts";
 import type { Sql } from "../../base/db/connect.ts";
+import { asOwnerOf } from "../../base/keep-owner.ts";
 import { COPIED_TABLES, frozenName } from "../../trace/backups/copied-tables.ts";
 import { deleteCopy, insertCopy, renewCopy } from "../../trace/backups/sql.ts";
 import type { ArchiveWriter } from "./archive-writer.ts";
@@ -38,14 +39,17 @@ export const openStore = (directory: string): Promise<ClickHouse> =>
 export async function freezeTraces(sql: Sql, dataDir: string, id: string): Promise<FrozenTraces> {
   const directory = join(dataDir, "chdb");
   if (await isLocked(`${directory}.lock`)) return requestCopy(sql, directory, id);
-  const clickhouse = await openStore(directory);
-  try {
-    const version = await readStoreVersion(clickhouse);
-    const tables = await freezeTables(clickhouse, directory, frozenName(id), COPIED_TABLES);
-    return { tables, version, release: () => removeFrozen(directory, frozenName(id)) };
-  } finally {
-    await clickhouse.close();
-  }
+  // the engine merges and writes files, which the trace platform must be able to replace
+  return asOwnerOf(directory, async () => {
+    const clickhouse = await openStore(directory);
+    try {
+      const version = await readStoreVersion(clickhouse);
+      const tables = await freezeTables(clickhouse, directory, frozenName(id), COPIED_TABLES);
+      return { tables, version, release: () => removeFrozen(directory, frozenName(id)) };
+    } finally {
+      await clickhouse.close();
+    }
+  });
 }
 
 async function requestCopy(sql: Sql, directory: string, id: string): Promise<FrozenTraces> {
@@ -90,7 +94,7 @@ export async function* copyTraces(
     let rows = 0;
     for (const part of parts) rows += Number(await readFile(join(path, part, "count.txt"), "utf8"));
     if (parts.length > 0) yield* copyFiles(archive, path, `traces/${table}`);
-    counts.push({ table, parts: parts.length, rows });
+    counts.push({ table: table as (typeof COPIED_TABLES)[number], parts: parts.length, rows });
   }
   return counts;
 }

@@ -4,12 +4,13 @@
  *  1. a snapshot of the platform's database,
  *  2. the trace store's files, frozen,
  *  3. links to the attachments,
- *  4. a copy of all three, then of the control plane's files, the databases of deployments, and the keys.
+ *  4. a copy of all three, then of the control plane's files, the databases of deployments, and the keys,
+ *  5. the archive, read back as a restore reads it.
  *
  * What the database of the snapshot references is therefore in the copies of the others, which may hold more: a restore
  * removes that. Everything acknowledged before the first step is in the archive.
  */
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
@@ -29,19 +30,24 @@ import type { DataLocation } from "../with-database.ts";
 import { openArchivePlace } from "./archive-place.ts";
 import { ArchiveWriter } from "./archive-writer.ts";
 import { DatabaseSnapshot } from "./copy-database.ts";
-import { BACKUP_LINKS, copyFiles, linkFiles } from "./copy-files.ts";
+import { chooseBuilds, type ChosenBuilds, controlCopy } from "./control-files.ts";
+import { BACKUP_LINKS, copyFiles, describeProblems, linkFiles } from "./copy-files.ts";
 import { copyTraces, freezeTraces, type FrozenTraces } from "./copy-traces.ts";
 import { FORMAT, INTRODUCTION, type Introduction, type Manifest, type Section } from "./manifest.ts";
-import { sealKeys } from "./seal-keys.ts";
+import { openKeys, sealKeys } from "./seal-keys.ts";
 import { backupOptions } from "./settings.ts";
+import { ArchiveError } from "./tar.ts";
+import { readVerified } from "./verify-archive.ts";
 
 export interface BackupRequest {
   location: DataLocation;
   /** File, or s3://bucket/key. */
   to: string;
   withoutKeys: boolean;
-  /** Required unless the keys are left out or there are none. */
+  /** Encrypts the keys and authenticates the archive. Required unless the keys are left out or there are none. */
   passphrase: string | undefined;
+  /** Copies builds too that the platform could make again. */
+  withBuilds?: boolean;
   onProgress: (message: string) => void;
 }
 
@@ -53,7 +59,11 @@ export interface BackupResult {
   traces: Manifest["traces"];
   attachments: { files: number; bytes: number };
   control: { files: number; bytes: number };
+  /** Builds of deployments, in the archive and left out. */
+  builds: { copied: number; left_out: number };
   keys: Introduction["keys"];
+  /** Whether the passphrase authenticates the archive. */
+  authenticated: boolean;
   sections: Section[];
   notes: string[];
 }
@@ -83,12 +93,15 @@ export async function createBackup(request: BackupRequest): Promise<BackupResult
     const sql = connect(database.address, { max: 2, name: "heddle backup" });
     try {
       return await alone(database, async () => {
-        const sources = await openSources(location, database, sql, onProgress);
+        const sources = await openSources(request, database, sql);
         try {
           // again, because a rotation may have added a key that the snapshot needs
           const sealed = files && sealKeys(readKeys(location) ?? files, request.passphrase!);
-          const result = emptyResult(place.shown, keys, sources);
-          const bytes = await place.write(composeArchive(sources, sealed, result, onProgress));
+          const result = emptyResult(place.shown, keys, sources, request.passphrase !== undefined);
+          const bytes = await place.write(composeArchive(sources, { ...request, sealed }, result), async (chunks) => {
+            onProgress("reading the archive back");
+            await compareArchive(chunks, result, request.passphrase);
+          });
           return { ...result, bytes };
         } finally {
           await sources.close();
@@ -101,6 +114,18 @@ export async function createBackup(request: BackupRequest): Promise<BackupResult
   } finally {
     place.close();
   }
+}
+
+/** Reads an archive that has just been written, as a restore does. @throws Error when it is not what was written */
+async function compareArchive(
+  chunks: AsyncIterable<Uint8Array>,
+  { sections }: BackupResult,
+  passphrase: string | undefined,
+): Promise<void> {
+  const onKeys = (sealed: Buffer) => void (passphrase !== undefined && openKeys(sealed, passphrase));
+  const { manifest } = await readVerified(chunks, { passphrase, onKeys });
+  if (JSON.stringify(manifest.sections) === JSON.stringify(sections)) return;
+  throw new ArchiveError("What was read back is another archive than the one that was written.");
 }
 
 async function alone<T>(database: Database, work: () => Promise<T>): Promise<T> {
@@ -136,16 +161,16 @@ interface Sources {
   traces: FrozenTraces | null;
   /** Directory to read attachments from; null when they are in a bucket or there are none. */
   attachments: string | null;
+  builds: ChosenBuilds;
   notes: string[];
   close(): Promise<void>;
 }
 
 /** Fixes the state to copy, as quickly as possible. */
 async function openSources(
-  { dataDir, databaseUri, env = {} }: DataLocation,
+  { location: { dataDir, databaseUri, env = {} }, withBuilds = false, onProgress }: BackupRequest,
   database: Database,
   sql: Sql,
-  onProgress: (message: string) => void,
 ): Promise<Sources> {
   const id = randomUUID();
   const notes: string[] = [];
@@ -173,7 +198,9 @@ async function openSources(
     const { deployments, roles } = platform
       ? await findDeployments(database, env, notes)
       : { deployments: [], roles: [] };
-    return { dataDir, database, createdAt, platform, deployments, roles, traces, attachments, notes, close };
+    const builds = await chooseBuilds(sql, join(dataDir, "control"), withBuilds);
+    notes.push(...builds.notes);
+    return { dataDir, database, createdAt, platform, deployments, roles, traces, attachments, builds, notes, close };
   } catch (error) {
     await close();
     throw error;
@@ -274,7 +301,12 @@ async function findDeployments(database: Database, env: Record<string, string | 
   }
 }
 
-const emptyResult = (archive: string, keys: Introduction["keys"], { createdAt, notes }: Sources): BackupResult => ({
+const emptyResult = (
+  archive: string,
+  keys: Introduction["keys"],
+  { createdAt, builds, notes }: Sources,
+  authenticated: boolean,
+): BackupResult => ({
   archive,
   bytes: 0,
   created_at: createdAt,
@@ -282,7 +314,9 @@ const emptyResult = (archive: string, keys: Introduction["keys"], { createdAt, n
   traces: [],
   attachments: { files: 0, bytes: 0 },
   control: { files: 0, bytes: 0 },
+  builds: { copied: builds.copied.size, left_out: builds.leftOut },
   keys,
+  authenticated,
   sections: [],
   notes,
 });
@@ -290,11 +324,11 @@ const emptyResult = (archive: string, keys: Introduction["keys"], { createdAt, n
 /** Yields the archive, and fills in the result. */
 async function* composeArchive(
   sources: Sources,
-  sealed: Buffer | undefined,
+  { sealed, passphrase, onProgress }: Pick<BackupRequest, "passphrase" | "onProgress"> & { sealed: Buffer | undefined },
   result: BackupResult,
-  onProgress: (message: string) => void,
 ): AsyncGenerator<Buffer> {
-  const { dataDir, platform, deployments, traces, attachments } = sources;
+  const { dataDir, platform, deployments, traces, attachments, builds } = sources;
+  const control = join(dataDir, "control");
   const archive = new ArchiveWriter();
   const manifest: Omit<Manifest, "sections"> = {
     tables: [],
@@ -310,6 +344,7 @@ async function* composeArchive(
     databases: platform ? [{ name: platform.name, schema_version: platform.version }, ...deployments] : [],
     traces_version: traces?.version ?? null,
     keys: result.keys,
+    control_directory: existsSync(control) ? realpathSync(control) : null,
   };
   yield* archive.file(INTRODUCTION, Buffer.from(`${JSON.stringify(introduction, null, 2)}\n`));
   if (sealed) yield* archive.file(KEYS, sealed);
@@ -334,14 +369,15 @@ async function* composeArchive(
   if (attachments !== null) {
     onProgress("attachments");
     const isTemporary = (path: string) => path.endsWith(".tmp") || path.startsWith(BACKUP_LINKS);
-    const counts = yield* copyFiles(archive, attachments, "blobs", isTemporary);
+    const counts = yield* copyFiles(archive, attachments, "blobs", { leavesOut: isTemporary });
     result.attachments = { files: counts.files, bytes: counts.bytes };
+    result.notes.push(...describeProblems(counts));
   }
-  const control = join(dataDir, "control");
   if (existsSync(control)) {
     onProgress("files of the control plane");
-    const counts = yield* copyFiles(archive, control, "control", isPassing);
+    const counts = yield* copyFiles(archive, control, "control", controlCopy(builds));
     result.control = { files: counts.files, bytes: counts.bytes };
+    result.notes.push(...describeProblems(counts));
   }
   for (const { name, schema_version } of deployments) {
     const snapshot = await DatabaseSnapshot.open(sources.database.address, name);
@@ -353,9 +389,5 @@ async function* composeArchive(
       await snapshot.close();
     }
   }
-  result.sections = yield* archive.end(manifest);
+  result.sections = yield* archive.end(manifest, passphrase);
 }
-
-/** Files of the control plane that a restore does not need: of running instances, caches, locks. */
-const isPassing = (path: string): boolean =>
-  /^(instances|image-builds|tracing\.key)(\/|$)|^deployments\/[^/]+\/cache(\/|$)|\.lock$|\.tmp$/.test(path);

@@ -2,30 +2,38 @@ import { createHash } from "node:crypto";
 
 import { z } from "zod";
 
+import { COPIED_TABLES } from "../../trace/backups/copied-tables.ts";
 import type { TarEntry } from "./tar.ts";
 
-/** Format of the archive. A higher one is refused. */
-export const FORMAT = 1;
+/** Format of the archive. A higher one is rejected; 1 has neither times of files nor an authentication code. */
+export const FORMAT = 2;
 export const INTRODUCTION = "heddle-backup.json";
 export const MANIFEST = "manifest.json";
-/** Last entry: the hash of the manifest. */
 export const MANIFEST_HASH = "manifest.json.sha256";
+/** Authentication code of the manifest, in archives that were written with a passphrase. */
+export const MANIFEST_MAC = "manifest.json.mac";
+export const MOST_MANIFEST_BYTES = 256 * 1024 * 1024;
+
+/** The platform's database, and that of a deployment. */
+const database = z.string().regex(/^heddle(_d_[0-9a-f]{32})?$/);
 
 /** First entry of an archive: what a restore must know before it reads the rest. */
 export const introductionSchema = z.object({
-  format: z.number().int(),
+  format: z.number().int().min(1),
   heddle_version: z.string(),
   created_at: z.string(),
   /** Databases in the archive: the platform's first, then those of deployments. Empty when they are external. */
-  databases: z.array(z.object({ name: z.string(), schema_version: z.number().int() })),
+  databases: z.array(z.object({ name: database, schema_version: z.number().int().min(1) })),
   /** Schema version of the trace store; null when the archive holds no traces. */
   traces_version: z.number().int().nullable(),
   keys: z.enum(["encrypted", "left out", "none"]),
+  /** Directory of the control plane, in whose place alone its builds can be used. */
+  control_directory: z.string().nullable().default(null),
 });
 export type Introduction = z.infer<typeof introductionSchema>;
 
 const tableSchema = z.object({
-  database: z.string(),
+  database,
   table: z.string(),
   columns: z.array(z.string()),
   rows: z.number().int(),
@@ -47,11 +55,11 @@ export const manifestSchema = z.object({
   sections: z.array(sectionSchema),
   tables: z.array(tableSchema),
   /** Values of sequences, by database and name. */
-  sequences: z.array(z.object({ database: z.string(), name: z.string(), value: z.string(), called: z.boolean() })),
+  sequences: z.array(z.object({ database, name: z.string(), value: z.string(), called: z.boolean() })),
   /** Roles of deployments, with the verifiers of their passwords. */
-  roles: z.array(z.object({ name: z.string(), verifier: z.string().nullable(), connections: z.number().int() })),
+  roles: z.array(z.object({ name: database, verifier: z.string().nullable(), connections: z.number().int() })),
   /** Rows of the parts of each trace table, in the files. */
-  traces: z.array(z.object({ table: z.string(), parts: z.number().int(), rows: z.number().int() })),
+  traces: z.array(z.object({ table: z.enum(COPIED_TABLES), parts: z.number().int(), rows: z.number().int() })),
   /** What the archive lacks, and what to do about it. */
   notes: z.array(z.string()),
 });
@@ -63,7 +71,7 @@ export function sectionName(entry: string): string {
   return first === "postgres" || first === "traces" ? `${first}/${second}` : first;
 }
 
-/** Hash of a section: the name, kind and content of its entries, in their order. */
+/** Hash of a section: the name, kind, attributes and content of its entries, in their order. */
 export class SectionHash {
   readonly #hash = createHash("sha256");
   readonly name: string;
@@ -74,10 +82,12 @@ export class SectionHash {
     this.name = name;
   }
 
-  begin({ name, type, size, mode, uid, gid, target }: TarEntry): void {
+  begin({ name, type, size, mode, uid, gid, target, mtime }: TarEntry): void {
     this.entries++;
     this.bytes += size;
-    this.#hash.update(`${JSON.stringify([name, type, size, mode & 0o7777, uid, gid, target])}\n`);
+    // format 1 has no times
+    const attributes = [name, type, size, mode & 0o7777, uid, gid, target, ...(mtime === 0 ? [] : [mtime])];
+    this.#hash.update(`${JSON.stringify(attributes)}\n`);
   }
 
   update(chunk: Uint8Array): void {

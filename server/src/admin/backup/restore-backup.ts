@@ -3,35 +3,39 @@
  * loaded. From the first byte written until everything has been verified, a marker in the data directory keeps servers
  * from starting on it; a restore that did not finish is started over.
  */
-import { createWriteStream, existsSync } from "node:fs";
-import { chmod, lchown, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { chmod, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { pipeline } from "node:stream/promises";
 
 import { ID_FILE } from "../../base/blob/blob-location.ts";
 import { blobDirectory } from "../../base/blob/open-blobs.ts";
 import { blobOptions } from "../../base/blob/settings.ts";
-import { newestStoreMigration } from "../../base/clickhouse/migrate.ts";
 import { readOptions } from "../../base/config/options.ts";
 import { connect, type DatabaseAddress, type Sql } from "../../base/db/connect.ts";
 import { CopyConnection } from "../../base/db/copy-connection.ts";
 import { EmbeddedPostgres, stopAbandonedPostgres } from "../../base/db/embedded-postgres.ts";
-import { migrateDatabase, newestMigration } from "../../base/db/migrate.ts";
+import { migrateDatabase } from "../../base/db/migrate.ts";
 import { restoreMarker } from "../../base/db/unfinished-restore.ts";
 import { createLog } from "../../base/log.ts";
 import { defaultKeyFile } from "../../base/secrets/key-file.ts";
 import { secretsOptions } from "../../base/secrets/settings.ts";
+import { hasSource, servingRevisions } from "../../control/revisions/source.ts";
+import { runProgram } from "../../control/drivers/process/run-program.ts";
+import { endAllInstances } from "../../control/runtime/sql.ts";
 import { recordCommand } from "../record-command.ts";
 import type { DataLocation } from "../with-database.ts";
-import { type EntryContent, readArchive } from "./archive-reader.ts";
+import { type EntryContent, type PlacedEntry, readArchive } from "./archive-reader.ts";
 import { openArchivePlace } from "./archive-place.ts";
+import { isPassing } from "./control-files.ts";
 import { quoted } from "./copy-database.ts";
-import type { Introduction, Manifest, Section } from "./manifest.ts";
+import { FileRestorer } from "./restore-files.ts";
+import type { Introduction, Manifest } from "./manifest.ts";
 import { DatabaseLoader } from "./restore-database.ts";
 import { attachTraces, deleteOrphans, WAITING_PARTS } from "./restore-traces.ts";
 import { openKeys } from "./seal-keys.ts";
 import { backupOptions } from "./settings.ts";
 import { ArchiveError, type TarEntry } from "./tar.ts";
+import { type VerifiedArchive, verifyArchive } from "./verify-archive.ts";
 
 export interface RestoreRequest {
   location: DataLocation;
@@ -40,17 +44,9 @@ export interface RestoreRequest {
   /** Leaves out the keys of the archive. */
   withoutKeys: boolean;
   passphrase: string | undefined;
+  /** Whether to reject an archive that the passphrase does not authenticate. */
+  onlyAuthenticated?: boolean;
   onProgress: (message: string) => void;
-}
-
-export interface VerifiedArchive {
-  archive: string;
-  bytes: number;
-  introduction: Introduction;
-  databases: { name: string; tables: number; rows: number }[];
-  traces: Manifest["traces"];
-  sections: Section[];
-  notes: string[];
 }
 
 export interface RestoreResult extends VerifiedArchive {
@@ -58,60 +54,12 @@ export interface RestoreResult extends VerifiedArchive {
   control: { files: number; bytes: number };
   /** Runs that arrived after the backup's moment, in projects that it does not have; removed. */
   removed_runs: number;
+  /** Deployments that serve, and what the platform does about their builds at its next start. */
+  deployments: { name: string; build: "restored" | "rebuilt" | "lost" }[];
 }
 
 /** What a data directory holds that a restore would write. */
 const DATA = ["postgres", "chdb", "blobs", "control", "secrets.keys"];
-
-/** Reads an archive to its end, and compares all of it with its manifest. */
-export async function verifyArchive(
-  from: string,
-  env: Record<string, string | undefined>,
-  onKeys?: (sealed: Buffer) => void,
-): Promise<VerifiedArchive & { manifest: Manifest }> {
-  const place = await openArchivePlace(from, readOptions(backupOptions, env));
-  try {
-    const { introduction, manifest, bytes } = await readArchive(
-      await place.read(),
-      async ({ name }, content) => {
-        if (name === "keys/keys.sealed") onKeys?.(await content.whole());
-      },
-      refuseNewer,
-    );
-    return { archive: place.shown, bytes, introduction, manifest, ...describe(introduction, manifest) };
-  } finally {
-    place.close();
-  }
-}
-
-const describe = ({ databases }: Introduction, { tables, traces, sections, notes }: Manifest) => ({
-  databases: databases.map(({ name }) => {
-    const own = tables.filter(({ database }) => database === name);
-    return { name, tables: own.length, rows: own.reduce((sum, { rows }) => sum + rows, 0) };
-  }),
-  traces,
-  sections,
-  notes,
-});
-
-async function refuseNewer({ databases, traces_version, heddle_version }: Introduction): Promise<void> {
-  const newest = await newestMigration();
-  const newer = databases.find(({ schema_version }) => schema_version > newest);
-  const suffix = `Restore the archive with Heddle ${heddle_version}, which has written it, or a newer version.`;
-  if (newer) {
-    throw new ArchiveError(
-      `The archive has schema version ${newer.schema_version}, but this version of Heddle supports versions up to ` +
-        `${newest}. ${suffix}`,
-    );
-  }
-  const newestStore = await newestStoreMigration();
-  if (traces_version !== null && traces_version > newestStore) {
-    throw new ArchiveError(
-      `The traces in the archive have schema version ${traces_version}, but this version of Heddle supports versions ` +
-        `up to ${newestStore}. ${suffix}`,
-    );
-  }
-}
 
 export async function restoreBackup(request: RestoreRequest): Promise<RestoreResult> {
   const { location, from, onProgress } = request;
@@ -121,23 +69,37 @@ export async function restoreBackup(request: RestoreRequest): Promise<RestoreRes
 
   onProgress("verifying the archive");
   let keys: Record<string, string> = {};
-  const verified = await verifyArchive(from, env, (sealed) => {
-    if (request.withoutKeys) return;
-    if (request.passphrase === undefined) {
-      throw new Error(
-        "The archive holds encrypted keys. Set HEDDLE_BACKUP_PASSPHRASE or --passphrase-file, or leave them out with " +
-          "--without-keys.",
-      );
-    }
-    keys = openKeys(sealed, request.passphrase);
+  const { passphrase, onlyAuthenticated = false } = request;
+  const verified = await verifyArchive(from, env, {
+    passphrase,
+    onlyAuthenticated,
+    onKeys(sealed) {
+      if (request.withoutKeys) return;
+      if (passphrase === undefined) {
+        throw new Error(
+          "The archive holds encrypted keys. Set HEDDLE_BACKUP_PASSPHRASE or --passphrase-file, or leave them out with " +
+            "--without-keys.",
+        );
+      }
+      keys = openKeys(sealed, passphrase);
+    },
   });
+  for (const warning of verified.warnings) onProgress(`WARNING ${warning}`);
   const { introduction } = verified;
   refuseOtherDatabase(introduction, databaseUri, env);
 
   await clearUnfinished(dataDir, attachments);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const { uid, gid } = statSync(dataDir);
+  // no other user may change what is being restored
+  await chmod(dataDir, 0o700);
   await writeFile(restoreMarker(dataDir), `${verified.archive}\n`, { mode: 0o600 });
   const result = await load(request, verified, keys, attachments);
+  // root restores for the user that the directory was made for
+  if (process.getuid?.() === 0 && uid !== 0) {
+    for (const directory of new Set([dataDir, attachments].filter((path) => existsSync(path))))
+      await runProgram("chown", ["-hR", `${uid}:${gid}`, "--", directory]);
+  }
   await rm(restoreMarker(dataDir));
   return result;
 }
@@ -193,12 +155,11 @@ async function clearUnfinished(dataDir: string, attachments: string): Promise<vo
 }
 
 interface Loading {
-  dataDir: string;
-  attachments: string;
   address: DatabaseAddress;
   manifest: Manifest;
   introduction: Introduction;
   result: RestoreResult;
+  files: FileRestorer;
   loader: DatabaseLoader | undefined;
   database: string | undefined;
   finishDatabase(): Promise<void>;
@@ -217,16 +178,20 @@ async function load(
     attachments: { files: 0, bytes: 0 },
     control: { files: 0, bytes: 0 },
     removed_runs: 0,
+    deployments: [],
   };
   const embedded = databaseUri === undefined ? new EmbeddedPostgres({ dataDir, lingerSeconds: 5 }) : undefined;
   const address = embedded ? await embedded.start() : { uri: databaseUri!, socket: null };
   const loading: Loading = {
-    dataDir,
-    attachments,
     address,
     manifest,
     introduction,
     result,
+    files: new FileRestorer({
+      blobs: attachments,
+      control: join(dataDir, "control"),
+      traces: join(dataDir, "chdb", WAITING_PARTS),
+    }),
     loader: undefined,
     database: undefined,
     async finishDatabase() {
@@ -242,16 +207,20 @@ async function load(
       }
     },
   };
+  const leavesOut = isNotRestored(introduction, dataDir);
   const place = await openArchivePlace(from, readOptions(backupOptions, env));
   try {
     if (embedded) await createDeployments(address, introduction, manifest);
-    const again = await readArchive(await place.read(), (entry, content) =>
-      restoreEntry(loading, entry, content, onProgress),
-    );
+    const again = await readArchive(await place.read(), {
+      async handle(entry, content) {
+        if (!leavesOut(entry)) await restoreEntry(loading, entry, content, onProgress);
+      },
+    });
     if (JSON.stringify(again.manifest) !== JSON.stringify(manifest)) {
       throw new ArchiveError("The archive was replaced while it was read.");
     }
     await loading.finishDatabase();
+    await loading.files.finish();
     await writeKeys(dataDir, env, keys);
     await finishStores(loading, location, onProgress);
     return result;
@@ -260,6 +229,19 @@ async function load(
     await loading.loader?.close();
     await embedded?.stop();
   }
+}
+
+/**
+ * Returns which entries are not needed here: builds that were made in another place, because programs in them contain
+ * its path, and those of format 1, whose place is unknown. The control plane builds them again.
+ */
+function isNotRestored({ format, control_directory: place }: Introduction, dataDir: string) {
+  const hasBuilds = format > 1 && place === join(realpathSync(dataDir), "control");
+  return ({ section, path, type }: PlacedEntry): boolean =>
+    section === "control" &&
+    (isPassing(path.join("/")) ||
+      (!hasBuilds && path[0] === "builds" && path.length > 1) ||
+      (format === 1 && type === "link"));
 }
 
 const ownerOf = (database: string): string | undefined => (database.startsWith("heddle_d_") ? database : undefined);
@@ -289,52 +271,34 @@ async function createDeployments(
 
 async function restoreEntry(
   loading: Loading,
-  entry: TarEntry,
+  entry: PlacedEntry,
   content: EntryContent,
   onProgress: (message: string) => void,
 ): Promise<void> {
-  const [section = "", ...rest] = entry.name.split("/");
-  if (rest.includes("..") || rest.some((name) => name === "" || name === ".")) {
-    throw new ArchiveError(`The archive holds an entry with the invalid name ${entry.name}.`);
-  }
-  const { dataDir, attachments, address, introduction, manifest, result } = loading;
-  if (section === "postgres") {
-    const [database = "", table = ""] = rest;
-    if (loading.database !== database) {
+  const { files, address, introduction, manifest, result } = loading;
+  const [space, name = ""] = entry.section.split("/");
+  if (space === "postgres") {
+    if (loading.database !== name) {
       await loading.finishDatabase();
-      const known = introduction.databases.find(({ name }) => name === database);
-      if (!known) throw new ArchiveError(`The archive holds the unknown database ${database}.`);
-      onProgress(`database ${database}`);
-      loading.loader = await DatabaseLoader.create(address, known, manifest, ownerOf(database));
-      loading.database = database;
+      const known = introduction.databases.find((database) => database.name === name);
+      if (!known) throw new ArchiveError(`The archive holds the unknown database ${name}.`);
+      onProgress(`database ${name}`);
+      loading.loader = await DatabaseLoader.create(address, known, manifest, ownerOf(name));
+      loading.database = name;
     }
-    await loading.loader!.load(table, await content.whole());
-  } else if (section === "traces")
-    await restoreFile(join(dataDir, "chdb", WAITING_PARTS, ...rest), entry, content, false);
-  else if (section === "blobs") {
-    await restoreFile(join(attachments, ...rest), entry, content, false);
-    if (entry.type === "file" && entry.name !== `blobs/${ID_FILE}`) count(result.attachments, entry);
-  } else if (section === "control") {
-    await restoreFile(join(dataDir, "control", ...rest), entry, content, true);
-    if (entry.type === "file") count(result.control, entry);
-  } else if (section !== "keys") throw new ArchiveError(`The archive holds the unknown entry ${entry.name}.`);
+    await loading.loader!.load(entry.path[0]!, content.chunks());
+  } else if (space === "traces" || space === "blobs" || space === "control") {
+    await files.restore(space, name, entry, content);
+    if (entry.type !== "file") return;
+    if (space === "control") count(result.control, entry);
+    if (space === "blobs" && entry.name !== `blobs/${ID_FILE}`) count(result.attachments, entry);
+  }
 }
 
 const count = (counts: { files: number; bytes: number }, { size }: TarEntry): void => {
   counts.files++;
   counts.bytes += size;
 };
-
-/** `withOwner`: of files of deployments that have system users of their own. Only root can set it. */
-async function restoreFile(path: string, entry: TarEntry, content: EntryContent, withOwner: boolean): Promise<void> {
-  await mkdir(entry.type === "directory" ? path : dirname(path), { recursive: true, mode: 0o700 });
-  if (entry.type === "link") await symlink(entry.target, path);
-  else if (entry.type === "file") {
-    await pipeline(content.chunks(), createWriteStream(path, { flags: "wx", mode: 0o600, flush: true } as object));
-  }
-  if (entry.type !== "link") await chmod(path, entry.mode & 0o7777);
-  if (withOwner && process.getuid?.() === 0) await lchown(path, entry.uid, entry.gid);
-}
 
 async function writeKeys(
   dataDir: string,
@@ -357,7 +321,8 @@ async function finishStores(
   location: DataLocation,
   onProgress: (message: string) => void,
 ): Promise<void> {
-  const { dataDir, address, introduction, manifest, result } = loading;
+  const { address, introduction, manifest, result } = loading;
+  const { dataDir } = location;
   const sql = connect(address, { max: 2, name: "heddle restore", silenceMs: 0 });
   try {
     if (introduction.databases.length === 0) await migrateDatabase(address);
@@ -372,6 +337,14 @@ async function finishStores(
       await rm(join(dataDir, "chdb", WAITING_PARTS), { recursive: true, force: true });
     }
     await mirrorFeedback(sql);
+    // they belong to the installation that was backed up, which may still run them
+    await endAllInstances(sql, "The platform was restored from a backup.");
+    const builds = join(dataDir, "control", "builds");
+    for (const serving of await servingRevisions(sql)) {
+      const isThere = existsSync(join(builds, serving.artifact_id, "complete"));
+      const build = isThere ? "restored" : hasSource(join(dataDir, "control"), serving) ? "rebuilt" : "lost";
+      result.deployments.push({ name: serving.name, build });
+    }
     await recordCommand(
       sql,
       createLog("warn"),

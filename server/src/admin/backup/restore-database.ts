@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
-import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
+import { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
 
 import { connect, type DatabaseAddress } from "../../base/db/connect.ts";
 import { CopyConnection } from "../../base/db/copy-connection.ts";
 import { migrate, MIGRATIONS } from "../../base/db/migrate.ts";
 import { copyStatement, quoted } from "./copy-database.ts";
 import type { Manifest } from "./manifest.ts";
-
-const decompress = promisify(gunzip);
+import { ArchiveError } from "./tar.ts";
 
 /** Loads the tables of one database, in the order of the archive, and verifies them against the manifest. */
 export class DatabaseLoader {
@@ -16,7 +15,10 @@ export class DatabaseLoader {
   readonly #address: DatabaseAddress;
   readonly #connection: CopyConnection;
   readonly #tables: Map<string, Manifest["tables"][number]>;
-  #current: { table: string; push: (chunk: Buffer | null) => Promise<void>; done: Promise<void> } | undefined;
+  readonly #loaded = new Set<string>();
+  #current:
+    | { table: string; left: number; push: (chunk: Buffer | null) => Promise<void>; done: Promise<void> }
+    | undefined;
 
   private constructor(name: string, address: DatabaseAddress, manifest: Manifest) {
     this.#name = name;
@@ -48,22 +50,32 @@ export class DatabaseLoader {
     return loader;
   }
 
-  /** Loads an entry of a table. Entries of a table follow one another. */
-  async load(table: string, content: Buffer): Promise<void> {
+  /**
+   * Loads an entry of a table. Entries of a table follow one another, and unpack to no more bytes than the manifest
+   * names.
+   */
+  async load(table: string, content: AsyncIterable<Buffer>): Promise<void> {
     if (this.#current?.table !== table) {
       await this.#endTable();
       this.#current = this.#beginTable(table);
     }
-    await this.#current.push(await decompress(content));
+    const current = this.#current;
+    for await (const chunk of Readable.from(content).compose(createGunzip()) as AsyncIterable<Buffer>) {
+      current.left -= chunk.length;
+      if (current.left < 0) throw new ArchiveError(`The rows of ${table} are more than the manifest names.`);
+      await current.push(chunk);
+    }
   }
 
   #beginTable(table: string) {
     const known = this.#tables.get(table);
-    if (!known) throw new Error(`The archive holds rows of ${table}, which its manifest does not name.`);
+    if (!known || this.#loaded.has(table))
+      throw new ArchiveError(`The archive holds rows of ${table}, which its manifest does not name at that place.`);
+    this.#loaded.add(table);
     const pipe = new Handover();
     const done = this.#connection.copyIn(copyStatement(table, known.columns, "from stdin"), pipe.read());
     done.catch((error: unknown) => pipe.fail(error));
-    return { table, done, push: (chunk: Buffer | null) => pipe.push(chunk) };
+    return { table, done, left: known.bytes, push: (chunk: Buffer | null) => pipe.push(chunk) };
   }
 
   async #endTable(): Promise<void> {

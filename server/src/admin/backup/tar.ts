@@ -1,6 +1,9 @@
 /**
- * Tar archives (ustar with the GNU extensions for long names and sizes above 8 GiB), which `tar` lists and extracts.
+ * Entries of tar archives, which `tar` lists and extracts. The library encodes and decodes header blocks; names that
+ * are long or not plain ASCII are separate entries before them (GNU), because its pax records lose line feeds.
  */
+import { Header } from "tar";
+
 export interface TarEntry {
   name: string;
   type: "file" | "directory" | "link";
@@ -8,15 +11,22 @@ export interface TarEntry {
   mode: number;
   uid: number;
   gid: number;
+  /** Time of the last change, in whole seconds since 1970. */
+  mtime: number;
   /** Target of a symbolic link. */
   target: string;
 }
 
 export const BLOCK = 512;
-const TYPES = { file: "0", directory: "5", link: "2" } as const;
-const LONG_NAME = "L";
-const LONG_TARGET = "K";
-const MOST_OCTAL = 0o77777777777;
+const TYPES = { file: "File", directory: "Directory", link: "SymbolicLink" } as const;
+const LONG_NAME = "NextFileHasLongPath";
+const LONG_TARGET = "NextFileHasLongLinkpath";
+/** Longest name or target in bytes: twice the longest path of Linux. */
+const MOST_NAME_BYTES = 8192;
+/** What every reader of tar understands in a header. */
+const PLAIN = /^[\x20-\x7e]{0,99}$/;
+/** Checksum as GNU tar and the library write it. */
+const CHECKSUM = /^[0-7]{6}(\0 | \0)$/;
 
 /** The archive is not what a backup has written, or no longer. */
 export class ArchiveError extends Error {
@@ -28,62 +38,38 @@ export const padding = (size: number): number => (BLOCK - (size % BLOCK)) % BLOC
 /** Returns the header blocks of an entry. */
 export function encodeHeader(entry: TarEntry): Buffer {
   const blocks: Buffer[] = [];
-  const long = (type: string, text: string) => {
+  const readable = (type: string, text: string) => {
+    if (PLAIN.test(text)) return text;
     const content = Buffer.from(`${text}\0`);
-    blocks.push(header({ ...entry, name: "././@LongLink", size: content.length, target: "" }, type));
+    blocks.push(encodeBlock({ path: "././@LongLink", size: content.length, type }));
     blocks.push(content, Buffer.alloc(padding(content.length)));
+    return text.replace(/[^\x20-\x7e]/g, "_").slice(0, 99);
   };
-  if (Buffer.byteLength(entry.name) > 100) long(LONG_NAME, entry.name);
-  if (Buffer.byteLength(entry.target) > 100) long(LONG_TARGET, entry.target);
-  blocks.push(header(entry, TYPES[entry.type]));
+  const { name, type, target, ...attributes } = entry;
+  const linkpath = readable(LONG_TARGET, target);
+  const path = readable(LONG_NAME, name);
+  blocks.push(encodeBlock({ ...attributes, path, linkpath, type: TYPES[type] }));
   return Buffer.concat(blocks);
 }
 
-function header(entry: TarEntry, type: string): Buffer {
+type Fields = Partial<Omit<TarEntry, "type">> & { path: string; linkpath?: string; type: string };
+
+function encodeBlock({
+  path,
+  linkpath = "",
+  type,
+  size = 0,
+  mode = 0o600,
+  uid = 0,
+  gid = 0,
+  mtime = 0,
+}: Fields): Buffer {
   const block = Buffer.alloc(BLOCK);
-  Buffer.from(entry.name).copy(block, 0, 0, 100);
-  writeNumber(block, entry.mode & 0o7777, 100, 8);
-  writeNumber(block, entry.uid, 108, 8);
-  writeNumber(block, entry.gid, 116, 8);
-  writeNumber(block, entry.size, 124, 12);
-  writeNumber(block, 0, 136, 12);
-  block.write("        ", 148, "latin1");
-  block.write(type, 156, "latin1");
-  Buffer.from(entry.target).copy(block, 157, 0, 100);
-  block.write("ustar  \0", 257, "latin1");
-  block.write(checksumField(block), 148, "latin1");
+  const header = new Header({ path, linkpath, size, mode: mode & 0o7777, uid, gid, mtime: new Date(mtime * 1000) });
+  header.type = type as typeof header.type;
+  header.encode(block);
   return block;
 }
-
-const checksum = (block: Buffer): number => {
-  let sum = 0;
-  for (let i = 0; i < BLOCK; i++) sum += i >= 148 && i < 156 ? 0x20 : block[i]!;
-  return sum;
-};
-
-const checksumField = (block: Buffer): string => `${checksum(block).toString(8).padStart(6, "0")}\0 `;
-
-function writeNumber(block: Buffer, value: number, at: number, length: number): void {
-  if (value <= Math.min(MOST_OCTAL, 8 ** (length - 1) - 1)) {
-    block.write(`${value.toString(8).padStart(length - 1, "0")}\0`, at, "latin1");
-  } else {
-    block[at] = 0x80;
-    block.writeBigUInt64BE(BigInt(value), at + length - 8);
-  }
-}
-
-function readNumber(block: Buffer, at: number, length: number): number {
-  if (block[at] === 0x80) return Number(block.readBigUInt64BE(at + length - 8));
-  const text = block.toString("latin1", at, at + length).replace(/[\0 ]+$/, "");
-  if (!/^[0-7]*$/.test(text)) throw new ArchiveError("The archive is damaged: a header holds no number.");
-  return Number.parseInt(text || "0", 8);
-}
-
-const readText = (block: Buffer, at: number, length: number): string => {
-  const field = block.subarray(at, at + length);
-  const end = field.indexOf(0);
-  return field.toString("utf8", 0, end === -1 ? length : end);
-};
 
 /** Reads bytes from chunks of any length. */
 export class ByteReader {
@@ -129,8 +115,8 @@ export class ByteReader {
 
 /** Reads the next entry's header. Undefined at the archive's end, after which nothing may follow. */
 export async function readHeader(reader: ByteReader): Promise<TarEntry | undefined> {
-  let longName: string | undefined;
-  let longTarget: string | undefined;
+  let name: string | undefined;
+  let target: string | undefined;
   for (;;) {
     const block = await reader.exactly(BLOCK);
     if (block.every((byte) => byte === 0)) {
@@ -140,30 +126,56 @@ export async function readHeader(reader: ByteReader): Promise<TarEntry | undefin
       }
       return undefined;
     }
-    const isTar = block.toString("latin1", 257, 262) === "ustar";
-    if (!isTar || block.toString("latin1", 148, 156) !== checksumField(block))
-      throw new ArchiveError("The archive is damaged: a header is not intact.");
-    const size = readNumber(block, 124, 12);
-    const type = block.toString("latin1", 156, 157);
-    if (type === LONG_NAME || type === LONG_TARGET) {
-      const text = (await reader.exactly(size)).toString("utf8").replace(/\0$/, "");
-      await readPadding(reader, size);
-      if (type === LONG_NAME) longName = text;
-      else longTarget = text;
+    const header = decodeBlock(block);
+    if (header.type === LONG_NAME || header.type === LONG_TARGET) {
+      const isName = header.type === LONG_NAME;
+      if ((isName ? name : target) !== undefined || header.size! > MOST_NAME_BYTES)
+        throw new ArchiveError("The archive is damaged: an entry has more than one name, or one that is too long.");
+      const text = (await reader.exactly(header.size!)).toString("utf8").replace(/\0$/, "");
+      await readPadding(reader, header.size!);
+      if (isName) name = text;
+      else target = text;
       continue;
     }
-    const kind = (Object.keys(TYPES) as TarEntry["type"][]).find((known) => TYPES[known] === type);
-    if (!kind) throw new ArchiveError(`The archive is damaged: an entry has the unknown type ${JSON.stringify(type)}.`);
+    const type = (Object.keys(TYPES) as TarEntry["type"][]).find((known) => TYPES[known] === header.type);
+    if (!type)
+      throw new ArchiveError(`The archive holds an entry of the type ${header.type}, which no backup contains.`);
+    if (type !== "file" && header.size !== 0)
+      throw new ArchiveError("The archive is damaged: a directory has content.");
     return {
-      name: longName ?? readText(block, 0, 100),
-      type: kind,
-      size,
-      mode: readNumber(block, 100, 8),
-      uid: readNumber(block, 108, 8),
-      gid: readNumber(block, 116, 8),
-      target: longTarget ?? readText(block, 157, 100),
+      name: name ?? header.path ?? "",
+      type,
+      size: header.size!,
+      mode: header.mode!,
+      uid: header.uid!,
+      gid: header.gid!,
+      mtime: Math.floor((header.mtime?.getTime() || 0) / 1000),
+      target: target ?? header.linkpath ?? "",
     };
   }
+}
+
+function decodeBlock(block: Buffer): Header {
+  const broken = () => new ArchiveError("The archive is damaged: a header is not intact.");
+  if (block.toString("latin1", 257, 262) !== "ustar" || !CHECKSUM.test(block.toString("latin1", 148, 156)))
+    throw broken();
+  let header: Header;
+  try {
+    header = new Header(block);
+  } catch {
+    // numbers beyond those of JavaScript
+    throw broken();
+  }
+  header.uid ??= misplacedNumber(block, 108);
+  header.gid ??= misplacedNumber(block, 116);
+  const numbers = [header.size, header.mode, header.uid, header.gid];
+  if (!header.cksumValid || !numbers.every((number) => Number.isSafeInteger(number) && number! >= 0)) throw broken();
+  return header;
+}
+
+/** Reads an owner as Heddle 0.6 wrote those above 2,097,151: without the mark of a binary number. */
+function misplacedNumber(block: Buffer, at: number): number {
+  return Number(block.readBigUInt64BE(at));
 }
 
 export async function readPadding(reader: ByteReader, size: number): Promise<void> {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { connect, type Sql } from "../../base/db/connect.ts";
 import { MIGRATIONS } from "../../base/db/migrate.ts";
 import { openDatabase } from "../../base/db/open-database.ts";
+import { restoreMarker } from "../../base/db/unfinished-restore.ts";
 import { createLog } from "../../base/log.ts";
 import { selectKeys } from "../../base/secrets/sql.ts";
 import { openKeyring } from "../../base/secrets/secrets.ts";
@@ -25,6 +26,10 @@ const BESIDE_POOL = 20;
  */
 export async function* checkDatabase(settings: DoctorSettings): Findings {
   const { dataDir, databaseUri } = settings;
+  if (existsSync(restoreMarker(dataDir))) {
+    const advice = "Run heddle restore again, which starts over, or delete the directory.";
+    return yield failure("restore", `A restore into ${dataDir} has not finished, and no server starts on it.`, advice);
+  }
   if (databaseUri === undefined && !existsSync(join(dataDir, "postgres"))) {
     return yield skipped("postgres", "There is no embedded Postgres yet; the first start creates it.");
   }
@@ -33,7 +38,10 @@ export async function* checkDatabase(settings: DoctorSettings): Findings {
   try {
     database = await openDatabase({ dataDir, uri: databaseUri, log });
   } catch (error) {
-    return yield failure("postgres", `Postgres cannot be reached: ${reason(error)}.`, unreachableAdvice(databaseUri));
+    // some errors name the command that helps
+    const [, command] = (error as Error).message.split("\n");
+    const advice = /^ {2}\w/.test(command ?? "") ? `Run: ${command!.trim()}` : unreachableAdvice(settings);
+    return yield failure("postgres", `Postgres cannot be reached: ${reason(error).replace(/:$/, "")}.`, advice);
   }
   try {
     const sql = connect(database.address, { max: 1, name: "heddle doctor" });
@@ -49,9 +57,9 @@ export async function* checkDatabase(settings: DoctorSettings): Findings {
   }
 }
 
-const unreachableAdvice = (uri: string | undefined): string =>
-  uri === undefined
-    ? "See postgres/log in the data directory."
+const unreachableAdvice = ({ databaseUri, dataDir }: DoctorSettings): string =>
+  databaseUri === undefined
+    ? `See ${join(dataDir, "postgres", "postgres.log")}.`
     : "Check host, port, user, password and firewall of DATABASE_URI (--postgres-uri).";
 
 interface ServerFacts {
@@ -66,6 +74,8 @@ interface ServerFacts {
   has_vector: boolean;
   installed_vector: boolean;
   may_create: boolean;
+  database: string;
+  role: string;
 }
 
 async function* examine(sql: Sql, settings: DoctorSettings): Findings {
@@ -79,7 +89,8 @@ async function* examine(sql: Sql, settings: DoctorSettings): Findings {
       pg_is_in_recovery() as recovery,
       exists (select from pg_available_extensions where name = 'vector') as has_vector,
       exists (select from pg_extension where extname = 'vector') as installed_vector,
-      has_database_privilege(current_database(), 'create') as may_create`;
+      has_database_privilege(current_database(), 'create') as may_create,
+      quote_ident(current_database()) as database, quote_ident(current_user) as role`;
   yield* checkServer(facts!, settings);
   yield await checkRoundTrip(sql);
   yield await checkClock(sql);
@@ -123,7 +134,7 @@ function* checkServer(facts: ServerFacts, { databasePool }: DoctorSettings): Gen
     yield failure(
       "postgres.privileges",
       "The user may not create schemas and tables in this database.",
-      "Grant it: grant create on database NAME to USER.",
+      `As the owner of the database, run: grant create on database ${facts.database} to ${facts.role}`,
     );
   }
 }

@@ -1,13 +1,16 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 
+import { findMisspelled } from "../../base/config/misspelled.ts";
 import { ConfigError, readOptions } from "../../base/config/options.ts";
 import { checkFreeSpace, probeDirectory } from "../../base/disk-space.ts";
 import { isOlder } from "../../base/is-older.ts";
 import { defaultKeyFile, isExposed, readKeyFile } from "../../base/secrets/key-file.ts";
 import { Keyring } from "../../base/secrets/keyring.ts";
 import { readVersion } from "../../base/version.ts";
-import { failure, type Finding, type Findings, ok, reason, warning } from "./finding.ts";
-import { allOptions, type DoctorSettings } from "./read-settings.ts";
+import { passagesTo } from "../../control/drivers/process/isolation/system-user.ts";
+import { failure, type Finding, type Findings, ok, reason, skipped, warning } from "./finding.ts";
+import { allOptions, type DoctorSettings, settingNames } from "./read-settings.ts";
 
 const OLDEST_NODE = "20.16.0";
 /** Free space below which a warning is due, in MiB: a day of a busy installation. */
@@ -21,7 +24,7 @@ export function* checkVersions(): Generator<Finding> {
     : ok("node", `Node.js ${node}.`);
 }
 
-/** Checks the data directory: its existence, its owner, free space, and that files can be written. */
+/** Checks the data directory: its existence, its owner, who can reach it, free space, and that files can be written. */
 export async function* checkDataDirectory({ dataDir, minFreeDiskMb }: DoctorSettings): Findings {
   const check = "data-directory";
   if (!existsSync(dataDir)) {
@@ -29,16 +32,11 @@ export async function* checkDataDirectory({ dataDir, minFreeDiskMb }: DoctorSett
   } else {
     try {
       await probeDirectory(dataDir);
-      const isOpen = process.platform !== "win32" && (statSync(dataDir).mode & 0o077) !== 0;
-      yield isOpen
-        ? warning(check, `Users other than its owner can read ${dataDir}.`, `Run: chmod 700 ${dataDir}`)
-        : ok(check, `${dataDir} is writable.`);
+      const wrong = findWrongModes(dataDir);
+      if (wrong.length === 0) yield ok(check, `${dataDir} is writable.`);
+      yield* wrong;
     } catch (error) {
-      yield failure(
-        check,
-        `${dataDir} cannot be written: ${reason(error)}.`,
-        "Free disk space, raise the quota, or give the directory to the user that runs Heddle.",
-      );
+      yield failure(check, `${dataDir} cannot be written: ${reason(error)}.`, adviseAccess(error, dataDir));
     }
   }
   const space = await checkFreeSpace(dataDir, minFreeDiskMb);
@@ -56,32 +54,83 @@ export async function* checkDataDirectory({ dataDir, minFreeDiskMb }: DoctorSett
   } else yield ok("disk", `${Math.round(free_mb / 1024)} GiB are free.`, figures);
 }
 
+/**
+ * Finds what other users can read, and directories that deployments' users cannot traverse: where deployments have
+ * system users, these traverse some directories and list none (control/drivers/process/isolation/system-user.ts).
+ */
+function findWrongModes(dataDir: string): Finding[] {
+  const check = "data-directory";
+  if (process.platform === "win32") return [];
+  const modeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  const control = join(dataDir, "control");
+  const passages = passagesTo(control).filter((path) => existsSync(control) && existsSync(path));
+  const deployments = join(control, "deployments");
+  const users = existsSync(deployments) ? readdirSync(deployments) : [];
+  const hasUsers = users.some((id) => existsSync(join(deployments, id, "uid")));
+  const closed = hasUsers ? passages.filter((path) => (modeOf(path) & 0o011) !== 0o011) : [];
+  // in a directory that nobody else can enter, all is closed
+  const canEnter = (modeOf(dataDir) & 0o011) !== 0;
+  const inside = canEnter ? readdirSync(dataDir).map((name) => join(dataDir, name)) : [];
+  const open = [dataDir, ...inside].filter((path) => (modeOf(path) & 0o066) !== 0);
+  const commands = open.map((path) => `chmod ${passages.includes(path) ? "711" : "go="} ${quoteForShell(path)}`);
+  const found: Finding[] = [];
+  if (closed.length > 0) {
+    const advice = `Run: chmod 711 ${closed.map(quoteForShell).join(" ")}`;
+    found.push(failure(check, `Deployments, as system users, cannot traverse ${closed.join(", ")}.`, advice));
+  }
+  if (open.length > 0) {
+    const message = `Users other than its owner can read ${open.join(", ")}.`;
+    found.push(warning(check, message, `Run: ${commands.join(" && ")}`));
+  }
+  return found;
+}
+
+/** Explains what to do about a file that this user may not open. */
+function adviseAccess(error: unknown, path: string): string {
+  const { code } = error as NodeJS.ErrnoException;
+  const own = process.getuid?.();
+  const owner = statSync(path, { throwIfNoEntry: false })?.uid;
+  if ((code !== "EACCES" && code !== "EPERM") || own === undefined || owner === undefined || owner === own)
+    return "Free disk space, raise the quota, or mount the file system for writing.";
+  return (
+    `It belongs to user ${owner}, and this is user ${own}. Run this command as the user that runs the servers: ` +
+    `sudo -u '#${owner}' heddle doctor`
+  );
+}
+
 /** Checks the encryption keys of stored secrets, without creating any. */
 export function* checkKeyFile({ dataDir, env, secrets }: DoctorSettings): Generator<Finding> {
   const check = "secrets-keys";
+  const path = secrets.secretsKeyFile ?? defaultKeyFile(dataDir);
   try {
     if (secrets.secretsKeys) {
       const { ids } = new Keyring(secrets.secretsKeys, "HEDDLE_SECRETS_KEYS");
       return yield ok(check, `HEDDLE_SECRETS_KEYS has ${count(ids.length, "key")}.`);
     }
-    const path = secrets.secretsKeyFile ?? defaultKeyFile(dataDir);
     const text = readKeyFile(path);
     if (text === null) {
       return yield env["HEDDLE_SECRETS_KEY_FILE"]
-        ? failure(check, `${path} (HEDDLE_SECRETS_KEY_FILE) does not exist.`, `Run: heddle secrets generate > ${path}`)
+        ? failure(
+            check,
+            `${path} (HEDDLE_SECRETS_KEY_FILE) does not exist.`,
+            "Restore it from its backup: without it, stored secrets are lost. If there never was one, run: " +
+              `(umask 077; heddle secrets generate > ${quoteForShell(path)})`,
+          )
         : ok(check, `${path} does not exist yet; the first start creates it.`);
     }
     const { ids } = new Keyring(text, path);
     yield isExposed(path)
-      ? failure(check, `Users other than its owner can read ${path}.`, `Run: chmod 600 ${path}`)
+      ? failure(check, `Users other than its owner can read ${path}.`, `Run: chmod 600 ${quoteForShell(path)}`)
       : ok(check, `${path} has ${count(ids.length, "key")}. Keep a backup of it, apart from the database's.`);
   } catch (error) {
-    yield failure(check, `The keys cannot be read: ${reason(error)}.`, "Restore the key file from its backup.");
+    const { code } = error as NodeJS.ErrnoException;
+    const advice = code === "EACCES" ? adviseAccess(error, path) : "Restore the key file from its backup.";
+    yield failure(check, `The keys cannot be read: ${reason(error)}.`, advice);
   }
 }
 
-/** Reads all settings of all roles, as their starts do. */
-export async function* checkSettings({ env }: Pick<DoctorSettings, "env">): Findings {
+/** Reads all settings of all roles, as their starts do, and looks for variables that are meant as settings. */
+export async function* checkSettings({ env, variables }: Pick<DoctorSettings, "env" | "variables">): Findings {
   const problems = new Set<string>();
   for (const declared of Object.values(await allOptions())) {
     try {
@@ -94,6 +143,21 @@ export async function* checkSettings({ env }: Pick<DoctorSettings, "env">): Find
   for (const line of problems)
     yield failure("settings", line, "Correct the variable; docs/settings.md lists them all.");
   if (problems.size === 0) yield ok("settings", "All settings in the environment are valid.");
+  const known = new Set([...variables, ...(await settingNames())]);
+  const { misspelled, unknown } = findMisspelled(Object.keys(env), known);
+  for (const { name, meant } of misspelled) {
+    yield warning(
+      "settings.misspelled",
+      `${name} is not a setting and has no effect.`,
+      `Did you mean ${meant}? Rename it, or unset it.`,
+    );
+  }
+  if (unknown.length > 0) {
+    yield skipped("settings.unknown", `Heddle reads no ${unknown.join(", ")}; code of the project may.`);
+  }
 }
+
+const quoteForShell = (text: string): string =>
+  /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`;

@@ -9,8 +9,16 @@ export interface DoctorTarget extends DataLocation {
   /** Address that the servers listen on. */
   host: string;
   /** Ports by the name of their server; 0, which picks a free one, is not checked. */
-  ports: Record<string, number>;
+  ports: Record<PortName, number>;
+  /** Servers that belong to the installation because the caller says so: by role, or by a port of their own. */
+  wanted: ReadonlySet<PortName>;
+  /** Whether the caller has named all roles, so that no others belong to it. */
+  hasAllRoles: boolean;
+  /** Variables that commands read, besides the settings of servers. */
+  variables: readonly string[];
 }
+
+export type PortName = "agent" | "trace" | "control" | "gateway" | "console";
 
 export interface DoctorSettings extends DoctorTarget {
   minFreeDiskMb: number;
@@ -41,6 +49,14 @@ export async function allOptions() {
     identity: { ...identityOptions, ...secretsOptions },
     console: consoleOptions,
   };
+}
+
+/** Returns the names of all settings of servers and backups. */
+export async function settingNames(): Promise<string[]> {
+  const { backupOptions } = await import("../backup/settings.ts");
+  return [...Object.values(await allOptions()), backupOptions].flatMap((declared) =>
+    Object.values(declared as Record<string, { env: string[] }>).flatMap(({ env }) => env),
+  );
 }
 
 /** Reads options; each invalid value is replaced by its default. */

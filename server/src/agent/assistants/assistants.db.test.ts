@@ -99,7 +99,8 @@ test("rejects invalid requests with a 4xx status", async () => {
   expect(await status("POST", "/assistants/search", { offset: 3e9 })).toBe(422);
   expect(await status("POST", "/assistants/search", { select: ["password"] })).toBe(422);
   expect(await status("POST", "/assistants/search", { sort_by: "config" })).toBe(422);
-  for (const id of [UNKNOWN, "nobody", "a%00b", "%27"]) {
+  expect(await status("GET", "/assistants/a%00b")).toBe(400);
+  for (const id of [UNKNOWN, "nobody", "%27"]) {
     expect(await status("GET", `/assistants/${id}`)).toBe(404);
     expect(await status("PATCH", `/assistants/${id}`, {})).toBe(404);
     expect(await status("DELETE", `/assistants/${id}`)).toBe(404);

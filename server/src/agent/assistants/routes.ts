@@ -7,8 +7,9 @@ import { rawJson } from "../../base/http/route.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { agentRoute, type AgentRoute, onAssistant, onSearch } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
-import { resolveAssistantId } from "../project/assistant-id.ts";
+import { resolveAssistantId, unknownAssistant } from "../project/assistant-id.ts";
 import { deleteAssistant } from "./delete-assistant.ts";
+import { mirrorConfig } from "./mirror-config.ts";
 import * as schema from "./schema.ts";
 import * as rows from "./sql.ts";
 
@@ -21,13 +22,14 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
   const { sql } = deps;
   const resolveId = (idOrGraph: string): string => {
     const id = resolveAssistantId(deps.project, idOrGraph);
-    if (id === undefined) throw notFound("Assistant not found");
+    if (id === undefined) throw unknownAssistant(idOrGraph, "Assistant not found");
     return id;
   };
   const found = <T>(request: T | undefined): T => {
     if (request === undefined) throw notFound("Assistant not found");
     return request;
   };
+  const isPython = (graphId: string) => deps.hosts.languageOf(graphId) === "python";
   const findRow = async (idOrGraph: string) => {
     const row = found(await rows.selectAssistantRow(sql, resolveId(idOrGraph)));
     return { graph_id: row.graph_id, config: row.config ?? {} };
@@ -48,7 +50,8 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
       async handler({ body, principal }) {
         const id = body.assistant_id ?? uuid7();
         deps.hosts.checkGraph(body.graph_id);
-        const { graph_id, config, context, metadata } = body;
+        const { graph_id, metadata } = body;
+        const { config, context } = isPython(graph_id) ? mirrorConfig(body) : body;
         const name = body.name ?? "Untitled";
         const assistantParams = {
           assistant_id: id,
@@ -116,7 +119,10 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
       async handler({ params, body }) {
         const id = resolveId(params.assistant_id);
         if (body.graph_id) deps.hosts.checkGraph(body.graph_id);
-        return rawJson(found(await rows.patchAssistant(sql, id, body)));
+        const mirrored = deps.hosts.hasPython ? mirrorConfig(body) : body;
+        const isMirrored =
+          mirrored !== body && isPython(body.graph_id ?? found(await rows.selectAssistantRow(sql, id)).graph_id);
+        return rawJson(found(await rows.patchAssistant(sql, id, isMirrored ? mirrored : body)));
       },
     }),
     agentRoute({

@@ -2,7 +2,7 @@ import type { Principal } from "../../base/auth/principal.ts";
 import { databaseNow } from "../../base/db/database-now.ts";
 import { notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
-import { resolveAssistantId } from "../project/assistant-id.ts";
+import { resolveAssistantId, unknownAssistant } from "../project/assistant-id.ts";
 import { toAuthUser } from "../custom-auth/access.ts";
 import { mayUseAssistant } from "../custom-auth/authorize-run.ts";
 import { isThreadPermitted } from "../custom-auth/sql.ts";
@@ -20,8 +20,6 @@ interface Caller {
 }
 
 const unknownThread = (id: string) => notFound(`Thread with ID ${id} not found`);
-const unknownAssistant = (id: string) =>
-  notFound(`No assistant found for "${id}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`);
 export const unknownCron = (id: string) => notFound(`Cron with ID ${id} not found`);
 
 /**

@@ -5,7 +5,7 @@ import type { DueCron, Firing } from "./sql.ts";
 
 /** The run that an occurrence starts. Throws for a payload that is no longer a valid run body. */
 export function runOfCron(
-  deps: Pick<AgentDeps, "project" | "settings" | "access">,
+  deps: Pick<AgentDeps, "project" | "settings" | "access" | "hosts">,
   cron: DueCron,
   occurrence: Date,
 ): Pick<Firing, "kwargs" | "metadata" | "strategy" | "temporary"> {

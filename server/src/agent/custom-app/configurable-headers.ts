@@ -1,17 +1,23 @@
+import { isInternalHeader } from "../../base/http/internal-headers.ts";
+import { credentialsIn } from "../../identity/platform-credentials.ts";
+import { CREDENTIAL_HEADERS } from "../../base/auth/credential-headers.ts";
 import type { HeaderRules } from "../project/http-schema.ts";
 
-const NEVER = new Set(["x-api-key", "x-tenant-id", "x-service-key", "x-heddle-csrf"]);
+const NEVER: ReadonlySet<string> = new Set([...CREDENTIAL_HEADERS, "proxy-authorization", "x-tenant-id"]);
+
+/** Whether a header may be stored and shown: it carries no credential, by its name or in its value. */
+export const isStorable = (name: string, value = ""): boolean =>
+  !NEVER.has(name) && !isInternalHeader(name) && credentialsIn(value).length === 0;
 
 /**
  * Headers that become part of a run's configuration, in lower case (contract §16.6): `x-*` and the user agent, or those
- * in `http.configurable_headers.includes`. Its `excludes` always win, and Heddle's own authentication headers are never
- * included.
+ * in `http.configurable_headers.includes`. Its `excludes` always win, and headers with credentials are never included.
  */
 export function configurableHeaders(headers: Headers, rules: HeaderRules | undefined): Record<string, string> {
   const isChosen = chosenHeaders(rules, (name) => name.startsWith("x-") || name === "user-agent");
   const chosen: Record<string, string> = {};
   headers.forEach((value, name) => {
-    if (!NEVER.has(name) && isChosen(name)) chosen[name] = value;
+    if (isChosen(name) && isStorable(name, value)) chosen[name] = value;
   });
   return chosen;
 }

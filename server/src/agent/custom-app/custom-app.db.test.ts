@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { type Context, Hono } from "hono";
 import { expect, test } from "vitest";
 
 import { atEnd } from "../../../test/at-end.ts";
@@ -13,6 +14,7 @@ import { createAgentApp } from "../../agent-app.ts";
 import { unauthorized } from "../../base/errors.ts";
 import type { Guard } from "../../base/http/route.ts";
 import { httpSection } from "../project/http-schema.ts";
+import type { CustomApp } from "./load-custom-app.ts";
 
 const PROJECT = fileURLToPath(new URL("../../../test/fixtures/app-project/langgraph.json", import.meta.url));
 const { call, agent } = await testAgentServer({}, PROJECT);
@@ -108,6 +110,67 @@ test("enable_custom_route_auth authenticates requests to its endpoints, not to i
   expect((await closed("GET", "/runs/afakeroute")).status).toBe(401);
   expect((await closed("GET", "/custom/me", undefined, { "x-api-key": "k" })).json).toEqual({ user: "local" });
   expect((await closed("GET", "/info")).status).toBe(200);
+});
+
+/** An app whose handlers record that they ran. */
+function recordingApp(ran: string[]) {
+  const run = (name: string) => (c: Context) => c.text(`secret ${ran.push(name) && name}`);
+  const app = new Hono();
+  app.use(async (c, next) => (c.req.query("interrupt") === undefined ? next() : c.text("interrupted", 418)));
+  app.get("/admin/export", run("export"));
+  app.get("/admin/:id{[0-9]+}/delete", run("delete"));
+  app.get("/files/*", run("files"));
+  app.on("BREW", "/coffee", run("coffee"));
+  app.get("/info", run("info"));
+  // an endpoint that is registered like middleware
+  app.all("/wild/*", async (c, next) => (c.req.path === "/wild/none" ? next() : run("wild")(c)));
+  app.use("/named", async (c, next) => (c.req.path === "/none" ? next() : run("named")(c)));
+  app.mount("/mounted", (request) => new Response(`secret ${ran.push("mounted") && request.url}`), {
+    replaceRequest: (request) => request,
+  });
+  const part = new Hono().basePath("/part").get("/one", run("part"));
+  part.onError((_, c) => c.text("of the part", 500));
+  app.route("/", part);
+  app.route("/nested", new Hono().get("/:x?", run("nested")));
+  return app;
+}
+
+const GUARDED = [
+  ...["/admin/export", "/admin/7/delete", "/files/a", "/wild/a", "/named", "/mounted/a", "/part/one", "/nested/a"],
+  ...["/nested", "/info"],
+];
+
+test("no handler of its own runs without authentication, however the path is written", async () => {
+  const ran: string[] = [];
+  const config = { ...deps.project.config, http: httpSection.parse({ enable_custom_route_auth: true }) };
+  const project = { ...deps.project, config };
+  const guarded = createCaller(createAgentApp({ ...deps, project, customApp: recordingApp(ran) as CustomApp }, keyed));
+  const ends = ["", "/", "//", "/.", "/x/..", "%0A", "%00", "%2F", "?x", ";x", "%20", "%FF", "/%2e%2e/export"];
+  const written = (path: string) => [
+    ...ends.map((end) => path + end),
+    ...[`/x/..${path}`, `/${path}`, path.replace("a", "%61"), path.replace("a", "%2561"), path.toUpperCase()],
+  ];
+  for (const path of GUARDED) {
+    for (const spelling of written(path)) {
+      for (const method of ["GET", "HEAD", "POST", "OPTIONS", "BREW"]) {
+        const answer = await guarded(method, spelling);
+        expect([method, spelling, ran]).toEqual([method, spelling, []]);
+        const statuses = method === "OPTIONS" ? [204, 400] : [400, 401, 404];
+        expect([method, spelling, answer.status]).toEqual([method, spelling, expect.toBeOneOf(statuses)]);
+      }
+    }
+  }
+  expect((await guarded("GET", "/nowhere")).status).toBe(401);
+  expect((await guarded("GET", "/ok")).json).toEqual({ ok: true });
+  // its middleware wraps the server's routes, and no others
+  expect((await guarded("GET", "/ok?interrupt")).status).toBe(418);
+  expect((await guarded("GET", "/nowhere?interrupt")).status).toBe(401);
+  const key = { "x-api-key": "k" };
+  for (const path of GUARDED) {
+    const answer = await guarded("GET", path, undefined, key);
+    expect([path, answer.status, answer.text]).toEqual([path, 200, expect.stringContaining("secret")]);
+  }
+  expect((await guarded("GET", "/nowhere", undefined, key)).text).toBe("404 Not Found");
 });
 
 test("middleware_order puts authentication before or after its middleware", async () => {

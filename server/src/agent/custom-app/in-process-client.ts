@@ -1,4 +1,5 @@
 import type { Authenticator, Principal } from "../../base/auth/principal.ts";
+import { CREDENTIAL_HEADERS } from "../../base/auth/credential-headers.ts";
 import type { OwnCodeApi } from "../project/own-code-api.ts";
 import { AGENT_PERMISSIONS } from "../custom-auth/agent-permissions.ts";
 
@@ -33,8 +34,6 @@ const isKeyOfEnvironment = (key: string | null): boolean =>
 
 /** Variables in which the SDK looks for a key, as its `Client` documents. */
 const KEY_VARIABLES = ["LANGGRAPH_API_KEY", "LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"];
-
-const CREDENTIAL_HEADERS = ["x-api-key", "x-service-key", "authorization", "cookie"];
 
 /**
  * Lets the project's own code, in this process or in one that this server started, call the server without a key: it

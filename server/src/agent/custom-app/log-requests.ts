@@ -2,9 +2,7 @@ import type { MiddlewareHandler } from "hono";
 
 import type { Log } from "../../base/log.ts";
 import type { HeaderRules } from "../project/http-schema.ts";
-import { chosenHeaders } from "./configurable-headers.ts";
-
-const NEVER = new Set(["authorization", "cookie", "x-api-key", "x-service-key"]);
+import { chosenHeaders, isStorable } from "./configurable-headers.ts";
 
 /** `http.logging_headers`: logs each request at level info, with the selected headers. */
 export function logRequests(log: Log, rules: HeaderRules): MiddlewareHandler {
@@ -14,7 +12,7 @@ export function logRequests(log: Log, rules: HeaderRules): MiddlewareHandler {
     await next();
     const headers: Record<string, string> = {};
     c.req.raw.headers.forEach((value, name) => {
-      if (!NEVER.has(name) && isChosen(name)) headers[name] = value;
+      if (isChosen(name) && isStorable(name, value)) headers[name] = value;
     });
     const { method, path } = c.req;
     log.info({ method, path, status: c.res.status, ms: Math.round(performance.now() - started), headers }, "request");

@@ -4,9 +4,10 @@
  * middleware parsed and changed, and streams pass through unbuffered.
  */
 import type { Context, Hono, MiddlewareHandler } from "hono";
+import { matchedRoutes } from "hono/route";
 
 import type { Principal } from "../../base/auth/principal.ts";
-import { type Guard, recognize, type Route } from "../../base/http/route.ts";
+import { type Guard, recognize, type Route, takesRequest } from "../../base/http/route.ts";
 import { toAuthUser } from "../custom-auth/access.ts";
 import type { CustomApp } from "./load-custom-app.ts";
 
@@ -17,13 +18,29 @@ type RouterRoute = CustomApp["routes"][number];
  * @param guard authentication for the app's own routes, where the project enables it (`http.enable_custom_route_auth`)
  */
 export function mountCustomApp(app: Hono, custom: CustomApp, guard: Guard | null): void {
-  if (guard) {
-    const authenticate = authenticateRoute(guard);
-    for (const route of custom.routes) if (isEndpoint(route)) app.on(route.method, route.path, authenticate);
-  }
+  const [own, endpoints] = [new Set<object>(), new Set<object>()];
+  if (guard) app.use(authenticateOwn(guard, own, endpoints));
   app.use(keepParsedBody);
+  const before = app.routes.length;
   // only the members in `CustomApp` are used
   app.route("/", custom as Hono);
+  for (const route of app.routes.slice(before)) {
+    own.add(route);
+    if (isEndpoint(route)) endpoints.add(route);
+  }
+}
+
+/**
+ * Authenticates the requests that an endpoint of the app takes, and those that no route of the server takes: a handler
+ * that is registered like middleware may answer them. The router that runs the handlers has decided which these are.
+ */
+function authenticateOwn(guard: Guard, own: ReadonlySet<object>, endpoints: ReadonlySet<object>): MiddlewareHandler {
+  return async (c, next) => {
+    const isForEndpoint = matchedRoutes(c).some((route) => endpoints.has(route));
+    if (!isForEndpoint && takesRequest(c, own)) return next();
+    setUserHeader(c, await recognize(guard.authenticator, c));
+    await next();
+  };
 }
 
 /**
@@ -61,16 +78,12 @@ function isEndpoint({ method, path, handler }: RouterRoute): boolean {
 
 const MOUNTED = /\bapplicationHandler\(/;
 
-function authenticateRoute(guard: Guard): MiddlewareHandler {
-  return async (c, next) => {
+/** `http.middleware_order: auth_first`: unauthenticated requests do not reach the project's middleware. */
+export function authenticateFirst(app: Hono, routes: Route[], guard: Guard): void {
+  const authenticate: MiddlewareHandler = async (c, next) => {
     setUserHeader(c, await recognize(guard.authenticator, c));
     await next();
   };
-}
-
-/** `http.middleware_order: auth_first`: unauthenticated requests do not reach the project's middleware. */
-export function authenticateFirst(app: Hono, routes: Route[], guard: Guard): void {
-  const authenticate = authenticateRoute(guard);
   for (const { permission, method, path, aliases = [] } of routes) {
     if (permission !== "public") for (const alias of [path, ...aliases]) app.on(method, alias, authenticate);
   }

@@ -2,11 +2,12 @@ import { type Context, Hono } from "hono";
 
 /** A path that no URL decodes to. */
 const OUTSIDE = "\0";
-const PROBES = new Set(["/ok", "/ready", "/readyz", "/livez"]);
+const PROBES = new Set(["/ok", "/ready", "/readyz", "/livez", "/metrics"]);
 
 /**
  * Strips `MOUNT_PREFIX` or `http.mount_prefix`, for proxies that pass paths on unchanged. All routes are below the
- * prefix; the probes also answer without it, for health checks.
+ * prefix; the probes and the metrics are also served without it,
+ * for whoever runs the server.
  */
 export function pathBelow(prefix: string): (request: Request) => string {
   const { getPath } = new Hono();

@@ -1,13 +1,16 @@
 /**
- * Serves the project's ASGI app (contract §17). Requests that match its routes go to the process of the project's
- * Python code. If the app has middleware, all requests do, and those without a route of the app come back: the server
- * answers them, and its responses pass through the middleware.
+ * Serves the project's ASGI app (contract §17). Requests that its routes may take go to the process of the project's
+ * Python code. If the app has middleware, all requests do. The app's own router decides which of its routes takes a
+ * request; what none takes comes back, and the server answers it, through the middleware.
+ *
+ * Where the app's routes require authentication, the process is told the caller, or that there is none: then no route
+ * of the app is considered, whatever the path (graph-host-python/heddle_host/project_code/app.py).
  */
 import type { Context, MiddlewareHandler, Next } from "hono";
 
 import { deferred } from "../../base/deferred.ts";
 import { AppError } from "../../base/errors.ts";
-import type { Route } from "../../base/http/route.ts";
+import { forgetCaller, takesRequest } from "../../base/http/route.ts";
 import type { AppDescription, CodeFrame, CodeRequest } from "../python-code/code-frames.ts";
 import type { CodeProcess } from "../python-code/code-process.ts";
 import { describeRequest } from "../python-code/describe-request.ts";
@@ -15,69 +18,50 @@ import { describeRequest } from "../python-code/describe-request.ts";
 export interface PythonAppOptions {
   process(): CodeProcess;
   describe(): AppDescription;
-  /** Whether the server itself has a route for a request. */
-  isOwnRoute(method: string, path: string): boolean;
   /** Authenticates the callers of the app's own routes, where the project enables it. */
   authenticate: ((c: Context) => Promise<object>) | null;
 }
 
 const NO_BODY = new Set([101, 204, 205, 304]);
 
+const REFUSAL = "heddle.pythonAppRefusal";
+
 export function pythonAppHandler(options: PythonAppOptions): MiddlewareHandler {
-  let described: AppDescription | undefined;
-  let patterns: { pattern: RegExp; methods: string[] | null }[] | null = [];
   return async (c, next) => {
-    const app = options.describe();
-    if (app !== described) [described, patterns] = [app, compile(app.routes)];
-    const { method, path } = c.req;
-    const matches =
-      app.routes !== null && patterns !== null
-        ? patterns.some(
-            ({ pattern, methods }) => pattern.test(decodePath(path)) && (methods === null || methods.includes(method)),
-          )
-        : !options.isOwnRoute(method, path);
-    if (!matches && !app.wraps && patterns !== null) return next();
-    const user = matches && options.authenticate ? await options.authenticate(c) : undefined;
-    await exchange(c, next, options.process(), { ...describeRequest(c.req.raw, path), ...(user && { user }) });
+    const { paths, wraps } = options.describe();
+    const own = takesRequest(c);
+    const described = describeRequest(c.req.raw, c.req.path);
+    const mayTake = paths === null ? !own : isAmong(paths, described.path);
+    if (!mayTake && !wraps) return next();
+    const request: CodeRequest = { ...described, own };
+    if (options.authenticate) {
+      request.guarded = true;
+      if (mayTake || !own) {
+        try {
+          request.user = await options.authenticate(c);
+        } catch (error) {
+          if (!wraps) {
+            if (own) return next();
+            throw error;
+          }
+          c.set(REFUSAL, error);
+        }
+      }
+    }
+    await exchange(c, next, options.process(), request);
   };
 }
 
-/** Returns whether the server has a route for a request. */
-export function routeMatcher(routes: Route[]): (method: string, path: string) => boolean {
-  const patterns = routes.flatMap(({ method, path, aliases = [] }) =>
-    [path, ...aliases].map((path) => ({ method, pattern: new RegExp(`^${toPattern(path)}/?$`) })),
-  );
-  return (method, path) =>
-    patterns.some((route) => route.pattern.test(path) && (route.method === method || method === "HEAD"));
-}
+/** Selects the requests to ask the app about; the app decides about them. */
+const isAmong = ({ exact, below }: NonNullable<AppDescription["paths"]>, path: string): boolean =>
+  exact.includes(path.replace(/\/+$/, "")) || below.some((prefix) => path.startsWith(prefix));
 
-const toPattern = (path: string): string =>
-  path
-    .split("/")
-    .map((part) =>
-      part === "*" || part.startsWith(":") ? ".+" : part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`),
-    )
-    .join("/");
-
-/** Translates Python's regular expressions; null when one cannot be translated. */
-function compile(routes: AppDescription["routes"]): { pattern: RegExp; methods: string[] | null }[] | null {
-  try {
-    return (routes ?? []).map(({ pattern, methods }) => ({
-      pattern: new RegExp(pattern.replaceAll("(?P<", "(?<"), "u"),
-      methods,
-    }));
-  } catch {
-    return null;
-  }
-}
-
-function decodePath(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
+/** Refuses unauthenticated requests that the app's middleware has let pass and no route of the server takes. */
+export const refuseUnauthenticated: MiddlewareHandler = (c, next) => {
+  const refusal = c.get(REFUSAL) as unknown;
+  if (refusal !== undefined && !takesRequest(c)) throw refusal as Error;
+  return next();
+};
 
 /** Sends one request to the app and sets its response. */
 async function exchange(c: Context, next: Next, process: CodeProcess, request: CodeRequest): Promise<void> {
@@ -188,6 +172,7 @@ async function replaceRequest(
   const isSame =
     JSON.stringify(headers) === JSON.stringify([...raw.headers]) && query === new URL(raw.url).search.slice(1);
   if (untouched && isSame) return;
+  forgetCaller(c);
   const url = new URL(raw.url);
   url.search = query;
   const init = { method: raw.method, headers: headers as [string, string][], signal: raw.signal };

@@ -2,6 +2,7 @@
 import type { Authenticator, Credentials, Principal } from "../../base/auth/principal.ts";
 import { AppError, unauthorized } from "../../base/errors.ts";
 import { PUBLIC_BODY_BYTES } from "../../base/http/hold-body.ts";
+import { isInternalHeader } from "../../base/http/internal-headers.ts";
 import type { AgentDeps } from "../deps.ts";
 import { asAppError } from "./access.ts";
 import { AGENT_PERMISSIONS } from "./agent-permissions.ts";
@@ -74,7 +75,10 @@ export function projectAuthenticator(
  * is not authenticated yet, so its size is limited: reading a larger body fails with 413.
  */
 function requestFor({ request, headers, method }: Credentials): Request {
-  if (!request) return new Request("http://localhost/", { method, headers });
+  if (!request) {
+    const shown = [...headers].filter(([name]) => !isInternalHeader(name));
+    return new Request("http://localhost/", { method, headers: shown });
+  }
   const init = { method: request.method, headers: request.headers };
   if (request.bodyUsed) return new Request(request.url, init);
   const declaredLength = Number(request.headers.get("content-length") ?? 0);

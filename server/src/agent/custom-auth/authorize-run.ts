@@ -51,8 +51,17 @@ export async function authorizeRun(
   return access.ask(principal, "threads:create_run", run);
 }
 
-/** Keys of `configurable` that identify the caller (contract §16.6). Never taken from the request. */
-const USER_KEYS = ["langgraph_auth_user", "langgraph_auth_user_id", "langgraph_auth_permissions"];
+/**
+ * Keys of `configurable` that the server alone sets (contract §16.6). The user of a run that resumes another one is that
+ * one's, and its caller's are the last two: users.sql decides when the run begins.
+ */
+const USER_KEYS = [
+  "langgraph_auth_user",
+  "langgraph_auth_user_id",
+  "langgraph_auth_permissions",
+  "heddle_answering_user",
+  "heddle_answering_user_id",
+];
 
 /** Sets the caller's identity in a run's `configurable`. */
 export function setAuthUser(

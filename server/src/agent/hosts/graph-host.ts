@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 
 import {
+  type BlockingCode,
   encodeFrame,
   FrameReader,
   type GraphStatus,
@@ -22,6 +23,7 @@ import { deferred, type Deferred } from "../../base/deferred.ts";
 import { AppError, coerceError, unavailable } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { OwnCodeApi } from "../project/own-code-api.ts";
+import { BlockedLoop, SUSPECT_MS } from "./blocked-loop.ts";
 import { hostEnvironment } from "./host-environment.ts";
 import type { HostLaunch } from "./host-language.ts";
 import type { Project } from "../project/read-project.ts";
@@ -64,10 +66,12 @@ export interface HostOptions {
 
 /** Longest pause of a debugger. */
 const LONGEST_PAUSE_MS = 86_400_000;
+/** Longest delay of the server's stop by the lifespan of the project's app. */
+const CLOSE_MS = 3000;
 /** Signals sent by operators and kernels; a process that crashes by itself ends with others. */
 const FROM_OUTSIDE = new Set<NodeJS.Signals>(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"]);
-/** Silence after which a host gets no new work. It is killed `blockMs` later, or earlier. */
-const SUSPECT_MS = 1000;
+/** Silence after which a host close to its memory limit is collecting garbage in vain. */
+const FULL_MS = 10_000;
 /**
  * Longest wait for the end of a dead host's stream. It comes at once, unless a child process that the host left behind
  * holds the other end.
@@ -88,6 +92,8 @@ export class GraphHost {
   isOverdue = false;
   state: "starting" | "ready" | "draining" | "dead" = "starting";
   rss = 0;
+  /** The run whose code blocked the event loop until the process was killed. */
+  culprit: string | undefined;
   /** Reason of a kill, set before it. */
   #killReason: string | undefined;
   #stderrTail = "";
@@ -104,10 +110,17 @@ export class GraphHost {
   #startedAt = performance.now();
   #lastPing = 0;
   #lastPong = 0;
+  readonly #blocked: BlockedLoop;
 
   constructor(options: HostOptions, events: HostEvents) {
     this.#options = options;
     this.#events = events;
+    this.#blocked = new BlockedLoop({
+      ...options,
+      pid: () => this.pid,
+      runIds: () => this.runs.keys(),
+      send: (line) => this.#watchdog?.writable && this.#watchdog.write(`${line}\n`),
+    });
   }
 
   /** Set once the process has exited by itself. */
@@ -180,6 +193,12 @@ export class GraphHost {
         this.kill(`broke the protocol: ${coerceError(error).message}`);
       }
     });
+    let partial = "";
+    this.#watchdog.on("data", (chunk: Buffer) => {
+      const lines = (partial + chunk.toString()).split("\n");
+      partial = lines.pop()!;
+      for (const line of lines) this.#blocked.receive(JSON.parse(line) as BlockingCode);
+    });
     // the exit event covers socket errors
     for (const stream of [this.#socket, this.#watchdog]) stream.on("error", () => {});
   }
@@ -246,6 +265,15 @@ export class GraphHost {
     this.#send({ t: "drain" });
   }
 
+  /** Ends the process, after the lifespan that it runs. */
+  close(reason: string): void {
+    if (!this.#options.launch.hasLifespan || (this.state !== "ready" && this.state !== "draining"))
+      return this.kill(reason);
+    this.#killReason ??= reason;
+    this.#send({ t: "close" });
+    setTimeout(() => this.kill(reason), CLOSE_MS).unref();
+  }
+
   kill(reason: string): void {
     this.#killReason ??= reason;
     this.#child?.kill("SIGKILL");
@@ -268,13 +296,18 @@ export class GraphHost {
     }
     const { launch, blockMs, memoryMb } = this.#options;
     const rss = residentBytes(this.pid) ?? this.rss;
-    if (this.#silentFor > blockMs) {
-      // close to the limit it is the garbage collector that blocks
-      const full = rss > memoryMb * 0.9 * 1024 * 1024;
-      if (full) this.kill(`exceeded its memory limit of ${memoryMb} MB and stopped responding`);
-      else this.kill(`did not answer for ${blockMs / 1000} s: something blocked its event loop`);
+    // close to the limit it is the garbage collector that blocks
+    if (this.#silentFor > Math.min(blockMs, FULL_MS) && rss > memoryMb * 0.9 * 1024 * 1024) {
+      this.kill(`exceeded its memory limit of ${memoryMb} MB and stopped responding`);
       return;
     }
+    const reason = this.#blocked.check(this.#silentFor);
+    if (reason !== undefined) {
+      this.culprit = this.#blocked.runId;
+      this.kill(reason);
+      return;
+    }
+    if (this.#blocked.isRun) this.#returnCalls();
     if (rss > launch.mostMemoryMb(memoryMb) * 1024 * 1024) {
       this.kill(`exceeded its memory limit of ${memoryMb} MB`);
       return;
@@ -283,6 +316,24 @@ export class GraphHost {
       this.#lastPing = performance.now();
       this.#send({ t: "ping", n: Math.round(this.#lastPing) });
     }
+  }
+
+  /** Lets other hosts answer the calls that wait for a blocked event loop. */
+  #returnCalls(): void {
+    for (const [id, { method, done }] of this.#calls) {
+      if (method === "state.update") continue;
+      this.#calls.delete(id);
+      done.reject(new LostCallError("The graph host is blocked."));
+    }
+  }
+
+  /**
+   * Stops a cancelled run that has not ended by itself because code blocks the event loop. The run's end is up to the
+   * caller. Where that run's own code blocks and cannot be interrupted, its process is killed if it executes no other.
+   */
+  stopBlockedRun(runId: string): void {
+    if (this.#blocked.interruptCancelled(runId)) return;
+    if (this.runs.size === 0) this.kill("did not stop a cancelled run: something blocked its event loop");
   }
 
   /** Resets the silence after a pause of the server itself, when a host's silence proves nothing. */
@@ -381,11 +432,18 @@ export class GraphHost {
     this.#socket?.destroy();
     this.#watchdog?.destroy();
     for (const { method, done } of this.#calls.values()) {
-      done.reject(unavailable(`The graph host ${reason} during ${method}.`));
+      done.reject(new LostCallError(`The graph host ${reason} during ${method}.`));
     }
     this.#calls.clear();
     for (const done of this.#flushed.splice(0)) done();
     this.#events.onExit(this, reason);
+  }
+}
+
+/** A host that has ended, or is blocked, has not answered a call. */
+export class LostCallError extends AppError {
+  constructor(message: string) {
+    super(503, message, { headers: { "Retry-After": "1" } });
   }
 }
 

@@ -21,6 +21,8 @@ import { pythonHosts } from "./python-hosts.ts";
 export interface GraphHostsOptions extends Omit<HostPoolOptions, "language"> {
   /** Interpreter for Python graphs; by default the one of the project's environment. */
   python: string | undefined;
+  /** Whether graph hosts run the lifespan of the project's Python app. */
+  runsLifespan: boolean;
 }
 
 export class GraphHosts {
@@ -84,6 +86,11 @@ export class GraphHosts {
   /** Whether a host of some language can take a run right now. */
   get hasCapacity(): boolean {
     return this.#all.some((pool) => pool.hasCapacity);
+  }
+
+  /** Whether the project has Python graphs. */
+  get hasPython(): boolean {
+    return this.#languages.has("python");
   }
 
   /** Throws when the graph cannot run: 404 unknown, 422 not loadable. */
@@ -209,7 +216,7 @@ export class GraphHosts {
   }
 
   #hostsOf(language: Language): HostLanguage {
-    return language === "python" ? pythonHosts(this.#options.python) : javascriptHosts;
+    return language === "python" ? pythonHosts(this.#options.python, this.#options.runsLifespan) : javascriptHosts;
   }
 }
 

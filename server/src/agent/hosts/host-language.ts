@@ -9,6 +9,12 @@ export interface HostLaunch {
   environment: Record<string, string>;
   /** Description of the project, read by the host. */
   project: object;
+  /** Whether the host runs the lifespan of the project's app, which must end before the process does. */
+  hasLifespan: boolean;
+  /** Whether the host can interrupt code that blocks its event loop. */
+  canInterrupt: boolean;
+  /** What a developer should do instead of blocking the event loop, in one sentence. */
+  blockHint: string;
   /** Resident memory in MB beyond which the server kills the host. */
   mostMemoryMb(memoryMb: number): number;
 }

@@ -16,9 +16,9 @@ import type {
   RunStart,
   TraceDestination,
 } from "../../../../graph-host/src/host-protocol.ts";
-import { AppError, coerceError, notFound, unavailable, unprocessable } from "../../base/errors.ts";
+import { coerceError, notFound, unavailable, unprocessable } from "../../base/errors.ts";
 import type { Project } from "../project/read-project.ts";
-import { GraphHost, type HostEvents, type HostOptions, type HostText } from "./graph-host.ts";
+import { GraphHost, LostCallError, type HostEvents, type HostOptions, type HostText } from "./graph-host.ts";
 import type { HostLanguage, HostLaunch } from "./host-language.ts";
 import { RecentHosts } from "./recent-hosts.ts";
 
@@ -197,7 +197,7 @@ export class HostPool {
   }
 
   /**
-   * Calls any host. Retries up to twice when the host dies, unless the call changes state.
+   * Calls any host. Retries up to twice when the host dies or is blocked, unless the call changes state.
    * @returns raw JSON text
    */
   async call<M extends keyof HostCalls>(
@@ -213,8 +213,7 @@ export class HostPool {
       try {
         return await host.call(method, params, timeoutMs);
       } catch (error) {
-        const lost = error instanceof AppError && error.status === 503 && host.state === "dead";
-        if (!lost || attempt === 3 || method === "state.update") throw error;
+        if (!(error instanceof LostCallError) || attempt === 3 || method === "state.update") throw error;
       }
     }
   }
@@ -281,7 +280,7 @@ export class HostPool {
             clearInterval(check);
             resolve();
           }, 10);
-          host.kill("the server stopped");
+          host.close("the server stopped");
         }),
     );
     await Promise.all(exits);

@@ -34,6 +34,10 @@ export const javascriptHosts: HostLanguage = {
         ],
         environment: {},
         project: { dir, from: packages.from, graphs },
+        hasLifespan: false,
+        // V8 can only end all code that is waiting in the microtask queue with the code that blocks
+        canInterrupt: false,
+        blockHint: "Await an asynchronous call, or use a worker thread.",
         // off-heap memory (buffers, wasm) does not count against V8's limit
         mostMemoryMb: (memoryMb) => memoryMb * 1.25 + 256,
       },

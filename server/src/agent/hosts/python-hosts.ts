@@ -1,11 +1,12 @@
-import { packageEnvironment, projectInterpreter } from "../project/python-package.ts";
+import { packageEnvironment, projectInterpreter, pythonApp } from "../project/python-package.ts";
 import type { HostLanguage } from "./host-language.ts";
 
 /**
  * Python hosts run with the project's interpreter.
  * @param configured interpreter that HEDDLE_PYTHON names
+ * @param runsLifespan whether the lifespan of the project's Python app runs in each host, too
  */
-export const pythonHosts = (configured: string | undefined): HostLanguage => ({
+export const pythonHosts = (configured: string | undefined, runsLifespan: boolean): HostLanguage => ({
   name: "python",
   async prepare(project) {
     const found = await projectInterpreter(project, configured);
@@ -13,6 +14,7 @@ export const pythonHosts = (configured: string | undefined): HostLanguage => ({
     const { executable, python } = found.interpreter;
     const { dir, graphs, config } = project;
     const wanted = config.python_version;
+    const app = runsLifespan ? pythonApp(project) : undefined;
     return {
       warning:
         wanted !== undefined && !python.startsWith(`${wanted}.`)
@@ -23,7 +25,10 @@ export const pythonHosts = (configured: string | undefined): HostLanguage => ({
         // a crash in native code prints where it happened
         args: () => ["-X", "faulthandler", "-m", "heddle_host"],
         environment: packageEnvironment({ ...project.env, ...process.env }),
-        project: { dir, dependencies: config.dependencies ?? [], graphs },
+        project: { dir, dependencies: config.dependencies ?? [], graphs, ...(app !== undefined && { app }) },
+        hasLifespan: app !== undefined,
+        canInterrupt: true,
+        blockHint: "Await an asynchronous call, use asyncio.to_thread, or make the node a plain function.",
         mostMemoryMb: (memoryMb) => memoryMb,
       },
     };

@@ -12,7 +12,7 @@ const harm = testUnrulyGraphs(PROJECT, [
   ["abort", 0, /SIGABRT/],
   ["heap", 0, /exceeded its memory limit of 300 MB/],
   ["buffers", 0, /exceeded its memory limit of 300 MB/],
-  ["block", 60_000, /did not answer for 2 s: something blocked its event loop/],
+  ["block", 60_000, /did not answer for 2 s: run [-0-9a-f]{36} blocked its event loop at .*graphs\./],
 ]);
 
 describe("an uncaught error outside the run's promises", () => {

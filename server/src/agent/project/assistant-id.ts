@@ -1,3 +1,4 @@
+import { AppError } from "../../base/errors.ts";
 import { isUuid, uuid5 } from "../../base/ids.ts";
 
 /** UUID namespace of default assistants: every client can compute their ids (contract §1.2). */
@@ -13,3 +14,9 @@ export function resolveAssistantId(project: { graphs: object }, id: string): str
   if (Object.hasOwn(project.graphs, id)) return systemAssistantId(id);
   return isUuid(id) ? id.toLowerCase() : undefined;
 }
+
+/** Error for an assistant that does not exist. For the Python server an id that can be none is an invalid request. */
+export const unknownAssistant = (
+  id: string,
+  message = `No assistant found for "${id}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`,
+): AppError => new AppError(404, message, { pythonStatus: isUuid(id) ? 404 : 422 });

@@ -43,7 +43,7 @@ const headers = z.object({ includes: z.array(headerName).nullish(), excludes: z.
 
 export const prefix = z
   .string()
-  .regex(/^(\/[\w.~-]+)+\/?$/, 'must be a path such as "/agents"')
+  .regex(/^(\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+\/?$/, 'must be a path such as "/agents"')
   .transform((path) => path.replace(/\/$/, ""));
 
 export const httpSection = z

@@ -1,6 +1,9 @@
 /** Keys of langgraph.json without effect here: each is rejected or reported, always by name. */
 import { z } from "zod";
 
+import { CREDENTIAL_HEADERS } from "../../base/auth/credential-headers.ts";
+import { isInternalHeader } from "../../base/http/internal-headers.ts";
+
 import { langgraphJson, type ProjectConfig } from "./schema.ts";
 
 /** Keys that peers implement and Heddle does not. A project that relies on one must not be served without it. */
@@ -62,9 +65,18 @@ export function keyWarnings(config: ProjectConfig, file: string): string[] {
     Object.entries(notes).flatMap(([key, note]) => (present.has(key) ? [`"${key}" in ${file} ${note}.`] : []));
   return [
     ...named(WITHOUT_EFFECT),
+    ...credentialHeaders(config).map(
+      (name) =>
+        `http.configurable_headers in ${file} names ${name}, which runs never get, because it carries credentials.`,
+    ),
     ...unknownKeys(langgraphJson, config).map((key) => `"${key}" in ${file} is not a key that Heddle knows.`),
   ];
 }
+
+const credentialHeaders = ({ http }: ProjectConfig): string[] =>
+  (http.configurable_headers?.includes ?? []).filter(
+    (name) => CREDENTIAL_HEADERS.includes(name.toLowerCase()) || isInternalHeader(name),
+  );
 
 /** Paths unknown to the schema, nested sections included. */
 function unknownKeys(schema: z.ZodType, value: unknown, at = ""): string[] {

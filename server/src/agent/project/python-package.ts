@@ -1,6 +1,7 @@
 import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { languageOf } from "../../base/graph-language.ts";
 import { findInterpreter, type FoundInterpreter } from "../../base/python-interpreter.ts";
 import type { Project } from "./read-project.ts";
 
@@ -30,3 +31,9 @@ export const projectInterpreter = (
     configured,
     environment: { ...env, ...process.env },
   });
+
+/** `http.app`, where it is an ASGI app. */
+export function pythonApp({ config }: Pick<Project, "config">): string | undefined {
+  const { app } = config.http;
+  return app !== undefined && languageOf(app) === "python" ? app : undefined;
+}

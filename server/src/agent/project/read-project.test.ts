@@ -24,6 +24,7 @@ const WRONG: [object, RegExp][] = [
   [{ env: 1 }, /env: must be a file, a map of variables, or a list/],
   [{ env: "missing.env" }, /"env" names .*missing\.env, which cannot be read \(ENOENT\)/],
   [{ env: { A: { b: 1 } } }, /env: must be/],
+  [{ env: { BG_JOB_ISOLATED_LOOPS: "true" } }, /BG_JOB_ISOLATED_LOOPS is not supported: .*HEDDLE_HOST_BLOCK_MS/],
   [{ node_version: "18" }, /node_version: must be "20", "22" or "24", not "18"/],
   [{ node_version: "latest" }, /node_version: /],
   [{ node_loader: "bun" }, /node_loader: must be one of tsx, ts-node, not "bun"/],
@@ -108,11 +109,17 @@ test("reports keys without effect by name, without an error", async () => {
     dockerfile_lines: ["RUN true"],
     keep_pkg_tools: true,
     htpp: {},
-    http: { disable_mpc: true, cors: { allow_origin: "*" } },
+    http: {
+      disable_mpc: true,
+      cors: { allow_origin: "*" },
+      configurable_headers: { includes: ["x-*", "Authorization", "X-Heddle-Own-Code"] },
+    },
     env: ["NOT_SET_HERE"],
   });
-  expect(warnings).toHaveLength(6);
+  expect(warnings).toHaveLength(8);
   for (const named of [
+    "Authorization, which runs never get",
+    "X-Heddle-Own-Code",
     "dockerfile_lines",
     "keep_pkg_tools",
     "htpp",

@@ -71,6 +71,12 @@ export async function readProject(file: string, environment = process.env): Prom
       warnings.push(`"env" in ${configFile} names variables that are not set: ${missing.join(", ")}.`);
   }
   const env = await readEnv(config.env, dir);
+  if (/^(1|true|yes|on)$/i.test(env["BG_JOB_ISOLATED_LOOPS"] ?? environment["BG_JOB_ISOLATED_LOOPS"] ?? "")) {
+    throw new ConfigError(
+      "BG_JOB_ISOLATED_LOOPS is not supported: runs share the event loop of their graph host. A run that blocks it " +
+        "goes on, and new runs get another host (see HEDDLE_HOST_BLOCK_MS); remove the variable.",
+    );
+  }
   const webhooks = readWebhooks(config, { ...env, ...environment }, configFile);
   return { dir, configFile, graphs, env, config, webhooks, warnings };
 }

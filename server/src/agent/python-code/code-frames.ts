@@ -11,7 +11,11 @@ export interface CodeRequest {
   root_path: string;
   client: [host: string, port: number] | null;
   server: [host: string, port: number] | null;
-  /** The caller, where the project's own routes are authenticated. */
+  /** Whether the server has a route for the request. A route of the app for other methods does not hide it. */
+  own?: boolean;
+  /** Whether the app's routes are for authenticated callers only. */
+  guarded?: boolean;
+  /** The caller, if authenticated. */
   user?: object;
 }
 
@@ -24,8 +28,11 @@ export interface AuthDescription {
 export interface AppDescription {
   /** Whether the app has middleware, which wraps the server's routes too. */
   wraps: boolean;
-  /** Paths of the app as regular expressions of Python, with their methods. null: they are unknown. */
-  routes: { pattern: string; methods: string[] | null }[] | null;
+  /**
+   * Paths of which a route of the app may take requests, without slashes at their ends: `exact` ones, and all that begin
+   * with those in `below`. null: the app does not return requests that it has no route for.
+   */
+  paths: { exact: string[]; below: string[] } | null;
 }
 
 export type CodeFrame =

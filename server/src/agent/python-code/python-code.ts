@@ -6,7 +6,7 @@ import type { Log } from "../../base/log.ts";
 import type { OwnCodeApi } from "../project/own-code-api.ts";
 import { hostEnvironment } from "../hosts/host-environment.ts";
 import { languageOf } from "../../base/graph-language.ts";
-import { packageEnvironment, projectInterpreter } from "../project/python-package.ts";
+import { packageEnvironment, projectInterpreter, pythonApp } from "../project/python-package.ts";
 import type { Project } from "../project/read-project.ts";
 import { CodeProcess, type CodeLaunch, type CodeReady } from "./code-process.ts";
 
@@ -160,9 +160,10 @@ const keysOf = ({ auth, app, embed }: PythonParts): string[] => [
 
 export function pythonParts({ config, graphs }: Pick<Project, "config" | "graphs">): PythonParts | null {
   const parts: PythonParts = {};
-  const { auth, http, store } = config;
+  const { auth, store } = config;
   if (auth?.path !== undefined && languageOf(auth.path) === "python") parts.auth = auth.path;
-  if (http.app !== undefined && languageOf(http.app) === "python") parts.app = http.app;
+  const app = pythonApp({ config });
+  if (app !== undefined) parts.app = app;
   const embed = store?.index?.embed;
   if (embed !== undefined && isPythonEmbedder(embed, graphs)) parts.embed = embed;
   return Object.keys(parts).length > 0 ? parts : null;

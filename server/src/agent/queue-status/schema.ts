@@ -52,6 +52,7 @@ const server = z
     is_alive: z.boolean().describe("Whether its lease is valid"),
     is_this: z.boolean().describe("Whether this server sent the response"),
     graphs: z.array(z.string()).nullable(),
+    slots: z.int().nullable().describe("Maximum number of concurrent runs; null for a server of an earlier version"),
     running: z.int(),
   })
   .meta({ id: "QueueServer" });

@@ -61,7 +61,7 @@ export async function selectCounts(sql: Sql, sees: Sees): Promise<Pick<Queue, "c
 
 export function selectServers(sql: Sql, thisServer: string, leaseSecs: number): Promise<Queue["servers"]> {
   return sql<Queue["servers"]>`
-    select s.server_id, s.host_name, s.started_at, s.heartbeat_at, s.server_id = ${thisServer} as is_this, s.graphs,
+    select s.server_id, s.host_name, s.started_at, s.heartbeat_at, s.server_id = ${thisServer} as is_this, s.graphs, s.slots,
       s.heartbeat_at >= now() - make_interval(secs => ${leaseSecs}) as is_alive,
       (select count(*)::int from runs r where r.status = 'running' and r.server_id = s.server_id) as running
     from servers s order by s.started_at limit 1000`;

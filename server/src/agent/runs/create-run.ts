@@ -1,9 +1,10 @@
-import { AppError, notFound, unprocessable } from "../../base/errors.ts";
+import type { RunKwargs } from "../../../../graph-host/src/host-protocol.ts";
+import { AppError, conflict, notFound, unprocessable } from "../../base/errors.ts";
 import type { Language } from "../../base/graph-language.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
 import { type TraceHeaders, traceHeaders } from "../../base/telemetry/trace-context.ts";
-import { resolveAssistantId } from "../project/assistant-id.ts";
+import { resolveAssistantId, unknownAssistant } from "../project/assistant-id.ts";
 import { configurableHeaders } from "../custom-app/configurable-headers.ts";
 import { type ProposedRun, authorizeRun, mayUseAssistant, setAuthUser } from "../custom-auth/authorize-run.ts";
 import { isThreadPermitted } from "../custom-auth/sql.ts";
@@ -102,7 +103,9 @@ export async function createRun(deps: AgentDeps, request: RunRequest): Promise<A
   return {
     ...REPLAYED,
     ...ids,
-    run: run ?? serializeReservedRun(reserved, buildKwargs(deps, request, isTemporary(request))),
+    // without a caller: the user's object is not shown
+    run:
+      run ?? serializeReservedRun(reserved, buildKwargs(deps, { ...request, principal: null }, isTemporary(request))),
   };
 }
 
@@ -177,6 +180,11 @@ async function submit(
       throw unprocessable(
         "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
       );
+    case "waits_for_itself":
+      throw conflict(
+        `Run ${created.run} executes on thread ${threadId} and creates this run, which would wait for it forever. Give ` +
+          "the remote graph another thread_id, or call a graph of another deployment.",
+      );
     case "unknown_interrupt":
       throw unknownInterrupt(created.run!);
     default:
@@ -243,12 +251,9 @@ export const UNKNOWN_INTERRUPT = "no_such_interrupt" as const;
 
 const unknownThread = (id: string): AppError => notFound(`Thread with ID ${id} not found`);
 
-const unknownAssistant = (id: string): AppError =>
-  notFound(`No assistant found for "${id}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`);
-
 /** The run's kwargs for the graph host, before assistant and thread are merged in (by accept_run). */
 export function buildKwargs(
-  deps: Pick<AgentDeps, "project" | "settings" | "access">,
+  deps: Pick<AgentDeps, "project" | "settings" | "access" | "hosts">,
   { body, headers, principal, protocol }: Pick<RunRequest, "body" | "headers" | "principal" | "protocol">,
   temporary: boolean,
 ): Record<string, unknown> {
@@ -268,6 +273,7 @@ export function buildKwargs(
     config: { ...withoutNulls(body.config ?? {}), configurable },
     trace: readTrace(headers),
     context: body.context ?? undefined,
+    given: deps.hosts.hasPython ? givenKeys(body, Object.keys(passedHeaders(deps, headers))) : undefined,
     stream_mode: [...new Set(typeof modes === "string" ? [modes] : modes)],
     interrupt_before: body.interrupt_before ?? undefined,
     interrupt_after: body.interrupt_after ?? undefined,
@@ -281,6 +287,18 @@ export function buildKwargs(
   };
 }
 
+/**
+ * Lists the keys that a run sets itself. A Python graph gets its configuration as `configurable` and as `context`,
+ * however it was given; for a key in both, of different origin, the run's own value is the newer one.
+ */
+function givenKeys({ config, context }: RunBody, headers: string[]): NonNullable<RunKwargs["given"]> {
+  const keys = (value: unknown) => (typeof value === "object" && value !== null ? Object.keys(value) : []);
+  return { configurable: keys(config?.configurable), context: keys(context), headers };
+}
+
+const passedHeaders = ({ project }: Pick<AgentDeps, "project">, headers: Headers): Record<string, string> =>
+  configurableHeaders(headers, project.config.http.configurable_headers);
+
 /** `config.configurable` with the caller's identity and headers (contract §16.6). */
 export function runConfigurable(
   deps: Pick<AgentDeps, "project" | "access">,
@@ -288,7 +306,7 @@ export function runConfigurable(
 ): Record<string, unknown> {
   const configurable: Record<string, unknown> = {
     ...config?.configurable,
-    ...configurableHeaders(headers, deps.project.config.http.configurable_headers),
+    ...passedHeaders(deps, headers),
   };
   setAuthUser(deps, principal, configurable);
   return configurable;

@@ -37,7 +37,7 @@ const REFRESH_PAUSE_MS = 1000;
 type FinalOutcome = Exclude<FinishOutcome["outcome"], "lost" | "stale_values">;
 type Ended = Pick<RunEnd, "error" | "finished"> & Pick<FinishedRun, "outcome">;
 
-export interface RunEndingsOptions extends RunQueueOptions {
+export interface RunEndingsOptions extends Omit<RunQueueOptions, "lowestLoadElsewhere"> {
   counts: RunCounts;
   hosts(): GraphHosts;
   /** Called when the run is no longer executed here. */

@@ -42,6 +42,8 @@ export interface RunQueueOptions {
   fault: FaultPoint;
   /** Whether no other server shares the database, so that nothing has to be announced. */
   alone(): boolean;
+  /** Lowest fraction of slots in use on another server; undefined when there is none to share work with. */
+  lowestLoadElsewhere(): number | undefined;
   /** Called for every attempt that starts here. */
   onStarted(threadId: string): void;
   /** Called for every run that ended here. */

@@ -12,7 +12,7 @@
  *        +------------ release (host died, shutdown) --+
  */
 import type { RunEnd } from "../../../../graph-host/src/host-protocol.ts";
-import type { GroupCommit } from "../../base/db/group-commit.ts";
+import { GroupCommit } from "../../base/db/group-commit.ts";
 import { untilDone } from "../../base/db/retry.ts";
 import type { GraphHost } from "../hosts/graph-host.ts";
 import type { GraphHosts } from "../hosts/graph-hosts.ts";
@@ -47,7 +47,7 @@ import { continueStream, takeOver } from "./take-over.ts";
 /** Prefix of events that are numbered in the thread's log instead of the run's stream. */
 const PROTOCOL = "protocol:";
 const CANCELLED = { outcome: "cancelled" } as const;
-/** Time within which a host must stop a cancelled run; after that it counts as blocked. */
+/** Time within which a host must stop a cancelled run; after that its event loop is blocked. */
 const CANCEL_PATIENCE_MS = 5000;
 
 export class RunQueue {
@@ -55,6 +55,8 @@ export class RunQueue {
   #active = new Map<string, ActiveRun>();
   #waitingForHost: ActiveRun[] = [];
   #creates: GroupCommit<NewRun, CreatedRun>;
+  /** Announcements of pending runs: those of a burst share a statement. */
+  readonly #notices: GroupCommit<void, void>;
   readonly #endings: RunEndings;
   readonly #reconciler: Reconciler;
   /** Creations in progress that may claim their run. */
@@ -80,6 +82,10 @@ export class RunQueue {
       ({ threadId }) => threadId,
       (runs) => createRuns(options.hotSql, runs, false),
     );
+    this.#notices = new GroupCommit(async (calls) => {
+      await notifyQueue(options.sql);
+      return calls;
+    });
     this.#endings = new RunEndings({
       ...options,
       counts: this.counts,
@@ -129,7 +135,7 @@ export class RunQueue {
     // other servers may have a free slot, or the graph
     const elsewhere = !claim || !this.#hosts.runnable.includes(created.graph_id);
     if (created.outcome === "created" && !created.claimed) {
-      if (elsewhere && !this.#o.alone()) await notifyQueue(this.#o.sql);
+      if (elsewhere && !this.#o.alone()) await this.#notices.call();
       // a slot may have become free in the meantime; and a claim of the thread's next run skips it while this one is written
       else if (run.afterSeconds <= 0) this.wake();
     }
@@ -209,6 +215,11 @@ export class RunQueue {
     return isAny;
   }
 
+  /** Handles runs that were announced to all servers. */
+  onAnnounced(): void {
+    this.#claimer.onAnnounced();
+  }
+
   /** Claims pending runs now. */
   wake(): void {
     this.#claimer.wake();
@@ -251,9 +262,11 @@ export class RunQueue {
     const host = this.#hosts.cancelRun(run.runId, "cancelled");
     if (!host) return;
     run.killTimer ??= setTimeout(() => {
-      if (this.#active.get(run.runId) === run && host.runs.get(run.runId)?.attempt === run.attempt) {
-        host.kill("did not stop a cancelled run: something blocked its event loop");
-      }
+      if (this.#active.get(run.runId) !== run || host.runs.get(run.runId)?.attempt !== run.attempt) return;
+      // the host's own report of it, and whatever the run still writes, comes too late
+      host.runs.delete(run.runId);
+      this.#endings.track(this.#endings.finish(run, CANCELLED, undefined));
+      host.stopBlockedRun(run.runId);
     }, CANCEL_PATIENCE_MS).unref();
   }
 
@@ -299,12 +312,15 @@ export class RunQueue {
   onHostExit(host: GraphHost, reason: string): void {
     if (this.#stopping) return;
     // a host exits on its own when its server was frozen, and its runs have done nothing
-    const blame = !this.#hosts.wasFrozen;
+    const blame = !this.#hosts.wasFrozen && host.culprit === undefined;
     for (const [runId, { attempt }] of host.runs) {
       const run = this.#active.get(runId);
       if (!run || run.attempt !== attempt) continue;
       this.#o.log.warn({ run_id: runId, attempt, reason }, "the graph host of this run was lost");
-      this.#endings.track(this.#endings.release(run, blame, `The graph host ${reason}.`));
+      if (runId === host.culprit) {
+        const error = { error: "BlockedEventLoop", message: `The graph host ${reason}.` };
+        this.#endings.track(this.#endings.finish(run, { outcome: "error", error }, undefined));
+      } else this.#endings.track(this.#endings.release(run, blame, `The graph host ${reason}.`));
     }
     this.#dispatchWaiting();
   }

@@ -29,7 +29,15 @@ export interface NewRun {
 }
 
 export interface CreatedRun {
-  outcome: "created" | "exists" | "no_assistant" | "no_thread" | "busy" | "locked" | "unknown_interrupt";
+  outcome:
+    | "created"
+    | "exists"
+    | "no_assistant"
+    | "no_thread"
+    | "busy"
+    | "waits_for_itself"
+    | "locked"
+    | "unknown_interrupt";
   /**
    * JSON text of the run where `describe` is set; otherwise only of its `discarded_interrupts`, if any.
    * `unknown_interrupt`: the reason. `locked`: the interrupts that a resume could answer, for `asked` of the next
@@ -101,6 +109,12 @@ export interface ClaimedRun {
 
 export function claimRuns(sql: Sql, serverId: string, limit: number): Promise<ClaimedRun[]> {
   return sql<ClaimedRun[]>`select * from claim_runs(${serverId}, ${limit})`;
+}
+
+/** Claims as `claimRuns` does, but of the runs of the last `leftOverMs` at most the server's share (`claim_share`). */
+export function claimShare(sql: Sql, serverId: string, limit: number, leftOverMs: number): Promise<ClaimedRun[]> {
+  return sql<ClaimedRun[]>`
+    select * from claim_runs(${serverId}, claim_share(${serverId}, ${limit}, ${leftOverMs / 1000}))`;
 }
 
 export async function finishRuns(sql: Sql, runs: FinishedRun[], notify: boolean): Promise<FinishOutcome[]> {

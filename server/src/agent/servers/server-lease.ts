@@ -37,6 +37,8 @@ export interface ServerLeaseOptions {
   leaseMs: number;
   maxFailures: number;
   internalUrl: string;
+  /** Runs that this server may execute at a time. */
+  slots: number;
   /** Graphs that this server can run. */
   graphs(): string[];
   /** Called when other servers have declared this one dead: it must stop its runs. */
@@ -58,7 +60,7 @@ export class ServerLease {
   /** Leases that were lost: of this server, and of others as this server noticed. */
   readonly lost = { this: 0, other: 0 };
   #timer: NodeJS.Timeout | undefined;
-  #others = 0;
+  #others: OtherServer[] = [];
   #hasOlder = false;
   #beating = false;
   #sweeping: Promise<void> | undefined;
@@ -72,7 +74,13 @@ export class ServerLease {
 
   /** Whether no other server shares the database. */
   get alone(): boolean {
-    return this.#others === 0;
+    return this.#others.length === 0;
+  }
+
+  /** Lowest fraction of slots in use on another server, as of the last heartbeat; undefined when there is none. */
+  get lowestLoadElsewhere(): number | undefined {
+    const loads = this.#others.flatMap(({ slots, running }) => (slots === null ? [] : [running / slots]));
+    return loads.length === 0 ? undefined : Math.min(...loads);
   }
 
   async start(): Promise<void> {
@@ -99,8 +107,9 @@ export class ServerLease {
   }
 
   async #register(): Promise<void> {
-    const { sql, serverId, internalUrl, graphs } = this.#o;
-    await upsertServer(sql, { serverId, hostName: hostname(), process: ownProcess(), internalUrl, graphs: graphs() });
+    const { sql, serverId, internalUrl, graphs, slots } = this.#o;
+    const server = { serverId, hostName: hostname(), process: ownProcess(), internalUrl, graphs: graphs(), slots };
+    await upsertServer(sql, server);
   }
 
   async #beat(): Promise<void> {
@@ -130,8 +139,8 @@ export class ServerLease {
       return;
     }
     const expired = this.#watch.observe(others, sentAt);
-    this.#others = others.length - expired.length;
-    const hasOlder = others.some((other) => !other.reads_changes && !expired.includes(other));
+    this.#others = others.filter((other) => !expired.includes(other));
+    const hasOlder = this.#others.some((other) => !other.reads_changes);
     if (hasOlder !== this.#hasOlder) this.#o.onOlderServers((this.#hasOlder = hasOlder));
     this.#o.onBeat(running, sentAt);
     let released = orphaned;

@@ -3,12 +3,13 @@ import type { RunningRow } from "../runs/sql.ts";
 
 export async function upsertServer(
   sql: Sql,
-  server: { serverId: string; hostName: string; process: string; internalUrl: string; graphs: string[] },
+  server: { serverId: string; hostName: string; process: string; internalUrl: string; graphs: string[]; slots: number },
 ): Promise<void> {
-  await sql`insert into servers (server_id, host_name, process, internal_url, graphs, reads_changes)
-    values (${server.serverId}, ${server.hostName}, ${server.process}, ${server.internalUrl}, ${server.graphs}::text[], true)
+  await sql`insert into servers (server_id, host_name, process, internal_url, graphs, slots, reads_changes)
+    values (${server.serverId}, ${server.hostName}, ${server.process}, ${server.internalUrl}, ${server.graphs}::text[],
+      ${server.slots}, true)
     on conflict (server_id) do update set heartbeat_at = clock_timestamp(), graphs = excluded.graphs,
-      reads_changes = excluded.reads_changes`;
+      slots = excluded.slots, reads_changes = excluded.reads_changes`;
 }
 
 /** Updates the graphs that the server can run. */
@@ -24,6 +25,10 @@ export interface OtherServer {
   heartbeat: string;
   /** Whether its graph hosts read lists that are stored as changes; those of 0.6 do not. */
   reads_changes: boolean;
+  /** Runs that it may execute at a time; null for servers of earlier versions. */
+  slots: number | null;
+  /** Runs that are running under it. */
+  running: number;
 }
 
 export interface Heartbeat {
@@ -47,8 +52,9 @@ export async function beat(sql: Sql, serverId: string): Promise<Heartbeat> {
     select exists (select 1 from held) as held,
            (select coalesce(json_agg(json_build_object(
               'server_id', server_id, 'host_name', host_name, 'process', process, 'heartbeat', heartbeat_at::text,
-              'reads_changes', reads_changes)), '[]')
-            from servers where server_id <> ${serverId})::text as others,
+              'reads_changes', reads_changes, 'slots', slots,
+              'running', (select count(*) from running r where r.server_id = s.server_id))), '[]')
+            from servers s where server_id <> ${serverId})::text as others,
            (select coalesce(json_agg(json_build_object(
               'run_id', run_id, 'attempt', attempt, 'cancel_action', cancel_action)), '[]')
             from running where server_id = ${serverId})::text as running,

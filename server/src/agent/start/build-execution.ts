@@ -62,6 +62,7 @@ export function buildExecution(options: Options, started: Started): { queue: Run
     protocol,
     fault,
     alone: () => lease.alone,
+    lowestLoadElsewhere: () => lease.lowestLoadElsewhere,
     onStarted: (threadId) => threadWatch.touch(threadId),
     onEnded(run, outcome) {
       const { runId, threadId, graphId, attempt, kwargs, claimedAt } = run;
@@ -98,6 +99,7 @@ const createHosts = (
       silenceMs: settings.leaseMs * 0.6,
       count: settings.hosts,
       python: settings.python,
+      runsLifespan: settings.hostLifespan,
       ownCodeApi,
       debugPort: settings.debugPort || undefined,
       port: Number(new URL(internalUrl).port),

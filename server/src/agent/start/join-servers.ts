@@ -38,6 +38,7 @@ export function joinServers(options: JoinOptions, started: Started): { listener:
     leaseMs: settings.leaseMs,
     maxFailures: settings.maxFailures,
     internalUrl,
+    slots: settings.jobs,
     graphs: () => parts().hosts.runnable,
     onLost: () => parts().queue.loseAll(),
     onReleased: () => parts().queue.wake(),
@@ -61,7 +62,7 @@ const createListener = ({ database, log, parts }: JoinOptions): Listener =>
   new Listener(database, {
     log,
     channels: {
-      heddle_queue: () => parts().queue.wake(),
+      heddle_queue: () => parts().queue.onAnnounced(),
       heddle_cancel: (runId) => parts().queue.onCancelNotice(runId),
       heddle_protocol: (threadId) => parts().protocol.onNotice(threadId),
       heddle_done: (runId) => parts().follower.onNotice(runId),

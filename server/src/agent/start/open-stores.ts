@@ -1,6 +1,8 @@
 import { ConfigError } from "../../base/config/options.ts";
 import { connect, type DatabaseAddress, type Sql } from "../../base/db/connect.ts";
 import { LiveFrames } from "../../base/events/live-frames.ts";
+import { isPassing } from "../../base/db/retry.ts";
+import { coerceError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Started } from "../../base/started.ts";
 import type { AgentSettings } from "../settings.ts";
@@ -49,6 +51,20 @@ export async function openStores(
   const live = redisUri === undefined ? undefined : await connectLive(redisUri, log);
   started.add(async () => live?.close());
   return { sql, hotSql, leaseSql, framesSql, live };
+}
+
+/** Opens a connection of each pool: what the database or a pooler rejects is found at the start, not by a run. */
+export async function tryStores({ sql, hotSql, leaseSql, framesSql }: AgentStores): Promise<void> {
+  try {
+    await Promise.all([sql, hotSql, leaseSql, framesSql].map((pool) => pool`select 1`));
+  } catch (error) {
+    if (isPassing(error)) throw error;
+    const { message } = coerceError(error);
+    throw new ConfigError(
+      `The database rejected a connection: ${message}.` +
+        (/startup parameter/.test(message) ? " Connect to PgBouncer without TLS (see docs/production.md)." : ""),
+    );
+  }
 }
 
 const connectLive = (uri: string, log: Log): Promise<LiveFrames> =>

@@ -3,6 +3,7 @@ import { answerUnhealthy, probeRoutes, RETRY_HEALTH } from "../../base/http/heal
 import { openApiDocument } from "../../base/http/openapi.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import { readVersion } from "../../base/version.ts";
+import { describedErrors } from "../project/error-format.ts";
 import { mountPrefix } from "../project/mount-prefix.ts";
 import { withProjectAuth } from "../custom-auth/describe-auth.ts";
 import type { AgentDeps } from "../deps.ts";
@@ -81,7 +82,7 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
         // routes are in matching order; the document has its own
         const first = ["Assistants", "Threads", "Runs", "Crons"];
         const info = { title: "Heddle agent server", version, description, first };
-        const conventions = { errors: deps.settings.errors, limited: false };
+        const conventions = { errors: describedErrors(deps.settings.errors), limited: false };
         const described = openApiDocument([...others, ...routes], info, conventions);
         return {
           ...withProjectAuth(described, deps.project.config.auth?.openapi),

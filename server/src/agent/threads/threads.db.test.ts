@@ -52,7 +52,7 @@ test("rejects invalid requests with a 4xx status", async () => {
   expect(await status("POST", "/threads", "nonsense")).toBe(400);
   for (const path of ["", "/state", "/history", `/state/${UNKNOWN}`]) {
     expect(await status("GET", `/threads/nope${path}`)).toBe(422);
-    expect(await status("GET", `/threads/a%00b${path}`)).toBe(422);
+    expect(await status("GET", `/threads/a%00b${path}`)).toBe(400);
     expect(await status("GET", `/threads/${UNKNOWN}${path}`)).toBe(404);
   }
   expect((await call("GET", `/threads/${UNKNOWN}`)).text).toBe(`Thread with ID ${UNKNOWN} not found`);

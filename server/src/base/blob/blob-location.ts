@@ -9,6 +9,7 @@ import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 import type { Sql, Transaction } from "../db/connect.ts";
+import { giveToOwner } from "../keep-owner.ts";
 
 export interface BlobLocation {
   kind: "directory" | "bucket";
@@ -44,6 +45,7 @@ export async function directoryLocation(directory: string, shown: string): Promi
     const file = await open(aside, "w", 0o600);
     try {
       await file.writeFile(`${id}\n`);
+      giveToOwner(file.fd, directory);
       await file.datasync();
     } finally {
       await file.close();

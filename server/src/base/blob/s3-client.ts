@@ -43,6 +43,25 @@ export interface S3Limits {
   attempts?: number;
 }
 
+const NOTICE_OFF = "AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED";
+
+/**
+ * Creates the SDK's first client without its notice about versions of Node that its later releases will need: the SDK's
+ * version is pinned, so the notice asks operators for nothing. It is printed once per process, here never.
+ */
+function withoutNotice<T>(create: () => T): T {
+  // oxlint-disable-next-line node/no-process-env -- the SDK reads it; not left for programs that this process starts
+  const own = process.env;
+  const before = own[NOTICE_OFF];
+  own[NOTICE_OFF] = "true";
+  try {
+    return create();
+  } finally {
+    if (before === undefined) delete own[NOTICE_OFF];
+    else own[NOTICE_OFF] = before;
+  }
+}
+
 /** Loads the SDK on demand: it takes 100 ms, which a server that exports nothing need not spend. */
 export const loadS3 = () => import("@aws-sdk/client-s3");
 
@@ -83,7 +102,7 @@ export async function createS3Client(
       ...(credentials.session_token && { sessionToken: credentials.session_token }),
     };
   }
-  return new S3Client(config);
+  return withoutNotice(() => new S3Client(config));
 }
 
 /** Returns the value of `Bucket` for each call. */

@@ -52,7 +52,12 @@ export function connect(database: DatabaseAddress, options: ConnectOptions = {})
   const { silenceMs = SILENCE_MS, startMs, onNotify, onClose } = options;
   // options missing from the types of postgres.js
   const own = {
-    ...watchedSocket(silenceMs, startMs),
+    ...watchedSocket(silenceMs, startMs, {
+      ...(options.idleTransactionMs !== undefined && {
+        idle_in_transaction_session_timeout: options.idleTransactionMs,
+      }),
+      ...(options.pinned && PINNED_PLANS),
+    }),
     ...(onNotify && { onnotify: onNotify }),
     ...(onClose && { onclose: onClose }),
   };
@@ -74,10 +79,6 @@ export function connect(database: DatabaseAddress, options: ConnectOptions = {})
     connection: {
       application_name: options.name ?? "heddle",
       TimeZone: "UTC",
-      ...(options.idleTransactionMs !== undefined && {
-        idle_in_transaction_session_timeout: options.idleTransactionMs,
-      }),
-      ...(options.pinned && PINNED_PLANS),
     },
   } as Options);
   repairResults(sql);

@@ -20,7 +20,13 @@ export class CopyConnection {
 
   /** `role`: the role that the session acts as. */
   constructor(database: DatabaseAddress, options: { name: string; database?: string; role?: string }) {
-    const watched = watchedSocket(0);
+    const watched = watchedSocket(0, undefined, {
+      // a scan that starts in the middle of a table would change the order of the rows
+      synchronize_seqscans: "off",
+      statement_timeout: 0,
+      idle_in_transaction_session_timeout: 0,
+      ...(options.role !== undefined && { role: options.role }),
+    });
     const own = {
       socket: (server: Parameters<typeof watched.socket>[0]) => (this.#socket = watched.socket(server)),
     };
@@ -37,11 +43,6 @@ export class CopyConnection {
       connection: {
         application_name: options.name,
         TimeZone: "UTC",
-        // a scan that starts in the middle of a table would change the order of the rows
-        synchronize_seqscans: "off",
-        statement_timeout: 0,
-        idle_in_transaction_session_timeout: 0,
-        ...(options.role !== undefined && { role: options.role }),
       },
     } as postgres.Options<Record<string, never>>) as unknown as Sql;
   }

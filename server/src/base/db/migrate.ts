@@ -65,7 +65,7 @@ export async function migrate(
     }
     const pending = files.filter((name) => migrationNumber(name) > current);
     const statements = await Promise.all(pending.map((file) => readFile(join(directory, file), "utf8")));
-    if (current > 0) await lockTables(tx, statements.join("\n"));
+    if (current > 0) await lockTables(tx, statements.filter((text) => !text.startsWith(ROWS_ONLY)).join("\n"));
     for (const [i, file] of pending.entries()) {
       await tx`insert into heddle_migrations (version, name) values (${migrationNumber(file)}, ${file})`;
       await tx.unsafe(statements[i]!);
@@ -84,6 +84,8 @@ const LOCK_MS = 100;
 const LOCKS_MS = 800;
 /** Attempts, about half a second apart, after which the migrations wait for their locks as they come to need them. */
 const LOCK_TRIES = 120;
+/** First line of a migration that changes only rows, and may take long. Servers of the earlier version use the tables. */
+const ROWS_ONLY = "-- locks: rows\n";
 
 /**
  * Locks the tables that occur in the statements, all or none. Servers of the earlier version keep running; migrations

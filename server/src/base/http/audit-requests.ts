@@ -5,12 +5,19 @@ import type { AnnouncedChange, AuditSink, Principal } from "../auth/principal.ts
 import { AppError } from "../errors.ts";
 import { clientIp } from "./client-ip.ts";
 
+export type AuditKind = "change" | "data" | "disclosure" | "none";
+
+const DISCLOSED = "heddle.disclosed";
+
+/** Marks the answer of a route with `audit: "disclosure"` as one that contains secrets of these objects. */
+export const disclosesSecrets = (c: Context, target: Record<string, string>): void => c.set(DISCLOSED, target);
+
 /** Parts of a route's declaration that the audit depends on. */
 interface Declared {
   method: string;
   path: string;
-  permission: Permission | "public";
-  audit?: "change" | "data" | "none";
+  permission: Permission | "own" | "public";
+  audit?: AuditKind;
   auditFields?: readonly string[];
   auditHides?: readonly string[];
 }
@@ -39,7 +46,8 @@ export function createAuditor(
   spec: Declared,
   guard: { audit: AuditSink; auditsData: boolean },
 ): (c: Context, caller: () => Principal | undefined) => RequestAudit {
-  const reads = spec.method === "GET" || (spec.permission !== "public" && isReading(spec.permission));
+  const reads =
+    spec.method === "GET" || (spec.permission !== "public" && spec.permission !== "own" && isReading(spec.permission));
   const kind = spec.audit ?? (reads ? "none" : "change");
   const recorded = kind === "change" || (kind === "data" && guard.auditsData);
   return (c, caller) => {
@@ -59,10 +67,13 @@ export function createAuditor(
         announced = await guard.audit.announce(auditEntry(auditTarget(spec, c, input)));
       },
       async answered(response) {
-        if (!recorded || !caller()) return;
+        const disclosed = kind === "disclosure" ? (c.get(DISCLOSED) as Record<string, string> | undefined) : undefined;
+        if (!(recorded || disclosed) || !caller()) return;
         if (!response.ok) return announced?.withdraw();
         const target =
-          kind === "change" ? { ...auditTarget(spec, c, input), ...(await madeBy(spec, response)) } : c.req.param();
+          kind === "change"
+            ? { ...auditTarget(spec, c, input), ...(await madeBy(spec, response)) }
+            : { ...c.req.param(), ...disclosed };
         await (announced ?? guard.audit).record({ ...auditEntry(target), status: response.status });
       },
       failed(error) {

@@ -50,6 +50,10 @@ test("a link from another site opens a page, a form does not post to one", () =>
 
 test("allows every page on paths that contain their own credential", () => {
   expect(sent({ origin: "https://evil.example" }, keyed, "POST", "/open?score=1")).toBeUndefined();
+  // the path that the router sees, however it is written
+  expect(sent({ origin: "https://evil.example" }, keyed, "POST", "/x/../open")).toBeUndefined();
+  for (const path of ["/open/../threads", "/open/%2e%2e/threads", "//open", "/threads?/open"])
+    expect(sent({ origin: "https://evil.example" }, keyed, "POST", path)).toContain("https://evil.example");
 });
 
 test("a keyless server accepts only host names of this machine", () => {

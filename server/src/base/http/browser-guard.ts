@@ -10,8 +10,11 @@
 import { isIP } from "node:net";
 
 import { normalizeAddress } from "./client-ip.ts";
+import type { ErrorFamily, ErrorMode } from "./errors.ts";
 
 export interface BrowserPolicy {
+  /** Format of the refusals for a client. Default: that of the trace platform and the control plane. */
+  errors?: (userAgent: string | undefined) => ErrorMode | ErrorFamily;
   /** Whether requests without a key are served. */
   keyless: boolean;
   /** Names other than loopback under which a keyless server may be reached, in lower case. */
@@ -58,7 +61,7 @@ export function refusePage(request: BrowserFacts, policy: BrowserPolicy): string
   if (policy.isPassedOn?.(request)) return undefined;
   const page = foreignPage(request, host);
   if (page === undefined) return undefined;
-  if (policy.isOpen?.(pathWithoutQuery(request))) return undefined;
+  if (policy.isOpen?.(resolvedPath(request))) return undefined;
   if (page !== UNNAMED && policy.allows(page)) return undefined;
   const name = page === UNNAMED ? "another origin, which the browser withholds," : page;
   return (
@@ -163,4 +166,6 @@ const header = ({ headers }: BrowserFacts, name: string): string | undefined => 
   return Array.isArray(value) ? value.join(", ") : value;
 };
 
-const pathWithoutQuery = ({ url = "/" }: BrowserFacts): string => url.split("?", 1)[0]!;
+/** Returns the path as the application's router sees it. */
+const resolvedPath = ({ url = "/" }: BrowserFacts): string =>
+  URL.canParse(url, "http://host") ? new URL(url, "http://host").pathname : "";

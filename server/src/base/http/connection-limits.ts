@@ -91,16 +91,20 @@ export function limitConnections(
   speaksForMany: (address: string) => boolean,
 ): void {
   const counts = new Map<string, number>();
+  const counted = new WeakSet<Socket>();
   // Node.js closes connections beyond this silently
   server.maxConnections = settings.maxConnections;
   server.on("drop", () => "closeIdleConnections" in server && server.closeIdleConnections());
   server.on("connection", (socket: Socket) => {
+    // a connection that was detached for an upgrade and returned to the server
+    if (counted.has(socket)) return;
     const address = normalizeAddress(socket.remoteAddress ?? "");
     if (address === undefined || speaksForMany(address)) return;
     const network = toNetwork(address);
     const count = (counts.get(network) ?? 0) + 1;
     if (count > settings.maxConnectionsPerAddress) return void socket.destroy();
     counts.set(network, count);
+    counted.add(socket);
     socket.once("close", () => {
       const left = (counts.get(network) ?? 1) - 1;
       if (left === 0) counts.delete(network);

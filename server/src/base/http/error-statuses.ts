@@ -1,4 +1,4 @@
-/** Every error status that a route can respond with; the OpenAPI document and the fuzzer know no other. */
+/** Every error status that a route can respond with; the OpenAPI document knows no other, and generated inputs (test/hostile) check it. */
 export const ERROR_STATUSES = {
   400: "The request is malformed or incomplete",
   401: "No valid API key or session",

@@ -14,18 +14,25 @@ export type ErrorMode = "text" | "detail";
 
 /**
  * `error`: `{"error": message}`. `problem`: RFC 9457. Contract trace-platform §0.3. `validation`: `detail`, which for
- * 422 is a list of issues (service-interface §2.1, HTTPValidationError).
+ * 422 is a list of issues (service-interface §2.1, HTTPValidationError). `python`: `detail` with the statuses of
+ * LangGraph's Python server.
  */
-export type ErrorFamily = "error" | "problem" | "validation";
+export type ErrorFamily = "error" | "problem" | "validation" | "python";
+
+/** A format, or its choice by the request. */
+export type ErrorFormat = ErrorMode | ErrorFamily | ((c: Context) => ErrorMode | ErrorFamily);
+
+export const formatFor = (format: ErrorFormat, c: Context): ErrorMode | ErrorFamily =>
+  typeof format === "function" ? format(c) : format;
 
 /**
  * Converts thrown errors to responses; nothing else does. `onShortage` is called for a full disk and similar shortages.
  */
-export function errorHandler(mode: ErrorMode, log: Log, onShortage?: (shortage: Shortage) => void): ErrorHandler {
+export function errorHandler(format: ErrorFormat, log: Log, onShortage?: (shortage: Shortage) => void): ErrorHandler {
   return (thrown, c) => {
     const shortage = shortageIn(thrown);
     if (shortage) onShortage?.(shortage);
-    const error = translate(thrown);
+    const error = hasLeft(c, thrown) ? new AppError(400, INCOMPLETE) : translate(thrown);
     if (error.status >= 500) {
       const request = {
         method: c.req.method,
@@ -38,8 +45,17 @@ export function errorHandler(mode: ErrorMode, log: Log, onShortage?: (shortage: 
         log.warn({ reason: error.message, ...request }, "request rejected: the server or a dependency is not ready");
       else log.error({ err: thrown, ...request }, "request failed");
     }
-    return errorResponse((c.get("errorFamily") as ErrorFamily | undefined) ?? mode, error, c.req.path);
+    const family = c.get("errorFamily") as ErrorFamily | undefined;
+    return errorResponse(family ?? formatFor(format, c), error, c.req.path);
   };
+}
+
+export const INCOMPLETE = "The request body did not arrive completely.";
+
+/** Whether a body could not be read because the client has disconnected: an error of nobody, whose answer nobody reads. */
+function hasLeft(c: Context, thrown: unknown): boolean {
+  const { code } = (thrown ?? {}) as { code?: unknown };
+  return c.req.raw.signal.aborted && (code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE");
 }
 
 /** Returns the path without credentials, such as the token of a feedback link. */
@@ -69,9 +85,10 @@ export function errorResponse(mode: ErrorMode | ErrorFamily, error: AppError, pa
     const { message, code } = error;
     return Response.json({ error: code ?? message, ...(code !== undefined && { message }) }, init);
   }
-  if (mode === "detail") {
+  if (mode === "detail" || mode === "python") {
     const { message, code } = error;
-    return Response.json({ detail: message, ...(code !== undefined && { error: code, message }) }, init);
+    const body = { detail: message, ...(code !== undefined && { error: code, message }) };
+    return Response.json(body, mode === "python" ? { ...init, status: error.pythonStatus } : init);
   }
   return new Response(error.message, {
     ...init,
@@ -95,8 +112,9 @@ export function errorContent(mode: ErrorMode | ErrorFamily, status?: number): Re
     return { "application/problem+json": { schema: { type: "object", properties, required } } };
   }
   if (mode === "text") return { "text/plain": { schema: { type: "string" } } };
-  const properties = { [mode]: { type: "string" } };
-  return { "application/json": { schema: { type: "object", properties, required: [mode] } } };
+  const name = mode === "error" ? "error" : "detail";
+  const properties = { [name]: { type: "string" } };
+  return { "application/json": { schema: { type: "object", properties, required: [name] } } };
 }
 
 /** Seconds. A shortage ends when an operator acts, or when other requests end. */

@@ -3,6 +3,8 @@ import { z } from "zod";
 
 import { docsPage } from "./docs-page.ts";
 import { htmlPage, inlineBlocks } from "./html-page.ts";
+import { notFound } from "../errors.ts";
+import { FORWARDED_HEADER, internalHeader } from "./internal-headers.ts";
 import { rawJson, route, type Route } from "./route.ts";
 
 export interface ServerDescription {
@@ -52,7 +54,10 @@ export function frontRoutes({ version, registry, document, aliases = [], prefix 
       summary: "Get metrics for monitoring",
       query: z.object({ format: z.enum(["prometheus", "json"]).optional() }),
       out: { 200: ["text/plain", z.array(z.looseObject({ name: z.string() }))] },
+      errors: [404],
       async handler({ query, c }) {
+        if (internalHeader(c, FORWARDED_HEADER) !== null)
+          throw notFound("Metrics are not served through the gateway or the console.");
         if (query.format === "json") return c.json(await registry.getMetricsAsJSON());
         return c.body(await collect(), 200, { "Content-Type": registry.contentType });
       },

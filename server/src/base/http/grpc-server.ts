@@ -10,6 +10,7 @@
 import { createServer, type Http2Session, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 
+import { AppError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { ClientIpSettings } from "./client-ip.ts";
 import { type ConnectionSettings, limitConnections, proxies } from "./connection-limits.ts";
@@ -82,6 +83,8 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcServer> {
     stream.on("error", () => {});
     stream.setTimeout(settings.requestTimeoutSecs * 1000, () => stream.close());
     void answer(options, stream, headers, sessions.get(stream.session)).catch((error: unknown) => {
+      // the client has left, and reading its message has failed
+      if (stream.destroyed || stream.aborted) return;
       log.error({ err: error }, "a gRPC call failed");
       end(stream, { status: GRPC.internal, message: "Internal server error" });
     });
@@ -194,8 +197,8 @@ async function readMessage(stream: ServerHttp2Stream): Promise<Message | string>
         const chunk = rest ?? (await next());
         rest = undefined;
         if (chunk === undefined || chunk.length > left) {
-          const problem = chunk ? "more than one message" : "the message ended early";
-          controller.error(new Error(`gRPC: ${problem}`));
+          const problem = chunk ? "The call has more than one message." : "The call's message ended early.";
+          controller.error(new AppError(400, problem));
           return;
         }
         left -= chunk.length;

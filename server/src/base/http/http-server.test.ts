@@ -1,17 +1,23 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
 
 import { Hono } from "hono";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 
 import { readOptions } from "../config/options.ts";
-import { createLog } from "../log.ts";
+import { createLog, type Log } from "../log.ts";
 import { clientIpOptions } from "./client-ip.ts";
 import { connectionOptions, limitConnections, proxies } from "./connection-limits.ts";
 import { errorHandler } from "./errors.ts";
 import { htmlPage, inlineBlocks } from "./html-page.ts";
-import { type HttpServer, listenHttp } from "./http-server.ts";
+import { type HttpServer, listenHttp, type RequestInterceptor } from "./http-server.ts";
 import { readJson } from "./json-body.ts";
+import { webSocketOptions } from "./websocket.ts";
 
 const app = new Hono();
 app.get("/", (c) => c.text("here"));
@@ -195,3 +201,126 @@ test("a page's policy allows its scripts and styles by hash, and no others", asy
   expect(policy).not.toContain("unsafe");
   expect(policy).toContain("frame-ancestors 'none'");
 });
+
+/** Runs curl, which offers HTTP/2 with `--http2`, and returns status and body of the response. */
+async function curl(...args: string[]): Promise<{ status: string; body: string }> {
+  const { stdout } = await promisify(execFile)("curl", ["-sS", "-m", "20", "-w", "\n%{http_code}", ...args], {
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const at = stdout.lastIndexOf("\n");
+  return { status: stdout.slice(at + 1), body: stdout.slice(0, at) };
+}
+
+const JSON_BODY = ["-H", "Content-Type: application/json", "-d", '{"a":1}'];
+
+const OWNED: RequestInterceptor = {
+  handle(request, response) {
+    if (request.url !== "/owned") return false;
+    request.pipe(response);
+    return true;
+  },
+  upgrade(request, socket) {
+    if (request.url !== "/owned") return false;
+    socket.end("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
+    return true;
+  },
+};
+
+describe.each([
+  ["plain", {}, undefined],
+  ["with an interceptor", {}, OWNED],
+  ["with WebSockets", webSocketOptions, undefined],
+  ["with both", webSocketOptions, OWNED],
+] as const)("a server %s", (_, options, interceptor) => {
+  const open = async () => {
+    const settings = readOptions({ ...connectionOptions, ...clientIpOptions, ...options }, {});
+    server = await listenHttp("127.0.0.1", 0, settings);
+    server.serve(app.fetch, { keyless: false, hosts: new Set(), allows: () => true }, interceptor);
+    return server.url;
+  };
+
+  test("serves a request that offers HTTP/2, with its body", async () => {
+    const url = await open();
+    expect(await curl("--http2", `${url}/`)).toEqual({ status: "200", body: "here" });
+    const directory = mkdtempSync(join(tmpdir(), "heddle-http2-"));
+    const file = join(directory, "body.json");
+    const body = JSON.stringify({ text: "x".repeat(3_000_000) });
+    writeFileSync(file, body);
+    const json = ["-H", "Content-Type: application/json", "--data-binary", `@${file}`];
+    for (const extra of [[], ["-H", "Transfer-Encoding: chunked"], ["-H", "Expect: 100-continue"]]) {
+      const answer = await curl("--http2", ...json, ...extra, `${url}/`);
+      expect([answer.status, answer.body === body]).toEqual(["200", true]);
+    }
+    const owned = await curl("--http2", "-d", "to whom it belongs", `${url}/owned`);
+    expect(owned.body === "to whom it belongs").toBe(interceptor !== undefined);
+    // several requests on one connection, the first of which offers it
+    expect((await curl("--http2", `${url}/`, `${url}/`)).body).toBe("here\n200here");
+    rmSync(directory, { recursive: true });
+  });
+
+  test("serves a request that offers a WebSocket where no route takes it", async () => {
+    const url = await open();
+    const offer = ["-H", "Connection: Upgrade", "-H", "Upgrade: websocket", "-H", "Sec-WebSocket-Version: 13"];
+    const handshake = [...offer, "-H", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="];
+    for (const headers of [offer, handshake]) {
+      expect(await curl(...headers, `${url}/`)).toEqual({ status: "200", body: "here" });
+      expect(await curl(...headers, ...JSON_BODY, `${url}/`)).toEqual({ status: "200", body: '{"a":1}' });
+      const page = await curl("-i", ...headers, `${url}/page`);
+      expect([page.status, page.body.toLowerCase()]).toEqual(["200", expect.stringContaining("x-frame-options: deny")]);
+      expect((await curl(...headers, `${url}/none`)).status).toBe("404");
+    }
+  });
+
+  test("ignores other protocols, and keeps the other options of the connection", async () => {
+    const url = new URL(await open());
+    const { socket, closed } = dial(url);
+    socket.write("POST / HTTP/1.1\r\nHost: x\r\nConnection: close, Upgrade\r\nUpgrade: TLS/1.0, echo\r\n");
+    socket.write('Content-Length: 7\r\n\r\n{"a"');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.write(":1}");
+    expect((await closed).received).toMatch(/^HTTP\/1\.1 200 [^]*Connection: close[^]*\{"a":1\}$/i);
+  });
+});
+test("a client that leaves while its body is read is not an error of the server", async () => {
+  const logged: unknown[] = [];
+  const log = { ...createLog("silent"), error: (...line: unknown[]) => void logged.push(line) } as unknown as Log;
+  const statuses: number[] = [];
+  const reading = new Hono();
+  const handle = errorHandler("text", log);
+  reading.onError(async (error, c) => {
+    const response = await handle(error, c);
+    statuses.push(response.status);
+    return response;
+  });
+  reading.post("/", async (c) => c.body(await c.req.arrayBuffer()));
+  server = await listenHttp("127.0.0.1", 0, readOptions({ ...connectionOptions, ...clientIpOptions }, {}));
+  server.serve(reading.fetch, { keyless: false, hosts: new Set(), allows: () => true });
+  const { socket } = dial(new URL(server.url));
+  socket.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\npart");
+  setTimeout(() => socket.resetAndDestroy(), 100);
+  await expect.poll(() => statuses).toEqual([400]);
+  expect(logged).toEqual([]);
+});
+
+test.each([
+  ["text", "text/plain;charset=UTF-8", /^The request is malformed/, /^Pages of/],
+  ["detail", "application/json", /^\{"detail":"The request is malformed/, /^\{"detail":"Pages of/],
+] as const)(
+  "requests that never reach the application get errors in its format: %s",
+  async (errors, type, malformed, page) => {
+    const settings = readOptions({ ...connectionOptions, ...clientIpOptions }, {});
+    server = await listenHttp("127.0.0.1", 0, settings);
+    server.serve(app.fetch, { keyless: false, hosts: new Set(), allows: () => false, errors: () => errors });
+    for (const target of ["/a\\b", "http://[::1/", "http://user:x@localhost:99999/"]) {
+      const { socket, closed } = dial(new URL(server.url));
+      socket.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+      const [head, body] = (await closed).received.split("\r\n\r\n") as [string, string];
+      expect(head.toLowerCase()).toContain(`400 bad request\r\n`);
+      expect(head.toLowerCase()).toContain(`content-type: ${type.toLowerCase()}`);
+      expect(body).toMatch(malformed);
+    }
+    const foreign = await fetch(server.url, { headers: { origin: "https://a.example" } });
+    expect([foreign.status, foreign.headers.get("content-type")]).toEqual([403, type]);
+    expect(await foreign.text()).toMatch(page);
+  },
+);

@@ -2,17 +2,23 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 
-import { getRequestListener } from "@hono/node-server";
+import { getRequestListener, RequestError } from "@hono/node-server";
 
+import { AppError } from "../errors.ts";
 import { LIVE } from "../health.ts";
 import { type BrowserPolicy, refusePage } from "./browser-guard.ts";
 import { BodyGate } from "./body-gate.ts";
 import type { ClientIpSettings } from "./client-ip.ts";
+import { CONTROL_CHARACTER, hasControlCharacter } from "./control-characters.ts";
 import { ConnectionGuard } from "./connection-guard.ts";
 import { type ConnectionSettings, limitConnections, proxies, serverOptions } from "./connection-limits.ts";
-import { refuseUpgrade, WebSockets, type WebSocketSettings } from "./websocket.ts";
+import { errorResponse } from "./errors.ts";
+import { ignoreUpgrade, isHandshake, refuseUpgrade, WebSockets, type WebSocketSettings } from "./websocket.ts";
 
-/** Intercepts requests before routing, with their bodies unread. Each method returns whether it handled the request. */
+/**
+ * Intercepts requests before routing, with their bodies unread. Each method returns whether it handled the request;
+ * `upgrade` gets WebSocket handshakes only.
+ */
 export interface RequestInterceptor {
   handle(request: IncomingMessage, response: ServerResponse): boolean;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
@@ -53,12 +59,15 @@ export async function listenHttp(
   let policy: BrowserPolicy | undefined;
   const http = createServer(serverOptions(settings), (request, response) => {
     if (!connections.admit(request, response)) return;
-    const refusal = policy && refusePage(request, policy);
-    if (refusal !== undefined) {
+    const refusal = policy && refuse(request, policy);
+    if (refusal) {
       setSecurityHeaders(response);
-      response.writeHead(403, { "Content-Type": "application/json", "Cache-Control": "no-store" });
-      response.end(JSON.stringify({ detail: refusal }));
-      return;
+      const headers = { "Cache-Control": "no-store" };
+      const error = new AppError(refusal.status, refusal.detail, { headers });
+      return void sendResponse(
+        response,
+        errorResponse(policy?.errors?.(request.headers["user-agent"]) ?? "detail", error),
+      );
     }
     if (interceptor?.handle(request, response)) return;
     setSecurityHeaders(response);
@@ -72,6 +81,13 @@ export async function listenHttp(
       response.writeHead(503, headers).end('{"detail":"Starting."}');
     }
   });
+  const refuse = (request: IncomingMessage, pages: BrowserPolicy): { status: number; detail: string } | undefined => {
+    const detail = refusePage(request, pages);
+    if (detail !== undefined) return { status: 403, detail };
+    // applications refuse it themselves, in the format of their errors
+    if (interceptor && hasControlCharacter(request.url ?? "")) return { status: 400, detail: CONTROL_CHARACTER };
+    return undefined;
+  };
   limitConnections(http, settings, proxies(settings));
   const connections = new ConnectionGuard(http, settings);
   const sockets = acceptsWebSockets(settings) ? new WebSockets(settings, bodies) : undefined;
@@ -86,15 +102,28 @@ export async function listenHttp(
     serve(fetch, pages, first) {
       interceptor = first;
       policy = pages;
-      listener = getRequestListener(fetch);
-      if (first) {
-        http.on("upgrade", (request, socket, head) => {
-          const refusal = refusePage(request, pages);
-          if (refusal !== undefined) refuseUpgrade(socket, 403, refusal);
-          else if (!first.upgrade(request, socket, head)) socket.destroy();
-        });
-      }
-      sockets?.listen(http, fetch as Parameters<WebSockets["listen"]>[1], pages);
+      listener = getRequestListener(fetch, {
+        // called for requests that the library cannot convert; the application answers its own errors
+        errorHandler: (error) =>
+          error instanceof RequestError
+            ? errorResponse(
+                pages.errors?.(undefined) ?? "detail",
+                new AppError(400, `The request is malformed: ${error.message}`),
+              )
+            : new Response(null, { status: 500 }),
+      });
+      if (!first && !sockets) return;
+      http.on("upgrade", (request, socket, head) => {
+        if (!isHandshake(request)) return ignoreUpgrade(http, request, socket, head);
+        socket.on("error", () => socket.destroy());
+        // browsers open a WebSocket to any origin without a preflight
+        const refusal = refuse(request, pages);
+        if (refusal) return refuseUpgrade(socket, refusal.status, refusal.detail);
+        if (first?.upgrade(request, socket, head)) return;
+        if (sockets)
+          sockets.upgrade(request, socket, head, fetch as Parameters<WebSockets["upgrade"]>[3], setSecurityHeaders);
+        else ignoreUpgrade(http, request, socket, head);
+      });
     },
     stopListening,
     async close() {
@@ -119,6 +148,11 @@ const SECURITY_HEADERS: [name: string, value: string][] = [
 
 function setSecurityHeaders(response: ServerResponse): void {
   for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
+}
+
+async function sendResponse(response: ServerResponse, sent: Response): Promise<void> {
+  const body = await sent.text();
+  response.writeHead(sent.status, Object.fromEntries(sent.headers)).end(body);
 }
 
 const acceptsWebSockets = <S extends Partial<WebSocketSettings>>(settings: S): settings is S & WebSocketSettings =>

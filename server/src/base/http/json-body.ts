@@ -2,6 +2,7 @@ import type { Context } from "hono";
 
 import { AppError } from "../errors.ts";
 import { SMALL_JSON } from "../json-structure.ts";
+import { INCOMPLETE } from "./errors.ts";
 import { countBody } from "./hold-body.ts";
 
 /**
@@ -23,12 +24,12 @@ export async function readJson(c: Context): Promise<unknown> {
     value = JSON.parse(text);
   } catch {
     const issues = [{ type: "json_invalid", loc: ["body", 0], msg: "JSON decode error" }];
-    throw new AppError(400, "Malformed JSON in request body", { issues });
+    throw new AppError(400, "Malformed JSON in request body", { issues, pythonStatus: 422 });
   }
   return UNSTORABLE.test(text) ? cleanStrings(value) : value;
 }
 
-const incomplete = () => new AppError(400, "The request body did not arrive completely.");
+const incomplete = () => new AppError(400, INCOMPLETE);
 
 /** Matches JSON text that may hold what Postgres rejects in jsonb: a null character or half of a surrogate pair. */
 const UNSTORABLE = /\\u0000|\\u[dD][89a-fA-F]|[\uD800-\uDFFF]/;

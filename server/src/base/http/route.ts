@@ -1,12 +1,13 @@
 import type { Socket } from "node:net";
 
 import type { Context, Hono } from "hono";
+import { matchedRoutes } from "hono/route";
 import type { z } from "zod";
 
 import type { Permission } from "../auth/permissions.ts";
 import type { Authenticator, AuditSink, Principal } from "../auth/principal.ts";
 import { AppError, forbidden } from "../errors.ts";
-import { createAuditor } from "./audit-requests.ts";
+import { type AuditKind, createAuditor } from "./audit-requests.ts";
 import { BodyGate } from "./body-gate.ts";
 import { boundedParse } from "./bounded-parse.ts";
 import { clientIp } from "./client-ip.ts";
@@ -14,6 +15,7 @@ import { markKnown } from "./connection-guard.ts";
 import type { ErrorStatus } from "./error-statuses.ts";
 import { describeIssues, type ErrorFamily } from "./errors.ts";
 import { type BodyLimits, holdBody, PUBLIC_BODY_BYTES } from "./hold-body.ts";
+import { withInternalHeaders } from "./internal-headers.ts";
 import { readJson } from "./json-body.ts";
 import { endWhenRefused } from "./recheck-streams.ts";
 import { validationIssues } from "./validation-issues.ts";
@@ -27,10 +29,18 @@ type Shape = z.ZodType | undefined;
 type Infer<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 /**
- * Access rule: the required permission, or `public` for routes that authenticate no caller. A route without a
- * permission does not compile, nor does a public one without a reason.
+ * Access rule: the required permission; `own` for routes of a program with a credential of its own, which `admits`
+ * recognizes before the body is read; or `public` for routes that authenticate no caller. A route without a permission
+ * does not compile, nor does a public one without a reason.
  */
-type Access = { permission: Permission; publicBecause?: never } | { permission: "public"; publicBecause: string };
+type Access =
+  | { permission: Permission; publicBecause?: never; admits?: never }
+  | {
+      permission: "own";
+      publicBecause?: never;
+      admits(principal: Principal, params: Record<string, string>): Promise<boolean>;
+    }
+  | { permission: "public"; publicBecause: string; admits?: never };
 
 /** A declared endpoint. The OpenAPI document is generated from it, and `in` and `out` are enforced. */
 export type Route<P extends Shape = Shape, Q extends Shape = Shape, B extends Shape = Shape> = Access &
@@ -52,9 +62,10 @@ interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
   /**
    * Audit mode. `change` (the default except for GET and reading permissions): an entry that is durable before the
    * answer. `data`: traffic of runs, threads, store and traces, whose rows name their author; recorded only if
-   * configured. `none`: changes nothing.
+   * configured. `disclosure`: hands out secrets; recorded, before the answer is sent, if the handler calls
+   * `disclosesSecrets`. `none`: changes nothing.
    */
-  audit?: "change" | "data" | "none";
+  audit?: AuditKind;
   /** Body fields that describe the change, besides ids. Never a secret. */
   auditFields?: readonly string[];
   /** Target names whose values are credentials: only their first eight characters are logged. */
@@ -137,7 +148,7 @@ export function mountRoutes(
         try {
           if (spec.permission !== "public") {
             principal = await recognize(guard.authenticator, c, spec.scope !== "organization");
-            if (!principal.permissions.has(spec.permission)) throw lacks(spec.permission);
+            await checkAccess(spec, c, principal);
             markKnown(requestSocket(c));
           }
           if (!spec.streamsBody) {
@@ -165,7 +176,7 @@ export function mountRoutes(
 }
 
 /** Authenticates the same caller again. @throws 401 or 403 when it would be refused now */
-async function askAgain(guard: Guard, c: Context, { permission, scope }: Route): Promise<void> {
+async function askAgain(guard: Guard, c: Context, spec: Route): Promise<void> {
   const { method } = c.req;
   const socket = requestSocket(c);
   const credentials = {
@@ -174,10 +185,19 @@ async function askAgain(guard: Guard, c: Context, { permission, scope }: Route):
     ip: clientIp(c),
     socket,
     inProcess: isInProcess(c),
-    needsWorkspace: scope !== "organization",
+    needsWorkspace: spec.scope !== "organization",
   };
-  const principal = await guard.authenticator.authenticate(credentials);
-  if (permission !== "public" && !principal.permissions.has(permission)) throw lacks(permission);
+  await checkAccess(spec, c, await guard.authenticator.authenticate(credentials));
+}
+
+/** @throws 403 */
+async function checkAccess(spec: Route, c: Context, principal: Principal): Promise<void> {
+  if (spec.permission === "public") return;
+  if (spec.permission === "own") {
+    if (!(await spec.admits(principal, c.req.param() as Record<string, string>))) {
+      throw forbidden("Forbidden: this route requires the credential of the program that it is for.");
+    }
+  } else if (!principal.permissions.has(spec.permission)) throw lacks(spec.permission);
 }
 
 const PRINCIPAL = "heddle.principal";
@@ -203,16 +223,27 @@ export async function recognize(authenticator: Authenticator, c: Context, needsW
   return principal;
 }
 
+/** Lets the request be authenticated again, because its headers have changed. */
+export const forgetCaller = (c: Context): void => c.set(PRINCIPAL, undefined);
+
+/**
+ * Whether a route of the server, other than `except`, takes this request, by the router's own decision. Middleware is
+ * registered for all methods, routes are not.
+ */
+export const takesRequest = (c: Context, except: ReadonlySet<object> = new Set()): boolean =>
+  matchedRoutes(c).some((matched) => matched.method !== "ALL" && !except.has(matched));
+
 /**
  * Returns the headers that identify the caller. `EventSource` of browsers cannot set headers, so its requests may name
  * the key in the query, as WebSockets do.
  */
 function credentialHeaders(c: Context): Headers {
   const { method, raw } = c.req;
-  if (method !== "GET" || !raw.url.includes("x-api-key=") || raw.headers.has("x-api-key")) return raw.headers;
+  const received = withInternalHeaders(c);
+  if (method !== "GET" || !raw.url.includes("x-api-key=") || received.has("x-api-key")) return received;
   const key = c.req.query("x-api-key");
-  if (key === undefined || !raw.headers.get("accept")?.includes("text/event-stream")) return raw.headers;
-  const headers = new Headers(raw.headers);
+  if (key === undefined || !received.get("accept")?.includes("text/event-stream")) return received;
+  const headers = new Headers(received);
   headers.set("x-api-key", key);
   return headers;
 }

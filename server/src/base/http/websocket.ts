@@ -1,17 +1,18 @@
 /**
- * WebSockets beside HTTP. An upgrade passes through the application as a GET request, with the same authentication and
- * limits; a route accepts it with `acceptWebSocket`. Otherwise the application's response is sent and the connection
- * closed.
+ * WebSockets beside HTTP. A handshake passes through the application as a GET request, with the same authentication and
+ * limits; a route accepts it with `acceptWebSocket`. Every other offer of an upgrade is ignored.
  */
-import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import { type IncomingMessage, type Server, ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
+import { getRequestListener } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
 import type { WebSocket, WebSocketServer } from "ws";
 
 import { integer, type Options } from "../config/options.ts";
 import type { BodyGate } from "./body-gate.ts";
-import { type BrowserPolicy, refusePage } from "./browser-guard.ts";
 import { WebSocketIntake } from "./websocket-intake.ts";
 
 export const webSocketOptions = {
@@ -63,6 +64,8 @@ export class WebSockets {
   readonly #gate: BodyGate;
   #server: Promise<WebSocketServer> | undefined;
   #open = new Set<WebSocket>();
+  /** Connections of handshakes, until a route accepts them. */
+  #detached = new Set<Duplex>();
   /** Upgrades that are being authenticated. */
   #opening = 0;
   #answered = new WeakSet<WebSocket>();
@@ -73,42 +76,52 @@ export class WebSockets {
     this.#gate = gate;
   }
 
-  listen(http: Server, fetch: Fetch, pages: BrowserPolicy): void {
-    http.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      if (!isWebSocket(request)) return goOnWithout(http, request, socket, head);
-      socket.on("error", () => socket.destroy());
-      // browsers open a WebSocket to any origin without a preflight
-      const refusal = refusePage(request, pages);
-      if (refusal !== undefined) return refuseUpgrade(socket, 403, refusal);
-      this.#upgrade(request, socket, head, fetch).catch(() => refuseUpgrade(socket, 500, "Internal Server Error"));
-    });
-  }
-
   /** Terminates the remaining sockets. */
   close(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
     for (const socket of this.#open) socket.terminate();
+    for (const socket of this.#detached) socket.destroy();
   }
 
-  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, fetch: Fetch): Promise<void> {
+  /**
+   * Passes a handshake through the application. Where no route accepts it, sends the application's response, as if no
+   * upgrade had been offered, and closes the connection.
+   */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, fetch: Fetch, prepare: PrepareResponse): void {
+    this.#detached.add(socket);
+    socket.once("close", () => this.#detached.delete(socket));
+    this.#upgrade(request, socket, head, fetch, prepare).catch(() =>
+      refuseUpgrade(socket, 500, "Internal Server Error"),
+    );
+  }
+
+  async #upgrade(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    fetch: Fetch,
+    prepare: PrepareResponse,
+  ): Promise<void> {
     const url = requestUrl(request);
-    if (!url || request.method !== "GET")
-      return refuseUpgrade(socket, 400, "A WebSocket handshake must be a GET request.");
+    if (!url) return refuseUpgrade(socket, 400, "Bad Request");
     if (this.#open.size + this.#opening >= this.#settings.maxWebSockets) {
       return refuseUpgrade(socket, 503, "Too many open WebSockets. Try again later.");
     }
     const upgrade: Upgrade = {};
-    const env = { incoming: request, upgrade };
     this.#opening += 1;
-    const responding = (async () => fetch(new Request(url, { headers: upgradeHeaders(request, url) }), env))();
-    const response = await responding.finally(() => (this.#opening -= 1));
-    if (!upgrade.onOpen || !response.ok)
-      return refuseUpgrade(socket, response.status, await response.text(), response.headers);
-    if (socket.destroyed) return;
+    const handle = async (env: object): Promise<Response> => {
+      const response = await fetch(new Request(url, { headers: upgradeHeaders(request, url) }), { ...env, upgrade });
+      return upgrade.onOpen && response.ok ? RESPONSE_ALREADY_SENT : response;
+    };
+    const response = responseOn(request, socket, prepare);
+    await getRequestListener((_, env) => handle(env).finally(() => (this.#opening -= 1)))(request, response);
+    if (!upgrade.onOpen || response.headersSent || socket.destroyed) return;
     const { onOpen } = upgrade;
+    response.detachSocket(socket as Socket);
     const server = await this.#openServer();
     server.handleUpgrade(request, socket, head, (opened) => {
+      this.#detached.delete(socket);
       this.#track(opened);
       onOpen(opened, new WebSocketIntake(this.#gate, opened, socket));
     });
@@ -145,24 +158,47 @@ export class WebSockets {
   }
 }
 
-const isWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === "websocket";
+/** Whether a request is a WebSocket handshake (RFC 6455 §4.1). */
+export const isHandshake = ({ method, headers }: IncomingMessage): boolean =>
+  method === "GET" &&
+  headers.upgrade?.toLowerCase() === "websocket" &&
+  headers["transfer-encoding"] === undefined &&
+  (headers["content-length"] ?? "0") === "0";
 
 /**
- * Returns the connection to the HTTP server, with the request as if no upgrade had been offered. Some clients offer
- * HTTP/2 with every request (`Upgrade: h2c`), and Node.js detaches the connection for any upgrade once the event has a
- * listener.
+ * Returns the connection to the HTTP server, with the request as if no upgrade had been offered (RFC 9110 §7.8). Some
+ * clients offer HTTP/2 with every request (`Upgrade: h2c`), and Node.js detaches the connection for any upgrade once the
+ * event has a listener.
  */
-function goOnWithout(http: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+export function ignoreUpgrade(http: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const { method, url, httpVersion, rawHeaders } = request;
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (/^(?:upgrade|http2-settings)$/i.test(rawHeaders[i]!)) continue;
-    const isConnection = /^connection$/i.test(rawHeaders[i]!);
-    lines.push(`${rawHeaders[i]}: ${isConnection ? "keep-alive" : rawHeaders[i + 1]}`);
+    const [name, value] = rawHeaders.slice(i, i + 2) as [string, string];
+    if (!/^(?:connection|upgrade|http2-settings)$/i.test(name)) lines.push(`${name}: ${value}`);
   }
+  const options = (request.headers.connection ?? "").split(",").map((option) => option.trim());
+  const kept = options.filter((option) => option !== "" && !/^(?:upgrade|http2-settings)$/i.test(option));
+  if (kept.length > 0) lines.push(`Connection: ${kept.join(", ")}`);
   socket.unshift(head);
   socket.unshift(Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"));
   http.emit("connection", socket);
+}
+
+type PrepareResponse = (response: ServerResponse) => void;
+
+/** Returns a response on a connection that Node.js has detached for an upgrade. The connection ends with it. */
+function responseOn(request: IncomingMessage, socket: Duplex, prepare: PrepareResponse): ServerResponse {
+  const response = new ServerResponse(request);
+  prepare(response);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket as Socket);
+  response.once("finish", () => {
+    response.detachSocket(socket as Socket);
+    discard(socket);
+    socket.end();
+  });
+  return response;
 }
 
 function requestUrl({ url = "/", headers }: IncomingMessage): URL | undefined {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { addressKind, parseAddress } from "./address-kind.ts";
 import { checkUrl } from "./check-url.ts";
 import { OutboundError } from "./outbound-error.ts";
-import { judgeAddress, readPolicy } from "./policy.ts";
+import { judgeAddress, narrowAllowances, readPolicy } from "./policy.ts";
 
 const closed = readPolicy("", false);
 const open = readPolicy("", true);
@@ -179,4 +179,44 @@ test.each([
   "a b,-c",
 ])("rejects the setting %s by name", (allow) => {
   expect(() => readPolicy(allow, false)).toThrow(/HEDDLE_OUTBOUND_ALLOW: "/);
+});
+
+test.each([
+  ["10.0.0.0/8", "10.1.0.0/16", true],
+  ["10.0.0.0/8", "10.1.2.3:443", true],
+  ["10.0.0.0/8", "10.0.0.0/7", false],
+  ["10.0.0.0/8", "11.0.0.1", false],
+  ["10.0.0.0/8", "fd00::1", false],
+  ["10.0.0.1:443", "10.0.0.1:443", true],
+  ["10.0.0.1:443", "10.0.0.1", false],
+  ["10.0.0.1:443", "10.0.0.1:80", false],
+  ["hooks.example", "HOOKS.example:8443", true],
+  ["hooks.example:8443", "hooks.example", false],
+  ["hooks.example", "x.hooks.example", false],
+  ["*.svc.example", "a.svc.example", true],
+  ["*.svc.example", "*.b.svc.example", true],
+  ["*.svc.example", "svc.example", false],
+  ["*.b.svc.example", "*.svc.example", false],
+  ["*.svc.example", "asvc.example", false],
+  // a name permits whatever private address it resolves to
+  ["10.0.0.0/8", "hooks.example", false],
+  ["hooks.example", "10.0.0.1", false],
+  // metadata services only by their own address
+  ["169.254.0.0/16", "169.254.169.254", false],
+  ["169.254.0.0/16", "169.254.169.254/31", false],
+  ["169.254.169.254", "169.254.169.254", true],
+  ["", "10.0.0.1", false],
+])("a platform that allows %j lets a deployment name %j: %s", (platforms, wanted, isKept) => {
+  const { kept, refused } = narrowAllowances(platforms, wanted);
+  expect([kept, refused]).toEqual(isKept ? [[wanted], []] : [[], [wanted]]);
+});
+
+test("allowances are narrowed entry by entry, and an invalid one is an error", () => {
+  const platforms = "10.0.0.0/8, *.svc.example";
+  expect(narrowAllowances(platforms, "10.0.0.1, evil.example a.svc.example")).toEqual({
+    kept: ["10.0.0.1", "a.svc.example"],
+    refused: ["evil.example"],
+  });
+  expect(narrowAllowances(platforms, "")).toEqual({ kept: [], refused: [] });
+  expect(() => narrowAllowances(platforms, "10.0.0.1/99")).toThrow("HEDDLE_OUTBOUND_ALLOW");
 });

@@ -33,6 +33,41 @@ export function readPolicy(allow: string, openLoopback: boolean): OutboundPolicy
   return { allowed: entries, openLoopback };
 }
 
+/**
+ * Compares a deployment's allowances with those of its platform, which it may narrow and not exceed.
+ * @returns the entries that an entry of the platform covers, and the others
+ * @throws ConfigError for an invalid entry
+ */
+export function narrowAllowances(platforms: string, wanted: string): { kept: string[]; refused: string[] } {
+  const outer = readPolicy(platforms, false).allowed;
+  const entries = wanted.split(/[\s,]+/).filter((entry) => entry !== "");
+  const isKept = (entry: string) => {
+    const inner = readEntry(entry);
+    return outer.some((each) => covers(each, inner));
+  };
+  return { kept: entries.filter(isKept), refused: entries.filter((entry) => !isKept(entry)) };
+}
+
+/** Whether everything that `inner` permits is permitted by `outer`. */
+function covers(outer: Allowed, inner: Allowed): boolean {
+  if (outer.port !== null && outer.port !== inner.port) return false;
+  switch (outer.kind) {
+    case "name":
+      return inner.kind === "name" && inner.name === outer.name;
+    case "domain":
+      return inner.kind === "domain"
+        ? inner.suffix.endsWith(outer.suffix)
+        : inner.kind === "name" && inner.name.endsWith(outer.suffix);
+    case "network": {
+      if (inner.kind !== "network" || inner.bits < outer.bits) return false;
+      // a network permits a metadata service only if it begins with its address
+      const isMetadata = addressKind(inner.network) === "metadata";
+      if (isMetadata && inner.network.toString() !== outer.network.toString()) return false;
+      return matches(inner.network, outer.network, outer.bits);
+    }
+  }
+}
+
 const NAME = /^(?!-)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/;
 
 function readEntry(entry: string): Allowed {

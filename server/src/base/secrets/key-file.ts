@@ -3,6 +3,7 @@ import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync } fro
 import { renameSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
+import { giveToOwner } from "../keep-owner.ts";
 import { generateKey } from "./keyring.ts";
 
 const HEADER =
@@ -64,6 +65,7 @@ function writeAside(path: string, text: string): string {
   try {
     // writes everything or throws: on a full disk a single write may store only a part and report it only by its length
     writeFileSync(descriptor, text);
+    giveToOwner(descriptor, dirname(path));
     fsyncSync(descriptor);
   } catch (error) {
     rmSync(aside, { force: true });

@@ -95,7 +95,8 @@ export function openKeyring(
     }
     if (settings.secretsKeyFile) {
       throw new ConfigError(
-        `The file ${path} (HEDDLE_SECRETS_KEY_FILE) does not exist. Create it: heddle secrets generate > FILE`,
+        `The file ${path} (HEDDLE_SECRETS_KEY_FILE) does not exist. Create it: ` +
+          `(umask 077; heddle secrets generate > ${path})`,
       );
     }
     text = createKeyFile(path);

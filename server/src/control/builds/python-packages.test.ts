@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
 
-import { pythonInstallation } from "./python-packages.ts";
+import { adoptEnvironment, environmentKey, pythonInstallation } from "./python-packages.ts";
 
 const dirs: string[] = [];
 afterAll(() => dirs.forEach((dir) => rmSync(dir, { recursive: true, force: true })));
@@ -141,4 +141,77 @@ test("installs the members of a uv workspace without a lock", () => {
   expect(install({ graphs: GRAPHS }, WORKSPACE, { at: "packages/old/langgraph.json" })!.directory).toBe(
     "ROOT/packages/old",
   );
+});
+
+/** Returns the key of a project's environment, and whether it depends on nothing but an index. */
+function keyOf(files: Record<string, string>, config: object = {}, environment: Record<string, string> = {}) {
+  const root = mkdtempSync(join(tmpdir(), "heddle-python-key-"));
+  dirs.push(root);
+  write(root, { ...files, "langgraph.json": JSON.stringify({ graphs: GRAPHS, ...config }) });
+  const installation = pythonInstallation(root, join(root, "langgraph.json"))!;
+  return { key: environmentKey(root, installation, environment), isFromIndex: installation.isFromIndex };
+}
+
+test("the key of an environment depends on everything that names packages, and on nothing else", () => {
+  const files = {
+    "requirements.txt": "a==1\n-r more/base.txt\n",
+    "more/base.txt": "b\n-c limits.txt",
+    "more/limits.txt": "c",
+  };
+  const { key } = keyOf(files);
+  expect(keyOf({ ...files, "agent.py": "x = 1", "prompts.txt": "hello" }).key).toBe(key);
+  const others = [
+    keyOf({ ...files, "requirements.txt": "a==2\n-r more/base.txt\n" }),
+    keyOf({ ...files, "more/base.txt": "b<2\n-c limits.txt" }),
+    keyOf({ ...files, "more/limits.txt": "c<2" }),
+    keyOf({ ...files, "pyproject.toml": "[project]" }),
+    keyOf({ ...files, "setup.py": "" }),
+    keyOf(files, { dependencies: [".", "d"] }),
+    keyOf(files, { python_version: "3.12" }),
+    keyOf({ ...files, "pip.conf": "[global]" }, { pip_config_file: "./pip.conf" }),
+    keyOf(files, {}, { PIP_INDEX_URL: "https://elsewhere.example" }),
+    keyOf({ ...files, "uv.lock": "", "pyproject.toml": "" }),
+    keyOf({ ...files, "uv.lock": "x", "pyproject.toml": "" }),
+  ];
+  expect(new Set([key, ...others.map((other) => other.key)]).size).toBe(others.length + 1);
+});
+
+test.each<[Record<string, string>, object, boolean]>([
+  [{ "requirements.txt": "# x\n\na==1\nb>=2,<3\nc[extra]\n--no-index\n-r base.txt", "base.txt": "d" }, {}, true],
+  [{}, { dependencies: ["langchain>=1"] }, true],
+  [{ "pyproject.toml": "" }, {}, false],
+  [{ "setup.py": "" }, {}, false],
+  [{ "uv.lock": "", "pyproject.toml": "" }, {}, false],
+  [{ "requirements.txt": "-e ./lib" }, {}, false],
+  [{ "requirements.txt": "./lib" }, {}, false],
+  [{ "requirements.txt": "lib/package.whl" }, {}, false],
+  [{ "requirements.txt": "a @ https://a.example/a.whl" }, {}, false],
+  [{ "requirements.txt": "-r base.txt", "base.txt": "git+https://a.example/a" }, {}, false],
+  [{ "requirements.txt": "--find-links ./wheels" }, {}, false],
+  [{}, { dependencies: ["git+https://a.example/a"] }, false],
+])("an environment of %j and %j comes from an index alone: %s", (files, config, isFromIndex) => {
+  expect(keyOf(files, config).isFromIndex).toBe(isFromIndex);
+});
+
+test("a copied environment gets its own path in its programs, or is deleted with another interpreter", () => {
+  const root = mkdtempSync(join(tmpdir(), "heddle-python-adopt-"));
+  dirs.push(root);
+  const interpreter = spawnSync("python3", ["-c", "import sys; print(sys.executable)"]).stdout.toString().trim();
+  const adopt = (version: string) => {
+    mkdirSync(join(root, ".venv", "bin"), { recursive: true });
+    write(root, {
+      ".venv/bin/tool": "#!/old/it's/.venv/bin/python\nprint()",
+      ".venv/bin/binary": "\0/old/it's/.venv",
+      ".venv/bin/python": `#!/bin/sh\nif [ "$1" = -V ]; then echo "${version}"; else exec ${interpreter} "$@"; fi\n`,
+    });
+    const select = `python() { echo "Python 3"; }; python=python`;
+    const installation = { command: "", directory: root, select, inputs: [], isFromIndex: true };
+    const command = adoptEnvironment(installation, "/old/it's/.venv", "/new/.venv");
+    const { status, stderr } = spawnSync("/bin/sh", ["-c", command], { cwd: root });
+    expect([status, stderr.toString()]).toEqual([0, ""]);
+    const read = (name: string) => readFileSync(join(root, ".venv/bin", name), "utf8");
+    return existsSync(join(root, ".venv")) ? [read("tool"), read("binary")] : null;
+  };
+  expect(adopt("Python 3")).toEqual(["#!/new/.venv/bin/python\nprint()", "\0/old/it's/.venv"]);
+  expect(adopt("Python 2")).toBeNull();
 });

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
@@ -15,8 +16,15 @@ interface PythonConfig {
 }
 
 export interface PythonInstallation {
+  /** Creates the environment, or completes one that exists. */
   command: string;
   directory: string;
+  /** Sets the variable `python` of a shell to the interpreter of the environment. */
+  select: string;
+  /** Files that determine the packages. */
+  inputs: string[];
+  /** Whether all packages come from an index, none from the project: then nothing in the environment depends on it. */
+  isFromIndex: boolean;
 }
 
 /** Dependencies of a group for development are not installed, and no other Python is downloaded. */
@@ -45,14 +53,100 @@ export function pythonInstallation(root: string, configFile: string): PythonInst
       `uv sync --python "$(command -v "$python")" ${sync}`,
       `${VENV} && .venv/bin/pip ${PIP} uv && .venv/bin/uv sync ${sync}`,
     );
-    return { command: `${python}; ${install}`, directory: synced };
+    const members = uvWorkspaceMembers(synced).map((member) => join(synced, member));
+    const inputs = [join(synced, "uv.lock"), ...[synced, directory, ...members].flatMap(packageFiles)];
+    return { command: `${python}; ${install}`, directory: synced, select: python, inputs, isFromIndex: false };
   }
-  const what = [...requirements(directory, config.dependencies ?? ["."]), ...otherMembers(root, directory)].join(" ");
+  const dependencies = config.dependencies ?? ["."];
+  const inputs = requirementInputs(root, directory, dependencies, config.pip_config_file);
+  const isFromIndex = inputs.every(isIndexOnly) && dependencies.every((each) => each.startsWith(".") || isPlain(each));
+  const what = [...requirements(directory, dependencies), ...otherMembers(root, directory)].join(" ");
   const settings = config.pip_config_file === undefined ? "" : `PIP_CONFIG_FILE=${quote(config.pip_config_file)} `;
   const withPip = `${VENV} && ${settings}.venv/bin/pip ${PIP} ${what}`;
   const onlyPip = config.pip_installer === "pip" || config.pip_config_file !== undefined;
   const uv = `uv venv -q --allow-existing --python "$(command -v "$python")" .venv && uv pip install -q --python .venv/bin/python ${what}`;
-  return { command: `${python}; ${onlyPip ? withPip : withUv(uv, withPip)}`, directory };
+  const command = `${python}; ${onlyPip ? withPip : withUv(uv, withPip)}`;
+  return { command, directory, select: python, inputs, isFromIndex };
+}
+
+/** Files by which a directory declares a package. */
+const packageFiles = (directory: string): string[] =>
+  ["pyproject.toml", "setup.py", "setup.cfg"].map((name) => join(directory, name));
+
+/** Files that the arguments of pip name, and those that requirement files include. */
+function requirementInputs(
+  root: string,
+  directory: string,
+  dependencies: string[],
+  pipConfigFile: string | undefined,
+): string[] {
+  const workspace = uvWorkspaceRoot(root, directory);
+  const members = workspace === null ? [] : uvWorkspaceMembers(workspace).map((member) => join(workspace, member));
+  const local = dependencies.filter((each) => each.startsWith(".")).map((each) => resolve(directory, each));
+  const found = new Set([...local, ...members].flatMap(packageFiles));
+  if (pipConfigFile !== undefined) found.add(resolve(directory, pipConfigFile));
+  const waiting = local.map((at) => join(at, "requirements.txt"));
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (found.has(file) || !isBelow(root, file)) continue;
+    found.add(file);
+    for (const line of readLines(file)) {
+      const [, name] = /^\s*(?:-r|--requirement|-c|--constraint)[\s=]*(\S+)/.exec(line) ?? [];
+      if (name !== undefined) waiting.push(resolve(dirname(file), name));
+    }
+  }
+  return [...found];
+}
+
+const isBelow = (root: string, file: string): boolean => !relative(root, file).startsWith("..");
+
+const readLines = (file: string): string[] => (existsSync(file) ? readFileSync(file, "utf8").split(/\r?\n/) : []);
+
+/** Matches a requirement by name, which an index answers. */
+const isPlain = (requirement: string): boolean => /^\s*[A-Za-z0-9][^/@\\]*$/.test(requirement);
+
+/** Whether a file, if it exists, only names packages of an index. */
+const isIndexOnly = (file: string): boolean =>
+  !existsSync(file) ||
+  (/\.(txt|in)$/.test(file) &&
+    readLines(file).every((line) => /^\s*(#|$)/.test(line) || isPlain(line) || isOption(line)));
+
+const isOption = (line: string): boolean =>
+  /^\s*(-r|-c|-i|--(requirement|constraint|index-url|extra-index-url|no-index|pre|prefer-binary))\b/.test(line);
+
+/**
+ * Returns a key of the environment that an installation creates: with the same inputs, the same packages, except for
+ * newer versions that the inputs would permit. `environment` is that of the installation.
+ */
+export function environmentKey(
+  root: string,
+  { command, directory, inputs }: PythonInstallation,
+  environment: Record<string, string>,
+): string {
+  const own = Object.entries(environment).filter(([name]) => /^(pip|uv)_/i.test(name));
+  const contents = inputs.flatMap((file) =>
+    existsSync(file) ? [[relative(root, file), readFileSync(file, "utf8")]] : [],
+  );
+  const parts = [process.arch, command, relative(root, directory), contents.toSorted(), own.toSorted()];
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+}
+
+/** Replaces the path of an environment in its programs, and deletes the environment if it has another interpreter. */
+const ADOPT = `
+import pathlib, sys
+old, new = (text.encode() for text in sys.argv[1:])
+for file in pathlib.Path(".venv/bin").iterdir():
+    if file.is_symlink() or not file.is_file():
+        continue
+    data = file.read_bytes()
+    if old in data and b"\\0" not in data[:1024]:
+        file.write_bytes(data.replace(old, new))
+`;
+
+/** Returns the command that completes an environment after it was copied from another build. */
+export function adoptEnvironment({ select }: PythonInstallation, from: string, to: string): string {
+  const isSame = '[ "$("$python" -V 2>&1)" = "$(.venv/bin/python -V 2>&1)" ]';
+  const paths = `'${from.replaceAll("'", "'\\''")}' '${to.replaceAll("'", "'\\''")}'`;
+  return `${select}; if ${isSame}; then .venv/bin/python -c '${ADOPT}' ${paths}; else rm -rf .venv; fi`;
 }
 
 const VENV = '"$python" -m venv .venv';

@@ -13,7 +13,7 @@ import { dirname, join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
 
-import { notePackages, packagesKey, takePackages } from "./reuse-packages.ts";
+import { NODE_PACKAGES, notePackages, packagesKey, takePackages } from "./reuse-packages.ts";
 
 const root = mkdtempSync(join(tmpdir(), "heddle-packages-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -74,7 +74,7 @@ test("reuses packages only of a complete build of the same deployment with the s
     mkdirSync(join(builds, name, "src/node_modules/b"));
     writeFileSync(join(builds, name, "src/node_modules/b/index.js"), `of ${name}`);
     symlinkSync("../b/index.js", join(bin, "b"));
-    await notePackages(join(builds, name), of);
+    await notePackages(join(builds, name), NODE_PACKAGES, of);
     if (isComplete) writeFileSync(join(builds, name, "complete"), "");
     return name;
   };
@@ -84,7 +84,7 @@ test("reuses packages only of a complete build of the same deployment with the s
   await build("4-other-packages", { ...note, key: "l" });
   const home = join(builds, "5-new");
   mkdirSync(join(home, "src"), { recursive: true });
-  expect(await takePackages(builds, home, note)).toBe("1-whole");
+  expect(await takePackages(builds, home, NODE_PACKAGES, note)).toBe("1-whole");
   const packages = join(home, "src/node_modules");
   expect(readFileSync(join(packages, ".bin/b"), "utf8")).toBe("of 1-whole");
   expect(readlinkSync(join(packages, ".bin/b"))).toBe("../b/index.js");
@@ -94,7 +94,7 @@ test("reuses packages only of a complete build of the same deployment with the s
 
   const another = join(builds, "6-another");
   mkdirSync(join(another, "src"), { recursive: true });
-  expect(await takePackages(builds, another, note)).toBeNull();
+  expect(await takePackages(builds, another, NODE_PACKAGES, note)).toBeNull();
   expect(existsSync(join(another, "src/node_modules"))).toBe(false);
 });
 
@@ -104,9 +104,9 @@ test("reinstalls packages with a link that leads out of them", async () => {
   const packages = join(builds, "1/src/sub/node_modules");
   mkdirSync(packages, { recursive: true });
   symlinkSync("../../secret", join(packages, "b"));
-  await notePackages(join(builds, "1"), note);
+  await notePackages(join(builds, "1"), NODE_PACKAGES, note);
   writeFileSync(join(builds, "1/complete"), "");
   mkdirSync(join(builds, "2/src/sub"), { recursive: true });
-  expect(await takePackages(builds, join(builds, "2"), note)).toBeNull();
+  expect(await takePackages(builds, join(builds, "2"), NODE_PACKAGES, note)).toBeNull();
   expect(existsSync(join(builds, "2/src/sub/node_modules"))).toBe(false);
 });

@@ -1,21 +1,27 @@
 /**
- * Reuses the packages of a deployment's previous build when the lock file is the same: hard-linking them takes a
- * second, an installation ten. Only when nothing but the installation has written to them, and the lock file alone
- * determines them: no build command, no lifecycle script of the project, no package from the project. Deployments share
- * nothing.
+ * Reuses the packages of a deployment's previous build when their inputs are the same: copying them takes a second or
+ * two, an installation ten to fifty. Only when nothing but the installation has written to them: no build command. For
+ * npm, the lock file alone must determine them: no lifecycle script of the project, no package from the project. For
+ * Python, see python-packages.ts. Deployments share nothing.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { link, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 
-/** File in a build's home that identifies its packages. */
-const NOTE = "packages.json";
+/** Packages of a language: their directory, and the file in a build's home that identifies them. */
+export interface PackageKind {
+  folder: string;
+  note: string;
+}
+
+export const NODE_PACKAGES: PackageKind = { folder: "node_modules", note: "packages.json" };
+export const PYTHON_PACKAGES: PackageKind = { folder: ".venv", note: "python.json" };
 
 interface Note {
   deployment: string;
   key: string;
-  /** Directory of package.json, relative to the sources. */
+  /** Directory of the packages' directory, relative to the sources. */
   where: string;
 }
 
@@ -58,8 +64,8 @@ export function packagesKey(directory: string, command: string, environment: Rec
 }
 
 /** Records a build's packages for later builds. `home`: the build's home. */
-export async function notePackages(home: string, note: Note): Promise<void> {
-  await writeFile(join(home, NOTE), JSON.stringify(note));
+export async function notePackages(home: string, { note: file }: PackageKind, note: Note): Promise<void> {
+  await writeFile(join(home, file), JSON.stringify(note));
 }
 
 /** Creates `to` with everything in `from` except its `.cache`. */
@@ -75,17 +81,18 @@ export const linkPackages: CopyPackages = (from, to) => linkTree(from, to, from)
 export async function takePackages(
   builds: string,
   home: string,
+  { folder, note: file }: PackageKind,
   note: Note,
   copy: CopyPackages = linkPackages,
 ): Promise<string | null> {
-  const to = join(home, "src", note.where, "node_modules");
+  const to = join(home, "src", note.where, folder);
   // the archive contained packages
   if (existsSync(to)) return null;
   // names are ids that increase with time: newest first
   const names = (await readdir(builds)).toSorted().toReversed();
   for (const name of names) {
-    const from = join(builds, name, "src", note.where, "node_modules");
-    if (!existsSync(join(builds, name, "complete")) || !(await isNoted(join(builds, name, NOTE), note))) continue;
+    const from = join(builds, name, "src", note.where, folder);
+    if (!existsSync(join(builds, name, "complete")) || !(await isNoted(join(builds, name, file), note))) continue;
     try {
       await copy(from, to);
       return name;

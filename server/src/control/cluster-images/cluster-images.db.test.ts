@@ -1,32 +1,24 @@
 /** Deployments of source code in clusters, where neither a container engine nor a registry is available. */
 import { expect, test } from "vitest";
 
-import { type TestControlPlane, testControlPlane } from "../../../test/control-plane.ts";
-import { testDatabase } from "../../../test/db.ts";
 import { createArchive, deployArchive, graphProject, logLines, untilStatus } from "../../../test/deploy.ts";
+import {
+  type KeyedControlPlane,
+  keyedControlPlane,
+  registerListener,
+  type TestListener,
+} from "../../../test/listeners.ts";
 import type { ClusterWork } from "../kubernetes/desired-deployment.ts";
 
 const REPOSITORY = "registry.example/team/heddle";
 const REGISTRY = { HEDDLE_KUBERNETES_REGISTRY: REPOSITORY };
 
-/** Starts a control plane whose database pods could reach. */
-async function start(env: Record<string, string>): Promise<TestControlPlane> {
-  const db = await testDatabase();
-  const more = { HEDDLE_KUBERNETES_HOST_ADDRESS: "192.0.2.1", HEDDLE_DEPLOYMENT_DATABASE_URI: db.uri };
-  return testControlPlane({ ...more, ...env }, { db });
-}
-
-const bare = await start({});
-const lonely = await start(REGISTRY);
+const bare = await keyedControlPlane();
+const lonely = await keyedControlPlane(REGISTRY);
 const engine = { HEDDLE_CONTAINER_ENGINE: "tcp://127.0.0.1:9", HEDDLE_LOG_LEVEL: "fatal" };
-const control = await start({ ...REGISTRY, ...engine });
+const control = await keyedControlPlane({ ...REGISTRY, ...engine });
 
-async function createListener({ call }: TestControlPlane): Promise<string> {
-  const body = { compute_type: "k8s", compute_id: crypto.randomUUID(), compute_config: { k8s_namespaces: ["agents"] } };
-  return (await call("POST", "/v2/listeners", body)).json.id as string;
-}
-
-const create = async (at: TestControlPlane, name: string, listener: string, more: object = {}) =>
+const create = async (at: KeyedControlPlane, name: string, { id: listener }: TestListener, more: object = {}) =>
   at.call("POST", "/v2/deployments", {
     name,
     source: "internal_source",
@@ -37,15 +29,15 @@ const create = async (at: TestControlPlane, name: string, listener: string, more
   });
 
 /** Body of a deployment of a repository, whose first revision is created at once. */
-const repository = (listener: string) => ({
+const repository = ({ id: listener }: TestListener) => ({
   source: "github",
   source_config: { repo_url: "https://github.com/a/b", build_on_push: false, listener_id: listener },
   source_revision_config: { repo_ref: "main", langgraph_config_path: "langgraph.json" },
 });
 
 test("source code for a cluster is refused without a registry and without an engine, with the setting's name", async () => {
-  const refusal = async (at: TestControlPlane) => {
-    const listener = await createListener(at);
+  const refusal = async (at: KeyedControlPlane) => {
+    const listener = await registerListener(at);
     const { status, json } = await create(at, "refused", listener, repository(listener));
     return `${status} ${JSON.stringify(json.detail)}`;
   };
@@ -54,20 +46,20 @@ test("source code for a cluster is refused without a registry and without an eng
 });
 
 test("a cluster deployment that would need the embedded Postgres is rejected before anything is built", async () => {
-  const embedded = await testControlPlane({ ...REGISTRY, ...engine });
+  const embedded = await keyedControlPlane({ ...REGISTRY, ...engine, HEDDLE_DEPLOYMENT_DATABASE_URI: "" });
   // the test's Postgres is reached by its socket, as the embedded one is
   if (!embedded.control.deps.databases.isEmbedded) return;
-  const listener = await createListener(embedded);
+  const listener = await registerListener(embedded);
   const { status, text } = await create(embedded, "nowhere", listener, repository(listener));
   expect(`${status} ${text}`).toMatch(/^400 .*Set HEDDLE_DEPLOYMENT_DATABASE_URI/);
 });
 
 test("no deployment may name an image of the platform's builds", async () => {
-  const listener = await createListener(control);
+  const listener = await registerListener(control);
   const image = (uri: string, spec: object = {}) =>
     create(control, "thief", listener, {
       source: "external_docker",
-      source_config: { listener_id: listener, resource_spec: spec },
+      source_config: { listener_id: listener.id, resource_spec: spec },
       source_revision_config: { image_uri: uri },
     });
   const named = await image(`${REPOSITORY}:some.other.1`);
@@ -79,7 +71,7 @@ test("no deployment may name an image of the platform's builds", async () => {
 });
 
 test("a build waits for its engine, and fails with its name after three attempts", async () => {
-  const listener = await createListener(control);
+  const listener = await registerListener(control);
   const { json } = await create(control, "waiting", listener);
   const revision = await deployArchive(control.call, json.id, createArchive(graphProject("one")));
   await untilStatus(control.call, json.id, revision, "BUILD_FAILED");
@@ -91,19 +83,19 @@ test("a build waits for its engine, and fails with its name after three attempts
 /** Creates a revision as if it had been built, and returns the work of its listener. */
 async function deployBuilt(name: string, at = control) {
   const { call, sql } = at;
-  const listener = await createListener(at);
+  const listener = await registerListener(at);
   const { json } = await create(at, name, listener);
   const image = `${REPOSITORY}@sha256:${"d".repeat(64)}`;
   const revision = crypto.randomUUID();
   await sql`insert into revisions (id, deployment_id, number, source, source_config, langgraph_config_path, cluster,
       artifact_id, built_image, status)
-    values (${revision}, ${json.id}, 1, 'internal_source', ${sql.json({ listener_id: listener })}, 'langgraph.json',
-      ${listener}, ${revision}, ${image},
+    values (${revision}, ${json.id}, 1, 'internal_source', ${sql.json({ listener_id: listener.id })}, 'langgraph.json',
+      ${listener.id}, ${revision}, ${image},
       'AWAITING_DEPLOY')`;
   at.control.deps.worker.wake();
   await untilStatus(call, json.id, revision, "DEPLOYING");
   await expect
-    .poll(async () => ((await call("GET", `/v2/listeners/${listener}/work`)).json as ClusterWork).deployments?.[0])
+    .poll(async () => ((await listener.call("GET", "/work")).json as ClusterWork).deployments?.[0])
     .toMatchObject({ revision: { id: revision, image, isBuilt: true, pullCredentials: null } });
   return { id: json.id as string, listener, revision };
 }
@@ -126,7 +118,7 @@ test("a listener gets the digest; its pods' CPU time and memory are shown, and w
   const uid = crypto.randomUUID();
   const pod = { uid, name: "pod", revisionId: revision, state: "ready", address: null, restarts: 0 };
   const report = async (usage?: object) => {
-    const answer = await call("POST", `/v2/listeners/${listener}/reports`, {
+    const answer = await listener.call("POST", "/reports", {
       deployments: [readyDeployment(id, [pod])],
       logs: [],
       ...(usage && { usage }),
@@ -147,18 +139,18 @@ test("a listener gets the digest; its pods' CPU time and memory are shown, and w
   const figures = { problem: null, pods: [{ uid, memoryBytes: 5_000_000_000, cpuPercent: 12.5 }] };
   expect(await report(figures)).toEqual({ memory: 5_000_000_000, cpu: 12.5, message: null });
   // old figures are not current ones
-  await control.sql`update instances set measured_at = now() - interval '2 minutes' where id = ${uid}`;
+  await control.sql`update instances set measured_at = now() - interval '2 minutes' where pod_uid = ${uid}`;
   expect(await report()).toEqual({ memory: null, cpu: null, message: expect.stringContaining("within the last 90 s") });
   // another listener cannot report about it
-  const other = await createListener(control);
-  await call("POST", `/v2/listeners/${other}/reports`, { deployments: [], logs: [], usage: figures });
+  const other = await registerListener(control);
+  await other.call("POST", "/reports", { deployments: [], logs: [], usage: figures });
   expect((await report()).memory).toBeNull();
 });
 
 test("a rollback runs the earlier image again, without a build, even where nothing can be built any more", async () => {
   const { call, sql } = bare;
   const { id, listener, revision } = await deployBuilt("rolled", bare);
-  await call("POST", `/v2/listeners/${listener}/reports`, { deployments: [readyDeployment(id)], logs: [] });
+  await listener.call("POST", "/reports", { deployments: [readyDeployment(id)], logs: [] });
   await untilStatus(call, id, revision, "DEPLOYED");
   const rolled = await call("POST", `/v2/deployments/${id}/revisions/${revision}/redeploy`);
   expect(`${rolled.status} ${rolled.text}`).toMatch(/^20/);

@@ -19,13 +19,53 @@ const names = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 const RESERVED = names(`${ALWAYS} ${OURS}`);
 const RESERVED_IN_THE_CLOUD = names(IN_THE_CLOUD);
 
-/** Tunables of the agent server begin with HEDDLE_ too; only these may be set by the user. */
-const TUNABLE = names(
-  "HEDDLE_HOSTS HEDDLE_JOBS HEDDLE_DURABILITY HEDDLE_MULTITASK_STRATEGY HEDDLE_LOG_LEVEL HEDDLE_MAX_VALUE_MB",
-);
+/**
+ * Settings of the agent server that a deployment may set itself, in its secrets: they affect its own runs only. All
+ * other names that begin with HEDDLE_ are refused, so that no setting of a later version is open by accident.
+ */
+export const OWN_SETTINGS = [
+  "HEDDLE_WEBHOOK_SECRETS",
+  "HEDDLE_WEBHOOK_TIMEOUT_MS",
+  "HEDDLE_WEBHOOK_CONCURRENCY",
+  "HEDDLE_WEBHOOKS_PER_RECEIVER",
+  "HEDDLE_WEBHOOK_MAX_ATTEMPTS",
+  "HEDDLE_WEBHOOK_RETRY_MS",
+  "HEDDLE_WEBHOOK_RETENTION_HOURS",
+  "HEDDLE_STUDIO_AUTH",
+  "HEDDLE_OUTBOUND_ALLOW",
+  "HEDDLE_CORS_ORIGINS",
+  "HEDDLE_HOSTS",
+  "HEDDLE_JOBS",
+  "HEDDLE_HOST_BLOCK_MS",
+  "HEDDLE_HOST_START_MS",
+  "HEDDLE_RUN_MAX_ATTEMPTS",
+  "HEDDLE_RUN_TIMEOUT_SECS",
+  "HEDDLE_MAX_VALUE_MB",
+  "HEDDLE_DURABILITY",
+  "HEDDLE_MULTITASK_STRATEGY",
+  "HEDDLE_ANSWER_TOOL_CALLS",
+  "HEDDLE_CRON_MISSED",
+  "HEDDLE_CRON_SKIP_WAITING",
+  "HEDDLE_IDEMPOTENCY_HOURS",
+  "HEDDLE_FEEDBACK_LINK_HOURS",
+  "HEDDLE_LOG_LEVEL",
+] as const;
+const OWN: ReadonlySet<string> = new Set(OWN_SETTINGS);
 
-export function isReserved(name: string, installation: "self_hosted" | "cloud"): boolean {
-  if (RESERVED.has(name)) return true;
-  if (name.startsWith("HEDDLE_")) return !TUNABLE.has(name);
-  return installation === "cloud" && RESERVED_IN_THE_CLOUD.has(name);
+/** Of these, those that the platform reads itself: it must know their values, so they cannot come from elsewhere. */
+const READ_HERE = names("HEDDLE_HOSTS HEDDLE_OUTBOUND_ALLOW");
+
+/** Returns why a deployment may not set a variable; null when it may. `isReference`: its value is in a cluster. */
+export function reservedReason(
+  name: string,
+  installation: "self_hosted" | "cloud",
+  { isReference = false }: { isReference?: boolean } = {},
+): string | null {
+  const isPlatforms = RESERVED.has(name) || (installation === "cloud" && RESERVED_IN_THE_CLOUD.has(name));
+  if (isPlatforms) return `${name} is reserved: the platform sets it`;
+  if (isReference && READ_HERE.has(name)) {
+    return `${name} is reserved as a reference: the platform reads it, so set it as a secret of the deployment`;
+  }
+  if (!name.startsWith("HEDDLE_") || OWN.has(name)) return null;
+  return `${name} is reserved: it is not among the settings that a deployment may set, which are ${OWN_SETTINGS.join(", ")}`;
 }

@@ -28,7 +28,7 @@ const cpu = (max: number) =>
     .nullish();
 const megabytes = count(128, 1_048_576);
 
-/** Unknown fields are kept for drivers that support them, such as Kubernetes' own. */
+/** Other fields are kept for drivers that support them, such as Kubernetes' own, or refused by name (validate.ts). */
 export const resourceSpec = z
   .looseObject({
     min_scale: count(0, 100),
@@ -37,22 +37,6 @@ export const resourceSpec = z
     cpu_limit: cpu(16),
     memory_mb: megabytes,
     memory_limit_mb: megabytes,
-    queue_min_scale: count(0, 100),
-    queue_max_scale: count(0, 100),
-    queue_cpu: cpu(8),
-    queue_cpu_limit: cpu(16),
-    queue_memory_mb: megabytes,
-    queue_memory_limit_mb: megabytes,
-    redis_cpu: cpu(8),
-    redis_cpu_limit: cpu(16),
-    redis_memory_mb: megabytes,
-    redis_memory_limit_mb: megabytes,
-    db_cpu: cpu(8),
-    db_cpu_limit: cpu(16),
-    db_memory_mb: megabytes,
-    db_memory_limit_mb: megabytes,
-    db_storage_gi: count(1, 65_536),
-    db_max_connections: count(1, 100_000),
     image_pull_secrets: z
       .array(z.looseObject({ name: z.string() }))
       .max(20)

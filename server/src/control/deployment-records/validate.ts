@@ -3,8 +3,10 @@
  * the body alone are 422; those that depend on stored data are 400.
  */
 import { AppError, type ValidationIssue } from "../../base/errors.ts";
+import { narrowAllowances } from "../../base/outbound/policy.ts";
 import { readGitRef } from "../git/git-ref.ts";
-import { isReserved } from "./reserved-names.ts";
+import { MASK } from "./environment-secret.ts";
+import { reservedReason } from "./reserved-names.ts";
 import type { ResourceSpec, RevisionBody, Secret, Source, SourceConfig, SourceRevisionConfigIn } from "./schema.ts";
 
 export type Installation = "self_hosted" | "cloud";
@@ -103,7 +105,7 @@ export function checkCreate(
   if (source === "internal_template") {
     throw invalid(["source"], "internal_template is not supported");
   }
-  const isToBeBuilt = source === "github" || revision.source_tarball_path !== null;
+  const isToBeBuilt = source === "github" || (isBuilt(source) && revision.source_tarball_path !== null);
   if (isToBeBuilt && revision.langgraph_config_path === null) {
     throw inRevision("langgraph_config_path", "is required for sources that are built");
   }
@@ -141,6 +143,9 @@ export function checkConfig(source: Source, config: SourceConfig): void {
   if (config.custom_url != null && source !== "external_docker") {
     throw invalid(["source_config", "custom_url"], "can only be set for the source external_docker");
   }
+  if (config.custom_url != null && !isWebAddress(config.custom_url)) {
+    throw invalid(["source_config", "custom_url"], "must be an http or https URL without a user name");
+  }
   for (const name of ["install_command", "build_command"] as const) {
     const command = config[name];
     if (command != null && UNSAFE_COMMAND.test(command)) {
@@ -150,25 +155,52 @@ export function checkConfig(source: Source, config: SourceConfig): void {
   if (config.resource_spec) checkResources(config.resource_spec, config.deployment_type ?? "prod");
 }
 
-function checkResources(spec: ResourceSpec, deploymentType: string): void {
-  const loc = (name: string) => ["source_config", "resource_spec", name];
-  const { min_scale: min, max_scale: max, queue_min_scale: queueMin, queue_max_scale: queueMax } = spec;
-  if (queueMin != null && queueMax != null && queueMin > queueMax) {
-    throw invalid(loc("queue_max_scale"), "must not be less than queue_min_scale");
-  }
-  if (min === 0 && !deploymentType.endsWith("_zero")) throw invalid(loc("min_scale"), "must be at least 1");
-  if (min != null && max != null && min > max) throw invalid(loc("max_scale"), "must not be less than min_scale");
+/** Clients send requests to it, and pages link to it. */
+function isWebAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && username === "" && password === "";
 }
 
-/** Validates names and their uniqueness. Reports all errors at once. */
-export function checkSecrets(secrets: Secret[], installation: Installation): void {
+/**
+ * Fields of resource_spec that have no meaning here: servers execute their own runs, and databases are part of the
+ * platform's.
+ */
+const NOT_BUILT = /^(queue|redis|db|orchestrator|executor)_/;
+
+function checkResources(spec: ResourceSpec, deploymentType: string): void {
+  const loc = (name: string) => ["source_config", "resource_spec", name];
+  for (const [name, value] of Object.entries(spec)) {
+    if (value == null || !NOT_BUILT.test(name)) continue;
+    throw invalid(
+      loc(name),
+      `${name} is not supported: agent servers execute their own runs, and there are no databases or queues of a deployment's own. Remove it`,
+    );
+  }
+  const { min_scale: min, max_scale: max } = spec;
+  if (min === 0 && !deploymentType.endsWith("_zero")) throw invalid(loc("min_scale"), "must be at least 1");
+  if (min === 0 && max !== 0) {
+    throw invalid(loc("min_scale"), "0 is not supported: servers do not start on demand. Set it to 1 or more");
+  }
+  if ((min ?? 1) > (max ?? min ?? 1)) throw invalid(loc("max_scale"), "must not be less than min_scale");
+}
+
+/** Validates names and their uniqueness, and that allowances are among the operator's. Reports all errors at once. */
+export function checkSecrets(
+  secrets: Secret[],
+  { installation, outboundAllow }: { installation: Installation; outboundAllow: string },
+): void {
   const seen = new Set<string>();
   const issues: ValidationIssue[] = [];
-  for (const [index, { name }] of secrets.entries()) {
-    const problem = nameProblem(name, seen, installation);
+  const report = (index: number, field: keyof Secret, problem: string | null) => {
+    if (problem === null) return;
+    issues.push({ type: "value_error", loc: ["body", "secrets", index, field], msg: `Value error, ${problem}` });
+  };
+  for (const [index, { name, value }] of secrets.entries()) {
+    report(index, "name", nameProblem(name, seen, installation));
+    if (name === "HEDDLE_OUTBOUND_ALLOW" && value !== MASK)
+      report(index, "value", allowanceProblem(value, outboundAllow));
     seen.add(name);
-    if (problem === null) continue;
-    issues.push({ type: "value_error", loc: ["body", "secrets", index, "name"], msg: `Value error, ${problem}` });
   }
   if (issues.length > 0) throw new AppError(422, issues.map((issue) => issue.msg).join("; "), { issues });
 }
@@ -178,7 +210,20 @@ function nameProblem(name: string, seen: ReadonlySet<string>, installation: Inst
     return "must consist of letters, digits and _, and not begin with a digit";
   }
   if (seen.has(name)) return `the secret ${name} is given twice`;
-  return isReserved(name, installation) ? `${name} is reserved: the platform sets it` : null;
+  return reservedReason(name, installation);
+}
+
+function allowanceProblem(value: string, operators: string): string | null {
+  try {
+    const { refused } = narrowAllowances(operators, value);
+    if (refused.length === 0) return null;
+    return (
+      `HEDDLE_OUTBOUND_ALLOW: the platform's own setting does not allow ${refused.join(", ")}. A deployment may only ` +
+      "name targets that it allows"
+    );
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 const IMMUTABLE = ["integration_id", "repo_url", "deployment_type", "listener_id", "listener_config"] as const;

@@ -1,14 +1,14 @@
+import type { Transaction } from "../../base/db/connect.ts";
 import type { SourceConfig } from "../deployment-records/schema.ts";
 import { stateError } from "../deployment-records/validate.ts";
-import type { ControlDeps } from "../deps.ts";
-import { findListener } from "../listeners/sql.ts";
+import { lockListener } from "../listeners/sql.ts";
 
 /**
  * Rejects with 400 an unknown listener, and a namespace that the listener does not serve. A deployment without a
- * listener is always valid: this control plane runs it.
+ * listener is always valid: this control plane runs it. The listener cannot be deleted until the transaction ends.
  */
 export async function checkListener(
-  deps: Pick<ControlDeps, "sql">,
+  tx: Transaction,
   tenantId: string,
   { listener_id: id, listener_config: config }: SourceConfig,
 ): Promise<void> {
@@ -17,7 +17,7 @@ export async function checkListener(
     if (config?.k8s_namespace != null) throw refuse("'source_config.listener_config' needs a 'listener_id'");
     return;
   }
-  const listener = await findListener(deps.sql, tenantId, id);
+  const listener = await lockListener(tx, tenantId, id, "key share");
   if (!listener) throw refuse(`there is no listener with 'listener_id' ${id}`);
   const served = listener.compute_config.k8s_namespaces;
   const namespace = config?.k8s_namespace;

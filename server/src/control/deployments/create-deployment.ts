@@ -29,7 +29,7 @@ export async function createDeployment(deps: ControlDeps, tenantId: string, body
   const revision = readRevisionConfig(body.source_revision_config);
   checkCreate(body.source, body.source_config, revision, settings.installation);
   checkCommitSha(body.source_revision_config, null);
-  checkSecrets(body.secrets, settings.installation);
+  checkSecrets(body.secrets, settings);
   if (revision.source_tarball_path !== null) {
     // upload paths belong to a deployment, and this one does not exist yet
     const loc = ["source_revision_config", "source_tarball_path"];
@@ -37,9 +37,9 @@ export async function createDeployment(deps: ControlDeps, tenantId: string, body
   }
   const isGit = body.source === "github";
   if (isGit) await checkRepository(deps, tenantId, body.source_config);
-  await checkListener(deps, tenantId, body.source_config);
   const id = uuid7();
   return deps.sql.begin(async (tx) => {
+    await checkListener(tx, tenantId, body.source_config);
     const references = body.secret_references ?? null;
     const deployment = { id, tenant_id: tenantId, name: body.name, source: body.source };
     const isNew = await insertDeployment(tx, {

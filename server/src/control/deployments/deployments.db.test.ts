@@ -121,6 +121,19 @@ test.each<[string, object, (string | number)[], string, string]>([
     "value_error",
     "can only be set for the source external_docker",
   ],
+  ...["javascript:alert(1)", "data:text/html,x", "https://a@b.example", "agents", "//a.example"].map(
+    (url): [string, object, (string | number)[], string, string] => [
+      `the custom URL ${url}`,
+      {
+        source: "external_docker",
+        source_config: { resource_spec: {}, custom_url: url },
+        source_revision_config: { image_uri: "a/b" },
+      },
+      ["body", "source_config", "custom_url"],
+      "value_error",
+      "http or https URL",
+    ],
+  ),
   [
     "a pipe in a command",
     { source_config: { install_command: "curl x | sh" } },
@@ -143,13 +156,66 @@ test.each<[string, object, (string | number)[], string, string]>([
     "less than or equal to 8",
   ],
   ["a template", { source: "internal_template" }, ["body", "source"], "value_error", "not supported"],
+  ...["queue_min_scale", "queue_cpu", "redis_memory_mb", "db_storage_gi", "db_max_connections", "orchestrator_cpu"].map(
+    (field): [string, object, (string | number)[], string, string] => [
+      `${field}, which has no meaning here`,
+      { source_config: { resource_spec: { [field]: 1 } } },
+      ["body", "source_config", "resource_spec", field],
+      "value_error",
+      `${field} is not supported`,
+    ],
+  ),
   [
-    "too small a database",
-    { source_config: { resource_spec: { db_storage_gi: 0 } } },
-    ["body", "source_config", "resource_spec", "db_storage_gi"],
-    "greater_than_equal",
-    "greater than or equal to 1",
+    "servers that start on demand",
+    { source_config: { deployment_type: "dev_zero", resource_spec: { min_scale: 0, max_scale: 2 } } },
+    ["body", "source_config", "resource_spec", "min_scale"],
+    "value_error",
+    "do not start on demand",
   ],
+  [
+    "a minimum scale of 0, with no maximum",
+    { source_config: { deployment_type: "dev_free_zero", resource_spec: { min_scale: 0 } } },
+    ["body", "source_config", "resource_spec", "min_scale"],
+    "value_error",
+    "do not start on demand",
+  ],
+  [
+    "a maximum scale of 0",
+    { source_config: { resource_spec: { max_scale: 0 } } },
+    ["body", "source_config", "resource_spec", "max_scale"],
+    "value_error",
+    "less than min_scale",
+  ],
+  [
+    "a repository without a path of its langgraph.json",
+    {
+      source: "github",
+      source_config: { repo_url: "https://github.com/a/b", build_on_push: false },
+      source_revision_config: { repo_ref: "main" },
+    },
+    ["body", "source_revision_config", "langgraph_config_path"],
+    "value_error",
+    "is required for sources that are built",
+  ],
+  ...["external_docker", "internal_docker", "github"].map(
+    (source): [string, object, (string | number)[], string, string] => [
+      `an uploaded archive for the source ${source}`,
+      {
+        source,
+        source_config:
+          source === "github" ? { repo_url: "https://github.com/a/b", build_on_push: false } : { resource_spec: {} },
+        source_revision_config: {
+          ...(source === "github"
+            ? { repo_ref: "main", langgraph_config_path: "langgraph.json" }
+            : { image_uri: "registry.example/a:1" }),
+          source_tarball_path: "uploads/a.tar.gz",
+        },
+      },
+      ["body", "source_revision_config", "source_tarball_path"],
+      "value_error",
+      "is only valid for the source internal_source",
+    ],
+  ),
   [
     "a reserved secret name",
     { secrets: [{ name: "DATABASE_URI", value: "x" }] },
@@ -388,6 +454,49 @@ test("an update creates at most one revision, keeps omitted fields, and rejects 
   expect([always.status, always.json.status]).toEqual([201, expect.stringMatching(/CREATING|QUEUED|AWAITING_BUILD/)]);
   const stored = await sql`select ciphertext from secrets where purpose = 'revision-env'`;
   expect(stored.some(({ ciphertext }) => String(ciphertext).includes("********"))).toBe(false);
+});
+
+test("a change of the path of langgraph.json alone creates a revision, by either name and by null not", async () => {
+  const id = await createDeployment(call, name());
+  const path = `/v2/deployments/${id}`;
+  const change = (config: object) => call("PATCH", path, { source_revision_config: config });
+  const first = await deployArchive(call, id, createArchive({ "readme.md": "no project" }));
+  await untilStatus(call, id, first, "BUILD_FAILED");
+  let latest = first;
+  for (const field of ["graph_config_path", "langgraph_config_path"]) {
+    const { status, json } = await change({ [field]: `${field}/langgraph.json` });
+    expect([field, status, json.latest_revision_id === latest]).toEqual([field, 200, false]);
+    latest = json.latest_revision_id;
+    const { json: revision } = await call("GET", `${path}/revisions/${latest}`);
+    expect(revision.source_revision_config).toMatchObject({
+      graph_config_path: `${field}/langgraph.json`,
+      langgraph_config_path: `${field}/langgraph.json`,
+    });
+  }
+  const unchanged = await change({ graph_config_path: null, langgraph_config_path: null });
+  expect(unchanged.json.latest_revision_id).toBe(latest);
+});
+
+test("an uploaded archive belongs to the source internal_source, in a change too", async () => {
+  const id = await createDeployment(call, name());
+  const tarball = await upload(call, id, createArchive({ "readme.md": "no project" }));
+  for (const source of ["internal_docker", "github"]) {
+    const { status, json } = await call("PATCH", `/v2/deployments/${id}`, {
+      revision_source: source,
+      source_revision_config: { source_tarball_path: tarball },
+    });
+    expect([source, status, json.detail]).toEqual([
+      source,
+      422,
+      [
+        {
+          type: "value_error",
+          loc: ["body", "source_revision_config", "source_tarball_path"],
+          msg: expect.stringContaining("is only valid for the source internal_source"),
+        },
+      ],
+    ]);
+  }
 });
 
 test("a bulk delete deletes known deployments and reports unknown ones", async () => {

@@ -164,8 +164,9 @@ export function deploymentRoutes(deps: ControlDeps): Route[] {
         if (row.source !== "internal_docker") {
           throw stateError("push token is only available for 'internal_docker' source deployments");
         }
-        checkDriver(deps, row.source, row.source_config, null);
-        return c.json(issuePushToken(deps, row.id, c));
+        const { id, source, source_config: config } = row;
+        checkDriver(deps, { id, source, config, references: null });
+        return c.json(issuePushToken(deps, id, c));
       },
     }),
   ];

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from "node:http";
 
-import { HOP_BY_HOP } from "./hop-by-hop.ts";
+import { HOP_BY_HOP } from "../../base/http/hop-by-hop.ts";
 import { ownCookie } from "./own-cookie.ts";
 import type { RouteMatch } from "./route-match.ts";
 

@@ -1,13 +1,16 @@
 /** The gateway with scripted servers behind it, for behaviour that agent servers do not show on demand. */
-import { hostname } from "node:os";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { connect, type AddressInfo } from "node:net";
+import { promisify } from "node:util";
 
 import { afterAll, expect, test, vi } from "vitest";
 
+import { testAgentServer } from "../../../test/agent-server.ts";
 import { type TestControlPlane, testControlPlane } from "../../../test/control-plane.ts";
-import { WORKSPACE } from "../../../test/principal.ts";
+import { listenAgent } from "../../../test/protocol-client.ts";
+import { serveFrom } from "../../../test/scripted-deployment.ts";
 
 const here = await testControlPlane({ HEDDLE_GATEWAY_HOLD_SECONDS: "2" });
 const { url, control, sql } = here;
@@ -20,7 +23,7 @@ const upstream = createServer((received, response) => {
   answer(received, response);
 });
 upstream.on("upgrade", (received, socket) => {
-  socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n");
+  socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
   socket.on("error", () => {});
   socket.write(`${received.url} ${received.headers["x-forwarded-prefix"]}\n`);
   socket.pipe(socket);
@@ -29,19 +32,7 @@ await new Promise<void>((resolve) => void upstream.listen(0, "127.0.0.1", resolv
 const { port } = upstream.address() as AddressInfo;
 afterAll(() => upstream.close());
 
-/** Creates a deployment that serves from the given port, without a process behind it. */
-async function serving(name: string, at: number, where: TestControlPlane = here): Promise<void> {
-  const { sql } = where;
-  const { directory, table } = where.control.deps;
-  const [id, revision] = [crypto.randomUUID(), crypto.randomUUID()];
-  await sql`insert into deployments (id, tenant_id, name, slug, source, source_config, status, active_revision_id)
-    values (${id}, ${WORKSPACE}, ${name}, ${name}, 'internal_source', '{}', 'UNUSED', ${revision})`;
-  await sql`insert into revisions (id, deployment_id, number, source, source_config, status)
-    values (${revision}, ${id}, 1, 'internal_source', '{}', 'DEPLOYED')`;
-  await sql`insert into instances (id, deployment_id, revision_id, replica, state, place, port)
-    values (${crypto.randomUUID()}, ${id}, ${revision}, 0, 'ready', ${`${hostname()}:${directory}`}, ${at})`;
-  await table.refresh();
-}
+const serving = (name: string, at: number, where: TestControlPlane = here): Promise<void> => serveFrom(at, name, where);
 await serving("here", port);
 const key = { "x-api-key": "somebody" };
 
@@ -95,11 +86,91 @@ test("does not serve the metrics of a deployment, which need no key", async () =
     received.push(request.url!);
     response.end("heddle_runs_total 1");
   };
-  for (const path of ["/metrics", "/metrics?x=1", "/%6detrics", "//metrics", "/metrics/"]) {
-    expect(await fetch(`${url}/d/here${path}`).then(({ status }) => [path, status])).toEqual([path, 404]);
+  for (const path of [...METRICS, "/metrics?x=1", "/x\\..\\metrics"]) {
+    expect([path, (await askRaw(`/d/here${path}`)).status]).toEqual([path, 404]);
   }
-  expect((await fetch(`${url}/d/here/api/metrics`)).status).toBe(200);
+  expect((await askRaw("/d/here/api/metrics")).status).toBe(200);
   expect(received).toEqual(["/api/metrics"]);
+});
+
+const METRICS = [
+  "/metrics",
+  "/%6detrics",
+  "//metrics",
+  "/metrics/",
+  "/x/../metrics",
+  "/x/%2e%2e/metrics",
+  "/./metrics",
+];
+
+/** Sends a request target as it is; `fetch` normalizes it. */
+const askRaw = (
+  path: string,
+  headers: Record<string, string> = {},
+  at = url,
+): Promise<{ status: number; body: string }> =>
+  new Promise((resolve, reject) => {
+    const { hostname: host, port } = new URL(at);
+    const sent = request({ host, port, path, headers }, (response) => {
+      let body = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
+      response.on("end", () => resolve({ status: response.statusCode!, body }));
+    });
+    sent.on("error", reject).end();
+  });
+
+test.each([
+  ["without a prefix", {}, ""],
+  ["with a prefix", { MOUNT_PREFIX: "/team" }, "/team"],
+])("an agent server %s refuses its metrics to forwarded requests in every spelling", async (_, env, prefix) => {
+  const agent = await listenAgent(await testAgentServer(env), env);
+  const name = prefix === "" ? "agent" : "agent-below";
+  await serving(name, Number(new URL(agent.url).port));
+  // the operator's scrapes, directly
+  for (const path of ["/metrics", `${prefix}/metrics`, `${prefix}/x/../metrics`])
+    expect((await askRaw(path, {}, agent.url)).body).toContain("# HELP heddle_");
+  expect((await askRaw(`/d/${name}${prefix}/info`)).status).toBe(200);
+  for (const before of new Set([prefix, ""])) {
+    for (const path of METRICS) {
+      for (const headers of [{}, { "heddle-forwarded": "" }, { connection: "heddle-forwarded, close" }]) {
+        const answer = await askRaw(`/d/${name}${before}${path}`, headers as Record<string, string>);
+        expect([path, answer.status]).toEqual([path, 404]);
+        expect(answer.body).not.toContain("heddle_http");
+      }
+    }
+  }
+});
+
+test("forwards no internal headers of a caller", async () => {
+  answer = (received, response) => void response.end(JSON.stringify(received.headers));
+  const { body } = await askRaw("/d/here/x", { "X-Heddle-Own-Code": "stolen", "heddle-forwarded": "x", "x-own": "1" });
+  const headers = JSON.parse(body) as object;
+  expect(headers).toMatchObject({ "heddle-forwarded": "gateway", "x-own": "1" });
+  expect(headers).not.toHaveProperty("x-heddle-own-code");
+});
+
+test.each(["/d/here/a%0A", "/d/here/a%00b", "/d/here%0a/x", "/v2/deployments%0A"])("refuses %s", async (path) => {
+  answer = (_, response) => void response.end("forwarded");
+  const answered = await askRaw(path, key);
+  expect([answered.status, JSON.parse(answered.body)]).toEqual([400, { detail: expect.stringContaining("control") }]);
+});
+
+test("forwards the body of a request that offers HTTP/2", async () => {
+  answer = (received, response) => {
+    response.setHeader("x-seen", `${received.headers.upgrade} ${received.headers["http2-settings"]}`);
+    received.pipe(response);
+  };
+  const body = "x".repeat(200_000);
+  const args = ["-sS", "-i", "-m", "20", "--http2", "--data-binary", "@-", `${url}/d/here/runs`];
+  const sent = promisify(execFile)("curl", args, { maxBuffer: 1e6 });
+  sent.child.stdin!.end(body);
+  const { stdout } = await sent;
+  expect(stdout).toMatch(/^HTTP\/1\.1 200 OK\r\n/m);
+  expect(stdout).toContain("x-seen: undefined undefined");
+  expect(stdout.endsWith(body)).toBe(true);
+  // the control plane's own API
+  const own = await promisify(execFile)("curl", ["-sS", "--http2", `${url}/ok`, `${url}/ok`]);
+  expect(own.stdout).toMatch(/^\{"ok":true.*\}\{"ok":true.*\}$/);
 });
 
 test("forwards method, path, query, headers and body unchanged, and the response too", async () => {
@@ -198,7 +269,7 @@ test("forwards a protocol upgrade", async () => {
       });
       socket.on("close", () => resolve(text));
       socket.write(
-        `GET /d/here/socket?x=1 HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: echo\r\n${headers}\r\n`,
+        `GET /d/here/socket?x=1 HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${headers}\r\n`,
       );
     });
   const text = await speak("x-api-key: somebody\r\n");
@@ -267,7 +338,9 @@ test("with a domain each deployment has a host, in responses and for requests, W
   const socket = connect(at, "127.0.0.1");
   let text = "";
   socket.on("data", (chunk) => (text += chunk.toString()));
-  socket.write("GET /socket?x=1 HTTP/1.1\r\nHost: here.agents.example\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
+  socket.write(
+    "GET /socket?x=1 HTTP/1.1\r\nHost: here.agents.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+  );
   await vi.waitUntil(() => text.includes("/socket?x=1 undefined\n"), { timeout: 30_000 });
   socket.write("ping");
   await vi.waitUntil(() => text.endsWith("ping"), { timeout: 30_000 });
@@ -305,7 +378,7 @@ test("a client that disconnects before the upgrade completes ends the upstream r
   await new Promise<void>((resolve) => void silent.listen(0, "127.0.0.1", resolve));
   await serving("silent", (silent.address() as AddressInfo).port);
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
-  socket.write("GET /d/silent/x HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
+  socket.write("GET /d/silent/x HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
   await vi.waitUntil(() => table.inFlight(table.find("silent")!.instances[0]!.id) === 1, { timeout: 30_000 });
   socket.destroy();
   await vi.waitUntil(() => ended, { timeout: 30_000 });
@@ -323,7 +396,7 @@ test("forwards a whole response that declines an upgrade", async () => {
   });
   await new Promise<void>((resolve) => void refusing.listen(0, "127.0.0.1", resolve));
   await serving("refusing", (refusing.address() as AddressInfo).port);
-  const headers = { connection: "Upgrade", upgrade: "echo" };
+  const headers = { connection: "Upgrade", upgrade: "websocket" };
   const sent = request({ host: "127.0.0.1", port: new URL(url).port, path: "/d/refusing/x", headers });
   sent.end();
   const [response] = (await once(sent, "response")) as [IncomingMessage];

@@ -115,7 +115,7 @@ export class Gateway {
         "Deployments that are served under a path cannot register service workers. Set HEDDLE_GATEWAY_DOMAIN.",
       );
     }
-    // they need no key, because a server expects its proxy to block them
+    // An agent server refuses its metrics to forwarded requests itself; other servers that an image may contain do not.
     if (isMetrics(match.path)) throw new AppError(404, "The gateway does not serve the metrics of deployments.");
     const { mayPass = () => true, requiresKey } = this.#options;
     // through this gateway, a deployment's request would appear to its neighbour as the platform's
@@ -192,7 +192,10 @@ export class Gateway {
       });
       upstream.on("response", (answered) => {
         observed.answered(answered.statusCode!, isEventStream(answered));
-        response.writeHead(answered.statusCode!, answered.statusMessage, headersFromDeployment(answered, match));
+        if (!writeHead(answered, response, match)) {
+          upstream.destroy();
+          return fail(new AppError(502, "The deployment's response has an invalid status line."));
+        }
         passOn(answered, response);
         answered.on("error", () => response.destroy());
         answered.on("aborted", () => response.destroy());
@@ -202,14 +205,22 @@ export class Gateway {
           response.off("close", onClose);
           return resolve("refused");
         }
+        fail(new AppError(502, "The deployment closed the connection before it responded.", { cause: error }));
+      });
+      // an upgrade that was not requested ends without an error
+      upstream.on("upgrade", (_, behind) => {
+        behind.destroy();
+        fail(new AppError(502, "The deployment answered with an upgrade that was not requested."));
+      });
+      const fail = (error: AppError) => {
         leave();
         if (response.destroyed || response.writableEnded) return resolve("done");
         if (response.headersSent) {
           response.destroy();
           return resolve("done");
         }
-        reject(new AppError(502, "The deployment closed the connection before it responded.", { cause: error }));
-      });
+        reject(error);
+      };
       const onClose = () => {
         leave();
         upstream.destroy();
@@ -312,6 +323,18 @@ export class Gateway {
   }
 }
 
+/** Writes the head of a deployment's response. Returns false when Node.js would read, but not write its status line. */
+function writeHead(answered: IncomingMessage, response: ServerResponse, match: RouteMatch): boolean {
+  try {
+    response.writeHead(answered.statusCode!, answered.statusMessage, headersFromDeployment(answered, match));
+    return true;
+  } catch {
+    // it was stored before it was checked
+    response.statusMessage = "";
+    return false;
+  }
+}
+
 /**
  * Sends the headers and the data that arrived with them in one packet, because writes dominate the cost. A stream may
  * stay silent for long, so headers alone are flushed in the same turn of the event loop.
@@ -383,11 +406,10 @@ function answer(response: ServerResponse, error: AppError): void {
   response.end(body);
 }
 
-/** Whether a path is that of an agent server's metrics, in any spelling that its router accepts. */
+/** Whether a path is that of metrics, once a server has resolved its dot segments and encodings. */
 function isMetrics(path: string): boolean {
-  const [pathname] = path.split(/[?#]/, 1);
   try {
-    return /^\/+metrics\/*$/.test(decodeURIComponent(pathname!));
+    return /^\/+metrics\/*$/.test(decodeURIComponent(new URL(`http://host${path}`).pathname));
   } catch {
     return false;
   }

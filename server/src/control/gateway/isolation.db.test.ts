@@ -26,7 +26,7 @@ upstream.on("upgrade", (received, socket) => {
   receivedHeaders = received.headers;
   socket.on("error", () => {});
   socket.end(
-    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n" +
+    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
       'Set-Cookie: heddle_session=planted; Path=/\r\nSet-Cookie: own=1; Path=/\r\nClear-Site-Data: "*"\r\n\r\n',
   );
 });
@@ -70,7 +70,7 @@ const upgrade = async (headers: string): Promise<string> => {
   let text = "";
   socket.on("data", (chunk) => (text += chunk.toString()));
   socket.write(
-    `GET /d/evil/socket HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: echo\r\n${headers}\r\n`,
+    `GET /d/evil/socket HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${headers}\r\n`,
   );
   await once(socket, "close");
   return text;

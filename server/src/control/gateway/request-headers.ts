@@ -2,8 +2,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 
 import { normalizeAddress } from "../../base/http/client-ip.ts";
+import { FORWARDED_HEADER, isInternalHeader } from "../../base/http/internal-headers.ts";
+import { HOP_BY_HOP } from "../../base/http/hop-by-hop.ts";
 import { type CredentialRule, credentialsIn, PLATFORM_COOKIES } from "../../identity/platform-credentials.ts";
-import { HOP_BY_HOP } from "./hop-by-hop.ts";
 import type { RouteMatch } from "./route-match.ts";
 
 export interface ForwardContext {
@@ -21,10 +22,14 @@ export async function headersForDeployment(
 ): Promise<Record<string, string | string[]>> {
   const headers: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(request.headers)) {
-    if (value !== undefined && !HOP_BY_HOP.has(name)) headers[name] = value;
+    if (value !== undefined && !HOP_BY_HOP.has(name) && !isInternalHeader(name)) headers[name] = value;
   }
-  // the gateway chooses the body's framing itself
-  if (request.headers["transfer-encoding"] !== undefined) delete headers["content-length"];
+  headers[FORWARDED_HEADER] = "gateway";
+  // without a framing of its own, Node.js would send the body of a GET as if it were the next request
+  if (request.headers["transfer-encoding"] !== undefined) {
+    delete headers["content-length"];
+    headers["transfer-encoding"] = "chunked";
+  }
   const cookie = withoutPlatformCookies(request.headers.cookie);
   if (cookie === undefined) delete headers["cookie"];
   else headers["cookie"] = cookie;

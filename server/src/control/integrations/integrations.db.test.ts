@@ -185,48 +185,6 @@ test("a change of the API's host requires a new token, and never sends the store
   expect((await call("PATCH", `/v2/integrations/git/${open.id}`, { api_url: elsewhere })).status).toBe(200);
 });
 
-test("stores one listener per cluster, and rejects deployments in namespaces that it does not serve", async () => {
-  const body = { compute_type: "k8s", compute_id: "cluster", compute_config: { k8s_namespaces: ["agents"] } };
-  const created = await call("POST", "/v2/listeners", body);
-  expect(created.status).toBe(201);
-  expect(created.json).toMatchObject({ ...body, version: null });
-  const again = await call("POST", "/v2/listeners", body);
-  expect([again.status, again.json.detail]).toEqual([
-    409,
-    expect.stringMatching(/^Listener for LangSmith workspace ID '.+' and compute ID 'cluster' already exists\.$/),
-  ]);
-  const path = `/v2/listeners/${created.json.id}`;
-  expect((await call("PATCH", path, { version: "1.2" })).json).toMatchObject({ ...body, version: "1.2" });
-  expect((await call("GET", "/v2/listeners?limit=1")).json).toMatchObject({
-    resources: [{ id: created.json.id }],
-    offset: 1,
-  });
-  expect((await call("GET", path, undefined, OTHER)).json).toEqual({
-    detail: `Listener ID ${created.json.id} not found.`,
-  });
-  expect((await call("POST", "/v2/listeners", { ...body, compute_type: "vm" })).status).toBe(422);
-
-  const deploy = async (config: object) => {
-    const { status: answered, json } = await call("POST", "/v2/deployments", {
-      name: "elsewhere",
-      source: "internal_source",
-      source_config: config,
-      source_revision_config: {},
-      secrets: [],
-    });
-    return `${answered} ${json.detail}`;
-  };
-  expect(await deploy({ listener_id: crypto.randomUUID() })).toMatch(/^400 .*there is no listener/);
-  const listener = { listener_id: created.json.id };
-  expect(await deploy({ ...listener, listener_config: { k8s_namespace: "other" } })).toMatch(/^400 .*does not serve/);
-  expect(await deploy({ ...listener, listener_config: { k8s_namespace: "agents" } })).toMatch(/^201/);
-  expect((await call("DELETE", path)).json.detail).toContain("runs deployments");
-  const { json: own } = await call("GET", "/v2/deployments?name=elsewhere");
-  await call("DELETE", `/v2/deployments/${own.resources[0].id}`);
-  await expect.poll(async () => (await call("DELETE", path)).status).toBe(204);
-  expect((await call("DELETE", path)).status).toBe(404);
-});
-
 test("applies or rejects every filter of deployments and revisions, and ignores none", async () => {
   const created = await call("POST", "/v2/deployments", {
     name: "filtered",

@@ -1,9 +1,10 @@
 /** Deployments in clusters: the planner for all clusters, and the reconciler of the control plane's own cluster. */
+import { ConfigError } from "../../base/config/options.ts";
 import type { Log } from "../../base/log.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
 import { KubernetesApi } from "./api/kubernetes-api.ts";
-import { openAccess } from "./api/kubeconfig.ts";
+import { type ClusterAccess, openAccess } from "./api/kubeconfig.ts";
 import { matchHosts } from "./match-hosts.ts";
 import { DatabaseWork } from "./cluster-work.ts";
 import type { WorkSource } from "./desired-deployment.ts";
@@ -35,13 +36,13 @@ export async function openCluster(
   { place, namespaces = [] }: { place: string; namespaces?: readonly string[] },
 ): Promise<Pick<ReconcilerOptions, "api" | "settings">> {
   const access = await openAccess(settings.kubeconfig);
-  const namespace = settings.kubernetesNamespace ?? namespaces[0] ?? access.namespace ?? DEFAULT_NAMESPACE;
+  const served = servedNamespaces(access, settings, namespaces);
   return {
     api: new KubernetesApi(access),
     settings: {
       place,
-      namespace,
-      namespaces: [...new Set([namespace, ...namespaces])],
+      namespace: served[0],
+      namespaces: served,
       ingressFrom: settings.kubernetesIngressFrom,
       pullSecret: settings.kubernetesPullSecret ?? null,
       readOnly: settings.kubernetesReadOnly,
@@ -50,6 +51,24 @@ export async function openCluster(
       addressTemplate: settings.kubernetesAddress ?? null,
     },
   };
+}
+
+/**
+ * Returns the namespaces of deployments, the default one first. Throws ConfigError for the namespace in which this
+ * process itself runs: there, pods of deployments could take part in its Services, and name its Secrets.
+ */
+export function servedNamespaces(
+  access: Pick<ClusterAccess, "namespace" | "ownNamespace">,
+  { kubernetesNamespace: named }: Pick<ClusterConnectionSettings, "kubernetesNamespace">,
+  namespaces: readonly string[],
+): [string, ...string[]] {
+  const first = named ?? namespaces[0] ?? access.namespace ?? DEFAULT_NAMESPACE;
+  const served = [...new Set([first, ...namespaces])] as [string, ...string[]];
+  if (access.ownNamespace === null || !served.includes(access.ownNamespace)) return served;
+  throw new ConfigError(
+    `Deployments cannot run in the namespace ${access.ownNamespace}, in which this server itself runs. Set ` +
+      "HEDDLE_KUBERNETES_NAMESPACE, or the namespaces of the listener, to another one.",
+  );
 }
 
 export interface ClustersOptions extends PlannerOptions {
@@ -76,8 +95,8 @@ export class Clusters {
 
   /** Checks the access to the control plane's own cluster, if it has one. Throws ConfigError. */
   async check(): Promise<void> {
-    const { driver, kubeconfig } = this.#options.settings;
-    if (driver === "kubernetes") await openAccess(kubeconfig);
+    const { settings } = this.#options;
+    if (settings.driver === "kubernetes") servedNamespaces(await openAccess(settings.kubeconfig), settings, []);
   }
 
   /** Starts the work when this control plane becomes the leader. */

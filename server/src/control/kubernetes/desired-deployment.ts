@@ -7,6 +7,8 @@
  */
 import { z } from "zod";
 
+import { storableText } from "../../base/http/fields.ts";
+
 const labels = z.record(z.string(), z.string());
 const manifest = z.record(z.string(), z.unknown());
 
@@ -52,14 +54,22 @@ export type DesiredDeployment = z.output<typeof desiredDeployment>;
 
 export const POD_STATES = ["starting", "ready", "draining"] as const;
 
+/** Text of a cluster for people, which is cut: a report is not refused because of what a container printed. */
+const shown = (longest: number) => z.string().overwrite((text) => text.slice(0, longest));
+const short = storableText.max(300);
+const count = z.int().min(0).max(1_000_000);
+/** Leaves room for the increments of many years below the integers that JSON and JavaScript keep exact. */
+const HIGHEST_GENERATION = 2 ** 52;
+const generation = z.int().min(0).max(HIGHEST_GENERATION);
+
 export const observedPod = z.object({
-  uid: z.string(),
-  name: z.string(),
-  revisionId: z.string(),
+  uid: short,
+  name: short,
+  revisionId: short,
   state: z.enum(POD_STATES),
   /** Address at which gateways reach the pod; null when they cannot. */
-  address: z.object({ host: z.string(), port: z.int() }).nullable(),
-  restarts: z.int(),
+  address: z.object({ host: short, port: z.int().min(0).max(65_535) }).nullable(),
+  restarts: z.int().min(0),
 });
 export type ObservedPod = z.output<typeof observedPod>;
 
@@ -67,35 +77,51 @@ export const TARGET_STATES = ["progressing", "ready", "failed", "removed", "stal
 export type TargetState = (typeof TARGET_STATES)[number];
 
 export const observedDeployment = z.object({
-  deploymentId: z.string(),
+  deploymentId: short,
   /** Generation that the report is about. */
-  generation: z.int(),
+  generation,
   /** Generation of the cluster's objects; null when there are none. */
-  liveGeneration: z.int().nullable(),
+  liveGeneration: generation.nullable(),
   /** `stale`: the objects belong to a higher generation, and were left alone. */
   state: z.enum(TARGET_STATES),
-  ready: z.int(),
-  total: z.int(),
-  message: z.string().nullable(),
-  pods: z.array(observedPod),
+  ready: count,
+  total: count,
+  message: shown(20_000).nullable(),
+  pods: z.array(observedPod).max(1_000),
 });
 export type ObservedDeployment = z.output<typeof observedDeployment>;
 
+/** Nanoseconds since 1970, as text: within the range of a bigint. */
+const position = z
+  .string()
+  .max(19)
+  // every check runs, whatever an earlier one has found
+  .refine((digits) => /^\d{1,19}$/.test(digits) && BigInt(digits) < 2n ** 63n, "must be a number below 2^63");
+
+/** Longest text of a log in one report, in characters. */
+export const LONGEST_LOG = 1024 * 1024;
+
 export const podLog = z.object({
-  uid: z.string(),
-  /** Positions before and after the lines: nanoseconds since 1970, as text. */
-  from: z.string().regex(/^\d{1,19}$/),
-  to: z.string().regex(/^\d{1,19}$/),
-  text: z.string(),
+  uid: short,
+  /** Positions before and after the lines. */
+  from: position,
+  to: position,
+  text: z.string().max(LONGEST_LOG),
 });
 export type PodLog = z.output<typeof podLog>;
 
 /** CPU time and memory of pods, as the cluster's metrics API reports them. */
 export const usageReport = z.object({
   /** Why there are no figures; null when there are. */
-  problem: z.string().max(2_000).nullable(),
+  problem: shown(2_000).nullable(),
   pods: z
-    .array(z.object({ uid: z.string(), memoryBytes: z.int(), cpuPercent: z.number().describe("Percent of one core") }))
+    .array(
+      z.object({
+        uid: short,
+        memoryBytes: z.int().min(0),
+        cpuPercent: z.number().min(0).max(1_000_000).describe("Percent of one core"),
+      }),
+    )
     .max(10_000),
 });
 export type UsageReport = z.output<typeof usageReport>;

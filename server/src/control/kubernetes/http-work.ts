@@ -38,14 +38,14 @@ export class HttpWork implements WorkSource {
   /** Returns the namespaces that the control plane assigns to the listener. */
   async namespaces(signal: AbortSignal): Promise<string[]> {
     const schema = z.object({ compute_config: z.object({ k8s_namespaces: z.array(z.string()).nullable() }) });
-    return (await this.#send(schema, "", { signal })).compute_config.k8s_namespaces ?? [];
+    return (await this.#send(schema, "/self", { signal })).compute_config.k8s_namespaces ?? [];
   }
 
   async #send<S extends z.ZodType>(schema: S, path: string, init: RequestInit): Promise<z.output<S>> {
     const response = await fetch(this.#url + path, { ...init, headers: this.#headers });
     const body = await response.text();
     if (!response.ok) {
-      throw new Error(`the control plane answered ${response.status} to ${path || "/"}: ${body.slice(0, 300)}`);
+      throw new Error(`the control plane answered ${response.status} to ${path}: ${body.slice(0, 300)}`);
     }
     return schema.parse(JSON.parse(body));
   }

@@ -19,6 +19,7 @@ const NAMESPACE = "elsewhere";
 describe.skipIf(missingPrograms().length > 0)("a listener", () => {
   let world: ClusterWorld;
   let listenerId: string;
+  let credential: string;
   /** The listener before its first request. */
   let registered: object;
   let listener: ListenerProcess;
@@ -26,7 +27,7 @@ describe.skipIf(missingPrograms().length > 0)("a listener", () => {
   const processFor = (controlUrl: string, log: string) => {
     const logFile = join(world.directory, log);
     const { kubeconfig } = world.cluster;
-    const created = new ListenerProcess({ controlUrl, key: world.key, listenerId, kubeconfig, logFile });
+    const created = new ListenerProcess({ controlUrl, key: credential, listenerId, kubeconfig, logFile });
     atEnd(() => created.end("SIGKILL"));
     return created;
   };
@@ -45,7 +46,7 @@ describe.skipIf(missingPrograms().length > 0)("a listener", () => {
       compute_id: "cluster-b",
       compute_config: { k8s_namespaces: [NAMESPACE] },
     });
-    listenerId = created.json.id;
+    ({ id: listenerId, credential } = created.json);
     registered = created.json;
     listener = processFor(world.control.url, "listener.log");
     listener.start();
@@ -128,7 +129,7 @@ describe.skipIf(missingPrograms().length > 0)("a listener", () => {
 
   test("does not apply an older attempt than the one in its cluster", async () => {
     const { id } = await world.deploy("older", "one", { listener_id: listenerId });
-    const old = await world.call("GET", `/v2/listeners/${listenerId}/work`);
+    const old = await world.call("GET", `/v2/listeners/${listenerId}/work`, undefined, { "x-api-key": credential });
     const { version, deployments } = old.json as ClusterWork;
     const work = { version, deployments: deployments!.filter(({ deploymentId }) => deploymentId === id) };
     expect(work.deployments).toHaveLength(1);

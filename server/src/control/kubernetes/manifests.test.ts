@@ -95,6 +95,7 @@ test("the environment is in a Secret of the revision, and not in the pod's templ
 test("pods have no rights, the limits of their resource_spec, and the agent's variables", () => {
   const { spec, metadata } = find(render(), "Deployment").spec.template;
   expect(metadata.labels).toMatchObject({ team: "a", "heddle.revision": revision.id });
+  expect(spec.containers[0].ports).toEqual([{ name: "heddle-agent", containerPort: 8000, protocol: "TCP" }]);
   expect(spec).toMatchObject({
     automountServiceAccountToken: false,
     imagePullSecrets: [{ name: "heddle-my-agent-1234567890ab-000000aa-pull" }, { name: "existing" }],
@@ -145,4 +146,23 @@ test("pods accept requests on the server's port, from the configured sources onl
   ]);
   const open = find(manifests(desired(), { ...settings, ingressFrom: [] }), "NetworkPolicy");
   expect(open.spec.ingress[0].from).toBeUndefined();
+});
+
+test("no label that a control plane passes on puts a pod into the selector of another one's Service", () => {
+  const hostile = {
+    "app.kubernetes.io/name": "heddle",
+    "app.kubernetes.io/instance": "heddle",
+    "app.kubernetes.io/component": "console",
+    "heddle.place": "other",
+    "heddle.deployment": "other",
+    "heddle.revision": "other",
+  };
+  const { metadata } = find(render({ labels: hostile }), "Deployment").spec.template;
+  expect(metadata.labels).toEqual(find(render({ labels: {} }), "Deployment").spec.template.metadata.labels);
+  expect(metadata.labels).toMatchObject({
+    "app.kubernetes.io/name": "heddle-my-agent-1234567890ab",
+    "app.kubernetes.io/component": "deployment",
+  });
+  const { selector } = find(render(), "Service").spec;
+  expect(Object.keys(selector)).toEqual(["heddle.place", "heddle.deployment"]);
 });

@@ -40,5 +40,14 @@ export function objectName({ name, deploymentId }: { name: string; deploymentId:
 export const secretName = (object: string, revisionId: string, part: "env" | "pull"): string =>
   `${object}-${digits(revisionId, 8)}-${part}`;
 
+/**
+ * Whether a field of a pod's specification names an object, wherever in it: kinds of references are added to Kubernetes
+ * faster than a list of them would be.
+ */
+export function namesObject(field: unknown, name: string): boolean {
+  if (typeof field === "string") return field === name;
+  return typeof field === "object" && field !== null && Object.values(field).some((inner) => namesObject(inner, name));
+}
+
 /** Whether a name is reserved for Heddle's objects, which a deployment must not refer to. */
 export const isOwnName = (name: string): boolean => name.startsWith(OWN_PREFIX);

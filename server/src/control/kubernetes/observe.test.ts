@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 
 import type { DesiredDeployment } from "./desired-deployment.ts";
+import { objectName } from "./names.ts";
 import { type LiveDeployment, type LivePod, observe, observePod } from "./observe.ts";
 import { parseStamp } from "./pod-logs.ts";
 
 const desired = { deploymentId: "d", name: "n", generation: 3, namespace: null, revision: { id: "new" } };
 const wanted = desired as unknown as DesiredDeployment;
-const labels = (revision: string) => ({ "heddle.revision": revision, "app.kubernetes.io/name": "svc" });
+const labels = (revision: string) => ({ "heddle.revision": revision, "app.kubernetes.io/name": "another-service" });
 
 const live = (status: LiveDeployment["status"], generation = "3", revision = "new"): LiveDeployment =>
   ({
@@ -37,7 +38,8 @@ test("a revision is ready when all pods belong to it, for the desired generation
 });
 
 test("HEDDLE_KUBERNETES_ADDRESS replaces the addresses of pods, with the names of the Service and the namespace", () => {
-  const address = (template: string | null, status: object = ready) => observePod(pod("new", status), template).address;
+  const address = (template: string | null, status: object = ready) =>
+    observePod(pod("new", status), template, "svc").address;
   expect(address(null)).toEqual({ host: "10.0.0.1", port: 8000 });
   expect(address(null, { podIP: "" })).toBeNull();
   expect(address("{service}.{namespace}.svc:8000")).toEqual({ host: "svc.ns.svc", port: 8000 });
@@ -100,7 +102,8 @@ test("gateways reach pods at their own address, or at that of the template", () 
     pods: [pod("new", ready)],
     addressTemplate: template,
   }).pods;
-  expect(shared!.address).toEqual({ host: "svc.ns.svc", port: 9000 });
+  // never a name that the pod's own labels give
+  expect(shared!.address).toEqual({ host: `${objectName(wanted)}.ns.svc`, port: 9000 });
 });
 
 test("an evicted pod no longer belongs to the deployment", () => {

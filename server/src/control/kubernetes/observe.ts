@@ -1,6 +1,6 @@
 import type { DesiredDeployment, ObservedDeployment, ObservedPod } from "./desired-deployment.ts";
 import type { KubernetesObject } from "./api/kinds.ts";
-import { AGENT_CONTAINER, AGENT_PORT, ANNOTATIONS, LABELS } from "./names.ts";
+import { AGENT_CONTAINER, AGENT_PORT, ANNOTATIONS, LABELS, objectName } from "./names.ts";
 
 export interface LiveDeployment extends KubernetesObject {
   spec: { replicas?: number; template: { metadata: { labels?: Record<string, string> } } };
@@ -95,12 +95,14 @@ const isReady = ({ status }: LivePod): boolean =>
 /** Whether a pod has not ended. An evicted pod has. */
 const lives = ({ status }: LivePod): boolean => status?.phase !== "Failed" && status?.phase !== "Succeeded";
 
-/** Describes a pod. `template`: `host:port` at which gateways reach the deployment; null: the pod's address. */
-export function observePod(pod: LivePod, template: string | null): ObservedPod {
+/**
+ * Describes a pod. `template`: `host:port` at which gateways reach the deployment; null: the pod's address. `service`:
+ * name of the deployment's Service, never read from the pod.
+ */
+export function observePod(pod: LivePod, template: string | null, service: string): ObservedPod {
   const { name, uid, namespace, labels = {}, deletionTimestamp } = pod.metadata;
   const state = deletionTimestamp !== undefined ? "draining" : isReady(pod) ? "ready" : "starting";
   const restarts = (pod.status?.containerStatuses ?? []).find((container) => container.name === AGENT_CONTAINER);
-  const service = labels["app.kubernetes.io/name"] ?? "";
   const ip = pod.status?.podIP;
   return {
     uid,
@@ -131,7 +133,7 @@ export interface ObserveParams {
 
 /** Compares a deployment's objects with the desired ones. The caller adds the last log lines of a crashed container. */
 export function observe({ desired, live, pods: all, addressTemplate }: ObserveParams): ObservedDeployment {
-  const pods = all.filter(lives).map((pod) => observePod(pod, addressTemplate));
+  const pods = all.filter(lives).map((pod) => observePod(pod, addressTemplate, objectName(desired)));
   const liveGeneration = live === undefined ? null : Number(live.metadata.annotations?.[ANNOTATIONS.generation] ?? 0);
   const report = (state: ObservedDeployment["state"], message: string | null = null): ObservedDeployment => ({
     deploymentId: desired.deploymentId,

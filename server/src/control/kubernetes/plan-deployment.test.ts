@@ -27,6 +27,10 @@ const row = (change: Partial<PlannedRow> = {}): PlannedRow & { revision_id: stri
 const settings = {
   kubernetesHostAddress: undefined,
   kubernetesServiceAccounts: [],
+  kubernetesPullSecret: undefined,
+  kubernetesRegistry: undefined,
+  kubernetesRegistryConfig: undefined,
+  ownerLabels: [],
   registryUrl: "other.example/agents",
   registryPassword: "pushed",
   deployReadySeconds: 60,
@@ -51,4 +55,12 @@ test("an image of the owner gets neither the login nor the mark of a built one",
   expect(planned).toMatchObject({ image: "registry.example/mine:1", pullCredentials: null });
   expect(planned).not.toHaveProperty("isBuilt");
   expect(() => planRevision(row({ built_image: null }), variables, settings)).toThrow("names no image");
+});
+
+test("a stored revision with a field that is not allowed any more is not planned", () => {
+  const spec = (resource_spec: object) => row({ source_config: { resource_spec: resource_spec as never } });
+  const plan = (spec_: object) => () => planRevision(spec(spec_), variables, settings);
+  expect(plan({ labels: { "app.kubernetes.io/name": "heddle" } })).toThrow("HEDDLE_DEPLOYMENT_LABELS");
+  expect(plan({ image_pull_secrets: [{ name: "heddle-other-pull" }] })).toThrow("reserved");
+  expect(plan({ labels: { "user.heddle/a": "b" } })()).toMatchObject({ labels: { "user.heddle/a": "b" } });
 });

@@ -5,20 +5,15 @@ import { parseReference } from "../drivers/container/image-reference.ts";
 import type { RegistryCredentials } from "../drivers/container/registry-credentials.ts";
 import { TOKEN_USER } from "../registry/settings.ts";
 import type { ControlSettings } from "../settings.ts";
-import { readClusterSpec } from "./check-cluster-spec.ts";
+import { type ClusterSpecSettings, readClusterSpec } from "./check-cluster-spec.ts";
 import type { DesiredRevision } from "./desired-deployment.ts";
 import type { PlannedRow } from "./targets-sql.ts";
 
-type PlanSettings = Pick<
-  ControlSettings,
-  | "kubernetesHostAddress"
-  | "kubernetesServiceAccounts"
-  | "registryUrl"
-  | "registryPassword"
-  | "deployReadySeconds"
-  | "minHealthyMs"
-  | "drainSeconds"
->;
+type PlanSettings = ClusterSpecSettings &
+  Pick<
+    ControlSettings,
+    "kubernetesHostAddress" | "registryPassword" | "deployReadySeconds" | "minHealthyMs" | "drainSeconds"
+  >;
 
 export interface PlannedVariables {
   environment: Record<string, string>;
@@ -36,7 +31,7 @@ export function planRevision(
   const image = row.built_image ?? row.image_uri;
   if (image === null) throw new BuildError("The revision names no image.");
   const spec = row.source_config.resource_spec ?? {};
-  const passed = readClusterSpec(row.source_config, { serviceAccounts: settings.kubernetesServiceAccounts });
+  const passed = readClusterSpec(row.source_config, row.deployment_id, settings);
   const limits = containerLimits(row.source_config);
   const min = spec.min_scale ?? 1;
   const names = (passed.image_pull_secrets ?? []).map(({ name }) => name);

@@ -16,6 +16,7 @@ import { hostCount } from "../runtime/instance-environment.ts";
 import { type EnvironmentDeps, revisionEnvironment } from "../runtime/revision-environment.ts";
 import { TARGET_SECRET, targetSecretId } from "./cluster-work.ts";
 import type { DesiredDeployment } from "./desired-deployment.ts";
+import { withOwnerLabels } from "../deployment-records/owner-labels.ts";
 import { OWN_CLUSTER } from "./placement.ts";
 import { type PlannedVariables, planRevision } from "./plan-deployment.ts";
 import * as targets from "./targets-sql.ts";
@@ -109,8 +110,17 @@ export class ClusterPlanner {
     this.#planned.set(key, { row: rowText, fingerprint });
   }
 
-  async #revision(row: targets.PlannedRow & { revision_id: string }): Promise<DesiredDeployment["revision"]> {
-    const { settings, databases } = this.#options;
+  async #revision(stored: targets.PlannedRow & { revision_id: string }): Promise<DesiredDeployment["revision"]> {
+    const { settings, databases, log } = this.#options;
+    const { config, dropped } = withOwnerLabels(stored.source_config, settings.ownerLabels);
+    if (dropped.length > 0) {
+      const { deployment_id: deployment } = stored;
+      log.warn(
+        { deployment, keys: dropped },
+        "labels and annotations that HEDDLE_DEPLOYMENT_LABELS does not list are left out",
+      );
+    }
+    const row = { ...stored, source_config: config };
     const variables = await revisionEnvironment(this.#options, row);
     const registryLogin = await this.#registryLogin(row);
     const revision = planRevision(row, { ...variables, registryLogin }, settings);

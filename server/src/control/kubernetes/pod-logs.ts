@@ -13,6 +13,8 @@ import type { PodLog } from "./desired-deployment.ts";
 import { AGENT_CONTAINER } from "./names.ts";
 
 const MAX_WAITING = 256 * 1024;
+/** A container may print without line feeds. With MAX_WAITING, this is less than LONGEST_LOG of a report. */
+const LONGEST_LINE = 64 * 1024;
 const AGAIN_MS = 1_000;
 
 /** Parses a line that begins with its time. Null when it does not. */
@@ -24,6 +26,9 @@ export function parseStamp(line: string): { at: bigint; text: string } | null {
   if (Number.isNaN(ms)) return null;
   return { at: BigInt(ms) * 1_000_000n + BigInt(fraction.padEnd(9, "0")), text: text! };
 }
+
+/** Size of a line in a report, with its line feed. */
+const sizeOf = ({ text }: { text: string }): number => text.length + 1;
 
 interface Followed {
   uid: string;
@@ -83,11 +88,11 @@ class PodFollower {
     const response = await this.#api.open("GET", path, { query, signal });
     // lines written together can have the same time, so only lines of earlier streams are skipped
     const from = this.#read;
-    for await (const line of readLines(response)) {
-      const stamped = parseStamp(line);
+    for await (const line of readLines(response, LONGEST_LINE)) {
+      const stamped = parseStamp(line.slice(0, LONGEST_LINE));
       if (!stamped || stamped.at <= from) continue;
       this.#lines.push(stamped);
-      this.#size += stamped.text.length;
+      this.#size += sizeOf(stamped);
       this.#read = stamped.at;
       while (this.#size > MAX_WAITING) await sleep(AGAIN_MS, undefined, { signal });
     }
@@ -109,7 +114,7 @@ class PodFollower {
     if (position < this.#stored) return;
     this.#stored = position;
     const left = this.#lines.findIndex(({ at }) => at > position);
-    for (const { text } of this.#lines.splice(0, left === -1 ? this.#lines.length : left)) this.#size -= text.length;
+    for (const line of this.#lines.splice(0, left === -1 ? this.#lines.length : left)) this.#size -= sizeOf(line);
   }
 
   get isEmpty(): boolean {
@@ -170,8 +175,8 @@ export async function readLogTail(
     try {
       const lines: string[] = [];
       const response = await api.open("GET", path, { query: { container, previous, tailLines: "15" } });
-      for await (const line of readLines(response)) lines.push(line);
-      if (lines.length > 0) return lines.join("\n").slice(-3000);
+      for await (const line of readLines(response, LONGEST_LINE)) lines.push(line.slice(0, LONGEST_LINE));
+      if (lines.length > 0) return lines.join("\n").slice(-3000).replaceAll("\0", "\uFFFD");
     } catch {
       // the previous instance's log no longer exists
     }

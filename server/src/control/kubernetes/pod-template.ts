@@ -12,6 +12,13 @@ export const DRAIN_DELAY_SECONDS = 5;
 /** Security context that the platform enforces on all containers of a deployment. */
 const CONFINED = { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } };
 
+/** Labels that keep a pod out of the selectors of the platform's own Services. */
+const NO_OTHER = {
+  "app.kubernetes.io/instance": "deployment",
+  "app.kubernetes.io/component": "deployment",
+  "app.kubernetes.io/managed-by": "heddle",
+};
+
 /** Adds the variables that only apply in a pod. */
 export const podEnvironment = ({ environment, readySeconds }: DesiredRevision): Record<string, string> => ({
   ...environment,
@@ -32,12 +39,9 @@ const fingerprint = (revision: DesiredRevision): string =>
     .slice(0, 32);
 
 /** Returns the template of a revision's pods. Any difference creates a new ReplicaSet. */
-export function podTemplate(
-  revision: DesiredRevision,
-  name: string,
-  labels: object,
-  settings: ClusterSettings,
-): object {
+export function podTemplate(revision: DesiredRevision, name: string, owner: object, settings: ClusterSettings): object {
+  // the last: Services of the platform and of others select by these, whatever a control plane passes on
+  const labels = { "app.kubernetes.io/name": name, ...NO_OTHER, ...owner };
   const { resources, drainSeconds } = revision;
   const pullSecrets = [
     ...(revision.pullCredentials === null ? [] : [secretName(name, revision.id, "pull")]),
@@ -68,7 +72,7 @@ export function podTemplate(
           maxSkew: 1,
           topologyKey: "kubernetes.io/hostname",
           whenUnsatisfiable: "ScheduleAnyway",
-          labelSelector: { matchLabels: { ...labels, [LABELS.revision]: revision.id } },
+          labelSelector: { matchLabels: { ...owner, [LABELS.revision]: revision.id } },
         },
       ],
       ...(revision.initContainers.length > 0 && { initContainers: revision.initContainers.map(confined) }),
@@ -76,7 +80,8 @@ export function podTemplate(
         {
           name: AGENT_CONTAINER,
           image: revision.image,
-          ports: [{ name: "http", containerPort: AGENT_PORT, protocol: "TCP" }],
+          // a name that no Service selects by
+          ports: [{ name: "heddle-agent", containerPort: AGENT_PORT, protocol: "TCP" }],
           envFrom: [{ secretRef: { name: secretName(name, revision.id, "env") } }],
           env: revision.references.map((reference) => ({
             name: reference.name,

@@ -53,6 +53,7 @@ async function readFrom(status: number, body: object): Promise<{ report: UsageRe
     serverName: null,
     insecure: false,
     namespace: null,
+    ownNamespace: null,
     credentials: async () => ({ token: null, cert: null, key: null }),
   });
   const usage = new PodUsage({

@@ -20,7 +20,7 @@ import { KubernetesError, type KubernetesApi } from "./api/kubernetes-api.ts";
 import { ClusterView } from "./cluster-view.ts";
 import type { DesiredDeployment, DesiredRevision, ObservedDeployment, WorkSource } from "./desired-deployment.ts";
 import type { ClusterSettings } from "./cluster-settings.ts";
-import { AGENT_PORT, LABELS } from "./names.ts";
+import { AGENT_PORT, LABELS, namesObject, objectName } from "./names.ts";
 import { observe, observePod, podProblem } from "./observe.ts";
 import { PodUsage } from "./pod-usage.ts";
 import { PodLogs, readLogTail } from "./pod-logs.ts";
@@ -176,7 +176,7 @@ export class Reconciler {
     const { desired } = task;
     task.isDirty = false;
     try {
-      this.#checkNamespace(desired);
+      this.#check(desired);
       if (hasRevision(desired)) {
         const applied = await applyDeployment(api, settings, desired);
         if (applied) this.#view.wrote(applied);
@@ -197,10 +197,17 @@ export class Reconciler {
     }
   }
 
-  #checkNamespace({ namespace }: DesiredDeployment): void {
-    const { namespaces } = this.#options.settings;
-    if (namespace === null || namespaces.includes(namespace)) return;
-    throw new ForeignObjectError(`The namespace ${namespace} is not served. Use one of: ${namespaces.join(", ")}.`);
+  /** Rejects what this cluster's operator does not allow, whatever the control plane has checked. */
+  #check({ namespace, revision }: DesiredDeployment): void {
+    const { namespaces, pullSecret } = this.#options.settings;
+    if (namespace !== null && !namespaces.includes(namespace)) {
+      throw new ForeignObjectError(`The namespace ${namespace} is not served. Use one of: ${namespaces.join(", ")}.`);
+    }
+    if (revision === null || pullSecret === null) return;
+    const { references, pullSecrets, volumes, initContainers, sidecars } = revision;
+    if (namesObject([references, pullSecrets, volumes, initContainers, sidecars], pullSecret)) {
+      throw new ForeignObjectError(`The secret ${pullSecret} is the platform's own; a deployment must not name it.`);
+    }
   }
 
   /** Reports the deployments whose state has changed, and all of them at an interval. */
@@ -256,7 +263,7 @@ export class Reconciler {
     const starting = this.#view
       .pods(desired.deploymentId)
       .filter(({ metadata, status }) => metadata.labels?.[LABELS.revision] === desired.revision?.id && status?.podIP)
-      .filter((pod) => observePod(pod, null).state === "starting");
+      .filter((pod) => observePod(pod, null, objectName(desired)).state === "starting");
     for (const uid of graphs.keys()) if (!starting.some(({ metadata }) => metadata.uid === uid)) graphs.delete(uid);
     for (const { metadata, status } of starting) {
       if (graphs.has(metadata.uid)) continue;

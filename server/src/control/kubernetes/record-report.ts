@@ -30,7 +30,7 @@ export async function recordReport(
       }
       const uids = pods.map(({ uid }) => uid);
       await targets.endPods(tx, cluster, observed.deploymentId, uids);
-      for (const { id, log_offset } of await targets.logPositions(tx, cluster, uids)) positions[id] = log_offset;
+      for (const { uid, log_offset } of await targets.logPositions(tx, cluster, uids)) positions[uid] = log_offset;
     });
   }
   if (report.usage) await recordUsage(sql, cluster, report.usage);

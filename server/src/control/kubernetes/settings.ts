@@ -13,8 +13,8 @@ export const clusterOptions = {
     env: ["HEDDLE_KUBERNETES_NAMESPACE"],
     default: undefined,
     description:
-      "Namespace for the objects of deployments; nothing outside it is changed. It must exist. Default: the " +
-      "namespace of the kubeconfig's context or of this pod.",
+      "Namespace for the objects of deployments; nothing outside it is changed. It must exist, and not be the one in " +
+      "which this server itself runs. Default: the namespace of the kubeconfig's context.",
   }),
   kubernetesAddress: text<string | undefined>({
     env: ["HEDDLE_KUBERNETES_ADDRESS"],

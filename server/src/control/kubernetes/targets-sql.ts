@@ -137,41 +137,52 @@ export async function recordObserved(tx: Transaction, cluster: string, observed:
   return count === 1;
 }
 
-/** Records a pod as an instance. Pods of revisions that no longer exist are ignored. */
+/**
+ * Records a pod as an instance. The reporter chooses the uid, so the row is found by its cluster and deployment too. Pods
+ * of revisions that no longer exist, or that run elsewhere, are ignored.
+ */
 export const recordPod = (
   tx: Transaction,
   cluster: string,
   { deploymentId, pod, replica }: { deploymentId: string; pod: ObservedPod; replica: number },
 ) => tx`
-  insert into instances as i (id, deployment_id, revision_id, replica, state, place, port, address, pod, ready_at)
-  select ${pod.uid}::uuid, r.deployment_id, r.id, ${replica}, ${pod.state}, ${clusterPlace(cluster)}, ${pod.address?.port ?? 0},
-    ${pod.address?.host ?? null}, ${pod.name}, case when ${pod.state} = 'ready' then now() end
-  from revisions r where r.id::text = ${pod.revisionId} and r.deployment_id = ${deploymentId}
-  on conflict (id) do update set state = excluded.state, port = excluded.port, address = excluded.address,
-    ready_at = coalesce(i.ready_at, excluded.ready_at)
-  where i.state <> 'ended' and (i.state, i.port, i.address) is distinct from (excluded.state, excluded.port, excluded.address)`;
+  insert into instances as i (id, deployment_id, revision_id, replica, state, place, port, address, pod, pod_uid, ready_at)
+  select gen_random_uuid(), r.deployment_id, r.id, ${replica}, ${pod.state}, ${clusterPlace(cluster)},
+    ${pod.address?.port ?? 0}, ${pod.address?.host ?? null}, ${pod.name}, ${pod.uid}::uuid,
+    case when ${pod.state} = 'ready' then now() end
+  from revisions r where r.id::text = ${pod.revisionId} and r.deployment_id = ${deploymentId} and r.cluster = ${cluster}
+  on conflict (place, pod_uid, deployment_id) do update set state = excluded.state, port = excluded.port,
+    address = excluded.address, ready_at = coalesce(i.ready_at, excluded.ready_at)
+  where i.revision_id = excluded.revision_id and i.state <> 'ended'
+    and (i.state, i.port, i.address) is distinct from (excluded.state, excluded.port, excluded.address)`;
 
 /** Ends the instances of pods that no longer exist. */
 export const endPods = (tx: Transaction, cluster: string, deploymentId: string, living: string[]) => tx`
   update instances set state = 'ended', ended_at = now(), end_reason = 'The pod no longer exists.'
   where deployment_id = ${deploymentId} and place = ${clusterPlace(cluster)} and state <> 'ended'
-    and not (id = any(${living}::text[]::uuid[]))`;
+    and (pod_uid = any(${living}::text[]::uuid[])) is not true`;
 
 /** Returns the positions up to which the logs of pods are stored, in nanoseconds since 1970. */
 export const logPositions = (tx: Transaction, cluster: string, uids: string[]) => tx<
-  { id: string; log_offset: string }[]
+  { uid: string; log_offset: string }[]
 >`
-  select id, log_offset from instances where place = ${clusterPlace(cluster)} and id = any(${uids}::text[]::uuid[])`;
+  select pod_uid as uid, log_offset from instances
+  where place = ${clusterPlace(cluster)} and pod_uid = any(${uids}::text[]::uuid[])`;
 
-/** Advances the position of a pod's log. @returns the pod's revision; undefined when the position is not `from` */
+/**
+ * Advances the position of a pod's log, also after the pod's end, when its last lines arrive.
+ * @returns the pod's revision; undefined when the position is not `from`
+ */
 export async function moveLogPosition(
   tx: Transaction,
   cluster: string,
   { uid, from, to }: { uid: string; from: string; to: string },
 ): Promise<{ deployment_id: string; revision_id: string } | undefined> {
   const [row] = await tx<{ deployment_id: string; revision_id: string }[]>`
-    update instances set log_offset = ${to}::text::bigint
-    where id = ${uid}::uuid and place = ${clusterPlace(cluster)} and log_offset = ${from}::text::bigint
-    returning deployment_id, revision_id`;
+    update instances i set log_offset = ${to}::text::bigint
+    where i.pod_uid = ${uid}::uuid and i.place = ${clusterPlace(cluster)} and i.log_offset = ${from}::text::bigint
+      and i.log_offset < ${to}::text::bigint
+      and exists (select from cluster_targets t where t.deployment_id = i.deployment_id and t.cluster = ${cluster})
+    returning i.deployment_id, i.revision_id`;
   return row;
 }

@@ -14,5 +14,5 @@ export async function recordUsage(sql: Sql, cluster: string, { problem, pods: al
     update instances i set memory_bytes = u.memory, cpu_percent = u.cpu, measured_at = now()
     from unnest(${pods.map(({ uid }) => uid)}::text[]::uuid[], ${pods.map(({ memoryBytes }) => memoryBytes)}::bigint[],
       ${pods.map(({ cpuPercent }) => cpuPercent)}::float8[]) as u (id, memory, cpu)
-    where i.id = u.id and i.place = ${clusterPlace(cluster)} and i.state <> 'ended'`;
+    where i.pod_uid = u.id and i.place = ${clusterPlace(cluster)} and i.state <> 'ended'`;
 }

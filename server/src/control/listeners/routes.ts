@@ -1,4 +1,7 @@
+import type { Principal } from "../../base/auth/principal.ts";
+import type { Transaction } from "../../base/db/connect.ts";
 import { type AppError, conflict, notFound } from "../../base/errors.ts";
+import { disclosesSecrets } from "../../base/http/audit-requests.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { hosted } from "../api-host.ts";
@@ -6,19 +9,24 @@ import type { ControlDeps } from "../deps.ts";
 import { stateError } from "../deployment-records/validate.ts";
 import { clusterReport, clusterWork, reportAnswer } from "../kubernetes/desired-deployment.ts";
 import * as schema from "./schema.ts";
+import { issueCredential, revokeCredential } from "./change-credential.ts";
 import {
   AWAY_SECONDS,
-  deleteListenerRow,
+  deleteUnused,
   findListener,
   insertListener,
-  isListenerUsed,
+  isCredential,
   type ListenerRow,
   listListeners,
+  lockListener,
   markSeen,
   updateListener,
 } from "./sql.ts";
 
 const shared = { tag: "Listeners", errorFamily: "validation" } as const;
+
+/** Deployments that an audit entry names. */
+const MOST_NAMED = 250;
 
 /** Message as in contract control-plane §1.2. */
 const unknown = (id: string): AppError => notFound(`Listener ID ${id} not found.`);
@@ -32,6 +40,7 @@ const print = (row: ListenerRow) => ({
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at.toISOString(),
   last_seen_at: row.last_seen_at?.toISOString() ?? null,
+  has_credential: row.has_credential,
   status: statusOf(row),
 });
 
@@ -44,13 +53,26 @@ function statusOf({ last_seen_at: seen }: ListenerRow): schema.ListenerStatus {
 export function listenerRoutes(deps: ControlDeps): Route[] {
   const { sql } = deps;
 
-  /** Finds a listener for a request of its own process, and records that it was seen. */
-  async function seen(tenantId: string, id: string): Promise<ListenerRow> {
-    const row = await findListener(sql, tenantId, id);
-    if (!row) throw unknown(id);
-    await markSeen(sql, id);
-    return row;
-  }
+  /** For the listener itself, which its credential identifies; no other key is admitted, whatever its permissions. */
+  const own = {
+    ...shared,
+    permission: "own",
+    params: schema.listenerParams,
+    admits: (principal: Principal, { listener_id: listenerId = "" }: Record<string, string>): Promise<boolean> =>
+      isCredential(sql, { tenantId: principal.workspaceId, keyId: principal.actor.id, listenerId }),
+  } as const;
+
+  /** Runs an action on a listener that is locked. @throws 404 */
+  const withListener = <T>(
+    { workspaceId }: Principal,
+    id: string,
+    action: (tx: Transaction, row: ListenerRow) => Promise<T>,
+  ): Promise<T> =>
+    sql.begin(async (tx) => {
+      const row = await lockListener(tx, workspaceId, id, "update");
+      if (!row) throw unknown(id);
+      return action(tx, row);
+    }) as Promise<T>;
 
   return [
     route({
@@ -71,10 +93,10 @@ export function listenerRoutes(deps: ControlDeps): Route[] {
       ...hosted("/v2/listeners"),
       method: "POST",
       permission: "workspaces:manage",
-      summary: "Create a listener",
+      summary: "Create a listener, with its credential",
       auditFields: ["compute_type", "compute_id"],
       body: schema.createBody,
-      out: { 201: schema.listener },
+      out: { 201: schema.newListener },
       errors: [409],
       async handler({ body, principal, c }) {
         const { compute_type, compute_id, compute_config } = body;
@@ -87,8 +109,13 @@ export function listenerRoutes(deps: ControlDeps): Route[] {
           compute_id,
           compute_config,
         };
-        const row = await insertListener(sql, listener);
-        if (row) return c.json(print(row), 201);
+        const credential = await sql.begin(async (tx) =>
+          (await insertListener(tx, listener))
+            ? issueCredential(tx, principal, { ...listener, key_id: null })
+            : undefined,
+        );
+        const row = credential === undefined ? undefined : await findListener(sql, tenant_id, listener.id);
+        if (row && credential !== undefined) return c.json({ ...print(row), credential }, 201);
         throw conflict(
           `Listener for LangSmith workspace ID '${tenant_id}' and compute ID '${compute_id}' already exists.`,
         );
@@ -134,30 +161,74 @@ export function listenerRoutes(deps: ControlDeps): Route[] {
       out: { 204: null },
       errors: [400],
       async handler({ params, principal, c }) {
-        if (await isListenerUsed(sql, params.listener_id)) {
-          throw stateError(`Listener ID ${params.listener_id} runs deployments. Delete them first.`);
-        }
-        if (!(await deleteListenerRow(sql, principal.workspaceId, params.listener_id)))
-          throw unknown(params.listener_id);
+        await withListener(principal, params.listener_id, async (tx, row) => {
+          if (!(await deleteUnused(tx, row.id))) {
+            throw stateError(`Listener ID ${row.id} runs deployments. Delete them first.`);
+          }
+          await revokeCredential(tx, principal, row);
+        });
         return c.body(null, 204);
       },
     }),
     route({
       ...shared,
+      ...hosted("/v2/listeners/:listener_id/credential"),
+      method: "POST",
+      permission: "workspaces:manage",
+      summary: "Issue a listener's credential, which replaces the earlier one at once",
+      params: schema.listenerParams,
+      out: { 201: schema.newCredential },
+      async handler({ params, principal, c }) {
+        const issue = (tx: Transaction, row: ListenerRow) => issueCredential(tx, principal, row);
+        return c.json({ credential: await withListener(principal, params.listener_id, issue) }, 201);
+      },
+    }),
+    route({
+      ...shared,
+      ...hosted("/v2/listeners/:listener_id/credential"),
+      method: "DELETE",
+      permission: "workspaces:manage",
+      summary: "Revoke a listener's credential",
+      params: schema.listenerParams,
+      out: { 204: null },
+      async handler({ params, principal, c }) {
+        await withListener(principal, params.listener_id, (tx, row) => revokeCredential(tx, principal, row));
+        return c.body(null, 204);
+      },
+    }),
+    route({
+      ...own,
+      ...hosted("/v2/listeners/:listener_id/self"),
+      method: "GET",
+      summary: "For a listener: get its own record",
+      out: { 200: schema.listener },
+      async handler({ params, principal, c }) {
+        const row = await findListener(sql, principal.workspaceId, params.listener_id);
+        if (!row) throw unknown(params.listener_id);
+        return c.json(print(row));
+      },
+    }),
+    route({
+      ...own,
       ...hosted("/v2/listeners/:listener_id/work"),
       method: "GET",
-      // the answer contains the environments of deployments, which require this permission
-      permission: "deployments:update",
-      audit: "none",
+      audit: "disclosure",
       summary: "For a listener: wait for a change of what its cluster is to run",
-      params: schema.listenerParams,
       query: schema.workQuery,
       out: { 200: clusterWork },
-      async handler({ params, query, principal, c }) {
-        const { id } = await seen(principal.workspaceId, params.listener_id);
+      async handler({ params: { listener_id: id }, query, c }) {
+        await markSeen(sql, id);
         const { signal } = c.req.raw;
         try {
-          return c.json(await deps.clusters.workSource(id).next(query.version ?? null, signal));
+          const work = await deps.clusters.workSource(id).next(query.version ?? null, signal);
+          // the environments of these deployments
+          const ids = work.deployments?.flatMap(({ deploymentId, revision }) => (revision ? deploymentId : []));
+          if (ids && ids.length > 0) {
+            const more = ids.length > MOST_NAMED ? `,… ${ids.length} in total` : "";
+            const named = ids.slice(0, MOST_NAMED).join(",") + more;
+            disclosesSecrets(c, { deployment_ids: named, version: work.version });
+          }
+          return c.json(work);
         } catch (error) {
           // the listener has disconnected, so the answer is discarded
           if (signal.aborted) return c.json({ version: query.version ?? "", deployments: null });
@@ -166,17 +237,15 @@ export function listenerRoutes(deps: ControlDeps): Route[] {
       },
     }),
     route({
-      ...shared,
+      ...own,
       ...hosted("/v2/listeners/:listener_id/reports"),
       method: "POST",
-      permission: "deployments:update",
       audit: "none",
       summary: "For a listener: report what its cluster runs",
-      params: schema.listenerParams,
       body: clusterReport,
       out: { 200: reportAnswer },
-      async handler({ params, body, principal, c }) {
-        const { id } = await seen(principal.workspaceId, params.listener_id);
+      async handler({ params: { listener_id: id }, body, c }) {
+        await markSeen(sql, id);
         return c.json(await deps.clusters.workSource(id).report(body));
       },
     }),

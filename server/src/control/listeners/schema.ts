@@ -35,9 +35,14 @@ export const listener = z
     created_at: z.string(),
     updated_at: z.string(),
     last_seen_at: z.string().nullable().describe("Last request of the listener itself"),
+    has_credential: z.boolean().describe("Whether it has a credential that is not revoked"),
     status: z.enum(LISTENER_STATUSES).describe("away: it has not asked for work for a minute"),
   })
   .meta({ id: "Listener" });
+
+const credential = z.string().describe("For `heddle listener --key`. Shown only once");
+export const newListener = listener.extend({ credential }).meta({ id: "NewListener" });
+export const newCredential = z.object({ credential }).meta({ id: "NewListenerCredential" });
 
 export const listenersList = z.object({ resources: z.array(listener), offset: z.int() });
 

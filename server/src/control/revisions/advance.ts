@@ -12,6 +12,7 @@ import { DeployError } from "./deploy-error.ts";
 import { deployRevision } from "./deploy-revision.ts";
 import { resolveCommit, withSource } from "./fetch-source.ts";
 import * as queue from "./queue-sql.ts";
+import { hasSource } from "./source.ts";
 import type { Status } from "./status.ts";
 import type { WorkDeps } from "./work-deps.ts";
 
@@ -110,7 +111,8 @@ async function step(
       });
     case "AWAITING_DEPLOY":
       if (!hasBuild(deps, claimed)) {
-        throw new DeployError("Its build no longer exists. Deploy the project again.");
+        if (hasSource(deps.directory, claimed)) return queue.transition(sql, claimed, status, "build_missing");
+        throw new DeployError("Neither its build nor its archive exists any more. Deploy the project again.");
       }
       return waitForTurn(deps, claimed, signal);
     case "DEPLOYING":

@@ -2,6 +2,7 @@ import { buildProblem } from "../cluster-images/cluster-images.ts";
 import { type BuildRegistrySettings, isBuildRepository } from "../drivers/container/build-registry.ts";
 import { OutboundError } from "../../base/outbound/outbound-error.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
+import { forbiddenLabel, ONLY_LISTED } from "../deployment-records/owner-labels.ts";
 import type { Source, SourceConfig } from "../deployment-records/schema.ts";
 import type { DeploymentRow } from "../deployment-records/sql.ts";
 import { invalid, isBuilt, stateError } from "../deployment-records/validate.ts";
@@ -16,12 +17,27 @@ import type { DeploymentDatabases } from "../runtime/deployment-database.ts";
 import type { ControlSettings } from "../settings.ts";
 
 /** Kubernetes-specific fields, which only a Kubernetes cluster can honour. */
-const KUBERNETES_ONLY = ["service_account_name", "volumes", "volume_mounts", "init_containers", "sidecars"] as const;
+const KUBERNETES_ONLY = [
+  "annotations",
+  "service_account_name",
+  "volumes",
+  "volume_mounts",
+  "init_containers",
+  "sidecars",
+] as const;
 
 interface DriverDeps {
   driver: Driver;
   settings: ControlSettings;
   databases: Pick<DeploymentDatabases, "isEmbedded">;
+}
+
+interface CheckedDeployment {
+  /** Id of the deployment. */
+  id: string;
+  source: Source;
+  config: SourceConfig;
+  references: DeploymentRow["secret_references"];
 }
 
 /**
@@ -30,14 +46,12 @@ interface DriverDeps {
  */
 export function checkDriver(
   { driver, settings, databases }: DriverDeps,
-  source: Source,
-  config: SourceConfig,
-  references: DeploymentRow["secret_references"],
+  { id, source, config, references }: CheckedDeployment,
   { hasImage = false }: { hasImage?: boolean } = {},
 ): void {
   if (placement(settings, config) !== null) {
     if (isBuilt(source) && !hasImage) checkBuild(settings);
-    return checkCluster({ settings, databases }, source, config, references);
+    return checkCluster({ settings, databases }, { id, source, config, references });
   }
   if (!driver.sources.includes(source)) {
     const isImage = source === "external_docker" || source === "internal_docker";
@@ -54,13 +68,24 @@ export function checkDriver(
       `resource_spec.${unsupported.join(", ")} requires Kubernetes, which this installation does not use.`,
     );
   }
+  if (settings.driver === "process" && isBuilt(source)) {
+    const forContainers = ["labels", "image_pull_secrets"].filter((name) => !isEmpty(config.resource_spec?.[name]));
+    if (forContainers.length > 0) {
+      throw stateError(
+        `resource_spec.${forContainers.join(", ")} requires containers, and this installation runs source code as processes.`,
+      );
+    }
+  }
+  if (config.resource_spec?.min_scale === 0) {
+    throw invalid(["source_config", "resource_spec", "min_scale"], "must be at least 1 outside of Kubernetes");
+  }
+  const forbidden = forbiddenLabel(config.resource_spec, settings.ownerLabels);
+  if (forbidden) throw invalid(["source_config", "resource_spec", forbidden.kind, forbidden.key], ONLY_LISTED);
 }
 
 function checkCluster(
   { settings, databases }: Pick<DriverDeps, "settings" | "databases">,
-  source: Source,
-  config: SourceConfig,
-  references: DeploymentRow["secret_references"],
+  { id, source, config, references }: CheckedDeployment,
 ): void {
   if (databases.isEmbedded) {
     throw stateError(
@@ -73,13 +98,8 @@ function checkCluster(
       "Clusters pull images from a registry and cannot reach this control plane's own. Set HEDDLE_REGISTRY_URL.",
     );
   }
-  const passed = readClusterSpec(config, { serviceAccounts: settings.kubernetesServiceAccounts });
-  for (const kind of ["init_containers", "sidecars"] as const) {
-    for (const [index, { image }] of (passed[kind] ?? []).entries()) {
-      checkRepository(settings, ["source_config", "resource_spec", kind, index, "image"], image);
-    }
-  }
-  checkReferences(references ?? [], settings.installation);
+  readClusterSpec(config, id, settings);
+  checkReferences(references ?? [], settings.installation, settings.kubernetesPullSecret);
 }
 
 function checkBuild(settings: ControlSettings): void {
@@ -94,7 +114,10 @@ function checkRepository(settings: BuildRegistrySettings, loc: (string | number)
 }
 
 const isEmpty = (value: unknown): boolean =>
-  value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
+  value === undefined ||
+  value === null ||
+  value === "" ||
+  (typeof value === "object" && Object.keys(value).length === 0);
 
 /**
  * Validates an image. 422 for a malformed name, a registry that must not be called, or an image of another deployment.

@@ -58,7 +58,7 @@ test("removes directories of ended and unknown instances, and keeps those of run
   await sql`delete from instances`;
 });
 
-test("removes archives a week after their revision except the latest, and log lines after their retention", async () => {
+test("removes archives a week after their revision except those of kept builds, and log lines after their retention", async () => {
   mkdirSync(directoryOf("uploads"), { recursive: true });
   const archive = async (name: string, usedDays: number | null) => {
     const path = `${WORKSPACE}/${deployment}/${name}`;
@@ -69,6 +69,11 @@ test("removes archives a week after their revision except the latest, and log li
     return path;
   };
   await revision("DEPLOYED", await archive(uuid7(), 9), 8);
+  const serving = await archive(uuid7(), 9);
+  await sql`update deployments set active_revision_id = ${await revision("DEPLOYED", serving, 8)} where id = ${deployment}`;
+  for (let newer = 0; newer < 3; newer++) await revision("DEPLOYED", null, 8);
+  const failed = await archive(uuid7(), 9);
+  await revision("BUILD_FAILED", failed, 8);
   const young = await archive(uuid7(), 3);
   await revision("DEPLOYED", young, 2);
   const latest = await archive(uuid7(), 9);
@@ -81,7 +86,7 @@ test("removes archives a week after their revision except the latest, and log li
   await line("old", 4);
   await line("new", 2);
   await collectGarbage(deps);
-  const names = [young, latest].map((path) => path.split("/").at(-1)!);
+  const names = [serving, young, latest].map((path) => path.split("/").at(-1)!);
   expect(readdirSync(directoryOf("uploads")).toSorted()).toEqual(names.toSorted());
   expect((await sql<{ message: string }[]>`select message from deployment_logs`).map((row) => row.message)).toEqual([
     "new",

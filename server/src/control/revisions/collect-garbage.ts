@@ -41,7 +41,7 @@ export async function collectGarbage(deps: WorkDeps): Promise<void> {
     if (!known) await driver.forget?.(id);
   }
   await collectImages(deps);
-  const paths = [...(await expireUploads(sql, 1000)), ...(await deleteOldArchives(sql))];
+  const paths = [...(await expireUploads(sql, 1000)), ...(await deleteOldArchives(sql, [...keptIds]))];
   for (const path of paths) await rm(uploadFile(directory, path), { force: true });
   while ((await deleteOldLogs(sql, settings.logDays, 5000)) === 5000);
   await deleteOldInstances(sql);

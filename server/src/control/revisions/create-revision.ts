@@ -20,7 +20,7 @@ import { placement } from "../kubernetes/placement.ts";
 import { useUpload } from "../uploads/sql.ts";
 import { follow } from "../watches/sql.ts";
 import { checkDriver, readImage } from "./check-driver.ts";
-import { insertRevision } from "./sql.ts";
+import { findRevision, insertRevision, type RevisionRow } from "./sql.ts";
 import { describeVariables } from "./variable-changes.ts";
 import type { WorkDeps } from "./work-deps.ts";
 
@@ -28,7 +28,7 @@ import type { WorkDeps } from "./work-deps.ts";
 export function checkRevisionBody(deps: Pick<WorkDeps, "settings">, body: RevisionBody): { revision: RevisionInput } {
   const revision = readRevisionConfig(body.source_revision_config);
   if (body.revision_source != null) checkFields(body.revision_source, revision);
-  checkSecrets(body.secrets ?? [], deps.settings.installation);
+  checkSecrets(body.secrets ?? [], deps.settings);
   return { revision };
 }
 
@@ -75,7 +75,34 @@ export async function applyChange(
   await follow(tx, row.id, row.source === "github" && config.build_on_push === true);
   await storeEnvironment(deps.secrets, { purpose: "deployment-env", id: row.id }, row.tenant_id, environment, tx);
   if (!always && !wantsRevision(body, revision, row)) return null;
-  return addRevision(deps, tx, row, { source, config, references, revision, environment });
+  const built = await reusableBuild(deps, tx, row, body, { source, config, revision });
+  return addRevision(deps, tx, row, { source, config, references, revision, environment, built });
+}
+
+/**
+ * Finds the build of the latest revision where a change concerns only how it runs: resources, variables. Builds get
+ * neither. A request that changes nothing asks for a new build.
+ */
+async function reusableBuild(
+  { settings }: WorkDeps,
+  tx: Transaction,
+  row: DeploymentRow,
+  body: RevisionBody,
+  { source, config, revision }: Pick<RevisionParams, "source" | "config" | "revision">,
+): Promise<RevisionRow | undefined> {
+  const concernsRun =
+    body.source_config?.resource_spec != null ||
+    Boolean(body.secrets?.length) ||
+    body.clear_secrets === true ||
+    body.secret_references != null;
+  const namesSource = Object.values(revision).some((value) => value !== null);
+  if (!isBuilt(source) || !concernsRun || namesSource || row.latest_revision_id === null) return undefined;
+  const latest = await findRevision(tx, row.id, row.latest_revision_id);
+  if (!latest || latest.artifact_id === null || latest.source !== source) return undefined;
+  const commands = ({ install_command: install, build_command: build }: SourceConfig) =>
+    JSON.stringify([install ?? null, build ?? null]);
+  const isSame = commands(latest.source_config) === commands(config) && latest.cluster === placement(settings, config);
+  return isSame ? latest : undefined;
 }
 
 /**
@@ -117,6 +144,8 @@ interface RevisionParams {
   environment: Secret[];
   /** Commit of a repository, if already resolved. */
   commitSha?: string;
+  /** Revision of the same source, whose build is used again. */
+  built?: RevisionRow | undefined;
 }
 
 /** Adds a revision. @returns its id. 422 for an unknown upload, 400 for a source that no driver here can run. */
@@ -124,9 +153,10 @@ export async function addRevision(
   deps: WorkDeps,
   tx: Transaction,
   row: DeploymentRow,
-  { source, config, references, revision, environment, commitSha }: RevisionParams,
+  { source, config, references, revision, environment, commitSha, built }: RevisionParams,
 ): Promise<string> {
-  checkDriver(deps, source, config, references);
+  const hasImage = built?.built_image != null;
+  checkDriver(deps, { id: row.id, source, config, references }, { hasImage });
   const id = uuid7();
   const before = source === "github" ? row.git_config_path : row.langgraph_config_path;
   const path = revision.langgraph_config_path ?? before;
@@ -148,13 +178,13 @@ export async function addRevision(
     source,
     source_config: config,
     secret_references: references,
-    repo_ref: source === "github" ? (revision.repo_ref ?? row.git_ref) : null,
+    repo_ref: source === "github" ? (built?.repo_ref ?? revision.repo_ref ?? row.git_ref) : null,
     langgraph_config_path: isBuilt(source) ? path : null,
     image_uri: isBuilt(source) ? null : readImage(deps, row.id, source, revision.image_uri ?? row.image_uri),
     source_tarball_path: tarball,
-    repo_commit_sha: commitSha ?? null,
-    artifact_id: null,
-    built_image: null,
+    repo_commit_sha: commitSha ?? built?.repo_commit_sha ?? null,
+    artifact_id: built?.artifact_id ?? null,
+    built_image: built?.built_image ?? null,
     cluster: placement(deps.settings, config),
     ...(await describeVariables(deps, tx, row.id, environment)),
   });

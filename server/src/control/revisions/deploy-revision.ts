@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { databaseNow } from "../../base/db/database-now.ts";
+import { ONLY_LISTED, withOwnerLabels } from "../deployment-records/owner-labels.ts";
 import type { SourceConfig } from "../deployment-records/schema.ts";
 import type { LimitName } from "../drivers/driver.ts";
 import { lockReady, setActiveRevision } from "../deployment-records/sql.ts";
@@ -25,7 +26,8 @@ export async function deployRevision(
   const { sql, supervisor, table, faultPoint, clusters } = deps;
   const log = deps.logs.open({ deploymentId: claimed.deployment_id, revisionId: claimed.id, kind: "deploy" });
   const { cluster } = claimed;
-  const note = cluster === null ? limitsNote(deps, claimed) : null;
+  const notes = [cluster === null ? limitsNote(deps, claimed) : null, labelsNote(deps, claimed)];
+  const note = notes.filter((text) => text !== null).join(" ") || null;
   if (note !== null) log.write(note, "WARNING");
   try {
     if (cluster === null) await untilReadyHere(deps, claimed, signal, onStatus);
@@ -97,6 +99,12 @@ function limitsNote({ driver }: WorkDeps, claimed: queue.ClaimedRevision): strin
     "instances run as processes, and this machine offers no writable control groups. Run deployments as containers, " +
     "or delegate a group to the platform (docs/deployments.md)."
   );
+}
+
+/** Returns a note for the owner about labels that the operator's list does not contain. */
+function labelsNote({ settings }: WorkDeps, { source_config: config }: queue.ClaimedRevision): string | null {
+  const { dropped } = withOwnerLabels(config, settings.ownerLabels);
+  return dropped.length === 0 ? null : `${dropped.join(", ")} of resource_spec are left out: ${ONLY_LISTED}.`;
 }
 
 const LIMITS = ["cpu_limit", "memory_limit_mb"] as const satisfies LimitName[];

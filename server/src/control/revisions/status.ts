@@ -36,6 +36,8 @@ export const EVENTS = [
   "build_known",
   "build_started",
   "built",
+  /** Its build is not on this machine, as after a restore. */
+  "build_missing",
   "deploy_started",
   /** Enough instances are healthy, and the revision serves. */
   "healthy",
@@ -64,6 +66,7 @@ const NOTHING: Row = {
   build_known: null,
   build_started: null,
   built: null,
+  build_missing: null,
   deploy_started: null,
   healthy: null,
   failed: null,
@@ -84,7 +87,7 @@ export const TRANSITIONS: Record<Status, Row> = {
   QUEUED: { ...waiting, build_wanted: "AWAITING_BUILD", build_known: "AWAITING_DEPLOY", failed: "CREATE_FAILED" },
   AWAITING_BUILD: { ...waiting, build_started: "BUILDING", failed: "BUILD_FAILED" },
   BUILDING: { ...waiting, built: "AWAITING_DEPLOY", failed: "BUILD_FAILED" },
-  AWAITING_DEPLOY: { ...waiting, deploy_started: "DEPLOYING", failed: "DEPLOY_FAILED" },
+  AWAITING_DEPLOY: { ...waiting, build_missing: "QUEUED", deploy_started: "DEPLOYING", failed: "DEPLOY_FAILED" },
   // a revision about to serve is not skipped: the newer one waits
   DEPLOYING: {
     ...NOTHING,

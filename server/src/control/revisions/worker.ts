@@ -11,6 +11,7 @@ import { Poller } from "../../base/polling/poller.ts";
 import type { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { selectPendingDeployments, markReady } from "../deployment-records/sql.ts";
 import { collectGarbage } from "./collect-garbage.ts";
+import { MissingBuilds } from "./rebuild.ts";
 import { removeDeployment } from "./remove-deployment.ts";
 import { advance, type Pause } from "./advance.ts";
 import * as queue from "./queue-sql.ts";
@@ -21,6 +22,7 @@ const RENEW_MS = 500;
 const AT_ONCE = 16;
 const AGAIN_MS = 3_000;
 const GARBAGE_MS = 60_000;
+const MISSING_MS = 10_000;
 
 export class Worker {
   readonly #deps: WorkDeps;
@@ -29,11 +31,14 @@ export class Worker {
   #poller: Poller;
   #stopped = true;
   #garbageAt = 0;
+  readonly #missing: MissingBuilds;
+  #missingAt = 0;
   /** Earliest retry of deployments whose creation or deletion has just failed. */
   readonly #notBefore = new Map<string, number>();
 
   constructor(deps: WorkDeps) {
     this.#deps = deps;
+    this.#missing = new MissingBuilds(deps);
     this.#jobs = this.#createJobs();
     this.#poller = this.#createPoller();
   }
@@ -73,6 +78,7 @@ export class Worker {
     this.#jobs = this.#createJobs();
     this.#poller = this.#createPoller();
     this.#stopped = false;
+    this.#missingAt = 0;
     this.#poller.start();
   }
 
@@ -98,6 +104,10 @@ export class Worker {
     try {
       await this.#recover();
       await this.#deployments();
+      if (performance.now() >= this.#missingAt) {
+        this.#missingAt = performance.now() + MISSING_MS;
+        await this.#missing.pass();
+      }
       await this.#jobs.claim();
       if (performance.now() >= this.#garbageAt) {
         this.#garbageAt = performance.now() + GARBAGE_MS;

@@ -1,3 +1,4 @@
+import { narrowAllowances } from "../../base/outbound/policy.ts";
 import type { Secret, SourceConfig } from "../deployment-records/schema.ts";
 
 export interface EnvironmentParams {
@@ -37,8 +38,7 @@ export function instanceEnvironment(params: EnvironmentParams): Record<string, s
     ...(platform ? { HEDDLE_AUTH_URL: platform.url, HEDDLE_AUTH_KEY: platform.key } : { HEDDLE_AUTH: "published" }),
     HEDDLE_BESIDE_DEPLOYMENTS: "true",
     HEDDLE_TRUSTED_PROXIES: "127.0.0.1,::1",
-    // deployments may call whatever the operator lets the platform call
-    ...(settings.outboundAllow !== "" && { HEDDLE_OUTBOUND_ALLOW: settings.outboundAllow }),
+    ...allowances(settings.outboundAllow, secrets["HEDDLE_OUTBOUND_ALLOW"]),
     HEDDLE_SHUTDOWN_GRACE_SECS: String(settings.drainSeconds),
     LANGSMITH_PROJECT: deployment.name,
     LANGCHAIN_PROJECT: deployment.name,
@@ -56,6 +56,15 @@ export function instanceEnvironment(params: EnvironmentParams): Record<string, s
     }),
     ...(traces && { HEDDLE_TRACING_URL: traces.url, HEDDLE_TRACING_KEY: traces.key }),
   };
+}
+
+/**
+ * Returns the outbound allowances: the operator's, or those of them that the deployment names. The operator's setting may
+ * have changed since the deployment's was accepted.
+ */
+function allowances(operators: string, own: string | undefined): Record<string, string> {
+  if (own === undefined) return operators === "" ? {} : { HEDDLE_OUTBOUND_ALLOW: operators };
+  return { HEDDLE_OUTBOUND_ALLOW: narrowAllowances(operators, own).kept.join(",") };
 }
 
 const MOST_HOSTS = 64;

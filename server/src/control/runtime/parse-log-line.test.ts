@@ -50,3 +50,11 @@ test("removes keys and terminal escape sequences from a line", () => {
   expect(parseLogLine(`x-api-key: ${key}`, now)!.message).not.toContain(key);
   expect(parseLogLine("   ", now)).toBeNull();
 });
+
+test("a line keeps its own time only if Postgres stores it", () => {
+  const at = (time: unknown) => parseLogLine(JSON.stringify({ level: 30, time, msg: "x" }), now)!.at;
+  expect(at("2025-05-06T07:08:09Z")).toEqual(new Date("2025-05-06T07:08:09Z"));
+  const others = ["+275760-09-13T00:00:00.000Z", "0000-01-01T00:00:00Z", "-000001-01-01T00:00:00Z"];
+  const beyond = ["9999-12-31T23:59:59-12:00", "1969-12-31T00:00:00Z", "soon", "", 5, {}, [], true];
+  for (const time of [...others, ...beyond]) expect([time, at(time)]).toEqual([time, now]);
+});

@@ -11,13 +11,21 @@ export function parseLogLine(line: string, now: Date): LogLine | null {
       const { level, time, msg, err, ...rest } = entry;
       const more = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : "";
       const failure = err?.message === undefined ? "" : `: ${err.message}`;
-      const at = time !== undefined && !Number.isNaN(Date.parse(time)) ? new Date(time) : now;
+      const at = isStorableTime(time) ? new Date(time) : now;
       return { at, level: ofNumber(Number(level)), message: cleanLine(`${msg ?? ""}${failure}${more}`) };
     } catch {
       // not JSON after all
     }
   }
   return { at: now, level: guess(line), message: cleanLine(line) };
+}
+
+const YEAR_10000_MS = 253_402_300_800_000;
+
+/** Whether Postgres parses the time as Date prints it, with a year of four digits: graphs can print any. */
+function isStorableTime(time: unknown): time is string {
+  const ms = typeof time === "string" ? Date.parse(time) : NaN;
+  return ms >= 0 && ms < YEAR_10000_MS;
 }
 
 function ofNumber(level: number): Level {

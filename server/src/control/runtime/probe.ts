@@ -1,4 +1,4 @@
-import { get } from "node:http";
+import { askInstance } from "./ask-instance.ts";
 
 export type Health =
   | { state: "down" }
@@ -15,24 +15,14 @@ export type Health =
  * one without its database is distinguished from a dead one: killing it would only cost its runs.
  */
 export async function probe(port: number, timeoutMs: number, host = "127.0.0.1"): Promise<Health> {
-  const result = await new Promise<{ isOk: boolean; text: string } | null>((resolve) => {
-    const request = get({ host, port, path: "/ok?check_db=true", timeout: timeoutMs, agent: false }, (response) => {
-      let body = "";
-      response.setEncoding("utf8");
-      response.on("data", (chunk: string) => (body += chunk));
-      response.on("end", () => resolve({ isOk: response.statusCode === 200, text: body }));
-      response.on("error", () => resolve(null));
-    });
-    request.on("timeout", () => request.destroy());
-    request.on("error", () => resolve(null));
-  });
+  const result = await askInstance({ host, port, path: "/ok?check_db=true" }, timeoutMs);
   if (result === null) return { state: "down" };
   try {
     const { checks, detail } = JSON.parse(result.text) as {
       checks?: { graph_hosts: { ok: boolean }; graphs: Record<string, boolean> };
       detail?: string;
     };
-    if (!result.isOk) return checks ? { state: "unable", reason: detail ?? "not ready" } : { state: "down" };
+    if (result.status !== 200) return checks ? { state: "unable", reason: detail ?? "not ready" } : { state: "down" };
     const graphs = Object.entries(checks?.graphs ?? {});
     if (graphs.length === 0) return { state: "loading" };
     const broken = graphs.filter(([, isOk]) => !isOk).map(([id]) => id);

@@ -5,7 +5,6 @@
  * begin empty.
  */
 import { availableParallelism } from "node:os";
-import { get } from "node:http";
 
 import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import type { Sql } from "../../base/db/connect.ts";
@@ -13,6 +12,7 @@ import { Poller } from "../../base/polling/poller.ts";
 import type { Log } from "../../base/log.ts";
 import { setScale } from "../deployment-records/sql.ts";
 import { insertLogs } from "../logs/sql.ts";
+import { askInstance } from "./ask-instance.ts";
 import { type ScalableRow, scalableDeployments } from "./sql.ts";
 import type { Lead } from "../leadership/leadership.ts";
 import type { Supervisor } from "./supervisor.ts";
@@ -132,19 +132,9 @@ interface Metric {
 
 /** Reads the queue of all replicas, which each of them reports; null when the server does not. Never throws. */
 async function fetchQueue(port: number): Promise<Load["queue"]> {
-  const text = await new Promise<string>((resolve) => {
-    const request = get({ host: "127.0.0.1", port, path: "/metrics?format=json", agent: false }, (response) => {
-      let body = "";
-      response.setEncoding("utf8");
-      response.on("data", (chunk: string) => (body += chunk));
-      response.on("end", () => resolve(body));
-      response.on("error", () => resolve(""));
-    });
-    request.setTimeout(ASK_MS, () => request.destroy());
-    request.on("error", () => resolve(""));
-  });
+  const answer = await askInstance({ host: "127.0.0.1", port, path: "/metrics?format=json" }, ASK_MS);
   try {
-    const metrics = JSON.parse(text) as Metric[];
+    const metrics = JSON.parse(answer?.text ?? "") as Metric[];
     const read = (name: string, state?: string) =>
       metrics
         .find((metric) => metric.name === name)

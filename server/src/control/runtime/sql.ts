@@ -84,6 +84,11 @@ export const endInstance = (sql: Sql, id: string, reason: string, crashed: boole
     crashed = ${crashed} and state in ('starting', 'ready')
   where id = ${id} and state <> 'ended'`;
 
+/** Ends all instances of the control planes' machines. Pods are left to their clusters, which report them. */
+export const endAllInstances = (sql: Sql, reason: string) => sql`
+  update instances set state = 'ended', ended_at = now(), end_reason = ${reason}, crashed = false
+  where state <> 'ended' and pod is null`;
+
 /** @returns false when another process has moved it */
 export async function setLogOffset(
   sql: Sql | Transaction,

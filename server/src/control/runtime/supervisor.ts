@@ -220,10 +220,8 @@ export class Supervisor {
 
   async #start(desired: rows.DesiredRevisionRow, replica: number): Promise<void> {
     const { sql, driver, place, log } = this.#options;
-    if (!driver.hasBuild(desired.artifact_id)) {
-      log.error({ revision: desired.revision_id }, "the build of a revision that must run does not exist");
-      return;
-    }
+    // the worker builds it again (revisions/rebuild.ts)
+    if (!driver.hasBuild(desired.artifact_id)) return;
     const { environment } = await revisionEnvironment(this.#options, desired);
     const instance = {
       id: uuid7(),

@@ -39,14 +39,17 @@ export async function expireUploads(sql: Sql, limit: number): Promise<string[]> 
   return rows.map((row) => row.object_path);
 }
 
-/** Deletes archives of finished revisions that are neither a deployment's latest nor recent. @returns their paths */
-export async function deleteOldArchives(sql: Sql): Promise<string[]> {
+/**
+ * Deletes archives of finished revisions that are neither a deployment's latest nor recent, and whose builds are not
+ * kept: a build that is lost can be made again. @returns their paths
+ */
+export async function deleteOldArchives(sql: Sql, keptBuilds: readonly string[]): Promise<string[]> {
   const rows = await sql<{ object_path: string }[]>`
     delete from uploads u where u.used_at < now() - interval '7 days'
       and not exists (
         select 1 from revisions r left join deployments d on d.latest_revision_id = r.id
         where r.source_tarball_path = u.object_path and (d.id is not null or r.finished_at is null
-          or r.finished_at > now() - interval '7 days'))
+          or r.finished_at > now() - interval '7 days' or r.artifact_id = any(${[...keptBuilds]}::uuid[])))
     returning object_path`;
   return rows.map((row) => row.object_path);
 }

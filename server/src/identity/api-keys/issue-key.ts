@@ -4,7 +4,7 @@
  * enters more workspaces.
  */
 import type { Principal } from "../../base/auth/principal.ts";
-import type { Sql } from "../../base/db/connect.ts";
+import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { forbidden, unprocessable } from "../../base/errors.ts";
 import { NO_WORKSPACE } from "../grant.ts";
 import { BUILT_IN_ROLES } from "../roles/built-in.ts";
@@ -44,6 +44,27 @@ export async function issueOrganizationKey(
   const organizationRoleId =
     key.organizationRoleId ?? (workspaceIds === null ? BUILT_IN_ROLES.ORGANIZATION_VIEWER : null);
   return createKey(sql, { ...key, organizationRoleId, workspaceIds, defaultWorkspaceId });
+}
+
+/**
+ * Issues a service key without permissions, for a program that is recognized by the key itself: routes with the access
+ * rule `own`.
+ */
+export async function issueOwnKey(
+  sql: Sql | Transaction,
+  principal: Principal,
+  description: string,
+): Promise<CreatedKey> {
+  const request = { description, read_only: false };
+  return createKey(sql, {
+    ...commonFields(principal, request, await keyLimits(sql, principal)),
+    kind: "service",
+    userId: null,
+    roleId: null,
+    organizationRoleId: null,
+    workspaceIds: [principal.workspaceId],
+    defaultWorkspaceId: null,
+  });
 }
 
 type WithoutWorkspaces = Omit<KeyRequest, "workspaceIds" | "defaultWorkspaceId">;
@@ -96,14 +117,16 @@ export async function issuePersonalKey(sql: Sql, principal: Principal, request: 
 }
 
 /** Returns the limits of the calling key; null for sessions and for callers that need no key. */
-async function keyLimits(sql: Sql, { actor }: Principal): Promise<KeyLimits | null> {
+async function keyLimits(sql: Sql | Transaction, { actor }: Principal): Promise<KeyLimits | null> {
   if (actor.kind !== "api_key" && actor.kind !== "service_key") return null;
   const limits = await selectKeyLimits(sql, actor.id);
   if (!limits) throw forbidden("Forbidden: this key cannot create another key.");
   return limits;
 }
 
-const commonFields = ({ organizationId }: Principal, request: ApiKeyRequest, limits: KeyLimits | null) => ({
+type CommonRequest = Pick<ApiKeyRequest, "description" | "read_only"> & Partial<Pick<ApiKeyRequest, "expires_at">>;
+
+const commonFields = ({ organizationId }: Principal, request: CommonRequest, limits: KeyLimits | null) => ({
   organizationId,
   description: request.description,
   readOnly: request.read_only,
@@ -111,7 +134,7 @@ const commonFields = ({ organizationId }: Principal, request: ApiKeyRequest, lim
 });
 
 /** Returns the expiry of a new key. `latest` is the expiry of the calling key, and the default. */
-function parseExpiry({ expires_at: text }: ApiKeyRequest, latest: Date | null): Date | null {
+function parseExpiry({ expires_at: text }: Pick<CommonRequest, "expires_at">, latest: Date | null): Date | null {
   if (!text) return latest;
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) throw unprocessable("expires_at: invalid date");

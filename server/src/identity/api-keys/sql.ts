@@ -170,7 +170,7 @@ export interface KeyLimits {
   workspace_ids: string[] | null;
 }
 
-export async function selectKeyLimits(sql: Sql, id: string): Promise<KeyLimits | undefined> {
+export async function selectKeyLimits(sql: Sql | Transaction, id: string): Promise<KeyLimits | undefined> {
   const [row] = await sql<KeyLimits[]>`
     select k.read_only or not k.all_workspaces or (k.kind = 'personal' and k.role_id is not null) as narrowed,
       k.expires_at,

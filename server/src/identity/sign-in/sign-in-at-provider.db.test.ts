@@ -8,6 +8,7 @@ import { testProvider } from "../../../test/openid-provider.ts";
 import { testSignIn } from "../../../test/sign-in.ts";
 import { upsertInvitation } from "../members/sql.ts";
 import { BUILT_IN_ROLES } from "../roles/built-in.ts";
+import { deleteIdentities } from "./sql.ts";
 
 const ORIGIN = "https://heddle.test";
 const client = { id: "heddle", secret: "a client's secret", redirectUri: `${ORIGIN}/auth/oidc/callback` };
@@ -91,6 +92,19 @@ test("after the first sign-in the provider's subject identifies the user, not th
   expect((await signIn()).status).toBe(302);
   const rows = await db.sql`select subject, user_id from user_identities`;
   expect([...rows]).toEqual([{ subject: "anna-1", user_id: anna }]);
+});
+
+test("another person who gets the address at the provider does not get the account", async () => {
+  provider.account = { sub: "anna-1", email: "anna@a.example", email_verified: true };
+  expect((await signIn()).status).toBe(302);
+  provider.account = { sub: "bert-2", email: "anna@a.example", email_verified: true };
+  const refused = await signIn();
+  expect([refused.status, refused.json.detail]).toEqual([403, expect.stringContaining("heddle users unlink")]);
+  expect(refused.headers.getSetCookie().join()).not.toContain("heddle_session");
+  const rows = await db.sql`select subject, user_id from user_identities`;
+  expect([...rows]).toEqual([{ subject: "anna-1", user_id: anna }]);
+  await deleteIdentities(db.sql, anna);
+  expect((await signIn()).status).toBe(302);
 });
 
 test("an invited user gets an account at the first sign-in", async () => {

@@ -170,11 +170,22 @@ export async function selectIdentity(
   return row;
 }
 
-export async function insertIdentity(
-  sql: Sql | Transaction,
-  identity: { issuer: string; subject: string; user_id: string },
+/** Binds a user to their first identity at a provider; does nothing when the user has one there. */
+export async function bindFirstIdentity(
+  sql: Sql,
+  { issuer, subject, user_id }: { issuer: string; subject: string; user_id: string },
 ): Promise<void> {
-  await sql`
-    insert into user_identities (issuer, subject, user_id)
-    values (${identity.issuer}, ${identity.subject}, ${identity.user_id}) on conflict do nothing`;
+  await sql.begin(async (tx) => {
+    // of two first sign-ins at a time, one sees the other's identity
+    await tx`select 1 from users where id = ${user_id} for update`;
+    await tx`
+      insert into user_identities (issuer, subject, user_id) select ${issuer}, ${subject}, ${user_id}
+      where not exists (select 1 from user_identities where issuer = ${issuer} and user_id = ${user_id})
+      on conflict do nothing`;
+  });
+}
+
+/** Removes the identities of a user at all providers. */
+export async function deleteIdentities(sql: Sql | Transaction, userId: string): Promise<void> {
+  await sql`delete from user_identities where user_id = ${userId}`;
 }

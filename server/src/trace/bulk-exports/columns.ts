@@ -7,7 +7,7 @@
  * of text; JSON is text as received. Nullable columns are optional, all others required.
  */
 import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
-import { RUN_STATUS } from "../run-rows/clickhouse.ts";
+import { type IncompleteHours, runStatus } from "../run-rows/clickhouse.ts";
 
 export type FormatVersion = "v1" | "v2_beta";
 
@@ -21,6 +21,7 @@ export interface ColumnContext {
   tenantId: string;
   /** Tier of runs without one. */
   tier: string;
+  incompleteHours: IncompleteHours;
 }
 
 const column = (sql: string): Column => ({ sql: () => raw(sql) });
@@ -52,7 +53,7 @@ const COLUMNS = {
   run_type: column("cast(ifNull(r.run_type, 'chain') as String)"),
   start_time: column("r.start_time"),
   end_time: column("r.end_time"),
-  status: column(`cast(assumeNotNull(${RUN_STATUS}) as String)`),
+  status: { sql: ({ incompleteHours }) => raw(`cast(assumeNotNull(${runStatus(incompleteHours)}) as String)`) },
   is_root: column("cast(r.parent_run_id is null as Bool)"),
   dotted_order: column("ifNull(r.dotted_order, '')"),
   trace_tier: { sql: ({ tier }) => ch`cast(ifNull(r.trace_tier, ${bind("String", tier)}) as String)` },

@@ -11,7 +11,7 @@ import { StorageError } from "../../base/blob/s3-error.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { FilterError } from "../filter/filter-error.ts";
 import { readFilter } from "../filter/read-filter.ts";
-import { loadTiers } from "../runs/load-tiers.ts";
+import { loadScope } from "../runs/load-scope.ts";
 import type { RunSelection } from "../runs/selection.ts";
 import { type Attempt, ExportError, microTime, LostExportError } from "./attempt.ts";
 import { countByDay, insertSnapshot } from "./clickhouse.ts";
@@ -49,7 +49,7 @@ async function takeSnapshot({ deps, claimed, scope }: Attempt): Promise<void> {
     before: microTime(claimed.end_time),
     filters: claimed.filter === null ? [] : [readFilter(claimed.filter)],
   };
-  await insertSnapshot(clickhouse, id, await loadTiers(deps, scope, selection), selection);
+  await insertSnapshot(clickhouse, id, await loadScope(deps, scope, selection), selection);
   const days = await countByDay(clickhouse, id);
   faultPoint("export-after-snapshot");
   const rows = Object.values(days).reduce((sum, n) => sum + n, 0);

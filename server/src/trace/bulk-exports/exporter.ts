@@ -10,6 +10,7 @@ import { basename, dirname } from "node:path";
 import { uuid7 } from "../../base/ids.ts";
 import { LeasedJobs } from "../../base/polling/leased-jobs.ts";
 import { Poller } from "../../base/polling/poller.ts";
+import { loadScope } from "../runs/load-scope.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { type Attempt, type ExportDeps, temporaryFiles } from "./attempt.ts";
 import { cleanUp } from "./clean-up.ts";
@@ -155,10 +156,10 @@ export class Exporter {
     const directory = `${this.#directory}/${claimed.id}-${claimed.attempt}`;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const credentials = runCredentials(this.#deps, claimed);
-    const scope = RunScope.ofTenant(claimed.tenant_id);
     // charged to the workspace, like its queries
     const deps = { ...this.#deps, clickhouse: this.#deps.clickhouse.inBackgroundFor(claimed.tenant_id) };
     try {
+      const scope = await loadScope(deps, RunScope.ofTenant(claimed.tenant_id));
       await work({ deps, claimed, scope, signal, directory, credentials });
     } finally {
       credentials.close();

@@ -28,7 +28,8 @@ export async function writeFile(
   const fields = orderedFields(claimed.export_fields);
   // unique among days: the next one may begin while this file is uploaded
   const path = join(directory, `${slice.first.slice(0, 10)}-${fileName(n)}`);
-  const context = { version: claimed.format_version, tenantId: claimed.tenant_id, tier, withFeedback };
+  const { incompleteHours } = scope;
+  const context = { version: claimed.format_version, tenantId: claimed.tenant_id, tier, incompleteHours, withFeedback };
   const statement = selectSlice(scope, claimed.session_id, slice, fields, context);
   const { rows, bytes } = await writeParquet(clickhouse, statement, path, {
     compression: claimed.compression,

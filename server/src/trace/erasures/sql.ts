@@ -180,7 +180,7 @@ export const examplesOfSources = async (sql: Sql, tenantId: string, runs: string
   ).map(({ id }) => id);
 
 /** Tables with contents of traces or copies of them. */
-const TABLES = ["feedback", "waiting_pieces", "dataset_examples"];
+const TABLES = ["feedback", "waiting_pieces", "provisional_roots", "dataset_examples"];
 /** A larger table is not rewritten, because that locks it: about a second for 100 MB. */
 const MAX_REWRITE_BYTES = 128 * 1024 * 1024;
 

@@ -3,7 +3,7 @@ import { unprocessable } from "../../base/errors.ts";
 import type { TraceDeps } from "../deps.ts";
 import { listFeedbackOfRuns } from "../feedback/sql.ts";
 import { readFilter } from "../filter/read-filter.ts";
-import { loadTiers } from "../runs/load-tiers.ts";
+import { loadScope } from "../runs/load-scope.ts";
 import { limited } from "../runs/limited.ts";
 import { readRows } from "../runs/read-rows.ts";
 import type { SerializationPlan } from "../runs/serialize-v1.ts";
@@ -53,6 +53,7 @@ export async function experimentRuns(
   feedback?: { comparison: string | null | undefined },
 ): Promise<ExampleWithRuns[]> {
   await checkProjects(deps, scope, [...query.experiments, ...Object.keys(query.filters ?? {})]);
+  const known = await loadScope(deps, scope);
   const id = await filteredExamples(deps, scope, query);
   const page = { order: "recent", descending: undefined, select: undefined } as const;
   const found = await listExamples(
@@ -63,7 +64,7 @@ export async function experimentRuns(
   );
   const runs = new Map(found.map(({ item }) => [(JSON.parse(item) as { id: string }).id, [] as string[]]));
   let bytes = 0;
-  for await (const rows of readRuns(deps, scope, query.experiments, [...runs.keys()], plan.columns)) {
+  for await (const rows of readRuns(deps, known, query.experiments, [...runs.keys()], plan.columns)) {
     const related = await lookUp(deps, scope, rows, plan.lookups);
     const ids = rows.map((row) => row.id);
     const feedbackRows = feedback && (await listFeedbackOfRuns(deps.sql, scope.tenantId, ids, feedback.comparison));
@@ -115,7 +116,7 @@ async function filteredExamples(
   let left = examples ? new Set(examples) : undefined;
   for (const [project, texts] of Object.entries(filters ?? {})) {
     const selection = limited({ projects: [project], is_root: true, filters: texts.map((text) => readFilter(text)) });
-    const known = await loadTiers(deps, scope, selection);
+    const known = await loadScope(deps, scope, selection);
     const statement = ch`select distinct r.reference_example_id as id ${fromRuns(known, selection)}
       limit ${bind("UInt32", MAX_FILTERED)}`;
     const rows = await readRows<{ id: string | null }>(

@@ -143,7 +143,7 @@ const FEEDBACK_COLUMNS = "tenant_id run_id id key score value comment source cre
 await clickhouse.insert("feedback", FEEDBACK_COLUMNS, Buffer.from(feedback.join("\n")));
 
 async function found(filter: string, tenantId = TENANT): Promise<string[]> {
-  const condition = compileFilter(readFilter(filter), { tenantId });
+  const condition = compileFilter(readFilter(filter), { tenantId, incompleteHours: new Map() });
   const statement = ch`select r.id as run from runs as r final
     where r.tenant_id = ${bind("UUID", TENANT)} and ${condition} order by run`;
   const rows = await clickhouse.rows<{ run: string }>({ name: "test", ...render(statement) });

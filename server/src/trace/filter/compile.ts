@@ -2,13 +2,13 @@
  * Compiles an expression to a ClickHouse condition over `runs as r`, merged (FINAL). All SQL for the language is
  * generated here: for queries, statistics, rules and exports.
  *
- *     const condition = compileFilter(readFilter('gt(latency, "5s")'), { tenantId });
+ *     const condition = compileFilter(readFilter('gt(latency, "5s")'), scope);
  *     ch`select r.id from runs as r final where r.tenant_id = … and ${condition}`
  *
  * Values are bound, never interpolated. The condition is true or false for every run, never null (expression.ts).
  */
 import { all, any, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
-import { RUN_LATENCY, RUN_STATUS } from "../run-rows/clickhouse.ts";
+import { type IncompleteHours, RUN_LATENCY, runStatus } from "../run-rows/clickhouse.ts";
 import { containsEntries, somePair, someTag } from "./compile-pairs.ts";
 import { compileTest, type Subject } from "./compile-test.ts";
 import type { Expression, Test } from "./expression.ts";
@@ -19,6 +19,7 @@ export interface FilterScope {
   tenantId: string;
   /** Default tiers. Without them only a run's own tier counts. */
   tiers?: Tiers | undefined;
+  incompleteHours: IncompleteHours;
 }
 
 /** Tier of runs without one: the usual tier, but the other tier in these projects. */
@@ -55,7 +56,6 @@ const LISTS = { metadata: "r.metadata", input: "r.input_pairs", output: "r.outpu
 /** SQL expressions of the language's fields. */
 const COLUMNS: Record<string, string> = {
   session_id: "r.project_id",
-  status: `assumeNotNull(${RUN_STATUS})`,
   latency: RUN_LATENCY,
   total_cost: "toFloat64(r.total_cost)",
   prompt_cost: "toFloat64(r.prompt_cost)",
@@ -68,12 +68,17 @@ const COLUMNS: Record<string, string> = {
 /** Fields that count as 0 when unknown, as in responses (contract §1.9). */
 const COUNTS = new Set(["total_tokens", "prompt_tokens", "completion_tokens"]);
 
-function compileField(field: Field, test: Test, { tiers }: FilterScope): Fragment {
+function compileField(field: Field, test: Test, scope: FilterScope): Fragment {
+  const { tiers } = scope;
   if (field.name === "trace_tier" && tiers && test.op !== "is_null" && test.op !== "not_null") {
     return compileTest({ sql: runTier(tiers), type: "text", nullable: false }, test);
   }
   if (COUNTS.has(field.name) && test.op !== "is_null" && test.op !== "not_null") {
     return compileTest({ sql: raw(`ifNull(r.${field.name}, 0)`), type: "number", nullable: false }, test);
+  }
+  if (field.name === "status") {
+    const sql = raw(`assumeNotNull(${runStatus(scope.incompleteHours)})`);
+    return compileTest({ sql, type: "text", nullable: false }, test);
   }
   const sql = raw(COLUMNS[field.name] ?? `r.${field.name}`);
   if (field.type === "json" && test.op === "search") return searchIn([sql], test.text);

@@ -62,6 +62,7 @@ export async function composeRow(
     prompt_cost_details: json(usage?.prompt_cost_details),
     completion_cost_details: json(usage?.completion_cost_details),
     trace_tier: fields.trace_tier,
+    provisional_root: fields.provisional_root,
     price_model_id: price && usage !== piece.usage ? price.id : undefined,
   };
   if (piece.kind === "patch") {

@@ -100,7 +100,12 @@ export async function placeRuns(
   return misplaced;
 }
 
-function place({ piece, run }: Resolved, parent: ParentPosition): void {
+function place(child: Resolved, parent: ParentPosition): void {
+  const { piece, run, isNew } = child;
+  if (!isNew && run.trace_id !== parent.trace_id) {
+    child.movedFrom ??= run.trace_id;
+    child.writesKey = true;
+  }
   piece.fields.dotted_order = `${parent.dotted_order}.${dottedSegment(run.start_time, piece.id)}`;
   run.trace_id = parent.trace_id;
 }

@@ -14,6 +14,8 @@ export interface Resolved {
   writesKey: boolean;
   /** Whether it names its parent but not its place in the trace, which then depends on the parent's. */
   placeless: boolean;
+  /** The trace that the stored run was assumed to be of, if it turns out to be of another. */
+  movedFrom?: string | undefined;
 }
 
 export interface ResolveDeps {
@@ -50,8 +52,9 @@ export async function resolveRuns(
       piece.kind === "post" && piece.fields.dotted_order === undefined && piece.parent_run_id !== undefined;
     if (known) {
       const moves = piece.trace_id !== undefined && piece.trace_id !== known.trace_id;
+      const movedFrom = moves ? known.trace_id : undefined;
       if (moves) known.trace_id = piece.trace_id!;
-      result.resolved.push({ piece, run: known, isNew: false, writesKey: moves, placeless });
+      result.resolved.push({ piece, run: known, isNew: false, writesKey: moves, placeless, movedFrom });
       continue;
     }
     const run = await begin({ projects, memory }, tenantId, piece);

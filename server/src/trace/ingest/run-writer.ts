@@ -20,6 +20,7 @@ import { type Resolved, resolveRuns } from "./resolve-runs.ts";
 import { RunHistory } from "./run-history.ts";
 import { RunMemory } from "./run-memory.ts";
 import type { RunPiece } from "./run-piece.ts";
+import { type HeadChanges, TraceHeads } from "./trace-heads.ts";
 import { fromMicros } from "../run-rows/times.ts";
 import { WaitingPieces } from "./waiting-pieces.ts";
 
@@ -58,6 +59,7 @@ export class RunWriter {
   readonly #memory = new RunMemory();
   readonly #history: RunHistory;
   readonly #waiting: WaitingPieces;
+  readonly #heads: TraceHeads;
   readonly #written: Counter;
   readonly #inserts: Counter;
   /** The current group and the next one. */
@@ -84,6 +86,7 @@ export class RunWriter {
     this.failure = new RepeatedFailure({ log: deps.log, message: "could not store traces" });
     this.#history = new RunHistory(deps);
     this.#waiting = new WaitingPieces(deps, (tenantId, pieces) => this.#enqueue(tenantId, pieces));
+    this.#heads = new TraceHeads(deps, (tenantId, pieces) => this.#enqueue(tenantId, pieces));
     const registers = [deps.registry];
     this.#written = new Counter({
       name: "heddle_ingest_runs_total",
@@ -96,10 +99,12 @@ export class RunWriter {
   start(): void {
     this.#history.start();
     this.#waiting.start();
+    this.#heads.start();
   }
 
   async stop(): Promise<void> {
     await this.#waiting.stop();
+    await this.#heads.stop();
     await this.#commits.idle();
     await this.#history.stop();
   }
@@ -118,10 +123,15 @@ export class RunWriter {
    */
   async forget(deleted: { traces?: readonly string[]; projects?: readonly string[] }): Promise<void> {
     await this.#history.noteDeleted(deleted);
-    this.#memory.clear();
+    this.#forget();
     // pieces looked up before the mark are in the group that is being stored
     await this.#storing;
+    this.#forget();
+  }
+
+  #forget(): void {
     this.#memory.clear();
+    this.#heads.clear();
   }
 
   #enqueue(tenantId: string, pieces: RunPiece[]): Promise<void> {
@@ -168,10 +178,12 @@ export class RunWriter {
     const keys: RunKeyRow[] = [];
     const files: AttachmentRow[] = [];
     const touched: { tenantId: string; id: string }[] = [];
+    const heads: HeadChanges[] = [];
     try {
       for (const [tenantId, pieces] of byTenant(group)) {
         const resolved = await this.#prepare(tenantId, pieces);
         const now = fromMicros(Date.now() * 1000)!;
+        const written: { entry: Resolved; row: RunRow }[] = [];
         for (const entry of resolved) {
           touched.push({ tenantId, id: entry.piece.id });
           if (entry.writesKey) {
@@ -186,11 +198,16 @@ export class RunWriter {
               version: now,
             });
           }
-          rows.push(await composeRow(this.#deps.prices, tenantId, entry, now));
+          written.push({ entry, row: await composeRow(this.#deps.prices, tenantId, entry, now) });
           for (const file of entry.piece.attachments) {
             files.push({ tenant_id: tenantId, run_id: entry.piece.id, uploaded_at: now, ...file });
           }
         }
+        const changes = await this.#heads.mark(tenantId, written, now);
+        heads.push(changes);
+        keys.push(...changes.keys);
+        for (const { row } of written) rows.push(row);
+        rows.push(...changes.rows);
       }
       const { clickhouse } = this.#deps;
       // a key without its run is harmless, a run without its key cannot be found by id
@@ -202,11 +219,13 @@ export class RunWriter {
     } catch (error) {
       // only stored runs may stay in memory
       for (const { tenantId, id } of touched) this.#memory.forget(tenantId, id);
+      this.#heads.clear();
       throw error;
     }
+    for (const { settle } of heads) await settle();
     for (const row of rows) if (row.patched) this.#history.noteUpdated(row.id);
     for (const [tenantId, ids] of idsByTenant(rows)) this.#waiting.arrived(tenantId, ids);
-    this.#written.inc(rows.length);
+    this.#written.inc(touched.length);
     this.#inserts.inc();
   }
 

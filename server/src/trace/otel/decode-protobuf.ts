@@ -7,7 +7,7 @@ import { ProtobufStructure, readShape } from "./protobuf-structure.ts";
 import { type SpanGroup, toSpans, type WireResource, type WireScope, type WireSpan } from "./wire.ts";
 
 /** Subset of opentelemetry-proto's collector and trace services (v1); the decoder skips the rest. */
-const PROTO = `syntax = "proto3";
+export const PROTO = `syntax = "proto3";
 message AnyValue { oneof value { string stringValue = 1; bool boolValue = 2; int64 intValue = 3; double doubleValue = 4;
   ArrayValue arrayValue = 5; KeyValueList kvlistValue = 6; bytes bytesValue = 7; } }
 message ArrayValue { repeated AnyValue values = 1; }

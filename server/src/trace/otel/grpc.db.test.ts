@@ -188,6 +188,15 @@ test("refuses a message beyond the size limit without waiting for it, also a com
   expect((await call([bomb], { "grpc-encoding": "gzip" })).status).toBe("8");
 });
 
+test("refuses a second message, and a message that ends early, as the caller's mistake", async () => {
+  const first = frame(message([span("first of two")]));
+  expect(await call([first, first])).toMatchObject({ status: "3", message: "The call has more than one message." });
+  expect(await call([first.subarray(0, -1)])).toMatchObject({
+    status: "3",
+    message: "The call's message ended early.",
+  });
+});
+
 test("tells a client when to repeat a call", async () => {
   const reply = await call([frame(message([span("later")]))], { "x-api-key": "busy" });
   expect(reply).toMatchObject({ status: "14", message: "busy" });

@@ -1,4 +1,5 @@
 import type { Sql } from "../../base/db/connect.ts";
+import type { IncompleteHours } from "../run-rows/clickhouse.ts";
 import * as rows from "./sql.ts";
 
 /** Project of runs that name none (contract §1.2). */
@@ -17,6 +18,7 @@ const MAX_ENTRIES = 10_000;
 export class ProjectDirectory {
   readonly #sql: Sql;
   readonly #entries = new Map<string, { at: number; found: Promise<string | undefined> }>();
+  readonly #incompleteHours = new Map<string, { at: number; found: Promise<IncompleteHours> }>();
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -34,9 +36,23 @@ export class ProjectDirectory {
     return (await this.#remember(`${tenantId} id ${projectId}`, find)) !== undefined;
   }
 
-  /** Clears the cache after a deletion or renaming, with immediate effect in this process. */
+  /** Returns the hours of the workspace's projects that have their own. */
+  async incompleteHours(tenantId: string): Promise<IncompleteHours> {
+    const known = this.#incompleteHours.get(tenantId);
+    if (known && performance.now() - known.at < MAX_AGE_MS) return known.found;
+    const found = rows.findIncompleteHours(this.#sql, tenantId);
+    this.#incompleteHours.delete(tenantId);
+    this.#incompleteHours.set(tenantId, { at: performance.now(), found });
+    if (this.#incompleteHours.size > MAX_ENTRIES)
+      this.#incompleteHours.delete(this.#incompleteHours.keys().next().value!);
+    found.catch(() => this.#incompleteHours.delete(tenantId));
+    return found;
+  }
+
+  /** Clears the cache after a change or deletion, with immediate effect in this process. */
   forget(): void {
     this.#entries.clear();
+    this.#incompleteHours.clear();
   }
 
   #remember(key: string, find: () => Promise<string | undefined>): Promise<string | undefined> {

@@ -17,13 +17,15 @@ export interface Project {
   test_run_number: number | null;
   trace_tier: "longlived" | "shortlived" | null;
   retention_days: number | null;
+  incomplete_after_hours: number | null;
 }
 
 const isoUtc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US')`;
 
 const WIRE = `p.project_id as id, p.tenant_id, p.name, p.description, p.extra,
   ${isoUtc("p.start_time")} as start_time, ${isoUtc("p.end_time")} as end_time,
-  p.default_dataset_id, p.reference_dataset_id, p.test_run_number, p.trace_tier, p.retention_days`;
+  p.default_dataset_id, p.reference_dataset_id, p.test_run_number, p.trace_tier, p.retention_days,
+  p.incomplete_after_hours`;
 
 /** Returns the project's id, creating it if necessary: two statements only then. The unique name resolves races. */
 export async function ensureProject(sql: Sql, tenantId: string, name: string): Promise<string> {
@@ -58,6 +60,7 @@ export interface NewProject {
   reference_dataset_id?: string | null | undefined;
   trace_tier?: string | null | undefined;
   retention_days?: number | null | undefined;
+  incomplete_after_hours?: number | null | undefined;
   experiment: Record<string, unknown> | null;
 }
 
@@ -76,11 +79,13 @@ export async function insertProject(
   const dataset = project.reference_dataset_id ?? null;
   const [row] = await sql<Project[]>`
     insert into projects as p (tenant_id, project_id, name, description, extra, start_time, end_time,
-      default_dataset_id, reference_dataset_id, trace_tier, retention_days, experiment, test_run_number)
+      default_dataset_id, reference_dataset_id, trace_tier, retention_days, incomplete_after_hours, experiment,
+      test_run_number)
     values (${tenantId}, ${project.id}, ${project.name}, ${project.description ?? null}, ${json(project.extra)}::text::jsonb,
       coalesce(${project.start_time ?? null}::timestamptz, now()), ${project.end_time ?? null}::timestamptz,
       ${project.default_dataset_id ?? null}, ${dataset}::uuid, ${project.trace_tier ?? null},
-      ${project.retention_days ?? null}, ${json(project.experiment)}::text::jsonb,
+      ${project.retention_days ?? null}, ${project.incomplete_after_hours ?? null},
+      ${json(project.experiment)}::text::jsonb,
       case when ${dataset}::uuid is not null then (
         select coalesce(max(test_run_number), 0) + 1 from projects
         where tenant_id = ${tenantId} and reference_dataset_id = ${dataset}::uuid) end)
@@ -91,10 +96,11 @@ export async function insertProject(
 
 export type ProjectChange = {
   [F in "name" | "description" | "extra" | "end_time" | "default_dataset_id"]?: NewProject[F] | null | undefined;
-} & { [F in "trace_tier" | "retention_days" | "experiment"]?: NewProject[F] | undefined };
+} & { [F in "trace_tier" | "retention_days" | "incomplete_after_hours" | "experiment"]?: NewProject[F] | undefined };
 
 /**
- * Updates a project. Null or absent keeps the value, except that null clears retention_days. @throws postgres 23505
+ * Updates a project. Null or absent keeps the value, except that null clears retention_days and
+ * incomplete_after_hours. @throws postgres 23505
  * when another project has the name
  */
 export async function updateProject(
@@ -113,6 +119,8 @@ export async function updateProject(
       trace_tier = coalesce(${change.trace_tier ?? null}, p.trace_tier),
       retention_days = case when ${change.retention_days === undefined} then p.retention_days
         else ${change.retention_days ?? null}::int end,
+      incomplete_after_hours = case when ${change.incomplete_after_hours === undefined} then p.incomplete_after_hours
+        else ${change.incomplete_after_hours ?? null}::int end,
       experiment = coalesce(${json(change.experiment)}::text::jsonb, p.experiment),
       modified_at = now()
     where p.tenant_id = ${tenantId} and p.project_id = ${id}
@@ -215,6 +223,14 @@ export async function findTiers(sql: Sql, tenantId: string, ids: string[]): Prom
     select project_id as id, trace_tier, retention_days from projects
     where tenant_id = ${tenantId} and project_id = any(${ids}::uuid[])`;
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Returns the age at which runs become incomplete, by project, of those that have their own; at most 10,000. */
+export async function findIncompleteHours(sql: Sql, tenantId: string): Promise<Map<string, number>> {
+  const rows = await sql<{ id: string; hours: number }[]>`
+    select project_id as id, incomplete_after_hours as hours from projects
+    where tenant_id = ${tenantId} and incomplete_after_hours is not null limit 10000`;
+  return new Map(rows.map(({ id, hours }) => [id, hours]));
 }
 
 /** Returns the projects with an explicit tier equal to this one; at most 100,000. */

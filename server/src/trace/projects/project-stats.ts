@@ -4,7 +4,7 @@ import { parseTime } from "../filter/literals.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { feedbackStats } from "../feedback/stats.ts";
 import { findFacets } from "../runs/facets.ts";
-import { loadTiers } from "../runs/load-tiers.ts";
+import { loadScope } from "../runs/load-scope.ts";
 import { limited } from "../runs/limited.ts";
 import { naive } from "../runs/run-fields.ts";
 import type { RunScope } from "../runs/run-scope.ts";
@@ -41,7 +41,7 @@ const COUNTS = ["run_count", "total_tokens", "prompt_tokens", "completion_tokens
 
 /** Returns figures over the traces of each project, as in TracerSession (contract §4.3). */
 export async function projectStats(
-  { sql, clickhouse, settings }: Pick<TraceDeps, "sql" | "clickhouse" | "settings">,
+  { sql, clickhouse, settings, projects }: Pick<TraceDeps, "sql" | "clickhouse" | "settings" | "projects">,
   scope: RunScope,
   ids: string[],
   { stats_start_time, stats_filter, stats_select, facets: wantsFacets }: ProjectStatsRequest,
@@ -51,8 +51,8 @@ export async function projectStats(
   const metrics = METRIC_NAMES.filter((name) => (METRICS as readonly string[]).includes(name) && wants(name));
   const filters: Expression[] = stats_filter ? [readFilter(stats_filter)] : [];
   const since = stats_start_time === undefined ? undefined : parseTime(stats_start_time);
-  const selection = limited({ projects: ids, is_root: true, since, filters });
-  const known = await loadTiers({ sql, settings }, scope, selection);
+  const selection = limited({ projects: ids, is_head: true, since, filters });
+  const known = await loadScope({ sql, settings, projects }, scope, selection);
   const [figures, feedback, ownFeedback, facets] = await Promise.all([
     computeStats(clickhouse, known, {
       selection,

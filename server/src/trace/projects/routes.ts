@@ -92,7 +92,7 @@ export function projectRoutes(deps: TraceDeps): Route[] {
       ...v1("/sessions/:session_id"),
       method: "PATCH",
       permission: "projects:update",
-      summary: "Update a project; null leaves a field unchanged, but clears retention_days",
+      summary: "Update a project; null leaves a field unchanged, but clears retention_days and incomplete_after_hours",
       params: schema.projectParams,
       body: schema.updateBody,
       out: { 200: schema.project },
@@ -136,7 +136,7 @@ export function projectRoutes(deps: TraceDeps): Route[] {
         const selection = {
           projects: [params.session_id],
           since: query.start_time === undefined ? undefined : parseTime(query.start_time),
-          is_root: query.root_runs_only ? true : undefined,
+          is_head: query.root_runs_only ? true : undefined,
         };
         const metadata = { keys: query.metadata_keys, perKey: query.k };
         return c.json(await metadataValues(deps.clickhouse, scope, selection, metadata));

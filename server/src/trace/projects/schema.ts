@@ -34,6 +34,7 @@ const changeable = {
   default_dataset_id: uuid.nullish(),
   trace_tier: traceTier.nullish(),
   retention_days: z.int().min(1).max(36_500).nullish(),
+  incomplete_after_hours: z.int().min(1).max(8760).nullish(),
 };
 
 export const createBody = z.object({
@@ -50,8 +51,8 @@ export type CreateBody = z.output<typeof createBody>;
 export const createQuery = z.object({ upsert: queryBoolean });
 
 /**
- * Null means no change, because the JavaScript client sends it for every missing field. Exception: for retention_days,
- * which no client knows, null means the installation's default.
+ * Null means no change, because the JavaScript client sends it for every missing field. Exceptions: for retention_days
+ * and incomplete_after_hours, which no client knows, null means the default.
  */
 export const updateBody = z.object({ ...changeable, name: name.nullish() });
 export type UpdateBody = z.output<typeof updateBody>;
@@ -136,6 +137,7 @@ export const project = z.object({
   test_run_number: z.int().nullable(),
   trace_tier: traceTier.nullable(),
   retention_days: z.int().nullable(),
+  incomplete_after_hours: z.int().nullable(),
   last_run_start_time_live: naiveTime.nullable(),
 });
 

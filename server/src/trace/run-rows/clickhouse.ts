@@ -45,13 +45,33 @@ export interface RunRow {
   first_token_time?: string | undefined;
   trace_tier?: string | undefined;
   inserted_at?: string | undefined;
+  /** Whether the run stands in for its trace's root, which has not arrived (ingest/trace-heads.ts). */
+  provisional_root?: boolean | undefined;
   /** Bit mask of the fields that an update sets (ingest/patched-fields.ts). */
   patched?: number | undefined;
 }
 
-/** Status of a merged row (contract §1.6). */
-export const RUN_STATUS =
-  "multiIf(error is not null, 'error', status is not null, status, end_time is not null, 'success', 'pending')";
+/** Hours after its start from which a run without an end is incomplete, unless its project has its own. */
+const INCOMPLETE_HOURS = 24;
+
+/** Hours of the projects that have their own. */
+export type IncompleteHours = ReadonlyMap<string, number>;
+
+/** Status of a merged row (contract §1.6): a run whose end has not come for so long was probably killed. */
+export function runStatus(own: IncompleteHours): string {
+  const projects = Array.from(own.keys(), (id) => `toUUID('${id}')`).join(", ");
+  const hours = Array.from(own.values(), String).join(", ");
+  const age =
+    own.size === 0 ? INCOMPLETE_HOURS : `transform(project_id, [${projects}], [${hours}], ${INCOMPLETE_HOURS})`;
+  return `multiIf(error is not null, 'error', status is not null, status, end_time is not null, 'success',
+    start_time < now64(6) - toIntervalHour(${age}), 'incomplete', 'pending')`;
+}
+
+/** Whether a merged row is the head of its trace: the root, or the run that stands in for it. */
+export const IS_HEAD = "(r.parent_run_id is null or ifNull(r.provisional_root, false))";
+
+export const isHead = (row: { parent_run_id?: string | null; provisional_root?: boolean | null }): boolean =>
+  row.parent_run_id == null || row.provisional_root === true;
 
 /** Latency of a merged row in seconds; null while the run is pending. */
 export const RUN_LATENCY = "dateDiff('microsecond', start_time, end_time) / 1e6";
@@ -106,7 +126,7 @@ const RUN_COLUMNS =
   error inputs outputs events extra serialized inputs_preview outputs_preview tags metadata input_pairs output_pairs
   thread_id reference_example_id prompt_tokens completion_tokens total_tokens prompt_token_details
   completion_token_details prompt_cost completion_cost total_cost prompt_cost_details completion_cost_details
-  price_model_id first_token_time trace_tier inserted_at patched`.split(/\s+/);
+  price_model_id first_token_time trace_tier inserted_at provisional_root patched`.split(/\s+/);
 
 /**
  * Characters per statement. A statement's rows are in memory as lines, as bytes and as the engine's columns at the same

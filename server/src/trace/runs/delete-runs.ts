@@ -1,6 +1,7 @@
 import type { TraceDeps } from "../deps.ts";
 import { deleteFeedbackOfProjects, deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
 import { findProjectIds } from "../project-records/sql.ts";
+import { deleteOfProjects, deleteOfTraces } from "../run-rows/provisional-roots-sql.ts";
 import { deleteTraceShares } from "./share-sql.ts";
 import {
   deleteAttachmentRows,
@@ -31,6 +32,7 @@ export async function deleteTraces(
     const batch = traces.slice(i, i + BATCH);
     await deleteTraceShares(deps.sql, scope.tenantId, batch);
     await deleteTarget(deps, scope, { traces: batch, ...(projects && { projects }) });
+    await deleteOfTraces(deps.sql, scope.tenantId, batch, projects);
     await deleteFeedbackOfTraces(deps.sql, scope.tenantId, batch);
   }
 }
@@ -48,6 +50,7 @@ export async function deleteRunsOfProjects(
   const gone = projects.filter((id) => !createdAgain.includes(id));
   if (gone.length > 0) {
     await deleteTarget(deps, scope, { projects: gone });
+    await deleteOfProjects(deps.sql, scope.tenantId, gone);
     await deleteFeedbackOfProjects(deps.sql, scope.tenantId, gone);
   }
   for (const project of createdAgain) {

@@ -4,7 +4,7 @@
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, raw, render } from "../../base/clickhouse/fragment.ts";
-import { RUN_STATUS } from "../run-rows/clickhouse.ts";
+import { runStatus } from "../run-rows/clickhouse.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns, type RunSelection } from "./selection.ts";
 
@@ -36,7 +36,7 @@ export async function findFacets(
     from (
       select ${raw(by === "project" ? "r.project_id" : "''")} as project, arrayJoin(arrayConcat(
         [('name', ifNull(r.name, '')), ('run_type', ifNull(r.run_type, '')),
-         ('status', ${raw(`cast(assumeNotNull(${RUN_STATUS}) as String)`)})],
+         ('status', ${raw(`cast(assumeNotNull(${runStatus(scope.incompleteHours)}) as String)`)})],
         arrayMap(tag -> ('tags', tag), splitByChar(char(30), ifNull(r.tags, ''))),
         arrayMap(entry -> (concat(${bind("String", METADATA)}, splitByChar(char(31), entry)[1]),
           splitByChar(char(31), entry)[2]), splitByChar(char(30), ifNull(r.metadata, '')))

@@ -6,11 +6,12 @@ import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { FilterError } from "../filter/filter-error.ts";
 import { readFilter } from "../filter/read-filter.ts";
+import { findProvisionalRoots } from "../run-rows/provisional-roots-sql.ts";
 import { jsonFrom } from "./json-stream.ts";
 import { planV1 } from "./serialize-v1.ts";
 import { serializationContext } from "./serialization-context.ts";
 import { checkProjects, queryRuns, toSelection } from "./query-runs.ts";
-import { loadTiers } from "./load-tiers.ts";
+import { loadScope } from "./load-scope.ts";
 import * as schema from "./query-schema.ts";
 import { lookUp } from "./related.ts";
 import { histogramOfRuns } from "./histogram.ts";
@@ -73,7 +74,7 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, body.session);
         const selection = toSelection(body);
-        return c.json(await statsOfRuns(deps, await loadTiers(deps, scope, selection), selection, body));
+        return c.json(await statsOfRuns(deps, await loadScope(deps, scope, selection), selection, body));
       },
     }),
     route({
@@ -88,7 +89,7 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, body.session);
         const selection = toSelection(body);
-        return c.json(await timelineOfRuns(deps, await loadTiers(deps, scope, selection), selection, body));
+        return c.json(await timelineOfRuns(deps, await loadScope(deps, scope, selection), selection, body));
       },
     }),
     route({
@@ -103,7 +104,7 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, body.session);
         const selection = toSelection(body);
-        return c.json(await histogramOfRuns(deps, await loadTiers(deps, scope, selection), selection, body));
+        return c.json(await histogramOfRuns(deps, await loadScope(deps, scope, selection), selection, body));
       },
     }),
     route({
@@ -120,17 +121,25 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
         const projects = query.session_id === undefined ? undefined : [query.session_id];
         const plan = planV1(undefined, { more: [...ONE_RUN, ...(query.include_messages ? ["messages"] : [])] });
         const selection = { ids: [params.run_id], projects };
-        const { rows } = await selectPage(deps.clickhouse, scope, selection, {
+        const known = await loadScope(deps, scope);
+        const { rows } = await selectPage(deps.clickhouse, known, selection, {
           columns: plan.columns,
           descending: true,
           limit: 1,
         });
-        if (rows.length === 0) throw notFound("Run not found");
+        if (rows.length === 0) throw await missingRun(deps, scope, params.run_id);
         const related = await lookUp(deps, scope, rows, plan.lookups);
         return rawJson(plan.print(rows[0]!, related, serializationContext(deps.settings, scope, c)));
       },
     }),
   ];
+}
+
+/** Returns the error for an id without a run, which may be that of a trace. */
+async function missingRun({ sql }: Pick<TraceDeps, "sql">, scope: RunScope, id: string): Promise<AppError> {
+  const [root] = await findProvisionalRoots(sql, scope.tenantId, [id]);
+  if (!root) return notFound("Run not found");
+  return notFound(`Run not found: the root of trace ${id} has not arrived. Run ${root.run_id} stands in for it`);
 }
 
 function tooManyConditions(body: schema.QueryBody): string | undefined {

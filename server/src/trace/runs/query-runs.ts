@@ -4,7 +4,7 @@ import { readFilter } from "../filter/read-filter.ts";
 import type { TraceDeps } from "../deps.ts";
 import { encodeCursor, readCursor } from "./cursor.ts";
 import type { SerializationContext } from "./run-fields.ts";
-import { loadTiers } from "./load-tiers.ts";
+import { loadScope } from "./load-scope.ts";
 import { limited } from "./limited.ts";
 import { planV1, type SerializationPlan, UNSELECTED } from "./serialize-v1.ts";
 import type { QueryBody, SelectionBody } from "./query-schema.ts";
@@ -35,12 +35,17 @@ export function toSelection(body: SelectionBody): RunSelection {
     reference_examples: body.reference_example,
     since: body.start_time,
     until: body.end_time,
-    is_root: body.execution_order === 1 ? true : body.is_root,
+    ...selectRoots(body),
     error: body.error,
     filters,
     trace_filter: body.trace_filter === undefined ? undefined : readFilter(body.trace_filter),
     tree_filter: body.tree_filter === undefined ? undefined : readFilter(body.tree_filter),
   });
+}
+
+function selectRoots(body: SelectionBody): Pick<RunSelection, "is_root" | "is_head"> {
+  const is_root = body.execution_order === 1 ? true : body.is_root;
+  return is_root && body.include_provisional_roots ? { is_head: true } : { is_root };
 }
 
 /** Throws 404 when one of these is not a project of the workspace. */
@@ -62,7 +67,7 @@ export async function* queryRuns(
   body: QueryBody,
 ): AsyncGenerator<string> {
   const selection = toSelection(body);
-  scope = await loadTiers(deps, scope, selection);
+  scope = await loadScope(deps, scope, selection);
   // a trace is returned whole (contract §3.1)
   const page = selection.traces ? undefined : { limit: body.limit, after: readCursor(body.cursor) };
   const plan = planV1(body.select, { more: UNSELECTED });

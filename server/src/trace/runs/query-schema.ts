@@ -46,6 +46,8 @@ const selecting = {
   tree_filter: expression,
   search_filter: expression,
   is_root: optional(z.boolean()),
+  /** With `is_root`: also runs that stand in for a root that has not arrived. */
+  include_provisional_roots: optional(z.boolean()),
   /** Storage location of the hosted service, ignored: there is only one here. */
   data_source_type: z.string().nullish(),
   use_experimental_search: z.boolean().nullish(),
@@ -143,6 +145,7 @@ export const run = z
         trace_max_start_time: naiveTime.nullable(),
         trace_upgrade: z.boolean(),
         execution_order: z.int(),
+        is_provisional_root: z.boolean(),
       })
       .partial().shape,
   )

@@ -4,7 +4,7 @@ import { parseTime } from "../filter/literals.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { projectsOfDataset } from "../project-records/sql.ts";
 import { encodeCursor, readCursor } from "./cursor.ts";
-import { loadTiers } from "./load-tiers.ts";
+import { loadScope } from "./load-scope.ts";
 import { limited } from "./limited.ts";
 import { planV2 } from "./serialize-v2.ts";
 import type { SerializationPlan } from "./serialize-v1.ts";
@@ -46,7 +46,7 @@ export async function serializePage(
   page: Omit<PageRequest, "columns">,
   withSubtrees = false,
 ): Promise<SerializedPage> {
-  const known = await loadTiers(deps, scope, selection);
+  const known = await loadScope(deps, scope, selection);
   const items: string[] = [];
   const request = { ...page, columns: plan.columns };
   const next = await collectPage(deps.clickhouse, known, selection, request, async (rows) => {
@@ -104,7 +104,7 @@ export async function retrieveRunV2(
   return items[0]!;
 }
 
-/** Returns roots with the usage of their traces. */
+/** Returns the heads of traces with the usage of their traces. */
 export async function queryTraces(
   deps: TraceDeps,
   scope: RunScope,
@@ -115,7 +115,7 @@ export async function queryTraces(
   const selection: RunSelection = limited({
     projects: [body.project_id],
     traces: body.trace_ids,
-    is_root: true,
+    is_head: true,
     since: body.min_start_time ?? (body.trace_ids ? undefined : daysAgo(1)),
     until: body.max_start_time,
     // for a root the trace filter applies to the run itself
@@ -128,7 +128,7 @@ export async function queryTraces(
     limit: body.page_size,
     after: readCursor(body.cursor),
   };
-  const known = await loadTiers(deps, scope, selection);
+  const known = await loadScope(deps, scope, selection);
   const items: string[] = [];
   const next = await collectPage(deps.clickhouse, known, selection, request, async (rows) => {
     if (rows.length === 0) return;
@@ -148,7 +148,8 @@ export async function queryTraces(
         first_token_time: total?.first_token == null ? null : zulu(total.first_token),
       };
       const root = plan.print(row, related, context);
-      items.push(`{"root_run":${root},"trace_aggregates":${JSON.stringify(aggregates)}}`);
+      const mark = row.provisional_root === true ? ',"is_provisional_root":true' : "";
+      items.push(`{"root_run":${root},"trace_aggregates":${JSON.stringify(aggregates)}${mark}}`);
     }
   });
   return { items, next: next && encodeCursor(next) };

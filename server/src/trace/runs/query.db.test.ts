@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { uuid7 } from "../../base/ids.ts";
-import { sampleRun, type SampleRun, sendRuns } from "../../../test/sample-runs.ts";
+import { microseconds, sampleRun, type SampleRun, sendRuns } from "../../../test/sample-runs.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 
 const { call, platform } = await testTracePlatform();
@@ -120,7 +120,7 @@ test("each condition of a query selects its runs", async () => {
     sampleRun("conditions", { error: "Error: no", reference_example_id: example }),
   ];
   const tool = sampleRun("conditions", { run_type: "tool", tags: ["t"] }, { parent: a });
-  const open = sampleRun("conditions", {}, { seconds: null });
+  const open = sampleRun("conditions", { start_time: microseconds(Date.now()) }, { seconds: null });
   await sendRuns(call, [a, b, tool, open]);
   const session = [await projectId("conditions")];
   const all = [open.id, tool.id, b.id, a.id].toSorted();
@@ -242,7 +242,7 @@ test("returns only selected fields, and those that the clients' models need", as
 });
 
 test("a patch in a later request becomes part of the run", async () => {
-  const run = sampleRun("patched", {}, { seconds: null });
+  const run = sampleRun("patched", { start_time: microseconds(Date.now()) }, { seconds: null });
   await sendRuns(call, [run]);
   expect((await call("GET", `/runs/${run.id}`)).json).toMatchObject({ status: "pending", end_time: null });
   const patch = { end_time: run.start_time.replace("Z", "+00:00"), outputs: { done: true }, error: "Error: late" };

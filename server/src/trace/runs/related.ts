@@ -3,6 +3,7 @@ import { ch } from "../../base/clickhouse/fragment.ts";
 import { type AttachmentRow, findAttachments } from "../attachments/clickhouse.ts";
 import { attachmentPath, type LinkSigner } from "../attachments/sign-link.ts";
 import type { TraceDeps } from "../deps.ts";
+import { isHead } from "../run-rows/clickhouse.ts";
 import { feedbackStats, type FeedbackStatsByKey } from "../feedback/stats.ts";
 import { findTiers, type Tier } from "../project-records/sql.ts";
 import { findShares } from "./share-sql.ts";
@@ -16,7 +17,7 @@ import { readTraceTotals, type TraceTotals } from "./trace-totals.ts";
 export type Lookup = keyof Related;
 
 export interface Related {
-  /** Totals by trace; for roots only. */
+  /** Totals by trace; for heads only. */
   totals: Map<string, TraceTotals>;
   /** Share tokens by trace. */
   shares: Map<string, string>;
@@ -55,7 +56,7 @@ export async function lookUp(
 ): Promise<Partial<Related>> {
   if (rows.length === 0) return {};
   const { tenantId } = scope;
-  const roots = rows.filter((row) => row.parent_run_id == null);
+  const roots = rows.filter(isHead);
   const distinctIds = (list: readonly Row[], name: "id" | "trace_id" | "project_id" | "reference_example_id") => [
     ...new Set(list.flatMap((row) => (row[name] as string | null | undefined) ?? [])),
   ];

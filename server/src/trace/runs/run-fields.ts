@@ -1,4 +1,4 @@
-import { RUN_STATUS } from "../run-rows/clickhouse.ts";
+import { isHead } from "../run-rows/clickhouse.ts";
 import type { Lookup, Related } from "./related.ts";
 import type { Row } from "./select-page.ts";
 import { ENTRY } from "../run-rows/pairs.ts";
@@ -22,8 +22,8 @@ export interface SerializationContext {
   defaultTier: "longlived" | "shortlived";
 }
 
-/** Columns that every field needs, to distinguish roots from children and to select lookups. */
-export const ALWAYS = ["r.trace_id", "r.parent_run_id"];
+/** Columns that every field needs, to distinguish heads of traces from other runs and to select lookups. */
+export const ALWAYS = ["r.trace_id", "r.parent_run_id", "r.provisional_root"];
 
 const json = (value: unknown): string => (value === undefined ? "null" : JSON.stringify(value));
 
@@ -53,13 +53,11 @@ export const zulu = (time: string): string => `${naive(time)}Z`;
 
 type Summed = "total_tokens" | "prompt_tokens" | "completion_tokens" | "total_cost" | "prompt_cost" | "completion_cost";
 
-/** Returns the usage of the whole trace for a root, and of the run itself otherwise (contract §1.9). */
+/** Returns the usage of the whole trace for its head, and of the run itself otherwise (contract §1.9). */
 export function consumed(row: Row, related: Partial<Related>, name: Summed): number | string | null {
-  const totals = row.parent_run_id == null ? related.totals?.get(row.trace_id!) : undefined;
+  const totals = isHead(row) ? related.totals?.get(row.trace_id!) : undefined;
   return totals ? totals[`trace_${name}`] : ((row[name] as number | string | null | undefined) ?? null);
 }
-
-export const STATUS_COLUMN = `${RUN_STATUS} as run_status`;
 
 /** Returns the ids from the root to the parent. */
 export function parentIds(row: Row): string[] {

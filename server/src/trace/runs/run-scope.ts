@@ -1,6 +1,7 @@
 import type { Principal } from "../../base/auth/principal.ts";
 import { bind, ch, type Fragment } from "../../base/clickhouse/fragment.ts";
 import type { Tiers } from "../filter/compile.ts";
+import type { IncompleteHours } from "../run-rows/clickhouse.ts";
 
 /**
  * Tenant that a statement is restricted to. All statements that read or delete runs are built from a scope, and a scope
@@ -8,12 +9,15 @@ import type { Tiers } from "../filter/compile.ts";
  */
 export class RunScope {
   readonly tenantId: string;
-  /** Default tiers, if filters need them (load-tiers.ts). */
+  /** Default tiers, if filters need them (load-scope.ts). */
   readonly tiers: Tiers | undefined;
 
-  private constructor(tenantId: string, tiers?: Tiers) {
+  readonly #incompleteHours: IncompleteHours | undefined;
+
+  private constructor(tenantId: string, tiers?: Tiers, incompleteHours?: IncompleteHours) {
     this.tenantId = tenantId;
     this.tiers = tiers;
+    this.#incompleteHours = incompleteHours;
   }
 
   /** Returns the scope of the caller's workspace. */
@@ -27,7 +31,17 @@ export class RunScope {
   }
 
   withTiers(tiers: Tiers): RunScope {
-    return new RunScope(this.tenantId, tiers);
+    return new RunScope(this.tenantId, tiers, this.#incompleteHours);
+  }
+
+  withIncompleteHours(hours: IncompleteHours): RunScope {
+    return new RunScope(this.tenantId, this.tiers, hours);
+  }
+
+  /** Age of runs without an end from which they are incomplete. Statements that read a status need it. */
+  get incompleteHours(): IncompleteHours {
+    if (!this.#incompleteHours) throw new Error("the scope is not loaded (load-scope.ts)");
+    return this.#incompleteHours;
   }
 
   /** Condition on `runs as r`. */

@@ -12,7 +12,7 @@ import type { ClickHouseSettings } from "@clickhouse/client";
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
 import type { MicroTime } from "../filter/literals.ts";
-import { findRunKeys, type RunRow } from "../run-rows/clickhouse.ts";
+import { findRunKeys, type RunRow, runStatus } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromPieces, fromRuns, hasConditions, type RunSelection, time } from "./selection.ts";
@@ -40,6 +40,9 @@ export type Row = Pick<RunRow, "project_id" | "start_time" | "id"> & Partial<Run
 const WINDOW = 400;
 const GROWTH = 20;
 const MAX_WINDOW = 200_000;
+
+/** Column of the status, whose expression depends on the scope. */
+export const STATUS_COLUMN = "run_status";
 
 const KEY = ["r.project_id", "r.start_time", "r.id"];
 
@@ -142,7 +145,7 @@ async function selectRuns(
   selection: RunSelection,
   page: PageRequest,
 ): Promise<Row[]> {
-  const statement = ch`select ${list(page.columns)} ${fromRuns(scope, selection, beyond(page))}
+  const statement = ch`select ${list(scope, page.columns)} ${fromRuns(scope, selection, beyond(page))}
     order by r.start_time ${direction(page)}, r.id ${direction(page)} limit ${bind("UInt32", page.limit)}`;
   return readRows<Row>(clickhouse.forTenant(scope.tenantId), "runs.page", statement, page.settings);
 }
@@ -156,7 +159,7 @@ export async function readRuns(
   settings?: ClickHouseSettings,
 ): Promise<Row[]> {
   if (keys.length === 0) return [];
-  const statement = ch`select ${list(columns)} ${fromRuns(scope, pageKeys(keys))}`;
+  const statement = ch`select ${list(scope, columns)} ${fromRuns(scope, pageKeys(keys))}`;
   const rows = await readRows<Row>(clickhouse.forTenant(scope.tenantId), "runs.read", statement, settings);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return keys.flatMap((key) => byId.get(key.id) ?? []);
@@ -169,7 +172,13 @@ export function isTooLarge(error: unknown): boolean {
   return code === "396" || code === "241";
 }
 
-const list = (columns: readonly string[]): Fragment => join([...new Set([...KEY, ...columns])].map(raw), ", ");
+const list = (scope: RunScope, columns: readonly string[]): Fragment =>
+  join(
+    [...new Set([...KEY, ...columns])].map((column) =>
+      raw(column === STATUS_COLUMN ? `${runStatus(scope.incompleteHours)} as ${STATUS_COLUMN}` : column),
+    ),
+    ", ",
+  );
 
 const direction = (page: PageRequest): Fragment => raw(page.descending ? "desc" : "asc");
 

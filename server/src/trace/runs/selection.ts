@@ -1,4 +1,5 @@
 import { all, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
+import { IS_HEAD } from "../run-rows/clickhouse.ts";
 import { compileFilter } from "../filter/compile.ts";
 import type { Expression } from "../filter/expression.ts";
 import type { MicroTime } from "../filter/literals.ts";
@@ -21,6 +22,8 @@ export interface RunSelection {
   /** Exact start times, which locate `ids` in the sorting key. */
   at?: readonly MicroTime[] | undefined;
   is_root?: boolean | undefined;
+  /** Roots, and provisional roots of traces whose root has not arrived. */
+  is_head?: boolean | undefined;
   error?: boolean | undefined;
   /** Belongs to a thread. */
   has_thread?: boolean | undefined;
@@ -78,18 +81,29 @@ export const hasConditions = ({ filters, ...selection }: RunSelection): boolean 
 const KEYS = new Set(["projects", "ids", "traces", "since", "until", "after", "before", "at"]);
 
 function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] {
-  const { parents, run_types, reference_examples, threads, is_root, error, filters, trace_filter, tree_filter } =
-    selection;
+  const {
+    parents,
+    run_types,
+    reference_examples,
+    threads,
+    is_root,
+    is_head,
+    error,
+    filters,
+    trace_filter,
+    tree_filter,
+  } = selection;
   const conditions: Fragment[] = [];
   if (parents) conditions.push(ch`r.parent_run_id in ${uuids(parents)}`);
   if (run_types) conditions.push(ch`r.run_type in ${texts(run_types)}`);
   if (reference_examples) conditions.push(ch`r.reference_example_id in ${uuids(reference_examples)}`);
   if (threads) conditions.push(ch`r.thread_id in ${texts(threads)}`);
   if (is_root !== undefined) conditions.push(raw(`r.parent_run_id is ${is_root ? "" : "not "}null`));
+  if (is_head !== undefined) conditions.push(raw(is_head ? IS_HEAD : `not ${IS_HEAD}`));
   if (error !== undefined) conditions.push(raw(`r.error is ${error ? "not " : ""}null`));
   if (selection.has_thread) conditions.push(raw("r.thread_id is not null"));
   for (const filter of filters ?? []) conditions.push(compileFilter(filter, scope));
-  if (trace_filter) conditions.push(inMatchingTrace(scope, selection, trace_filter, [raw("r.parent_run_id is null")]));
+  if (trace_filter) conditions.push(inMatchingTrace(scope, selection, trace_filter, [raw(IS_HEAD)]));
   if (tree_filter) conditions.push(inMatchingTrace(scope, selection, tree_filter, []));
   return conditions;
 }

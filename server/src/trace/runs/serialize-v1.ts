@@ -11,7 +11,6 @@ import {
   type SerializationContext,
   rawJsonColumn,
   type RunField,
-  STATUS_COLUMN,
   tagList,
   effectiveTier,
   timeColumn,
@@ -19,7 +18,7 @@ import {
 } from "./run-fields.ts";
 import { conversation } from "./messages.ts";
 import type { AttachmentLink, Lookup, Related } from "./related.ts";
-import type { Row } from "./select-page.ts";
+import { type Row, STATUS_COLUMN } from "./select-page.ts";
 
 const text = (value: unknown): string => JSON.stringify(value ?? null);
 const nothing = constant("null");
@@ -95,6 +94,7 @@ const FIELDS = {
     "bounds",
   ]),
   execution_order: constant("1"),
+  is_provisional_root: field([], (row) => text(row.provisional_root === true)),
   inserted_at: timeColumn("inserted_at", naive),
   messages: field(["r.inputs", "r.outputs"], (row) => text(conversation(row.inputs, row.outputs))),
   inputs_s3_urls: nothing,
@@ -145,7 +145,7 @@ const DEFAULT = [
   reference_example_id reference_dataset_id total_tokens prompt_tokens prompt_token_details completion_tokens
   completion_token_details total_cost prompt_cost prompt_cost_details completion_cost completion_cost_details
   price_model_id first_token_time last_queued_at feedback_stats tags in_dataset share_token trace_tier
-  trace_first_received_at ttl_seconds trace_upgrade thread_id execution_order`.split(/\s+/),
+  trace_first_received_at ttl_seconds trace_upgrade thread_id execution_order is_provisional_root`.split(/\s+/),
 ] as FieldV1[];
 
 /**

@@ -1,4 +1,5 @@
 import type { AttachmentLink } from "./related.ts";
+import { STATUS_COLUMN } from "./select-page.ts";
 import type { SerializationPlan } from "./serialize-v1.ts";
 import { RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import {
@@ -10,7 +11,6 @@ import {
   plain,
   rawJsonColumn,
   type RunField,
-  STATUS_COLUMN,
   tagList,
   timeColumn,
   zulu,
@@ -66,6 +66,7 @@ export const FIELDS_V2: Record<string, RunField> = {
   thread_id: plain("thread_id"),
   dotted_order: plain("dotted_order"),
   is_root: field([], (row) => text(row.parent_run_id == null)),
+  is_provisional_root: field([], (row) => (row.provisional_root === true ? "true" : "null")),
   reference_example_id: plain("reference_example_id"),
   reference_dataset_id: field(
     ["r.reference_example_id"],

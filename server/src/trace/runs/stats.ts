@@ -106,7 +106,7 @@ export function selectUnits(
   totals = true,
   details: readonly Detail[] = [],
 ): Fragment {
-  return selection.is_root && totals
+  return (selection.is_root || selection.is_head) && totals
     ? selectTraces(scope, selection, grouping, details)
     : selectRuns(scope, selection, grouping, details);
 }

@@ -1,6 +1,7 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { ch, raw } from "../../base/clickhouse/fragment.ts";
-import type { MicroTime } from "../filter/literals.ts";
+import { IS_HEAD } from "../run-rows/clickhouse.ts";
+import { type MicroTime, parseTime } from "../filter/literals.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns } from "./selection.ts";
@@ -33,7 +34,7 @@ const SUMMED = [
  */
 export const TRACE_SUMS = SUMMED.map(
   (name) => `coalesce(sumIf(r.${name}, r.run_type in ('llm', 'embedding')),
-    anyIf(r.${name}, r.parent_run_id is null), sum(r.${name})) as trace_${name}`,
+    anyIf(r.${name}, ${IS_HEAD}), sum(r.${name})) as trace_${name}`,
 ).join(", ");
 
 export const DETAIL_COLUMNS = [
@@ -56,18 +57,21 @@ export const sumDetails = (map: string, isModel: string): string =>
 
 /** The rule of TRACE_SUMS for details, as `trace_prompt_token_details` and so on. */
 export function sumTraceDetails(name: DetailColumn): string {
-  const [map, root] = [readDetails(name), "r.parent_run_id is null"];
+  const [map, root] = [readDetails(name), IS_HEAD];
   const model = "ifNull(r.run_type in ('llm', 'embedding'), false)";
   return `multiIf(countIf(${model} and notEmpty(${map})) > 0, sumMapIf(${map}, ${model}),
     countIf(${root} and notEmpty(${map})) > 0, sumMapIf(${map}, ${root}), sumMap(${map})) as trace_${name}`;
 }
 
+/** Difference between the clocks of machines up to which a run may begin before the root of its trace. */
+const SKEW_MS = 60_000;
+
 /** Source of a figure: a model call, the root, or another run. */
 type TotalsSource = "model" | "root" | "other";
 
 /**
- * Reads the totals of these traces, which are in these projects and begin at `since` or later. Same rule as TRACE_SUMS,
- * but applied here: planning eighteen conditional aggregates took longer than executing them.
+ * Reads the totals of these traces, which are in these projects and whose heads begin at `since` or later. Same rule as
+ * TRACE_SUMS, but applied here: planning eighteen conditional aggregates took longer than executing them.
  */
 export async function readTraceTotals(
   clickhouse: ClickHouse,
@@ -75,10 +79,11 @@ export async function readTraceTotals(
   { projects, traces, since }: { projects: string[]; traces: string[]; since: MicroTime },
 ): Promise<Map<string, TraceTotals>> {
   const sums = raw(SUMMED.map((name) => `sum(r.${name}) as trace_${name}`).join(", "));
+  const from = parseTime(Date.parse(`${since.replace(" ", "T")}Z`) - SKEW_MS);
   const statement = ch`
     select r.trace_id as trace, min(r.first_token_time) as first_token, ${sums},
-      multiIf(r.run_type in ('llm', 'embedding'), 'model', r.parent_run_id is null, 'root', 'other') as teller
-    ${fromRuns(scope, { projects, traces, since })} group by r.trace_id, teller`;
+      multiIf(r.run_type in ('llm', 'embedding'), 'model', ${raw(IS_HEAD)}, 'root', 'other') as teller
+    ${fromRuns(scope, { projects, traces, since: from })} group by r.trace_id, teller`;
   const rows = await readRows<TraceTotals & { teller: TotalsSource }>(
     clickhouse.forTenant(scope.tenantId),
     "runs.trace_totals",

@@ -8,7 +8,7 @@ import { serializationContext } from "./serialization-context.ts";
 import { planV2 } from "./serialize-v2.ts";
 import { checkProjects, serializeRuns } from "./query-runs.ts";
 import { readFilters, pageText, queryRunsV2, queryTraces, retrieveRunV2 } from "./query-v2.ts";
-import { loadTiers } from "./load-tiers.ts";
+import { loadScope } from "./load-scope.ts";
 import { limited } from "./limited.ts";
 import { answerPage } from "./page-answer.ts";
 import { RunScope } from "./run-scope.ts";
@@ -103,7 +103,7 @@ export function runV2Routes(deps: TraceDeps): Route[] {
           filters: readFilters(query.filter),
         });
         const context = serializationContext(deps.settings, scope, c);
-        const known = await loadTiers(deps, scope, selection);
+        const known = await loadScope(deps, scope, selection);
         const runs = serializeRuns(deps, known, context, selection, planV2(query.selects), false);
         return jsonFrom(surround('{"items":', runs, "}"));
       },

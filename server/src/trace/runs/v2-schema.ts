@@ -87,7 +87,7 @@ export const run = z
     id: uuid,
     name: z.string(),
     run_type: z.enum(RUN_TYPES.map((type) => type.toUpperCase())),
-    status: z.enum(["SUCCESS", "ERROR", "PENDING"]),
+    status: z.enum(["SUCCESS", "ERROR", "PENDING", "INTERRUPTED", "INCOMPLETE"]),
     start_time: z.string(),
     end_time: z.string().nullable(),
     latency_seconds: z.number(),
@@ -112,6 +112,8 @@ export const traceItem = z.object({
     total_cost: z.number().nullable(),
     first_token_time: z.string().nullable(),
   }),
+  /** The trace's root has not arrived; `root_run` stands in for it. */
+  is_provisional_root: z.literal(true).optional(),
 });
 export const tracesPage = z.object({
   items: z.array(traceItem),

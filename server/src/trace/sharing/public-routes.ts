@@ -14,6 +14,7 @@ import { planV2 } from "../runs/serialize-v2.ts";
 import { serializePage, retrieveRunV2 } from "../runs/query-v2.ts";
 import { serializeRuns } from "../runs/query-runs.ts";
 import * as run from "../runs/query-schema.ts";
+import { loadScope } from "../runs/load-scope.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import type { RunSelection } from "../runs/selection.ts";
 import * as v2Schema from "../runs/v2-schema.ts";
@@ -32,8 +33,8 @@ const HIDDEN = new Set(["PROJECT_ID", "APP_PATH", "REFERENCE_EXAMPLE_ID", "REFER
 const publicSelects = (selects: readonly string[] | undefined) => selects?.filter((name) => !HIDDEN.has(name));
 
 export function publicRunRoutes(deps: TraceDeps): Route[] {
-  const selectTrace = ({ tenant_id, project_id, trace_id }: Share) => ({
-    scope: RunScope.ofTenant(tenant_id),
+  const selectTrace = async ({ tenant_id, project_id, trace_id }: Share) => ({
+    scope: await loadScope(deps, RunScope.ofTenant(tenant_id)),
     selection: { projects: [project_id], traces: [trace_id] } satisfies RunSelection,
   });
   return [
@@ -46,9 +47,9 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
       out: { 200: run.sharedRun },
       async handler({ params, c }) {
         const share = await openShare(deps, params.share_token);
-        const { scope, selection } = selectTrace(share);
+        const { scope, selection } = await selectTrace(share);
         const context = serializationContext(deps.settings, scope, c);
-        const root = { ...selection, is_root: true };
+        const root = { ...selection, is_head: true };
         const { items } = await serializePage(deps, scope, context, root, planShared(), {
           descending: false,
           limit: 1,
@@ -67,7 +68,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
       out: { 200: run.sharedRun },
       async handler({ params, c }) {
         const share = await openShare(deps, params.share_token);
-        const { scope, selection } = selectTrace(share);
+        const { scope, selection } = await selectTrace(share);
         const context = serializationContext(deps.settings, scope, c);
         const selected = { ...selection, ids: [params.run_id] };
         const { items } = await serializePage(deps, scope, context, selected, planShared(), {
@@ -88,7 +89,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
       out: { 200: z.object({ runs: z.array(run.sharedRun), cursors: z.object({ next: z.null(), prev: z.null() }) }) },
       async handler({ params, body, c }) {
         const share = await openShare(deps, params.share_token);
-        const { scope, selection } = selectTrace(share);
+        const { scope, selection } = await selectTrace(share);
         const context = serializationContext(deps.settings, scope, c);
         const runs = { ...selection, ids: body.id ?? undefined };
         return jsonFrom(
@@ -113,7 +114,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
         out: { 200: z.array(run.sharedRun) },
         async handler({ params, query, c }) {
           const share = await openShare(deps, params.share_token);
-          const { scope, selection } = selectTrace(share);
+          const { scope, selection } = await selectTrace(share);
           const context = serializationContext(deps.settings, scope, c);
           const named = new URLSearchParams(params.query?.slice("runs".length)).getAll("id");
           const ids = z
@@ -149,7 +150,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
       out: { 200: z.object({ items: z.array(v2Schema.run) }) },
       async handler({ params, body, c }) {
         const share = await openShare(deps, params.share_token);
-        const { scope, selection } = selectTrace(share);
+        const { scope, selection } = await selectTrace(share);
         const context = serializationContext(deps.settings, scope, c);
         const runs = serializeRuns(deps, scope, context, selection, planV2(publicSelects(body.selects)), false);
         return jsonFrom(surround('{"items":', runs, "}"));
@@ -166,7 +167,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
       out: { 200: v2Schema.run },
       async handler({ params, query, c }) {
         const share = await openShare(deps, params.share_token);
-        const { scope, selection } = selectTrace(share);
+        const { scope, selection } = await selectTrace(share);
         const context = serializationContext(deps.settings, scope, c);
         const selected = { ...selection, ids: [params.run_id] };
         return rawJson(await retrieveRunV2(deps, scope, context, selected, publicSelects(query.selects)));

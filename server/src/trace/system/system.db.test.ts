@@ -117,12 +117,13 @@ test("links that clients build from the platform's URL lead to the console", asy
   for (const path of [
     "/o/t/projects/p/x/r/y?poll=true",
     "/o/t/datasets/x/compare?selectedSessions=z",
-    "/o/t/a%0Ab",
+    "/o/t/a%20b",
     "/public/t/r",
   ]) {
     const { status, headers } = await call("GET", path);
     expect([status, headers.get("location")]).toEqual([302, `http://localhost:3000${path}`]);
   }
+  expect((await call("GET", "/o/t/a%0Ab")).status).toBe(400);
 });
 
 test("removed endpoints are 410", async () => {

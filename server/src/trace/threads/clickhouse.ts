@@ -34,7 +34,7 @@ export interface ThreadPosition {
 export type ThreadSelection = RunSelection & { projects: [string] };
 
 const selectRoots = (scope: RunScope, selection: ThreadSelection): Fragment =>
-  fromRuns(scope, { ...selection, is_root: true, has_thread: true });
+  fromRuns(scope, { ...selection, is_head: true, has_thread: true });
 
 /** Lists threads, latest turn first. */
 export async function selectThreads(

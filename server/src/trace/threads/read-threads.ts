@@ -35,7 +35,7 @@ async function about(
   const [totals, feedback] = await Promise.all([
     readThreadTotals(clickhouse, scope, ofPage),
     computeFeedbackStats(clickhouse, scope, {
-      selection: { ...ofPage, is_root: true },
+      selection: { ...ofPage, is_head: true },
       grouping: { attribute: "thread" },
     }),
   ]);

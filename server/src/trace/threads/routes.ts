@@ -8,7 +8,7 @@ import { readCursor } from "../runs/cursor.ts";
 import { serializationContext } from "../runs/serialization-context.ts";
 import { checkProjects } from "../runs/query-runs.ts";
 import { readFilters, pageText, serializePage } from "../runs/query-v2.ts";
-import { loadTiers } from "../runs/load-tiers.ts";
+import { loadScope } from "../runs/load-scope.ts";
 import { limited } from "../runs/limited.ts";
 import { answerPage } from "../runs/page-answer.ts";
 import { RunScope } from "../runs/run-scope.ts";
@@ -45,7 +45,7 @@ export function threadRoutes(deps: TraceDeps): Route[] {
       errors: [400, 404],
       async handler({ body, principal, c }) {
         const selection = groupSelection(body);
-        const scope = await loadTiers(deps, RunScope.of(principal), selection);
+        const scope = await loadScope(deps, RunScope.of(principal), selection);
         await checkProjects(deps, scope, [body.session_id]);
         return c.json(await groupByThread(deps, scope, selection, body));
       },
@@ -60,10 +60,10 @@ export function threadRoutes(deps: TraceDeps): Route[] {
       errors: [400, 404],
       async handler({ body, principal, c }) {
         const selection = groupSelection(body);
-        const scope = await loadTiers(deps, RunScope.of(principal), selection);
+        const scope = await loadScope(deps, RunScope.of(principal), selection);
         await checkProjects(deps, scope, [body.session_id]);
         const [figures, group_count] = await Promise.all([
-          statsOfRuns(deps, scope, { ...selection, is_root: true, has_thread: true }),
+          statsOfRuns(deps, scope, { ...selection, is_head: true, has_thread: true }),
           countThreads(deps.clickhouse, scope, selection),
         ]);
         return c.json({ ...figures, group_count });
@@ -112,7 +112,7 @@ function threadV2Routes(deps: TraceDeps): Route[] {
           filters: readFilters(body.filter, body.thread_filter, body.trace_filter),
           tree_filter: readFilters(body.tree_filter)[0],
         });
-        const known = await loadTiers(deps, scope, selection);
+        const known = await loadScope(deps, scope, selection);
         const page = await queryThreads(deps, known, selection, { limit: body.page_size, cursor: body.cursor });
         return answerPage(c, JSON.stringify(page));
       },
@@ -132,7 +132,7 @@ function threadV2Routes(deps: TraceDeps): Route[] {
         const selection = limited({
           projects: [query.project_id],
           threads: [params.thread_id],
-          is_root: true,
+          is_head: true,
           filters: readFilters(query.filter),
         });
         const page = { descending: false, limit: query.page_size, after: readCursor(query.cursor) };
@@ -158,7 +158,7 @@ function threadV2Routes(deps: TraceDeps): Route[] {
           threads: [params.thread_id],
           filters: readFilters(query.filter),
         });
-        return c.json(await statsOfThread(deps, await loadTiers(deps, scope, selection), selection, query.selects));
+        return c.json(await statsOfThread(deps, await loadScope(deps, scope, selection), selection, query.selects));
       },
     }),
   ];

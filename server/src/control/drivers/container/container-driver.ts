@@ -9,6 +9,7 @@ import { join } from "node:path";
 
 import type { Log } from "../../../base/log.ts";
 import type { Outbound } from "../../../base/outbound/outbound.ts";
+import { reservedReason } from "../../deployment-records/reserved-names.ts";
 import type { Source } from "../../deployment-records/schema.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
 import type { ImageSource } from "../../registry/image-source.ts";
@@ -156,8 +157,10 @@ export class ContainerDriver implements Driver {
       const proxies = [environment["HEDDLE_TRUSTED_PROXIES"] ?? "", ...(await this.#gateways(network))];
       environment["HEDDLE_TRUSTED_PROXIES"] = proxies.filter((proxy) => proxy !== "").join(",");
     }
-    // registry credentials are for the engine only
-    for (const { name } of params.config.resource_spec?.image_pull_secrets ?? []) delete environment[name];
+    // registry credentials are for the engine only; the owner names them, and must not take the platform's variables away
+    for (const { name } of params.config.resource_spec?.image_pull_secrets ?? []) {
+      if (reservedReason(name, "self_hosted") === null) delete environment[name];
+    }
     if (network === "host") return environment;
     if (address !== undefined) return replaceLoopback(environment, address);
     const unreachable = onLoopback(environment);

@@ -1,3 +1,4 @@
+import { withOwnerLabels } from "../../deployment-records/owner-labels.ts";
 import type { SourceConfig } from "../../deployment-records/schema.ts";
 import type { InstanceParams } from "../driver.ts";
 
@@ -16,6 +17,7 @@ export interface SpecSettings {
   containerPids: number;
   containerReadOnly: boolean;
   containerTmpMb: number;
+  ownerLabels: readonly string[];
 }
 
 const MB = 1024 * 1024;
@@ -50,7 +52,7 @@ export function containerSpec(
     Image: options.image,
     Env: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
     Labels: {
-      ...containerLabels(params.config),
+      ...ownerLabels(params.config, settings.ownerLabels),
       [LABELS.place]: options.place,
       [LABELS.deployment]: params.deploymentId,
       [LABELS.revision]: params.revisionId,
@@ -78,8 +80,8 @@ export function containerSpec(
   };
 }
 
-function containerLabels(config: SourceConfig): Record<string, string> {
-  const labels = config.resource_spec?.["labels"];
+function ownerLabels(stored: SourceConfig, listed: readonly string[]): Record<string, string> {
+  const labels = withOwnerLabels(stored, listed).config.resource_spec?.["labels"];
   if (typeof labels !== "object" || labels === null) return {};
   return Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]));
 }

@@ -27,6 +27,8 @@ test("reads the base image, the lines and the version of Node.js", async () => {
     nodeVersion: "22",
   });
   expect((await read({ dockerfile_lines: lines.slice(2) })).lines).toEqual(["copy a b"]);
+  const flags = ["COPY --chown=1:1 --chmod=755 --link a b", "ADD --checksum=sha256:0 --unpack=true a b", "RUN a --b"];
+  expect((await read({ dockerfile_lines: flags })).lines).toEqual(flags);
   expect(await read({})).toEqual({ baseImage: null, lines: [], nodeVersion: null });
 });
 
@@ -42,6 +44,10 @@ test.each([
   ["the engine's network", "RUN --network=host ls"],
   ["a remote file", "ADD http://169.254.169.254/latest /meta"],
   ["a remote repository", "ADD git@example.com:a/b.git /b"],
+  ["a flag that an engine may add", "RUN --secret=id=token cat /run/secrets/token"],
+  ["a flag of another instruction", "RUN --chown=1 ls"],
+  ["a flag after an allowed one", "COPY --chown=1:1 --context=other a b"],
+  ["a remote repository's history", "ADD --keep-git-dir=true a b"],
   ["a trigger", "ONBUILD RUN ls"],
   ["a here-document", "RUN <<EOF\nls\nEOF"],
 ])("rejects %s", async (_, line) => {

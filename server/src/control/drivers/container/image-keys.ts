@@ -36,7 +36,19 @@ export async function readImageKeys(configFile: string): Promise<ImageKeys> {
   return { baseImage: baseImage ?? null, lines, nodeVersion: node == null ? null : String(node) };
 }
 
-const ALLOWED = ["RUN", "ENV", "ARG", "COPY", "ADD", "WORKDIR", "USER", "SHELL", "LABEL"];
+/** Instructions, with the flags that each may have. */
+const ALLOWED: Record<string, readonly string[]> = {
+  RUN: [],
+  ENV: [],
+  ARG: [],
+  COPY: ["chown", "chmod", "link", "parents", "exclude"],
+  ADD: ["chown", "chmod", "link", "exclude", "checksum", "unpack"],
+  WORKDIR: [],
+  USER: [],
+  SHELL: [],
+  LABEL: [],
+};
+/** Refused wherever they are in a line: engines disagree about where the flags of an instruction end. */
 const FLAGS = /--(?:from|mount|network|security|device)\b/i;
 const REMOTE = /^ADD\b.*(?:\b\w+:\/\/|\bgit@)/i;
 
@@ -50,9 +62,16 @@ function checkLines(lines: string[]): void {
   for (const line of joined) {
     const instruction = line.trim();
     if (instruction === "") continue;
-    const [name] = instruction.split(/\s/, 1);
-    if (!ALLOWED.includes(name!.toUpperCase())) {
-      throw refused(instruction, `the instructions ${ALLOWED.join(", ")} are supported, without here-documents`);
+    const [name, ...words] = instruction.split(/\s+/) as [string, ...string[]];
+    const flags = Object.hasOwn(ALLOWED, name.toUpperCase()) ? ALLOWED[name.toUpperCase()]! : null;
+    if (flags === null) {
+      const names = Object.keys(ALLOWED).join(", ");
+      throw refused(instruction, `the instructions ${names} are supported, without here-documents`);
+    }
+    const end = words.findIndex((word) => !word.startsWith("--"));
+    for (const word of words.slice(0, end === -1 ? undefined : end)) {
+      const flag = word.slice(2).split("=", 1)[0]!.toLowerCase();
+      if (!flags.includes(flag)) throw refused(instruction, `${name} may not have the flag --${flag}`);
     }
     if (REMOTE.test(instruction)) throw refused(instruction, "fetch files with RUN and curl instead");
   }

@@ -16,9 +16,16 @@ import { dirname, join, relative } from "node:path";
 
 import { installDirectory } from "../../builds/install-directory.ts";
 import { installCommand, programIn } from "../../builds/package-manager.ts";
-import { pythonInstallation } from "../../builds/python-packages.ts";
+import { adoptEnvironment, environmentKey, pythonInstallation } from "../../builds/python-packages.ts";
 import { readProjectConfig } from "../../builds/project-config.ts";
-import { linkPackages, notePackages, packagesKey, takePackages } from "../../builds/reuse-packages.ts";
+import {
+  linkPackages,
+  NODE_PACKAGES,
+  notePackages,
+  packagesKey,
+  PYTHON_PACKAGES,
+  takePackages,
+} from "../../builds/reuse-packages.ts";
 import { runCommand } from "../../builds/run-command.ts";
 import { unpack } from "../../builds/unpack.ts";
 import type { SourceConfig } from "../../deployment-records/schema.ts";
@@ -166,16 +173,30 @@ export class ProcessDriver implements Driver {
     const isPlain = !isChosen && !params.config.build_command;
     const key = install !== null && isPlain ? packagesKey(where, install, environment) : null;
     const note = key === null ? null : { deployment: params.deploymentId, key, where: relative(root, where) };
-    const reusedFrom =
-      note &&
-      (await takePackages(join(directory, "builds"), home, note, isolation.kind === "none" ? linkPackages : copy));
+    const builds = join(directory, "builds");
+    const fastest = isolation.kind === "none" ? linkPackages : copy;
+    const reusedFrom = note && (await takePackages(builds, home, NODE_PACKAGES, note, fastest));
     if (reusedFrom !== null)
       log.write(`The lock file is unchanged since revision ${reusedFrom}: reusing its packages.`);
     else if (install !== null) await run(install, isChosen ? root : where);
     const python = isChosen ? null : pythonInstallation(root, join(root, params.configPath));
-    if (python !== null) await run(python.command, python.directory, "The installation of the Python packages");
-    else if (install === null) log.write("No package.json and no Python code: nothing to install.");
-    if (note) await notePackages(home, note);
+    if (python !== null) {
+      const at = relative(root, python.directory);
+      const key = environmentKey(root, python, environment);
+      const environmentNote = { deployment: params.deploymentId, key, where: at };
+      const from = isPlain ? await takePackages(builds, home, PYTHON_PACKAGES, environmentNote, copy) : null;
+      const title = "The installation of the Python packages";
+      if (from !== null) {
+        log.write(`The inputs of the Python packages are unchanged since revision ${from}: reusing its environment.`);
+        const [old, own] = [join(builds, from, "src", at, ".venv"), join(root, at, ".venv")];
+        const command = adoptEnvironment(python, old, own);
+        await runCommand({ ...common, onStart, command, title, directory: python.directory, confine: confine([]) });
+      }
+      const isWhole = from !== null && existsSync(join(python.directory, ".venv"));
+      if (!isWhole || !python.isFromIndex) await run(python.command, python.directory, title);
+      if (isPlain) await notePackages(home, PYTHON_PACKAGES, environmentNote);
+    } else if (install === null) log.write("No package.json and no Python code: nothing to install.");
+    if (note) await notePackages(home, NODE_PACKAGES, note);
     if (params.config.build_command) await run(params.config.build_command, configDirectory);
   }
 

@@ -28,7 +28,7 @@ async function serve() {
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const credentials = async () => ({ token: null, cert: null, key: null });
   const api = new KubernetesApi({
-    ...{ server: url, ca: null, serverName: null, insecure: false, namespace: null },
+    ...{ server: url, ca: null, serverName: null, insecure: false, namespace: null, ownNamespace: null },
     credentials,
   });
   atEnd(() => api.close());

@@ -119,3 +119,28 @@ test("in a pod, uses its service account, whose token the kubelet replaces", asy
   const plain = { directory, environment: { KUBERNETES_SERVICE_HOST: "10.0.0.1" } };
   expect((await openAccess(undefined, plain)).server.href).toBe("https://10.0.0.1/");
 });
+
+test("knows the namespace in which it runs itself, also with a kubeconfig file of its own cluster", async () => {
+  const directory = testDirectory();
+  const pod = { directory, environment: { KUBERNETES_SERVICE_HOST: "10.0.0.1" } };
+  for (const [name, text] of Object.entries({ token: "t", namespace: "platform\n", "ca.crt": "authority\n" })) {
+    writeFileSync(join(directory, name), text);
+  }
+  const own = async (server: string, ca: string) => {
+    const path = join(directory, "config");
+    const cluster = { server, "certificate-authority-data": Buffer.from(ca).toString("base64") };
+    const config = {
+      "current-context": "c",
+      clusters: [{ name: "c", cluster }],
+      contexts: [{ name: "c", context: { cluster: "c", user: "u", namespace: "agents" } }],
+      users: [{ name: "u", user: { token: "t" } }],
+    };
+    writeFileSync(path, JSON.stringify(config));
+    return (await openAccess(path, pod)).ownNamespace;
+  };
+  expect((await openAccess(undefined, pod)).ownNamespace).toBe("platform");
+  expect(await own("https://10.0.0.1:6443", "another")).toBe("platform");
+  expect(await own("https://kubernetes.default.svc", "another")).toBe("platform");
+  expect(await own("https://cluster.example", "authority")).toBe("platform");
+  expect(await own("https://cluster.example", "another")).toBeNull();
+});

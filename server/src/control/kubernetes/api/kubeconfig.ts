@@ -82,15 +82,35 @@ export interface ClusterAccess {
   insecure: boolean;
   /** Namespace of the context or of this pod; null if there is none. */
   namespace: string | null;
+  /** Namespace in which this process itself runs, if it is a pod of this cluster; null if it is not. */
+  ownNamespace: string | null;
   credentials(): Promise<Credentials>;
 }
 
 /** Reads a kubeconfig file or, without a path, the service account of this pod. Throws ConfigError when it cannot. */
 export async function openAccess(path: string | undefined, pod: PodAccount = THIS_POD): Promise<ClusterAccess> {
-  return path === undefined ? readServiceAccount(pod) : readKubeconfig(path);
+  return path === undefined ? readServiceAccount(pod) : readKubeconfig(path, pod);
 }
 
-function readServiceAccount({ directory, environment }: PodAccount): ClusterAccess {
+function readFileOf({ directory }: PodAccount, name: string): Buffer | null {
+  const path = `${directory}/${name}`;
+  return existsSync(path) ? readFileSync(path) : null;
+}
+
+/** Namespace of this pod; null outside of a cluster. */
+const podNamespace = (pod: PodAccount): string | null => readFileOf(pod, "namespace")?.toString().trim() ?? null;
+
+/** Whether a kubeconfig file names the cluster in which this pod runs, by its address or its certificate authority. */
+function isOwnCluster(pod: PodAccount, server: URL, ca: Buffer | null): boolean {
+  const host = server.hostname.replace(/^\[|\]$/g, "");
+  if (host === pod.environment["KUBERNETES_SERVICE_HOST"] || /^kubernetes(\.default(\.svc(\..*)?)?)?$/.test(host))
+    return true;
+  const own = readFileOf(pod, "ca.crt")?.toString().trim();
+  return own !== undefined && own !== "" && ca?.toString().trim() === own;
+}
+
+function readServiceAccount(pod: PodAccount): ClusterAccess {
+  const { directory, environment } = pod;
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = "443" } = environment;
   if (host === undefined || !existsSync(`${directory}/token`)) {
     throw new ConfigError(
@@ -98,18 +118,20 @@ function readServiceAccount({ directory, environment }: PodAccount): ClusterAcce
     );
   }
   const file = (name: string) => readFileSync(`${directory}/${name}`);
+  const namespace = podNamespace(pod);
   return {
     server: new URL(`https://${host.includes(":") ? `[${host}]` : host}:${port}`),
     ca: file("ca.crt"),
     serverName: null,
     insecure: false,
-    namespace: existsSync(`${directory}/namespace`) ? file("namespace").toString().trim() : null,
+    namespace,
+    ownNamespace: namespace,
     // the kubelet replaces the token before it expires
     credentials: async () => ({ token: file("token").toString().trim(), cert: null, key: null }),
   };
 }
 
-async function readKubeconfig(path: string): Promise<ClusterAccess> {
+async function readKubeconfig(path: string, pod: PodAccount): Promise<ClusterAccess> {
   if (!existsSync(path)) throw new ConfigError(`HEDDLE_KUBECONFIG: there is no file ${path}.`);
   const { parse } = await import("yaml");
   let parsed;
@@ -133,12 +155,15 @@ async function readKubeconfig(path: string): Promise<ClusterAccess> {
       : file !== undefined
         ? readFileSync(resolve(dirname(path), file))
         : null;
+  const server = new URL(cluster.server);
+  const ca = read(cluster["certificate-authority-data"], cluster["certificate-authority"]);
   return {
-    server: new URL(cluster.server),
-    ca: read(cluster["certificate-authority-data"], cluster["certificate-authority"]),
+    server,
+    ca,
     serverName: cluster["tls-server-name"] ?? null,
     insecure: cluster["insecure-skip-tls-verify"] ?? false,
     namespace: context.namespace ?? null,
+    ownNamespace: isOwnCluster(pod, server, ca) ? podNamespace(pod) : null,
     credentials: readUser(user, read, dirname(path)),
   };
 }

@@ -35,8 +35,15 @@ export function openPassages(directory: string): void {
   for (const path of passages) mkdirSync(path, { recursive: true, mode: 0o711 });
   closeOthers(dirname(directory), [directory]);
   closeOthers(directory, passages);
-  for (const path of [dirname(directory), directory, ...passages]) chmodSync(path, 0o711);
+  for (const path of passagesTo(directory)) chmodSync(path, 0o711);
 }
+
+/** Returns the directories that deployments' users traverse to their files, from the data directory on. */
+export const passagesTo = (directory: string): string[] => [
+  dirname(directory),
+  directory,
+  ...PASSAGES.map((name) => join(directory, name)),
+];
 
 function closeOthers(directory: string, passages: string[]): void {
   for (const name of readdirSync(directory)) {

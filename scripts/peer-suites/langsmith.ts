@@ -1,0 +1,78 @@
+import { cpSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { type RunningServer, startLockedTraces } from "../../conformance/server.ts";
+import { installPackages } from "../install-packages.ts";
+import { createEnvironment } from "../python-environments.ts";
+import { newestPython } from "./langgraph.ts";
+import { edit, readJestReport, readJUnitReport, runTests, type Suite } from "./suite.ts";
+
+/** Test files that call model providers or the vendor's own services, which need accounts. */
+const VENDOR_FILES = /wrapped_|claude_agent|openai_agents|vercel|sandbox|perf\.int/;
+
+/** What both SDKs read from the environment. */
+const environment = ({ url, key }: RunningServer & { key: string }) => ({
+  LANGSMITH_ENDPOINT: `${url}/api/v1`,
+  LANGCHAIN_ENDPOINT: `${url}/api/v1`,
+  LANGSMITH_API_KEY: key,
+  LANGCHAIN_API_KEY: key,
+  LANGSMITH_TRACING: "false",
+});
+
+async function withTraces<Result>(work: (env: Record<string, string>) => Promise<Result>): Promise<Result> {
+  const server = await startLockedTraces({ HEDDLE_RATE_LIMITS: "off" });
+  try {
+    return await work(environment(server));
+  } finally {
+    await server.stop();
+  }
+}
+
+export const langSmithSuites: Suite[] = [
+  {
+    name: "langsmith-js",
+    async run({ checkout, directory }) {
+      const source = join(checkout, "js");
+      cpSync(source, directory, { recursive: true, filter: (path) => !path.includes("node_modules") });
+      // of the package manager that the repository uses
+      writeFileSync(join(directory, ".npmrc"), "legacy-peer-deps=true\n");
+      installPackages(directory);
+      // a test that fails once has failed
+      writeFileSync(join(directory, "jest.setup.cjs"), "");
+      const files = readdirSync(join(directory, "src/tests"))
+        .filter((file) => file.endsWith(".int.test.ts") && !VENDOR_FILES.test(file))
+        .map((file) => `src/tests/${file}`);
+      const report = join(directory, "report.json");
+      const args = ["--experimental-vm-modules", "node_modules/jest/bin/jest.js", "--testTimeout", "100000"];
+      return withTraces(async (env) => {
+        await runTests(
+          process.execPath,
+          [...args, "--json", `--outputFile=${report}`, "--runTestsByPath", ...files],
+          directory,
+          env,
+        );
+        return readJestReport(report);
+      });
+    },
+  },
+  {
+    name: "langsmith-python",
+    async run({ checkout, directory }) {
+      cpSync(join(checkout, "python"), directory, { recursive: true });
+      const python = createEnvironment(join(directory, ".environment"), newestPython(), [
+        `${directory}[pytest,vcr]`,
+        ...["pytest", "pytest-asyncio", "pytest-rerunfailures", "pytest-socket", "pytest-timeout", "httpx", "fastapi"],
+        ...["uvicorn", "numpy", "pandas", "attrs", "dataclasses-json", "python-dotenv", "opentelemetry-sdk"],
+        ...["langchain", "langchain-core", "langchain-classic", "langgraph", "openai", "anthropic", "multipart"],
+      ]);
+      edit(join(directory, "pyproject.toml"), [/^addopts = .*$/m, 'addopts = ""']);
+      const report = join(directory, "report.xml");
+      return withTraces(async (env) => {
+        const tests = ["tests/integration_tests", "tests/evaluation"];
+        const args = ["-m", "pytest", ...tests, "--ignore=tests/integration_tests/wrappers", "-q", "--timeout=120"];
+        await runTests(python, [...args, `--junitxml=${report}`], directory, env);
+        return readJUnitReport(report);
+      });
+    },
+  },
+];
