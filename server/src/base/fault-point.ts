@@ -1,9 +1,8 @@
 /**
  * Named points at which a crash test kills this process, like a power failure: `name:n` in HEDDLE_FAULT_POINTS sends
- * SIGKILL when the point is reached for the n-th time. Other tests pass functions that do something at a point; where
- * they may take their time, the caller awaits it.
+ * SIGKILL when the point is reached for the n-th time.
  */
-export type FaultPoint = (name: string) => void | Promise<void>;
+export type FaultPoint = (name: string) => void;
 
 export function createFaultPoint(spec: string | undefined): FaultPoint {
   if (!spec) return () => {};

@@ -84,6 +84,7 @@ test("answers invalid commands with an error, and keeps the socket open", async 
     ["null", "Protocol commands must include an integer id and string method."],
     ['{"id":-1,"method":"x"}', "Protocol commands must include an integer id and string method."],
     ['{"id":1}', "Protocol commands must include an integer id and string method."],
+    [`{"id":1,"params":${"[".repeat(5000)}`, "The request body is nested more than 1000 levels deep."],
   ];
   for (const [i, [text, message]] of cases.entries()) {
     client.socket.send(text);

@@ -151,6 +151,8 @@ test("an image is found by tag and digest, and only when all of its blobs exist"
   expect(await put("{", "bad")).toBe("400 MANIFEST_INVALID");
   expect(await put("null", "bad")).toBe("400 MANIFEST_INVALID");
   expect(await put(manifest({ layers: "x" }))).toBe("400 MANIFEST_INVALID");
+  expect(await put(`{"config":{},"layers":[${"{},".repeat(1_000_000)}{}]}`)).toBe("400 MANIFEST_INVALID");
+  expect(await put(`{"config":${"[".repeat(100_000)}`)).toBe("400 MANIFEST_INVALID");
   expect(await put(JSON.stringify({ config: { digest: sha256Digest("x") } }))).toBe("400 MANIFEST_INVALID");
   expect(await put(manifest({ config: { digest } }), sha256Digest("else"))).toBe("400 DIGEST_INVALID");
 

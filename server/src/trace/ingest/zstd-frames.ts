@@ -59,7 +59,7 @@ export class ZstdFrames {
   }
 
   #readFrame(): void {
-    const [a, b, c, d, descriptor = 0] = this.#header as [number, number, number, number, number];
+    const [a, b, c, d, descriptor] = this.#header as [number, number, number, number, number];
     const magic = (a | (b << 8) | (c << 16) | (d << 24)) >>> 0;
     if ((magic & 0xfffffff0) >>> 0 === SKIPPABLE) {
       if (this.#header.length < 8) return void (this.#wanted = 8);

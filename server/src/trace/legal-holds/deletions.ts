@@ -3,7 +3,6 @@ import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import { ownConnection, type Sql, type Transaction } from "../../base/db/connect.ts";
 import { lockedInTime } from "../../base/db/lock-timeout.ts";
 import { unavailable } from "../../base/errors.ts";
-import type { FaultPoint } from "../../base/fault-point.ts";
 
 /** First key of the advisory locks, one per workspace; unique to this purpose. */
 const LOCK = 7_236_547;
@@ -14,6 +13,8 @@ const HOLD_WAIT = "20s";
 /** Rejects with HeldError while something that would be deleted is held. */
 export type RefuseHeld = (sql: Transaction) => Promise<void>;
 
+type ReachPoint = (name: string) => Promise<void>;
+
 /**
  * Deletions and the placing of legal holds exclude each other, by an advisory lock per workspace: batches share it, and
  * a hold is placed alone. Each batch therefore sees every hold that was answered, and a hold is answered when no batch
@@ -21,10 +22,11 @@ export type RefuseHeld = (sql: Transaction) => Promise<void>;
  */
 export class Deletions {
   readonly #sql: Sql;
-  readonly faultPoint: FaultPoint;
+  /** Called at points where tests let something else happen. */
+  readonly faultPoint: ReachPoint;
   readonly #batches = new ConcurrencyLimit(MAX_BATCHES);
 
-  constructor(sql: Sql, faultPoint: FaultPoint = () => {}) {
+  constructor(sql: Sql, faultPoint: ReachPoint = () => Promise.resolve()) {
     this.#sql = sql;
     this.faultPoint = faultPoint;
   }

@@ -117,9 +117,7 @@ test("accepts honest requests: many spans, many attributes, long texts", () => {
 test("refuses resources that would be stored with too many spans, and too many spans", () => {
   const resource = Buffer.concat([field(1, field(1, "k"), field(2, text("x".repeat(100_000))))]);
   const each = (count: number) => Array.from({ length: count }, (_, n) => span(n));
-  const decodeAll = (body: Buffer) => {
-    return [...spans(body, MIB)].length;
-  };
+  const decodeAll = (body: Buffer) => [...spans(body, MIB)].length;
   expect(decodeAll(request(each(10), resource))).toBe(10);
   expect(() => decodeAll(request(each(11), resource))).toThrow(expect.objectContaining({ status: 413 }));
   expect(() => decodeAll(request(each(50_001)))).toThrow(expect.objectContaining({ status: 413 }));
