@@ -743,6 +743,8 @@ create table projects (
   retention_days integer,
   created_at timestamp with time zone not null default now(),
   modified_at timestamp with time zone not null default now(),
+  incomplete_after_hours integer,
+  constraint projects_incomplete_after_hours_check CHECK ((incomplete_after_hours > 0)),
   constraint projects_retention_days_check CHECK ((retention_days > 0)),
   constraint projects_trace_tier_check CHECK ((trace_tier = ANY (ARRAY['longlived'::text, 'shortlived'::text]))),
   constraint projects_pkey PRIMARY KEY (tenant_id, project_id),
@@ -1262,6 +1264,7 @@ CREATE INDEX organization_members_by_user ON public.organization_members USING b
 CREATE INDEX projects_by_dataset ON public.projects USING btree (tenant_id, reference_dataset_id) WHERE (reference_dataset_id IS NOT NULL);
 CREATE INDEX projects_by_metadata ON public.projects USING gin (((extra -> 'metadata'::text)) jsonb_path_ops);
 CREATE INDEX projects_by_start ON public.projects USING btree (tenant_id, start_time DESC, project_id);
+CREATE INDEX projects_incomplete_after ON public.projects USING btree (tenant_id) WHERE (incomplete_after_hours IS NOT NULL);
 CREATE INDEX protocol_events_by_run ON public.protocol_events USING btree (run_id);
 CREATE INDEX protocol_runs_by_end ON public.protocol_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX protocol_runs_by_thread ON public.protocol_runs USING btree (thread_id);

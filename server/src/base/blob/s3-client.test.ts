@@ -14,7 +14,7 @@ test("clients print no notice of the SDK, and leave no variable for other progra
   `;
   const repository = fileURLToPath(new URL("../../../..", import.meta.url));
   const args = ["--import", "tsx", "--input-type=module", "-e", script];
-  const { NODE_NO_WARNINGS: _, ...env } = process.env;
+  const env = { ...process.env, NODE_NO_WARNINGS: "" };
   const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: repository, env, encoding: "utf8" });
   expect([stdout, stderr]).toEqual(["left: \n", ""]);
 });
