@@ -67,6 +67,7 @@ export default defineConfig({
           ...shared,
           name: "security",
           include: ["test/{security,hostile}/**/*.test.ts"],
+          exclude: ["test/security/**/*.python.test.ts"],
           globalSetup: ["server/test/cluster.ts"],
         },
       },
@@ -110,7 +111,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "python",
-          include: [`${CODE}/**/*.python.test.ts`],
+          include: [`${CODE}/**/*.python.test.ts`, "test/security/**/*.python.test.ts"],
           globalSetup: ["server/test/cluster.ts"],
         },
       },

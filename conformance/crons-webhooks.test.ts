@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { client, sdks } from "./clients.ts";
 import { UNKNOWN_ID } from "./frames.ts";
+import { refuseSent } from "./secrets.ts";
 
 interface Message {
   path: string;
@@ -13,16 +14,21 @@ interface Message {
 }
 
 const messages: Message[] = [];
+let received = "";
 const hook = createServer((request, response) => {
   let text = "";
   request.on("data", (part: Buffer) => (text += part.toString()));
   request.on("end", () => {
+    received += `${JSON.stringify(request.rawHeaders)}${text}\n`;
     messages.push({ path: request.url!, json: JSON.parse(text) as unknown });
     response.end();
   });
 });
 beforeAll(() => new Promise<void>((listening) => hook.listen(0, "127.0.0.1", listening)));
-afterAll(() => void hook.close());
+afterAll(() => {
+  hook.close();
+  refuseSent("a webhook", received);
+});
 const hookUrl = (path: string) => `http://127.0.0.1:${(hook.address() as AddressInfo).port}${path}`;
 async function waitForMessage(path: string, timeout = 10_000) {
   const find = () => messages.find((message) => message.path === path);

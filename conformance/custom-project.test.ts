@@ -6,9 +6,9 @@ import { Client as ClientV2 } from "langgraph-sdk-v2";
 import { afterAll, describe, expect, test } from "vitest";
 
 import type { Client } from "./clients.ts";
-import { isPython, startProject } from "./server.ts";
+import { startOwnProject } from "./server.ts";
 
-const server = await startProject(`conformance/custom-project${isPython ? "-python" : ""}/langgraph.json`);
+const server = await startOwnProject("custom-project");
 afterAll(() => server.stop());
 
 const SDKS = [

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
 import WebSocket from "ws";
 import { client, connectTo, url } from "./clients.ts";
+import { has } from "./features.ts";
 import { Network } from "./network.ts";
 import { isPython } from "./server.ts";
 
@@ -24,7 +25,7 @@ const written = (data: unknown): unknown => (isPython ? data : (data as { payloa
 
 const user = (content: string) => ({ messages: [{ role: "user", content }] });
 
-describe.each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) => {
+describe.runIf(has("protocol v2")).each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) => {
   function connect(assistantId: string, threadId: string = randomUUID()): Stream {
     const stream = client.threads.stream(threadId, { assistantId, transport, webSocketFactory });
     open.push(stream);
@@ -202,5 +203,16 @@ describe.runIf(isPython)("protocol v2 of Python graphs, which has the events of 
     expect(child.map(([method]) => method)).toEqual(["values", "lifecycle", "custom", "values", "values", "lifecycle"]);
     expect(child[1]![1]).toMatchObject({ event: "started", graph_name: "child", trigger_call_id: expect.any(String) });
     expect(child[5]![1]).toEqual({ event: "completed", graph_name: "child" });
+  });
+
+  test("an interrupted subgraph ends before its graph does", async () => {
+    const found = await events("nested", { ask: true });
+    const lifecycle = found.filter(({ method }) => method === "lifecycle");
+    const ends = lifecycle.map(({ at, data }) => [at.join(), (data as { event: string }).event]).slice(-3);
+    expect(ends).toEqual([
+      ["child,grandchild", "interrupted"],
+      ["child", "interrupted"],
+      ["", "interrupted"],
+    ]);
   });
 });

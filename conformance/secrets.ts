@@ -16,17 +16,22 @@ const repository = fileURLToPath(new URL("..", import.meta.url));
 /** What every request of the suite carries, beside what its test sends (send-secrets.ts). */
 export const SENT = {
   "x-api-key": `lsv2_sk_${"c0ffee5e".repeat(8)}_c0ffee5e01`,
-  authorization: "conformance-bearer-4fQ9zk2Lw8",
   cookie: "conformance-cookie-7Hd3mV5xRt",
 } as const;
 
 /** Keys of Heddle in plain text, whoever has made them; listings show fewer digits. */
 const KEY_PATTERN = String.raw`lsv2_(sk|pt)_[0-9a-f]{24}|heddle_(session|csrf)_[0-9a-f]{32}`;
 
+/** Keys, sessions, credentials of headers and passwords in URLs, as a log might have them. */
+const LOGGED_PATTERN =
+  /(?:lsv2_(?:pt|sk)|heddle_session)_[0-9a-f]{16}|(?:bearer|basic) [\w.=+/-]{12}|:\/\/[^:/\s]+:[^@/\s]+@/i;
+
 export interface SearchedServer {
   directory: string;
   pid: number;
   urls: readonly string[];
+  /** File with the spans that the server has exported. */
+  spans?: string;
   /** Whether a backup is made and searched too. */
   withArchive?: boolean;
 }
@@ -39,19 +44,24 @@ export interface Search {
 }
 
 /** Prepares the search while the server runs; its own secrets are in the environments of its processes. */
-export function searchSecrets({ directory, pid, urls, withArchive = false }: SearchedServer): Search {
+export function searchSecrets({ directory, pid, urls, spans, withArchive = false }: SearchedServer): Search {
   const secrets = new Map<string, string>(Object.entries(SENT));
   const learn = (): void => {
     for (const [name, value] of ownSecrets(directory, pid)) secrets.set(name, value);
   };
   const describe = (place: string, text: string): string[] =>
-    [...secrets].filter(([, value]) => encodings(value).some((form) => text.includes(form))).map(([name]) => `${name} is in ${place}`);
+    [...secrets]
+      .filter(([, value]) => encodings(value).some((form) => text.includes(form)))
+      .map(([name]) => `${name} is in ${place}`);
   return {
     async running() {
       learn();
       const leaks = await searchDatabases(directory, secrets);
       for (const url of urls) {
-        const metrics = await fetch(`${url}/metrics`).then((response) => response.text(), () => "");
+        const metrics = await fetch(`${url}/metrics`).then(
+          (response) => response.text(),
+          () => "",
+        );
         leaks.push(...describe(`the metrics of ${url}`, metrics));
       }
       if (withArchive) leaks.push(...(await searchArchive(directory, secrets)));
@@ -59,7 +69,14 @@ export function searchSecrets({ directory, pid, urls, withArchive = false }: Sea
     },
     async stopped(log) {
       const traces = readTraceStore(directory);
-      return [...describe("the log", log), ...describe("the trace store", traces), ...searchFiles(directory, secrets)];
+      const suspicious = log.split("\n").filter((line) => LOGGED_PATTERN.test(line));
+      return [
+        ...suspicious.slice(0, 5).map((line) => `the log has a secret: ${line.slice(0, 500)}`),
+        ...describe("the log", log),
+        ...(spans === undefined ? [] : grep(spans, secrets).map(() => "a secret is in the exported spans")),
+        ...describe("the trace store", traces),
+        ...searchFiles(directory, secrets),
+      ];
     },
   };
 }
@@ -130,11 +147,21 @@ async function searchDatabases(directory: string, secrets: ReadonlyMap<string, s
   if (!files.every((file) => existsSync(file))) return [];
   const [port, password] = files.map((file) => readFileSync(file, "utf8").trim());
   const open = (database: string) =>
-    postgres({ host: "127.0.0.1", port: Number(port), user: "heddle", password: password!, database, max: 1, onnotice: () => {} });
+    postgres({
+      host: "127.0.0.1",
+      port: Number(port),
+      user: "heddle",
+      password: password!,
+      database,
+      max: 1,
+      onnotice: () => {},
+    });
   const leaks: string[] = [];
   const forms = [...secrets].flatMap(([name, value]) => encodings(value).map((form) => ({ name, form })));
   const main = open("heddle");
-  const databases = await main<{ datname: string }[]>`select datname from pg_database where datallowconn and not datistemplate`;
+  const databases = await main<
+    { datname: string }[]
+  >`select datname from pg_database where datallowconn and not datistemplate`;
   await main.end();
   for (const { datname } of databases) {
     const sql = open(datname);

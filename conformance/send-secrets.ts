@@ -9,7 +9,7 @@ globalThis.fetch = (input, init) => {
   if (hostname !== "127.0.0.1" && hostname !== "localhost") return send(request);
   for (const [name, value] of Object.entries(SENT)) {
     if (request.headers.has(name)) continue;
-    request.headers.set(name, name === "authorization" ? `Bearer ${value}` : name === "cookie" ? `session=${value}` : value);
+    request.headers.set(name, name === "cookie" ? `session=${value}` : value);
   }
   return send(request);
 };

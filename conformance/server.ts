@@ -1,9 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { createWriteStream } from "node:fs";
 import { chmod, mkdtemp, open, readFile, rm } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+
+import { searchSecrets } from "./secrets.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
 /** Generous: scripts run where other work does. */
@@ -16,7 +20,11 @@ export interface RunningServer {
   directory: string;
   /** Returns its output so far. */
   printed(): Promise<string>;
-  stop(): Promise<void>;
+  /**
+   * Stops it, and fails when a secret of the run is found in what it has stored or logged.
+   * @param options.withArchive whether to make a backup, and search that too
+   */
+  stop(options?: { withArchive?: boolean }): Promise<void>;
 }
 
 /**
@@ -24,15 +32,24 @@ export interface RunningServer {
  * the interpreter of `HEDDLE_PYTHON`.
  */
 export const isPython = process.env["HEDDLE_CONFORMANCE_LANGUAGE"] === "python";
-const PROJECT = isPython ? "project-python" : "project";
+
+/** Returns the directory of a project; `HEDDLE_CONFORMANCE_PROJECTS` is a copy of them, with packages of its own. */
+export const projectDirectory = (name: string): string =>
+  join(process.env["HEDDLE_CONFORMANCE_PROJECTS"] ?? "conformance", isPython ? `${name}-python` : name);
+
+const configOf = (name: string): string => join(projectDirectory(name), "langgraph.json");
 
 /** Starts `heddle dev` on the suite's own graphs, as a user would, with fresh data. */
 export const startServer = (): Promise<RunningServer> =>
-  start((port) => ["dev", "--config", `conformance/${PROJECT}/langgraph.json`, "--port", port, "--no-trace"]);
+  start((port) => ["dev", "--config", configOf("project"), "--port", port, "--no-trace"]);
 
 /** Starts `heddle dev` on another project. */
 export const startProject = (config: string, settings: Record<string, string> = {}): Promise<RunningServer> =>
   start((port) => ["dev", "--config", config, "--port", port, "--no-trace"], { HEDDLE_HOSTS: "1", ...settings });
+
+/** Starts `heddle dev` on another project of the suite, in the language of the suite. */
+export const startOwnProject = (name: string, settings: Record<string, string> = {}): Promise<RunningServer> =>
+  startProject(configOf(name), settings);
 
 /** Starts `heddle dev` on the example graphs. */
 export const startExamples = (settings: Record<string, string>): Promise<RunningServer> =>
@@ -77,7 +94,7 @@ export async function startTracedServer(
 
 /** Starts the same for a network: every request needs a key. */
 export const startLockedServer = (): Promise<RunningServer> =>
-  start((port) => ["dev", "--config", `conformance/${PROJECT}/langgraph.json`, "--port", port, "--no-trace"], {
+  start((port) => ["dev", "--config", configOf("project"), "--port", port, "--no-trace"], {
     HEDDLE_AUTH: "required",
   });
 
@@ -93,37 +110,56 @@ async function start(
   const logFile = join(directory, "server.log");
   const log = await open(logFile, "w");
   const args = ["cli/bin/heddle.js", ...command(String(port)), "--data-dir", join(directory, "data")];
-  const env = { ...process.env, ...settings };
+  const spans = await collectSpans(join(directory, "spans"));
+  const env = { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: spans.url, ...settings };
   const child = spawn(process.execPath, args, { cwd: repository, stdio: ["ignore", log.fd, log.fd], env });
   const exited = new Promise<void>((done) => child.once("exit", () => done()));
   await log.close();
 
   const url = `http://127.0.0.1:${port}`;
+  const data = join(directory, "data");
   try {
     await untilOk(url, child);
   } catch (error) {
-    await stop(child, exited);
+    await stop(child, exited).finally(() => spans.close());
     throw new Error(`${(error as Error).message}\n${await readFile(logFile, "utf8")}`);
   }
   return {
     url,
-    directory: join(directory, "data"),
+    directory: data,
     printed: () => readFile(logFile, "utf8"),
-    stop: async () => {
-      await stop(child, exited);
-      refuseSecrets(await readFile(logFile, "utf8"));
+    stop: async ({ withArchive = false } = {}) => {
+      const search = searchSecrets({ directory: data, pid: child.pid!, urls: [url], spans: spans.file, withArchive });
+      const found = child.exitCode === null ? await search.running() : [];
+      await stop(child, exited).finally(() => spans.close());
+      // the banner shows the first key
+      const lines = (await readFile(logFile, "utf8")).split("\n").filter((line) => line.startsWith("{"));
+      found.push(...(await search.stopped(lines.join("\n"))));
+      if (found.length > 0) throw new Error(`secrets of the run were found:\n${found.slice(0, 20).join("\n")}`);
       if (process.env["HEDDLE_CONFORMANCE_KEEP"]) console.log(`server log: ${logFile}`);
       else await rm(directory, { recursive: true, force: true });
     },
   };
 }
 
-/** Throws when the log of a whole run contains a key or a session. (The banner shows the first key.) */
-function refuseSecrets(log: string): void {
-  const secret =
-    /(?:lsv2_(?:pt|sk)|heddle_session)_[0-9a-f]{16}|(?:bearer|basic) [\w.=+/-]{12}|:\/\/[^:/\s]+:[^@/\s]+@/i;
-  const leaking = log.split("\n").filter((line) => line.startsWith("{") && secret.test(line));
-  if (leaking.length > 0) throw new Error(`the server has logged secrets:\n${leaking.slice(0, 5).join("\n")}`);
+/** Receives the spans that a server exports about itself, into a file. */
+async function collectSpans(file: string): Promise<{ url: string; file: string; close(): void }> {
+  const output = createWriteStream(file);
+  const server = createHttpServer((request, response) => {
+    request.pipe(output, { end: false });
+    request.on("end", () => response.end());
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as { port: number };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    file,
+    close() {
+      server.closeAllConnections();
+      server.close();
+      output.end();
+    },
+  };
 }
 
 async function untilOk(url: string, child: ChildProcess): Promise<void> {

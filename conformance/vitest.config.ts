@@ -6,7 +6,10 @@ const ALONE = "cancel-many.test.ts";
 
 const shared = {
   root: fileURLToPath(new URL(".", import.meta.url)),
+  setupFiles: [fileURLToPath(new URL("send-secrets.ts", import.meta.url))],
   testTimeout: 60_000,
+  // a server that stops is searched for secrets
+  hookTimeout: 120_000,
   expect: { poll: { timeout: 20_000 } },
   isolate: false,
   // concurrent servers would compete for its port

@@ -80,6 +80,7 @@ const SKIPPED = 77;
 /** Programs that suites need besides Node, by the Debian packages that contain them. Missing ones are installed. */
 const programs = {
   "redis-server": "redis-server",
+  pgbouncer: "pgbouncer",
   go: "golang-go",
   "chromium-headless-shell": "chromium-headless-shell",
   podman: "podman netavark iptables",

@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
+import { searchSecrets } from "../secrets.ts";
+
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 const CLI = join(repository, "node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs");
 
@@ -37,9 +39,15 @@ export async function startPlatform(
   let printed = "";
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (chunk: Buffer) => (printed += chunk.toString()));
-  const end = async () => {
+  const dataDir = join(directory, "data");
+  const end = async (isSearched = false) => {
+    const search = searchSecrets({ directory: dataDir, pid: child.pid!, urls: [`http://127.0.0.1:${control}`] });
+    const found = isSearched ? await search.running() : [];
     await stopProcess(child);
+    const log = printed.split("\n").filter((line) => line.startsWith("{"));
+    if (isSearched) found.push(...(await search.stopped(log.join("\n"))));
     rmSync(directory, { recursive: true, force: true });
+    if (found.length > 0) throw new Error(`secrets of the run were found:\n${found.slice(0, 20).join("\n")}`);
   };
   for (const deadline = Date.now() + 90_000; !printed.includes("Stop with Ctrl-C"); await sleep(50)) {
     if (child.exitCode === null && Date.now() < deadline) continue;
@@ -51,8 +59,8 @@ export async function startPlatform(
     control: `http://127.0.0.1:${control}`,
     traces: `http://127.0.0.1:${traces}`,
     key,
-    dataDir: join(directory, "data"),
-    stop: end,
+    dataDir,
+    stop: () => end(true),
   };
 }
 

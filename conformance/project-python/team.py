@@ -1,7 +1,7 @@
 import operator
 from typing import Annotated
 
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Send, interrupt
 from typing_extensions import TypedDict
@@ -19,24 +19,28 @@ class Member(MessagesState, Output):
     name: str
 
 
-# Asks a human, then counts its messages.
+# Asks a human, then lists the types of its messages.
 member = (
     StateGraph(Member, output_schema=Output)
     .add_node("think", lambda state: {"messages": [AIMessage(f"I am {state['name']}.")]})
     .add_node("ask", lambda state: {"log": [f"{state['name']}: {interrupt({'name': state['name']})}"]})
-    .add_node("count", lambda state: {"log": [f"{state['name']} has {len(state['messages'])} messages"]})
+    .add_node("list", lambda state: {"log": [f"{state['name']} has {', '.join(m.type for m in state['messages'])}"]})
     .add_edge(START, "think")
     .add_edge("think", "ask")
-    .add_edge("ask", "count")
+    .add_edge("ask", "list")
     .compile()
 )
 
-# Sends each name to a member; all of them stop for a human in the same step.
+# Sends each name with a message to a member; all of them stop for a human in the same step.
 graph = (
     StateGraph(State)
     .add_node("member", member)
     .add_node("close", lambda state: {"log": ["closed"]})
-    .add_conditional_edges(START, lambda state: [Send("member", {"name": name}) for name in state["members"]], ["member"])
+    .add_conditional_edges(
+        START,
+        lambda state: [Send("member", {"name": name, "messages": [HumanMessage("Go.")]}) for name in state["members"]],
+        ["member"],
+    )
     .add_edge("member", "close")
     .compile()
 )

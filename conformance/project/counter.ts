@@ -1,17 +1,9 @@
-import { START, StateGraph } from "@langchain/langgraph";
-import { registry } from "@langchain/langgraph/zod";
-import { z } from "zod";
+import { Annotation, START, StateGraph } from "@langchain/langgraph";
 
-const State = z.object({
-  add: z.number().optional(),
-  total: z
-    .number()
-    .default(0)
-    .register(registry, { reducer: { fn: (left: number, right: number) => left + right } }),
-  trail: z
-    .array(z.string())
-    .default(() => [])
-    .register(registry, { reducer: { fn: (left: string[], right: string[]) => left.concat(right) } }),
+const State = Annotation.Root({
+  add: Annotation<number | undefined>(),
+  total: Annotation<number>({ reducer: (left, right) => left + right, default: () => 0 }),
+  trail: Annotation<string[]>({ reducer: (left, right) => left.concat(right), default: () => [] }),
 });
 
 /** Adds `add`, then doubles the total. */

@@ -1,14 +1,12 @@
-import type { Runtime } from "@langchain/langgraph";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import { START, StateGraph } from "@langchain/langgraph";
-import { z } from "zod";
+import { Annotation, START, StateGraph } from "@langchain/langgraph";
 
-const State = z.object({ input: z.any(), seen: z.any() });
-const Context = z.object({ tone: z.string().optional(), model: z.string().optional() });
+const State = Annotation.Root({ input: Annotation<unknown>(), seen: Annotation<unknown>() });
+const Context = Annotation.Root({ tone: Annotation<string | undefined>(), model: Annotation<string | undefined>() });
 
 /** Returns what a node can see of its run: configurable, context, tags, metadata, environment. */
-export const graph = new StateGraph(State, { context: Context })
-  .addNode("look", ({ input }, config: RunnableConfig & Runtime<z.infer<typeof Context>>) => {
+export const graph = new StateGraph(State, Context)
+  .addNode("look", ({ input }, config: RunnableConfig & { context?: unknown }) => {
     const configurable = Object.fromEntries(
       Object.entries(config.configurable ?? {}).filter(([key]) => !key.startsWith("__")),
     );

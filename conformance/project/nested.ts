@@ -1,4 +1,4 @@
-import { Annotation, interrupt, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
+import { Annotation, END, interrupt, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
 
 const State = Annotation.Root({
   ask: Annotation<boolean>(),
@@ -32,4 +32,5 @@ export const graph = new StateGraph(State)
   .addNode("child", child)
   .addEdge(START, "enter")
   .addEdge("enter", "child")
+  .addEdge("child", END)
   .compile();

@@ -17,5 +17,5 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   }
   const server = await startTraces();
   project.provide("tracesUrl", server.url);
-  return () => server.stop();
+  return () => server.stop({ withArchive: true });
 }

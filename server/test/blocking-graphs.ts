@@ -132,7 +132,8 @@ export function testBlockingGraphs(
     expect((await server.call("POST", `${blocking.path}/cancel?wait=1`)).status).toBe(204);
     expect((await server.call("GET", blocking.path)).json.status).toBe("interrupted");
     expect((await server.call("GET", `${slow!.path}/join`)).json.done).toEqual(["slow"]);
-    if (canInterrupt) expect(lines(slow!)).toEqual(["start", "end"]);
+    expect(lines(slow!).at(-1)).toBe("end");
+    expect(lines(slow!).length).toBeLessThanOrEqual(canInterrupt ? 2 : 3);
     await server.stop();
   }, 240_000);
 }

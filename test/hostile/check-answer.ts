@@ -17,7 +17,9 @@ export function checkAnswer(input: HttpInput, answer: RawAnswer, world: World): 
   }
   if (status === 0) return undefined;
   const text = body.toString("utf8");
-  if (status >= 500 && !isOverload(answer, text)) return `a server error: ${status} ${text.slice(0, 300)}`;
+  const isUpstream = status === 502 && input.operation !== undefined && isDocumented(input, status, world);
+  if (status >= 500 && !isOverload(answer, text) && !isUpstream)
+    return `a server error: ${status} ${text.slice(0, 300)}`;
   const shown = showsHidden(input, text, world);
   if (shown !== undefined) return shown;
   if (input.caller === "stranger" && status < 300 && input.operation !== undefined && !isPublic(input, world)) {
@@ -26,9 +28,17 @@ export function checkAnswer(input: HttpInput, answer: RawAnswer, world: World): 
   // a deployment answers, and JSON-RPC has errors of its own
   if (input.operation === undefined && (/^\/+d\//.test(input.target) || text.startsWith('{"jsonrpc"')))
     return undefined;
+  // refused before routing, so in the format of the space rather than of the route
+  if (status === 400 && text.includes("The path contains a control character.")) return undefined;
   const isFromParser = OF_THE_PARSER.has(status) && body.length === 0 && headers["connection"] === "close";
   if (end === "complete" && !isFromParser) return checkShape(input, answer, text, world);
   return undefined;
+}
+
+/** Whether a route says that it calls other services, which may fail. */
+function isDocumented({ server, operation }: HttpInput, status: number, { documents }: World): boolean {
+  const document = documents[server];
+  return document !== undefined && findResponse(document, operation, status) !== undefined;
 }
 
 /** A server that is loaded says so, why, and for how long. */

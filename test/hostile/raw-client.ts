@@ -152,7 +152,8 @@ class ResponseReader {
   #takeBody(data: Buffer): void {
     if (this.#isUntilClose) return this.#keep(data);
     if (!this.#isChunked) {
-      this.#keep(data);
+      // what follows is the response to another request
+      this.#keep(data.subarray(0, this.#left));
       this.#left -= data.length;
       this.isComplete = this.#left <= 0;
       return;

@@ -1,22 +1,32 @@
 /**
- * Floods by callers without a key, from loopback, against `heddle dev` and `heddle up` with keys required: no way of
- * sending, or of leaving responses unread, makes a server process grow by 100 MiB, and all together leave less than that.
+ * Floods from loopback against `heddle dev` and `heddle up` with keys required. Without a key no way of sending, or of
+ * leaving responses unread, makes a server process grow by 100 MiB, and all together leave less than that. With a key,
+ * bodies that would take gigabytes when they are decoded (dense-bodies.ts) are refused with the reason, while others are
+ * answered.
  */
 import type { ChildProcess } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { request } from "node:http";
+import { connect } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { freePort } from "../../server/src/base/free-port.ts";
+import { AGENT, CONTROL, type DenseBody, TRACE } from "./dense-bodies.ts";
 import { ask, Flood, growthDuring, findListener, residentMib, type Warm } from "./flood.ts";
 import { startPrinted } from "./printed-platform.ts";
 
 const PROJECT = fileURLToPath(new URL("../../server/test/fixtures/agent-project/langgraph.json", import.meta.url));
 const SLOW = 240_000;
 const MOST_MIB = 100;
+/** Memory that an authenticated caller's body may take for a moment, of servers with a small heap. */
+const HEAP_MIB = 512;
+const MOST_WITH_KEY_MIB = 256;
 const UUID = "00000000-0000-7000-8000-0000000000ff";
 
 const dataDir = mkdtempSync(join(tmpdir(), "heddle-floods-"));
@@ -24,6 +34,8 @@ const dataDir = mkdtempSync(join(tmpdir(), "heddle-floods-"));
 chmodSync(dataDir, 0o755);
 const children: ChildProcess[] = [];
 const ports: Record<string, number> = {};
+const keys: Record<string, string> = {};
+const grpcPort = await freePort();
 /** Each server's process, and its memory before the first attack. */
 const warm: Record<string, Warm> = {};
 const LOGIN = {
@@ -33,9 +45,19 @@ const LOGIN = {
 };
 
 async function start(command: "dev" | "up", args: string[]): Promise<(name: string) => number> {
-  const env = { HOME: dataDir, HEDDLE_HOSTS: "1", HEDDLE_AUTH: "required" };
-  const { child, url } = await startPrinted([command, "--data-dir", join(dataDir, command), ...args], env);
+  const env = {
+    HOME: dataDir,
+    HEDDLE_HOSTS: "1",
+    HEDDLE_AUTH: "required",
+    NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}`,
+  };
+  const grpc = command === "dev" ? { HEDDLE_OTLP_GRPC_PORT: String(grpcPort) } : {};
+  const { child, url, key } = await startPrinted([command, "--data-dir", join(dataDir, command), ...args], {
+    ...env,
+    ...grpc,
+  });
   children.push(child);
+  keys[command] = key();
   return (name) => Number(new URL(url(name)).port);
 }
 
@@ -78,10 +100,10 @@ async function warmUp(port: number): Promise<void> {
 }
 
 const JSON_HEAD = "Host: localhost\r\nContent-Type: application/json\r\n";
-const request = (line: string, ...headers: string[]) =>
+const rawRequest = (line: string, ...headers: string[]) =>
   `${line} HTTP/1.1\r\n${JSON_HEAD}${headers.map((header) => `${header}\r\n`).join("")}\r\n`;
-const sized = (line: string, mib: number) => request(line, `Content-Length: ${mib * 1024 * 1024}`);
-const chunked = (line: string) => request(line, "Transfer-Encoding: chunked");
+const sized = (line: string, mib: number) => rawRequest(line, `Content-Length: ${mib * 1024 * 1024}`);
+const chunked = (line: string) => rawRequest(line, "Transfer-Encoding: chunked");
 
 /** Routes that read a body without a key, or look as if they might. */
 const POSTS: Record<string, string[]> = {
@@ -116,7 +138,7 @@ const ATTACKS: Record<string, Attack> = {
   },
   "half-sent bodies": async (flood, posts) => {
     for (let n = 0; n < 700; n++) {
-      flood.open(request(posts[n % posts.length]!, "Content-Length: 65536") + "x".repeat(60_000));
+      flood.open(rawRequest(posts[n % posts.length]!, "Content-Length: 65536") + "x".repeat(60_000));
       if (n % 100 === 0) await sleep(10);
     }
     await flood.heard();
@@ -130,7 +152,7 @@ const ATTACKS: Record<string, Attack> = {
   },
   "answers that are not read": async (flood) => {
     for (let n = 0; n < 600; n++) {
-      for (const path of ["/openapi.json", "/docs"]) flood.open(request(`GET ${path}`), false);
+      for (const path of ["/openapi.json", "/docs"]) flood.open(rawRequest(`GET ${path}`), false);
       if (n % 50 === 0) await sleep(20);
     }
     await sleep(700);
@@ -145,7 +167,7 @@ const ATTACKS: Record<string, Attack> = {
   "attempts to sign in": async (flood) => {
     for (let n = 0; n < 200; n++) {
       const body = JSON.stringify({ email: `a${n}@b.example`, password: "x".repeat(1000) });
-      flood.open(request("POST /login", `Content-Length: ${body.length}`) + body);
+      flood.open(rawRequest("POST /login", `Content-Length: ${body.length}`) + body);
       if (n % 50 === 0) await sleep(20);
     }
     await flood.heard();
@@ -154,7 +176,7 @@ const ATTACKS: Record<string, Attack> = {
     for (let n = 0; n < 40; n++) {
       const key = () => `lsv2_sk_${Math.random().toString(36).slice(2).padEnd(32, "0")}`;
       const lines = Array.from({ length: 15 }, () =>
-        request("GET /api/v1/workspaces", `X-Api-Key: ${key()}`, `X-Pad: ${"x".repeat(4000)}`),
+        rawRequest("GET /api/v1/workspaces", `X-Api-Key: ${key()}`, `X-Pad: ${"x".repeat(4000)}`),
       );
       flood.open(lines.join(""));
       await sleep(20);
@@ -170,7 +192,7 @@ const ATTACKS: Record<string, Attack> = {
     ];
     for (let n = 0; n < 700; n++) {
       const path = [`/threads/${UUID}/stream/events`, "/d/none/ws", "/api/agent/ws"][n % 3]!;
-      flood.open(request(`GET ${path}`, ...upgrade) + "x".repeat(60_000));
+      flood.open(rawRequest(`GET ${path}`, ...upgrade) + "x".repeat(60_000));
       if (n % 100 === 0) await sleep(10);
     }
     await flood.heard();
@@ -200,6 +222,157 @@ for (const [name, attack] of Object.entries(ATTACKS)) {
     }
   });
 }
+
+const DENSE: [string, string, Record<string, () => DenseBody>][] = [
+  ["trace", "dev", TRACE],
+  ["agent", "dev", AGENT],
+  ["control", "up", CONTROL],
+];
+/** A request of another caller. */
+const OTHERS: Record<string, string> = {
+  trace: "/api/v1/sessions?limit=1",
+  agent: "/assistants/search",
+  control: "/v2/deployments",
+};
+
+/** Answers of `work`, and the longest that others waited meanwhile, in milliseconds. */
+async function whileOthersAsk<T>(
+  space: string,
+  key: string,
+  work: () => Promise<T>,
+): Promise<{ result: T; ms: number }> {
+  const url = `http://127.0.0.1:${ports[space]}${OTHERS[space]}`;
+  const init = { headers: { "x-api-key": key, "content-type": "application/json" } };
+  let isOver = false;
+  let longest = 0;
+  const asking = (async () => {
+    while (!isOver) {
+      const at = performance.now();
+      const response = await fetch(url, space === "agent" ? { ...init, method: "POST", body: "{}" } : init);
+      await response.arrayBuffer();
+      expect(response.status).toBe(200);
+      longest = Math.max(longest, performance.now() - at);
+      await sleep(20);
+    }
+  })();
+  try {
+    return { result: await work(), ms: longest };
+  } finally {
+    isOver = true;
+    await asking;
+  }
+}
+
+/** How long others wait at rest: a machine may be busy with other things. */
+const atRest: Record<string, number> = {};
+const patience = (space: string) => 2000 + 3 * atRest[space]!;
+
+/** Sends on a connection of its own: one that is refused before its body has arrived is closed. */
+function send(space: string, key: string, { method = "POST", path, headers, body }: DenseBody): Promise<Answer> {
+  const init = { port: ports[space], path, method, agent: false as const };
+  const length = { "content-length": Buffer.byteLength(body) };
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ ...init, headers: { ...headers, ...length, "x-api-key": key } }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      response.on("end", () => resolve({ status: response.statusCode!, text })).on("error", reject);
+    });
+    let answered = false;
+    outgoing.on("response", () => (answered = true));
+    // the answer may arrive before the rest of the body is sent
+    outgoing.on("error", (error) => void (!answered && reject(error))).end(body);
+  });
+}
+
+interface Answer {
+  status: number;
+  text: string;
+}
+
+for (const [space, command, bodies] of DENSE) {
+  test(
+    `the ${space} server refuses dense bodies of callers with a key, and answers others`,
+    { timeout: 600_000 },
+    async () => {
+      const key = keys[command]!;
+      const { pid } = warm[space]!;
+      atRest[space] = (await whileOthersAsk(space, key, () => sleep(3000))).ms;
+      const wrong: string[] = [];
+      for (const [name, make] of Object.entries(bodies)) {
+        const dense = make();
+        const began = performance.now();
+        let answered = { result: { status: 0, text: "" }, ms: 0 };
+        const growth = await growthDuring(pid, async () => {
+          answered = await whileOthersAsk(space, key, () => send(space, key, dense));
+        });
+        const { result, ms } = answered;
+        const line = `${name}: ${dense.body.length} bytes, ${result.status} after ${Math.round(performance.now() - began)} ms, ${growth} MiB, others ${Math.round(ms)} ms: ${result.text.slice(0, 150)}`;
+        console.log(line);
+        const isExpected = (dense.answers ?? [413]).includes(result.status);
+        const saysWhy = result.status < 300 || result.text.length > 20;
+        if (!isExpected || !saysWhy || growth > MOST_WITH_KEY_MIB || ms > patience(space)) wrong.push(line);
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
+}
+
+test("the trace server refuses dense messages of gRPC", { timeout: SLOW }, async () => {
+  const session = connect(`http://127.0.0.1:${grpcPort}`);
+  const call = (message: Buffer) =>
+    new Promise<string>((resolve, reject) => {
+      const stream = session.request({
+        ":method": "POST",
+        ":path": "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
+        "content-type": "application/grpc",
+        "grpc-encoding": "gzip",
+        te: "trailers",
+        "x-api-key": keys["dev"]!,
+      });
+      let status = "";
+      const read = (headers: Record<string, unknown>) =>
+        (status = `${headers["grpc-status"] as string} ${headers["grpc-message"] as string}`);
+      stream
+        .on("response", read)
+        .on("trailers", read)
+        .on("error", reject)
+        .on("close", () => resolve(status));
+      const prefix = Buffer.alloc(5);
+      prefix[0] = 1;
+      prefix.writeUInt32BE(message.length, 1);
+      stream.end(Buffer.concat([prefix, message]));
+      stream.resume();
+    });
+  const { pid } = warm["trace"]!;
+  let answer = { result: "", ms: 0 };
+  const message = gzipSync(Buffer.alloc(62 * 1024 * 1024, Buffer.from([0x0a, 0x00])));
+  const growth = await growthDuring(pid, async () => {
+    answer = await whileOthersAsk("trace", keys["dev"]!, () => call(message));
+  });
+  session.close();
+  console.log(`gRPC: ${message.length} bytes, ${growth} MiB, others ${Math.round(answer.ms)} ms: ${answer.result}`);
+  // RESOURCE_EXHAUSTED
+  expect(answer.result).toMatch(/^8 /);
+  expect(growth).toBeLessThan(MOST_WITH_KEY_MIB);
+  expect(answer.ms).toBeLessThan(patience("trace"));
+});
+
+test("many dense bodies at once take no more", { timeout: SLOW }, async () => {
+  const key = keys["dev"]!;
+  const dense = [
+    TRACE["63 KB of empty resources"]!(),
+    TRACE["60 MiB of empty objects"]!(),
+    TRACE["a batch of empty runs"]!(),
+  ];
+  const growth = await growthDuring(warm["trace"]!.pid, async () => {
+    const sent = Array.from({ length: 24 }, (_, n) => send("trace", key, dense[n % dense.length]!));
+    const { result, ms } = await whileOthersAsk("trace", key, () => Promise.all(sent));
+    expect(result.every(({ status }) => status === 413 || status === 429)).toBe(true);
+    expect(ms).toBeLessThan(patience("trace"));
+  });
+  console.log(`24 dense bodies at once: ${growth} MiB`);
+  expect(growth).toBeLessThan(MOST_WITH_KEY_MIB);
+});
 
 test(`all of them leave less than ${MOST_MIB} MiB in any server`, { timeout: SLOW }, async () => {
   for (const [space, { pid, mib }] of Object.entries(warm)) {

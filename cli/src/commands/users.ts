@@ -38,7 +38,7 @@ Actions:
   password    Set a user's password (--email) and end the user's sessions.
   disable     Disable a user (--email): block sign-in and the user's keys.
   enable      Enable a disabled user (--email).
-  unlink      Forget a user's identity at the provider (--email); the next sign-in with the address sets a new one.
+  unlink      Forget a user's identity at the provider (--email). The next sign-in sets a new one.
 
 Options:
 ${describeFlags(flags)}

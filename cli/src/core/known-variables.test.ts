@@ -16,7 +16,7 @@ function* sources(directory: string): Generator<string> {
   for (const entry of readdirSync(join(repository, directory), { withFileTypes: true })) {
     const path = join(directory, entry.name);
     if (entry.isDirectory() && !/^(node_modules|dist|test|tests|fixtures)$/.test(entry.name)) yield* sources(path);
-    else if (/\.(ts|js|mjs|py)$/.test(entry.name) && !/\.test\.ts$/.test(entry.name)) yield path;
+    else if (/\.(ts|js|mjs|py)$/.test(entry.name) && !entry.name.endsWith(".test.ts")) yield path;
   }
 }
 

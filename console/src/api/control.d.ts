@@ -1382,6 +1382,7 @@ export interface operations {
                     "application/json": components["schemas"]["Deployment"];
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -1532,6 +1533,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -1610,6 +1612,7 @@ export interface operations {
                     "application/json": components["schemas"]["Revision"];
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -1964,6 +1967,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -2005,6 +2009,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -2093,6 +2098,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -2280,6 +2286,7 @@ export interface operations {
                     "application/json": components["schemas"]["GitIntegration"];
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -2306,6 +2313,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -2541,6 +2549,7 @@ export interface operations {
                     "application/json": components["schemas"]["Listener"];
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -2635,6 +2644,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewListenerCredential"];
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -2661,6 +2671,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -2689,6 +2700,7 @@ export interface operations {
                     "application/json": components["schemas"]["Listener"];
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -2775,6 +2787,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -3210,6 +3223,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400"];
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];

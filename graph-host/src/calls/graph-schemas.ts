@@ -10,6 +10,15 @@ export interface GraphSchemas {
   config: object;
 }
 
+interface DeclaredSchema {
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  definitions?: Record<string, JsonSchema>;
+}
+
+/** Of the schemas that are not derived by a schema library, as LangGraph's server names it. */
+const DIALECT = "http://json-schema.org/draft-07/schema#";
+
 type SchemaReader = (graph: unknown) => object | undefined;
 type SchemaReaders = Partial<Record<`get${"Input" | "Output" | "Update" | "Config"}TypeSchema`, SchemaReader>>;
 
@@ -26,7 +35,9 @@ export const hasDerivedSchemas = (graph: Graph): boolean => derived(library.getI
  */
 export async function graphSchemas(graph: Graph, typed: TypedSchemas = {}): Promise<GraphSchemas> {
   const { builder = {} } = graph;
-  const channels = Object.keys(graph.channels).filter((name) => !name.includes(":") && !name.startsWith("__"));
+  // old versions of LangGraph have a channel for each node
+  const isState = (name: string) => !name.includes(":") && !name.startsWith("__") && !(name in graph.nodes);
+  const channels = Object.keys(graph.channels).filter(isState);
   const propertyNames = (definition: unknown) => {
     const keys =
       typeof definition === "object" && definition !== null
@@ -35,17 +46,20 @@ export async function graphSchemas(graph: Graph, typed: TypedSchemas = {}): Prom
     return keys.length > 0 ? keys : channels;
   };
   const fromChannels = (names: string[], declared: JsonSchema = {}) => {
-    const { properties = {}, required } = declared as { properties?: Record<string, object>; required?: string[] };
+    const { properties = {}, required, definitions } = declared as DeclaredSchema;
     const property = (name: string) => {
       const found = channelSchema(name, graph.channels[name]);
       const type = properties[name];
-      return found === MESSAGES || !type || Object.keys(type).length === 0 ? found : type;
+      const isMessages = found !== MESSAGES || type?.["langgraph_type"] === MESSAGES.langgraph_type;
+      return type && Object.keys(type).length > 0 && isMessages ? type : found;
     };
     const known = required?.filter((name) => names.includes(name));
     return {
+      $schema: DIALECT,
       type: "object",
       properties: Object.fromEntries(names.map((name) => [name, property(name)])),
       ...(known && known.length > 0 && { required: known }),
+      ...(definitions && { definitions }),
     };
   };
   return {
@@ -58,7 +72,10 @@ export async function graphSchemas(graph: Graph, typed: TypedSchemas = {}): Prom
     output:
       derived(library.getOutputTypeSchema, graph) ??
       fromChannels(propertyNames(builder._outputDefinition), typed.output),
-    config: derived(library.getConfigTypeSchema, graph) ?? typed.config ?? { type: "object", properties: {} },
+    config: derived(library.getConfigTypeSchema, graph) ?? {
+      $schema: DIALECT,
+      ...(typed.config ?? { type: "object", properties: {} }),
+    },
   };
 }
 

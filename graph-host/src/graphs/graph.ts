@@ -9,6 +9,7 @@ export interface Graph {
   interruptBefore?: Breakpoints;
   interruptAfter?: Breakpoints;
   channels: Record<string, unknown>;
+  nodes: Record<string, unknown>;
   /** Definition of the graph; the functional API has none. */
   builder?: Record<string, unknown>;
   stream(input: unknown, options: object): Promise<AsyncIterable<unknown>>;

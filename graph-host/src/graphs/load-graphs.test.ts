@@ -157,6 +157,19 @@ const FINE = `
 import { entrypoint } from "@langchain/langgraph";
 export const graph = entrypoint("fine", async (n) => n + 1);`;
 
+const ALIASED = `import { reply } from "@/reply"; export const graph = reply;`;
+
+test("the path aliases of a package below the project are not used", { timeout: 60_000 }, async () => {
+  const dir = project({ "package.json": "{}" });
+  mkdirSync(join(dir, "agent"));
+  const tsconfig = JSON.stringify({ compilerOptions: { paths: { "@/*": ["./*"] } } });
+  for (const [name, text] of Object.entries({ "tsconfig.json": tsconfig, "reply.ts": FINE, "graph.ts": ALIASED }))
+    writeFileSync(join(dir, "agent", name), text);
+  const other = await HostProcess.start(dir, { graph: "./agent/graph.ts:graph" });
+  expect(other.ready.graphs["graph"]).toMatchObject({ ok: false, error: expect.stringContaining("@/reply") });
+  await other.stop();
+});
+
 test("names the line of a syntax error, and serves the other graphs", { timeout: 60_000 }, async () => {
   const dir = project({ "syntax.ts": "export const fine = 1;\nexport const graph = ;\n", "fine.mjs": FINE });
   const other = await HostProcess.start(dir, { bad: "./syntax.ts:graph", good: "./fine.mjs:graph" });

@@ -23,7 +23,7 @@ interface StreamInput {
 /** Runs the graph and emits the events of contract agent-server §8, only of the requested modes. */
 export async function streamRun(run: StreamInput): Promise<void> {
   const emitChunk = chunkEmitter(run);
-  const streamMode = libraryModes(run.kwargs.stream_mode);
+  const streamMode = libraryModes(run.kwargs.stream_mode, run.langgraphVersion);
   const options = { ...run.options, streamMode, subgraphs: run.kwargs.subgraphs };
   if (!run.kwargs.stream_mode.includes("events")) {
     for await (const chunk of await run.graph.stream(run.input, options)) {
@@ -55,8 +55,9 @@ export function asks(payload: unknown): boolean {
 }
 
 /** Returns LangGraph's names of the modes from which the requested ones are derived. */
-function libraryModes(requested: string[]): string[] {
+function libraryModes(requested: string[], langgraphVersion: string): string[] {
   const modes = new Set(requested);
+  if (modes.has("values") && OMITS_INTERRUPTS.test(langgraphVersion)) modes.add("updates");
   if (modes.delete("messages-tuple")) modes.add("messages");
   // messages/complete reports messages as they appear in the state
   if (requested.includes("messages")) modes.add("values");
@@ -70,6 +71,8 @@ function libraryModes(requested: string[]): string[] {
  */
 const MODES_OF_TASKS = new Set(["messages", "tools"]);
 const ADDS_TASKS = /^(0|1\.[0-6])\./;
+/** Versions that report an interrupt in mode `updates` only; here, as in later ones, it is a chunk of `values` too. */
+const OMITS_INTERRUPTS = /^0\.(2\.|3\.[0-5]$)/;
 
 function chunkEmitter({
   kwargs,
@@ -79,6 +82,7 @@ function chunkEmitter({
   const modes = new Set(kwargs.stream_mode);
   const messages = modes.has("messages") ? new MessageEvents(emit) : undefined;
   const questions = new Map<string, unknown[]>();
+  const omitsInterrupts = OMITS_INTERRUPTS.test(langgraphVersion);
   const withTask = ADDS_TASKS.test(langgraphVersion) ? MODES_OF_TASKS : new Set<string>();
 
   return (chunk) => {
@@ -99,6 +103,13 @@ function chunkEmitter({
           : undefined;
       case "debug":
         return emit(name, debugPayload(payload as never));
+      case "updates": {
+        if (modes.has(mode)) emit(name, payload);
+        const values = name.replace(mode, "values");
+        return omitsInterrupts && modes.has("values") && isInterrupted(payload)
+          ? emit(values, withEarlierInterrupts(questions, values, payload))
+          : undefined;
+      }
       default:
         return modes.has(mode) ? emit(name, payload) : undefined;
     }

@@ -48,9 +48,21 @@ export function readTypes(
   const module = source && checker.getSymbolAtLocation(source);
   const exported = module && checker.getExportsOfModule(module).find(({ name }) => name === exportName);
   if (!exported) return { schemas: {}, files };
-  const reader = new GraphReader(ts, checker, new TypeSchemas(ts, checker, messages));
-  reader.read("", resolveAlias(ts, checker, exported), source);
+  const reader = new GraphReader(ts, checker, new TypeSchemas(ts, checker, messages, messageClasses(ts, program)));
+  const symbol = resolveAlias(ts, checker, exported);
+  reader.read("", checker.getTypeOfSymbolAtLocation(symbol, source), symbol.declarations ?? []);
   return { schemas: reader.schemas, files };
+}
+
+/** Classes of @langchain/core that extend its base class of messages without type parameters of their own. */
+function messageClasses(ts: typeof Ts, program: Ts.Program): Ts.ClassDeclaration[] {
+  const extendsBase = (node: Ts.ClassDeclaration) =>
+    node.heritageClauses?.some(({ types }) => types.some(({ expression }) => expression.getText() === "BaseMessage"));
+  return program
+    .getSourceFiles()
+    .filter(({ fileName }) => fileName.includes("/@langchain/core/dist/messages/"))
+    .flatMap(({ statements }) => statements.filter(ts.isClassDeclaration))
+    .filter((node) => !node.typeParameters && extendsBase(node));
 }
 
 /** Compiler host that parses each file once; a parsed file also keeps its symbols. */
@@ -107,15 +119,18 @@ class GraphReader {
     this.#types = types;
   }
 
-  read(namespace: string, symbol: Ts.Symbol, at: Ts.Node, depth = 0): void {
-    const builder = this.#builder(this.#checker.getTypeOfSymbolAtLocation(symbol, at));
+  /** @param sources code that makes the graph: its declarations, or an expression */
+  read(namespace: string, type: Ts.Type, sources: readonly Ts.Node[], depth = 0): void {
+    const builder = this.#builder(type);
     if (!builder) return;
     this.schemas[namespace] = this.#describe(builder);
     if (depth >= MAX_SUBGRAPH_DEPTH) return;
-    for (const declaration of symbol.declarations ?? []) {
-      this.#visit(declaration, (name, subgraph) => {
+    const seen = new Set<Ts.Symbol>();
+    for (const source of sources) {
+      this.#visit(source, seen, (name, node) => {
         const path = namespace === "" ? name : `${namespace}|${name}`;
-        if (!(path in this.schemas)) this.read(path, subgraph, declaration, depth + 1);
+        const subgraph = path in this.schemas ? undefined : this.#graphIn(node);
+        if (subgraph) this.read(path, this.#checker.getTypeAtLocation(subgraph), [subgraph], depth + 1);
       });
     }
   }
@@ -157,14 +172,14 @@ class GraphReader {
       if (!held) return undefined;
       types.set(channel, this.#checker.getTypeOfSymbol(held));
     }
-    const schema = this.#types.fields(channels, (channel) => types.get(channel));
+    const schema = this.#types.root(channels, (channel) => types.get(channel));
     return field === "UpdateType" ? withoutRequired(schema) : schema;
   }
 
   #fromObject(type: Ts.Type): JsonSchema | undefined {
     const properties = type.getProperties();
     if (properties.length === 0) return undefined;
-    return withoutRequired(this.#types.fields(properties, (property) => this.#checker.getTypeOfSymbol(property)));
+    return withoutRequired(this.#types.root(properties, (property) => this.#checker.getTypeOfSymbol(property)));
   }
 
   #typeArgument(type: Ts.Type, name: string): Ts.Type | undefined {
@@ -173,32 +188,87 @@ class GraphReader {
     return index === -1 ? undefined : this.#checker.getTypeArguments(type as Ts.TypeReference)[index];
   }
 
-  /** Finds `addNode("name", …)` whose node is a graph, or a function that names one. */
-  #visit(node: Ts.Node, found: (name: string, subgraph: Ts.Symbol) => void): void {
+  /** Finds the nodes that code adds to a graph, and follows the names of builders to where they are made. */
+  #visit(node: Ts.Node, seen: Set<Ts.Symbol>, found: (name: string, node: Ts.Node) => void): void {
     const ts = this.#ts;
-    if (
-      ts.isCallExpression(node) &&
-      ts.isPropertyAccessExpression(node.expression) &&
-      node.expression.name.text === "addNode"
-    ) {
-      const [name, value] = node.arguments;
-      const subgraph = name && ts.isStringLiteralLike(name) && value ? this.#graphIn(value) : undefined;
-      if (subgraph) found((name as Ts.StringLiteralLike).text, subgraph);
+    if (isAddNode(ts, node)) {
+      for (const [name, value] of addedNodes(ts, node)) found(name, value);
+      this.#visit(node.expression, seen, found);
+      return;
     }
-    ts.forEachChild(node, (child) => this.#visit(child, found));
+    if (ts.isIdentifier(node)) this.#follow(node, seen, found);
+    ts.forEachChild(node, (child) => this.#visit(child, seen, found));
   }
 
-  #graphIn(node: Ts.Node): Ts.Symbol | undefined {
+  #follow(name: Ts.Identifier, seen: Set<Ts.Symbol>, found: (name: string, node: Ts.Node) => void): void {
     const ts = this.#ts;
-    if (ts.isIdentifier(node)) {
-      const symbol = this.#checker.getSymbolAtLocation(node);
-      const type = symbol && this.#checker.getTypeAtLocation(node);
-      if (type?.getProperty("builder") && type.getProperty("invoke")) return resolveAlias(ts, this.#checker, symbol!);
+    const symbol = this.#symbolOf(name);
+    if (!symbol || seen.has(symbol) || !this.#builder(this.#checker.getTypeAtLocation(name))) return;
+    seen.add(symbol);
+    for (const declaration of symbol.declarations ?? []) {
+      const source = declaration.getSourceFile();
+      if (source.isDeclarationFile) continue;
+      this.#visit(declaration, seen, found);
+      // builder.addNode(…) in statements of its own
+      const search = (node: Ts.Node): void => {
+        if (isAddNode(ts, node) && this.#isOf(symbol, node)) {
+          for (const [added, value] of addedNodes(ts, node)) found(added, value);
+        }
+        ts.forEachChild(node, search);
+      };
+      search(source);
     }
-    let inner: Ts.Symbol | undefined;
+  }
+
+  #symbolOf(name: Ts.Identifier): Ts.Symbol | undefined {
+    const symbol = this.#checker.getSymbolAtLocation(name);
+    return symbol && resolveAlias(this.#ts, this.#checker, symbol);
+  }
+
+  /** Whether a chain of calls begins with the name of a symbol. */
+  #isOf(symbol: Ts.Symbol, call: Ts.Node): boolean {
+    const ts = this.#ts;
+    let start = call;
+    while (ts.isCallExpression(start) || ts.isPropertyAccessExpression(start)) start = start.expression;
+    return ts.isIdentifier(start) && this.#symbolOf(start) === symbol;
+  }
+
+  /** Returns the expression of a graph or its builder: the node itself, or the first within a function. */
+  #graphIn(node: Ts.Node): Ts.Node | undefined {
+    const ts = this.#ts;
+    const type = ts.isExpression(node) ? this.#checker.getTypeAtLocation(node) : undefined;
+    if (type?.getProperty("_inputDefinition") || (type?.getProperty("builder") && type.getProperty("invoke")))
+      return node;
+    let inner: Ts.Node | undefined;
     ts.forEachChild(node, (child) => void (inner ??= this.#graphIn(child)));
     return inner;
   }
+}
+
+function isAddNode(ts: typeof Ts, node: Ts.Node): node is Ts.CallExpression {
+  return (
+    ts.isCallExpression(node) &&
+    ts.isPropertyAccessExpression(node.expression) &&
+    node.expression.name.text === "addNode"
+  );
+}
+
+/** Nodes of `addNode("name", node)`, `addNode({ name: node })` and `addNode([["name", node]])`. */
+function addedNodes(ts: typeof Ts, { arguments: [first, second] }: Ts.CallExpression): [name: string, node: Ts.Node][] {
+  if (!first) return [];
+  if (ts.isStringLiteralLike(first)) return second ? [[first.text, second]] : [];
+  if (ts.isObjectLiteralExpression(first)) {
+    return first.properties.flatMap((property): [string, Ts.Node][] => {
+      if (ts.isShorthandPropertyAssignment(property)) return [[property.name.text, property.name]];
+      const isNamed = ts.isPropertyAssignment(property) && !ts.isComputedPropertyName(property.name);
+      return isNamed ? [[property.name.text, property.initializer]] : [];
+    });
+  }
+  if (!ts.isArrayLiteralExpression(first)) return [];
+  return first.elements.flatMap((element): [string, Ts.Node][] => {
+    const [name, node] = ts.isArrayLiteralExpression(element) ? element.elements : [];
+    return name && node && ts.isStringLiteralLike(name) ? [[name.text, node]] : [];
+  });
 }
 
 /** Every field of an update is optional. */

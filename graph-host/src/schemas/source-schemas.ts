@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { setPriority } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -14,7 +14,7 @@ import type { TypedSchemas, TypesOfGraph } from "./read-types.ts";
 export type SchemasByNamespace = Record<string, TypedSchemas>;
 
 /** Changes when the result for the same sources does. */
-const FORMAT = 1;
+const FORMAT = 2;
 /** Ends a reader that does not return. Its priority is low: on a busy machine it may take minutes. */
 const LIMIT_MS = 300_000;
 const LOW_PRIORITY = 15;
@@ -28,8 +28,8 @@ interface Kept extends TypesOfGraph {
 
 /**
  * Schemas from the types in the project's source. The first request starts a process that reads those of all graphs, the
- * requested one first: nearly all the time goes into the libraries that they share. Kept in `node_modules/.cache/heddle`
- * under a hash of the files that they depend on.
+ * requested one first: nearly all the time goes into the libraries that they share. Kept in `.cache/heddle` of the nearest
+ * `node_modules`, beside the project or above it, under a hash of the files that they depend on.
  */
 export class SourceSchemas {
   readonly #project: Project;
@@ -103,13 +103,16 @@ export class SourceSchemas {
   /** Returns undefined for a project without node_modules. */
   async #cacheFile(graphId: string): Promise<string | undefined> {
     const { file, export: exportName } = this.#locate(graphId);
-    const modules = join(this.#project.dir, "node_modules");
-    const hasModules = await stat(modules).then(
-      () => true,
-      () => false,
-    );
     const name = hashText(`${FORMAT} ${this.#langgraphVersion} ${file} ${exportName}`);
-    return hasModules ? join(modules, ".cache", "heddle", "schemas", `${name}.json`) : undefined;
+    for (let dir = resolve(this.#project.dir); ; dir = dirname(dir)) {
+      const modules = join(dir, "node_modules");
+      const isThere = await stat(modules).then(
+        () => true,
+        () => false,
+      );
+      if (isThere) return join(modules, ".cache", "heddle", "schemas", `${name}.json`);
+      if (dir === dirname(dir)) return undefined;
+    }
   }
 
   async #readKept(graphId: string): Promise<Kept | undefined> {

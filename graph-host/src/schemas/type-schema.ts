@@ -12,12 +12,26 @@ export class TypeSchemas {
   readonly #ts: typeof Ts;
   readonly #checker: Ts.TypeChecker;
   readonly #messages: JsonSchema;
+  readonly #messageClasses: Ts.ClassDeclaration[];
+  /** Definitions that the schema being converted refers to. */
+  #definitions: Record<string, JsonSchema> = {};
 
-  /** @param messages schema of a list of messages, which clients recognize */
-  constructor(ts: typeof Ts, checker: Ts.TypeChecker, messages: JsonSchema) {
+  /**
+   * @param messages schema of a list of messages, which clients recognize
+   * @param messageClasses classes that LangGraph's server lists as kinds of message
+   */
+  constructor(ts: typeof Ts, checker: Ts.TypeChecker, messages: JsonSchema, messageClasses: Ts.ClassDeclaration[]) {
     this.#ts = ts;
     this.#checker = checker;
     this.#messages = messages;
+    this.#messageClasses = messageClasses;
+  }
+
+  /** The schema of a whole state: `fields`, with the definitions that it refers to. */
+  root(properties: readonly Ts.Symbol[], typeOf: (property: Ts.Symbol) => Ts.Type | undefined): JsonSchema {
+    this.#definitions = {};
+    const schema = this.fields(properties, typeOf);
+    return Object.keys(this.#definitions).length > 0 ? { ...schema, definitions: this.#definitions } : schema;
   }
 
   convert(type: Ts.Type, depth = 0): JsonSchema {
@@ -39,10 +53,17 @@ export class TypeSchemas {
   #union(types: Ts.Type[], depth: number): JsonSchema {
     const { TypeFlags } = this.#ts;
     const kept = types.filter((type) => !(type.flags & TypeFlags.Undefined) && !this.#isControl(type));
-    if (kept.some((type) => this.#isMessageList(type))) return this.#messages;
+    for (const type of kept) {
+      const message = this.#listedMessage(type);
+      if (message) return this.#messageList(message);
+    }
     if (kept.length > MAX_MEMBERS) return {};
     const isText = (type: Ts.Type) => type.isStringLiteral();
-    const texts = kept.filter(isText).map((type) => (type as Ts.StringLiteralType).value);
+    // in the order of LangGraph's server; the compiler's depends on what else it has seen
+    const texts = kept
+      .filter(isText)
+      .map((type) => (type as Ts.StringLiteralType).value)
+      .toSorted();
     // null comes last, as a form's first option is the usual one
     const isNull = (type: Ts.Type) => (type.flags & TypeFlags.Null) !== 0;
     const others = kept.filter((type) => !isText(type));
@@ -68,8 +89,10 @@ export class TypeSchemas {
 
   #object(type: Ts.Type, depth: number): JsonSchema {
     const checker = this.#checker;
-    if (this.#isMessageList(type)) return this.#messages;
-    if (this.#isMessage(type)) return this.#messages["items"] as JsonSchema;
+    const listed = this.#listedMessage(type);
+    if (listed) return this.#messageList(listed);
+    const message = this.#baseMessage(type);
+    if (message) return this.#messageReference(message);
     if (checker.isTupleType(type)) {
       const items = checker.getTypeArguments(type as Ts.TypeReference).map((item) => this.convert(item, depth + 1));
       return { type: "array", items, minItems: items.length, maxItems: items.length };
@@ -103,8 +126,7 @@ export class TypeSchemas {
       const type = typeOf(property);
       // methods are not data
       if (!type || property.name.startsWith("__") || type.getCallSignatures().length > 0) continue;
-      const text = this.#ts.displayPartsToString(property.getDocumentationComment(this.#checker));
-      converted[property.name] = { ...this.convert(type, depth + 1), ...(text && { description: text }) };
+      converted[property.name] = { ...this.convert(type, depth + 1), ...this.#documentation(property) };
       const isOptional = (property.flags & this.#ts.SymbolFlags.Optional) !== 0;
       const mayLack = type.isUnion() && type.types.some((each) => each.flags & this.#ts.TypeFlags.Undefined);
       if (!isOptional && !mayLack) required.push(property.name);
@@ -112,14 +134,54 @@ export class TypeSchemas {
     return { type: "object", properties: converted, ...(required.length > 0 && { required }) };
   }
 
-  #isMessageList(type: Ts.Type): boolean {
-    if (!this.#checker.isArrayType(type)) return false;
+  /** Returns the base class of the messages of a list; undefined for other types. */
+  #listedMessage(type: Ts.Type): Ts.Type | undefined {
+    if (!this.#checker.isArrayType(type)) return undefined;
     const [item] = this.#checker.getTypeArguments(type as Ts.TypeReference);
-    return item !== undefined && (item.isUnion() ? item.types : [item]).some((each) => this.#isMessage(each));
+    for (const each of item?.isUnion() ? item.types : item ? [item] : []) {
+      const message = this.#baseMessage(each);
+      if (message) return message;
+    }
+    return undefined;
   }
 
-  #isMessage(type: Ts.Type, depth = 0): boolean {
-    if (type.symbol?.name === "BaseMessage") return true;
-    return depth < 4 && (type.getBaseTypes() ?? []).some((base) => this.#isMessage(base, depth + 1));
+  #baseMessage(type: Ts.Type, depth = 0): Ts.Type | undefined {
+    if (type.symbol?.name === "BaseMessage") return type;
+    if (depth === 4) return undefined;
+    for (const base of type.getBaseTypes() ?? []) {
+      const message = this.#baseMessage(base, depth + 1);
+      if (message) return message;
+    }
+    return undefined;
+  }
+
+  #messageList(message: Ts.Type): JsonSchema {
+    return { ...this.#messages, items: this.#messageReference(message) };
+  }
+
+  /** Defines a message under its name in LangGraph's server, with what a client must know of it. */
+  #messageReference(message: Ts.Type): JsonSchema {
+    const { NoTruncation } = this.#ts.TypeFormatFlags;
+    const name = this.#checker.typeToString(message, undefined, NoTruncation).replaceAll(/\s/g, "");
+    if (!(name in this.#definitions)) {
+      const kinds = this.#messageClasses.map((node) => [node.name!.text, this.#describe(node)] as const);
+      const definition = { ...(this.#messages["items"] as JsonSchema), ...this.#documentation(message.symbol) };
+      const oneOf = kinds.map(([kind]) => ({ $ref: `#/definitions/${kind}` }));
+      // a kind accepts any message, whose fields are beside it, so several would contradict each other
+      Object.assign(this.#definitions, Object.fromEntries(kinds), {
+        [name]: oneOf.length === 1 ? { ...definition, oneOf } : definition,
+      });
+    }
+    return { $ref: `#/definitions/${name}` };
+  }
+
+  #describe(node: Ts.ClassDeclaration): JsonSchema {
+    const symbol = this.#checker.getSymbolAtLocation(node.name!);
+    return { type: "object", ...(symbol && this.#documentation(symbol)) };
+  }
+
+  #documentation(symbol: Ts.Symbol): { description?: string } {
+    const text = this.#ts.displayPartsToString(symbol.getDocumentationComment(this.#checker));
+    return text ? { description: text } : {};
   }
 }

@@ -25,7 +25,9 @@ export const agentOptions = {
     env: ["HEDDLE_MAX_BODY_BYTES"],
     default: 64 * 1024 * 1024,
     min: 1024,
-    description: "Maximum size of a request body in bytes; a larger one gets 413.",
+    description:
+      "Maximum size of a request body in bytes, decompressed; a larger one gets 413. Its objects, lists, values and " +
+      "distinct names may take twice as much memory when decoded.",
   }),
   hosts: integer({
     env: ["HEDDLE_HOSTS"],

@@ -50,6 +50,8 @@ export interface StructureLimit {
   setting?: string | undefined;
   /** Most nested levels; default: any. */
   maxDepth?: number;
+  /** Most elements of the lists in the outermost object, and what they are. */
+  maxItems?: { count: number; error: () => AppError };
 }
 
 /** Most memory of decoded elements, in bytes. */
@@ -69,6 +71,7 @@ export class JsonStructure implements Structure {
   #weight = 0;
   #depth = 0;
   #deepest = 0;
+  #items = 0;
   #inString = false;
   #isEscaped = false;
   readonly #names = new NameSet();
@@ -126,8 +129,10 @@ export class JsonStructure implements Structure {
           weight += CONTAINER;
           if (++depth > this.#deepest) this.#deepest = depth;
         } else if (kind === CLOSE) depth--;
-        else if (kind === COMMA) weight += VALUE;
-        else {
+        else if (kind === COMMA) {
+          weight += VALUE;
+          if (depth === 2) this.#items++;
+        } else {
           // the string before was a name; names that occur again are shared
           weight -= STRING;
           this.#names.add(bytes, begin, stop);
@@ -174,7 +179,8 @@ export class JsonStructure implements Structure {
   }
 
   #check(): void {
-    const { maxBytes, setting, maxDepth = Infinity } = this.#limit;
+    const { maxBytes, setting, maxDepth = Infinity, maxItems } = this.#limit;
+    if (maxItems && this.#items >= maxItems.count) throw maxItems.error();
     if (this.#deepest > maxDepth) throw tooDeep(maxDepth);
     if (this.weight > this.#most) throw new TooManyElementsError(this.#most, maxBytes, setting);
   }

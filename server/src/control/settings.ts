@@ -30,7 +30,9 @@ export const controlOptions = {
     env: ["HEDDLE_CONTROL_MAX_BODY_BYTES"],
     default: 8 * 1024 * 1024,
     min: 1024,
-    description: "Maximum size of an API request body, in bytes; a larger one gets 413. Uploads have a separate limit.",
+    description:
+      "Maximum size of an API request body, in bytes; a larger one gets 413. Its objects, lists, values and distinct " +
+      "names may take twice as much memory when decoded. Uploads have a separate limit.",
   }),
   ...processOptions,
   ...embeddedPostgresOptions,

@@ -28,7 +28,9 @@ export const traceOptions = {
     env: [BODY_SETTING],
     default: 64 * 1024 * 1024,
     min: 1024,
-    description: "Maximum size of a request body in bytes; a larger one gets 413.",
+    description:
+      "Maximum size of a request body in bytes, decompressed; a larger one gets 413. Its objects, lists, values and " +
+      "distinct names may take twice as much memory when decoded.",
   }),
   ...processOptions,
   ...embeddedPostgresOptions,

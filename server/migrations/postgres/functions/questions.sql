@@ -4,14 +4,14 @@
 -- distinguishes them.
 
 -- Returns the ids of the interrupts of a stored write, null for one without an id. LangGraph.js up to 1.5 writes an
--- object, 1.7 an array of those that its task and the subgraphs beneath raised. Python hosts store MessagePack: after the
+-- object (0.3 with an interrupt_id), 1.7 an array of those that its task and the subgraphs beneath raised. Python hosts store MessagePack: after the
 -- name of its class, an interrupt has its value, its id ("id" with a text of 32 characters) and perhaps a schema; `encode`
 -- doubles backslashes in text that users wrote.
 create or replace function interrupt_ids(_type text, _blob bytea) returns text[] language sql immutable as $$
   select case _type
     -- Postgres has no text for the escapes of U+0000 and of lone surrogates, which values may contain; no id has escapes
     when 'json' then array(
-      select i ->> 'id'
+      select coalesce(i ->> 'id', i ->> 'interrupt_id')
       from (select replace(convert_from(_blob, 'UTF8'), '\u', '\n')::json as j) w,
            json_array_elements(case json_typeof(j) when 'array' then j else json_build_array(j) end) i)
     when 'msgpack' then array(

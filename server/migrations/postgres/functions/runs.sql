@@ -131,7 +131,7 @@ begin
 end $$;
 
 -- Accepts a run and, if its thread is free and the server has a slot (_claim), starts it at once.
--- outcome: created | no_assistant | no_thread | busy | exists (a retried call; the run is as it is)
+-- outcome: created | no_assistant | no_thread | busy | waits_for_itself | exists (a retried call; the run is as it is)
 -- | locked (without _wait: another transaction holds the thread, such as a state update, and others must not wait for it)
 -- | unknown_interrupt (a resume that does not fit the pending interrupts; run holds the reason, see questions.sql).
 -- head: the thread's newest checkpoint, if the run starts at once and nothing was written besides that checkpoint:
@@ -194,6 +194,11 @@ begin
       select count(*) into _inflight from runs where thread_id = _thread_id and status in ('pending', 'running');
       if _inflight > 0 and _strategy = 'reject' and not (_asked is not null and answers_live(_thread_id, _kwargs)) then
         outcome := 'busy'; return next; return;
+      end if;
+      -- a node that calls its own server as a remote graph, with the metadata of its run: it would wait for itself
+      if _strategy = 'enqueue' and t.running_run_id::text = _kwargs #>> '{config,metadata,run_id}'
+         and _kwargs #> '{config,metadata}' ? 'langgraph_node' then
+        outcome := 'waits_for_itself'; run := t.running_run_id::text; return next; return;
       end if;
     end if;
     -- before the strategy stops other runs

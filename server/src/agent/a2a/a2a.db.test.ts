@@ -37,7 +37,7 @@ test("both protocol versions return the same results, each in its own format", a
 
 test("a stream has one event per response, with the request's id", async () => {
   const response = await post("trail", "message/stream", data({ topic: "a" }), { Accept: "text/event-stream" });
-  expect(response.headers.get("content-type")).toBe("text/event-stream");
+  expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
   const events = response.text
     .split("\n\n")
     .filter((frame) => frame.startsWith("data: "))

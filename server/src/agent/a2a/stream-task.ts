@@ -1,4 +1,4 @@
-import { frameData, SSE_HEADERS, splitFrames, textBody } from "../../base/events/sse.ts";
+import { frameData, oneLine, SSE_HEADERS, splitFrames, textBody } from "../../base/events/sse.ts";
 import { type RpcId, rpcResult } from "../../base/http/json-rpc.ts";
 import type { RunStream } from "../streams/run-streams.ts";
 import { type Generation, serializeEvent, type StreamEvent, type Task } from "./generation.ts";
@@ -23,7 +23,7 @@ export function streamTask(task: TaskStream): Response {
 
 async function* printed(task: TaskStream): AsyncGenerator<Uint8Array, undefined> {
   for await (const event of taskEvents(task)) {
-    yield encoder.encode(`data: ${rpcResult(task.id, serializeEvent(task.generation, event))}\n\n`);
+    yield encoder.encode(`data: ${oneLine(rpcResult(task.id, serializeEvent(task.generation, event)))}\n\n`);
   }
   return undefined;
 }

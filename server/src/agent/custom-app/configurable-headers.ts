@@ -3,7 +3,7 @@ import { credentialsIn } from "../../identity/platform-credentials.ts";
 import { CREDENTIAL_HEADERS } from "../../base/auth/credential-headers.ts";
 import type { HeaderRules } from "../project/http-schema.ts";
 
-const NEVER: ReadonlySet<string> = new Set([...CREDENTIAL_HEADERS, "x-tenant-id"]);
+const NEVER: ReadonlySet<string> = new Set([...CREDENTIAL_HEADERS, "proxy-authorization", "x-tenant-id"]);
 
 /** Whether a header may be stored and shown: it carries no credential, by its name or in its value. */
 export const isStorable = (name: string, value = ""): boolean =>

@@ -1,4 +1,4 @@
-import { SSE_HEADERS } from "../../base/events/sse.ts";
+import { oneLine, SSE_HEADERS } from "../../base/events/sse.ts";
 import { type EventFilter, matches, channelMethod } from "./event-name.ts";
 import type { Caller } from "./caller.ts";
 import type { ProtocolLog } from "./protocol-log.ts";
@@ -94,4 +94,4 @@ export async function eventStream(log: ProtocolLog, { caller, filter, since }: E
 }
 
 const frame = ({ seq, channel, json }: ProtocolEvent): string =>
-  `event: ${channelMethod(channel)}\ndata: ${json}\nid: ${seq}\n\n`;
+  `event: ${channelMethod(channel)}\ndata: ${oneLine(json)}\nid: ${seq}\n\n`;

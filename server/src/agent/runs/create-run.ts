@@ -1,5 +1,5 @@
 import type { RunKwargs } from "../../../../graph-host/src/host-protocol.ts";
-import { AppError, notFound, unprocessable } from "../../base/errors.ts";
+import { AppError, conflict, notFound, unprocessable } from "../../base/errors.ts";
 import type { Language } from "../../base/graph-language.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
@@ -179,6 +179,11 @@ async function submit(
     case "busy":
       throw unprocessable(
         "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
+      );
+    case "waits_for_itself":
+      throw conflict(
+        `Run ${created.run} executes on thread ${threadId} and creates this run, which would wait for it forever. Give ` +
+          "the remote graph another thread_id, or call a graph of another deployment.",
       );
     case "unknown_interrupt":
       throw unknownInterrupt(created.run!);

@@ -17,6 +17,7 @@ const json = (value: unknown) => ids("json", Buffer.from(JSON.stringify(value)))
 
 test("reads the object of LangGraph.js up to 1.5 and the array of 1.7", async () => {
   expect(await json({ id: A, value: { id: B } })).toEqual([A]);
+  expect(await json({ interrupt_id: A, value: 1, when: "during" })).toEqual([A]);
   expect(await json([{ id: A, value: "x" }])).toEqual([A]);
   expect(await json([{ value: { id: "x" }, id: A }, { id: B }])).toEqual([A, B]);
   expect(await json([])).toEqual([]);

@@ -14,8 +14,8 @@ beforeAll(async () => {
 
 async function run(assistantId: string, body: object, headers: Record<string, string> = {}) {
   const { json } = await server.call("POST", "/runs/wait", { assistant_id: assistantId, input: {}, ...body }, headers);
-  const { trail: _, ...shown } = json;
-  return shown;
+  delete json.trail;
+  return json;
 }
 const configurable = (values: object) => ({ config: { configurable: values } });
 
@@ -100,6 +100,7 @@ describe("a run with `__pregel_resuming`, which a remote graph sends when its pa
     expect(await wait(threadId, { input, ...RESUMING })).toEqual(asked);
     expect((await server.call("GET", `/threads/${threadId}`)).json.status).toBe("interrupted");
     const [{ id }] = asked.__interrupt__;
+    expect(asked.__interrupt__).toEqual([{ id, value: "Go on?" }]);
     const done = await wait(threadId, { command: { resume: { [id]: "yes" } } });
     expect(done.trail).toEqual(["input", "before", "answer yes"]);
     // the key belongs to its run

@@ -87,6 +87,19 @@ describe("accepting", () => {
     expect((await sql`select 1 from runs where thread_id = ${t}`).length).toBe(1);
   });
 
+  test("a node that calls its own server on its own thread gets a conflict instead of waiting for itself", async () => {
+    const t = await newThread();
+    const { runId } = await create(t, { claim: true });
+    const from = (metadata: object) => JSON.stringify({ config: { metadata } });
+    const node = { run_id: runId, langgraph_node: "remote" };
+    const refused = await create(t, { strategy: "enqueue", kwargs: from(node) });
+    expect([refused.outcome, refused.run]).toEqual(["waits_for_itself", runId]);
+    // a client that passes on what it has read, and a node of another run
+    for (const metadata of [{ run_id: runId }, { ...node, run_id: randomUUID() }])
+      expect((await create(t, { strategy: "enqueue", kwargs: from(metadata) })).outcome).toBe("created");
+    expect((await create(await newThread(), { strategy: "enqueue", kwargs: from(node) })).outcome).toBe("created");
+  });
+
   test("of several runs created at once, two on one thread, one of the two starts and the other waits", async () => {
     const t = await newThread();
     const created = await createRuns(sql, [

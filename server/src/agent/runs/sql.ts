@@ -29,7 +29,15 @@ export interface NewRun {
 }
 
 export interface CreatedRun {
-  outcome: "created" | "exists" | "no_assistant" | "no_thread" | "busy" | "locked" | "unknown_interrupt";
+  outcome:
+    | "created"
+    | "exists"
+    | "no_assistant"
+    | "no_thread"
+    | "busy"
+    | "waits_for_itself"
+    | "locked"
+    | "unknown_interrupt";
   /**
    * JSON text of the run where `describe` is set; otherwise only of its `discarded_interrupts`, if any.
    * `unknown_interrupt`: the reason. `locked`: the interrupts that a resume could answer, for `asked` of the next

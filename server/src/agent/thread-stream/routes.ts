@@ -1,5 +1,5 @@
 import { notFound, unprocessable } from "../../base/errors.ts";
-import { SSE_HEADERS, textBody } from "../../base/events/sse.ts";
+import { oneLine, SSE_HEADERS, textBody } from "../../base/events/sse.ts";
 import { isUuid } from "../../base/ids.ts";
 import { agentRoute, type AgentRoute, onThread } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
@@ -52,7 +52,7 @@ async function* asText(frames: AsyncIterable<ThreadFrame>, modes: ThreadStreamMo
   const runs = modes.includes("run_modes");
   const life = runs || modes.includes("lifecycle");
   for await (const frame of frames) {
-    if (frame.kind === "state") yield Buffer.from(`event: state_update\ndata: ${frame.state}\n\n`);
+    if (frame.kind === "state") yield Buffer.from(`event: state_update\ndata: ${oneLine(frame.state)}\n\n`);
     else if (frame.kind === "end") {
       if (!life) continue;
       const data = JSON.stringify({ run_id: frame.runId, status: "run_done" });

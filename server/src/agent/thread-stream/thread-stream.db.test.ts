@@ -78,7 +78,7 @@ test(
     const thread = await newThread();
     await run(owner.url, thread);
     const [near, far] = [await open(owner.url, thread), await open(other.url, thread)];
-    expect(near.response.headers.get("content-type")).toBe("text/event-stream");
+    expect(near.response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     await run(owner.url, thread, { stream_resumable: true });
     await run(other.url, thread, { stream_resumable: true });
     for (const reader of [near, far]) {

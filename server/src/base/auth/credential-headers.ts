@@ -1,8 +1,2 @@
-/** Headers in which requests carry credentials. */
-export const CREDENTIAL_HEADERS: readonly string[] = [
-  "authorization",
-  "cookie",
-  "proxy-authorization",
-  "x-api-key",
-  "x-service-key",
-];
+/** Headers in which requests carry credentials for a server. */
+export const CREDENTIAL_HEADERS: readonly string[] = ["authorization", "cookie", "x-api-key", "x-service-key"];

@@ -14,7 +14,8 @@ test("clients print no notice of the SDK, and leave no variable for other progra
   `;
   const repository = fileURLToPath(new URL("../../../..", import.meta.url));
   const args = ["--import", "tsx", "--input-type=module", "-e", script];
-  const env = { ...process.env, NODE_NO_WARNINGS: "" };
+  const env = { ...process.env };
+  delete env["NODE_NO_WARNINGS"];
   const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: repository, env, encoding: "utf8" });
   expect([stdout, stderr]).toEqual(["left: \n", ""]);
 });

@@ -1,10 +1,22 @@
 import type { FrameLog } from "./frame-log.ts";
 
+/** Characters that JSON allows in strings, and that Python's clients take for ends of lines (`str.splitlines`). */
+const LINE_ENDS = /[\u0085\u2028\u2029]/g;
+const LINE_END_BYTES = ["\u0085", "\u2028", "\u2029"].map((end) => Buffer.from(end));
+
+/** Returns JSON text that is one line for every client. */
+export const oneLine = (json: string): string =>
+  json.replaceAll(LINE_ENDS, (end) => String.raw`\u${end.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+const oneLineBytes = (json: Buffer): Buffer =>
+  LINE_END_BYTES.some((end) => json.includes(end)) ? Buffer.from(oneLine(json.toString())) : json;
+
 /** Encodes a server-sent event: contract §1.5. `data` is JSON text on one line. */
 /** @param id undefined: the frame is not part of the stored stream, and does not move a reader's `Last-Event-ID` */
-export function sseFrame(id: number | undefined, event: string, data: string | Buffer): Buffer {
+export function sseFrame(id: number | undefined, event: string, json: string | Buffer): Buffer {
+  const data = typeof json === "string" ? oneLine(json) : oneLineBytes(json);
   // the name may be a user's node name: it must not end the line
-  const head = `event: ${event.replaceAll(/[\r\n]/g, " ")}\ndata: `;
+  const head = `event: ${event.replaceAll(/[\r\n\u0085\u2028\u2029]/g, " ")}\ndata: `;
   const tail = id === undefined ? "\n\n" : `\nid: ${id}\n\n`;
   const dataLength = typeof data === "string" ? Buffer.byteLength(data) : data.length;
   const frame = Buffer.allocUnsafe(Buffer.byteLength(head) + dataLength + tail.length);
@@ -36,9 +48,9 @@ export function frameData(frame: Buffer): Buffer {
 
 const HEARTBEAT = Buffer.from(": heartbeat\n\n");
 
-/** Prevents proxies from buffering and compressing (pains T4). */
+/** Prevents proxies from buffering and compressing (pains T4). Without a charset, some clients read Latin-1. */
 export const SSE_HEADERS: Record<string, string> = {
-  "Content-Type": "text/event-stream",
+  "Content-Type": "text/event-stream; charset=utf-8",
   "Cache-Control": "no-cache, no-transform",
   "X-Accel-Buffering": "no",
 };

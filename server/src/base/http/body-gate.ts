@@ -21,7 +21,8 @@ export const bodyOptions = {
     default: 256,
     min: 1,
     description:
-      "Memory, in MiB, of a server process for the request bodies and WebSocket messages in flight. Requests " +
+      "Memory, in MiB, of a server process for the request bodies and WebSocket messages in flight, with the estimated " +
+      "memory of their decoded elements. Requests " +
       "beyond it wait, then get 503. At least the size of the largest body.",
   }),
 };

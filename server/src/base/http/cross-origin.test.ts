@@ -89,6 +89,19 @@ test("keeps responses as the handler made them, and exposes the readable headers
   }
 });
 
+test("does not allow access from public pages to a private network", async () => {
+  const app = new Hono();
+  app.use(allowOrigins(() => true));
+  const headers = {
+    Origin: "https://page.example",
+    "Access-Control-Request-Method": "POST",
+    "Access-Control-Request-Private-Network": "true",
+  };
+  const preflight = await app.request("/", { method: "OPTIONS", headers });
+  expect(preflight.headers.get("access-control-allow-origin")).toBe("https://page.example");
+  expect(preflight.headers.get("access-control-allow-private-network")).toBeNull();
+});
+
 test("adds Vary: Origin to a response that depends on the origin", async () => {
   const app = new Hono();
   app.use(allowOrigins((origin) => origin === "https://a.example"));

@@ -134,6 +134,28 @@ test("releases the memory of a body when its caller hangs up", async () => {
   }
 });
 
+test("a connection on which a body was refused serves the next request", async () => {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  let heard = "";
+  let isClosed = false;
+  socket.on("data", (chunk: Buffer) => (heard += chunk.toString()));
+  socket.on("close", () => (isClosed = true));
+  // far deeper than it may be, which is known after a part of it
+  const body = "[".repeat(90_000);
+  const type = "Content-Type: application/json\r\n";
+  const head = `POST /echo HTTP/1.1\r\nHost: localhost\r\n${type}Content-Length: ${body.length}\r\n\r\n`;
+  socket.write(head + body.slice(0, 20_000));
+  await vi.waitUntil(() => heard.includes(" 422 "), { timeout: 20_000 });
+  socket.write(body.slice(20_000));
+  // refused bodies that do not arrive cost their connection
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect(isClosed).toBe(false);
+  socket.write(`POST /echo HTTP/1.1\r\nHost: localhost\r\n${type}Content-Length: 2\r\n\r\n{}`);
+  await vi.waitUntil(() => heard.includes(" 200 "), { timeout: 20_000 });
+  socket.destroy();
+  expect(gate.used).toBe(0);
+});
+
 test("decompresses JSON bodies, counts what they unpack to, and rejects broken and unknown encodings", async () => {
   const send = async (body: Uint8Array<ArrayBuffer>, encoding: string) => {
     const headers = { "content-type": "application/json", "content-encoding": encoding };

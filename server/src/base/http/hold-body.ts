@@ -154,6 +154,17 @@ interface CountedLimits {
   isPublic: boolean;
 }
 
+/**
+ * Reads the rest of a body that was refused: the connection serves further requests if it arrives soon, and is closed
+ * otherwise.
+ */
+function discard(reader: ReadableStreamDefaultReader<Uint8Array>): void {
+  const next = async (): Promise<void> => {
+    while (!(await reader.read()).done);
+  };
+  next().catch(() => {});
+}
+
 /** `fail` ends the body with an error, whatever has arrived. */
 function counted(
   open: () => ReadableStream<Uint8Array>,
@@ -169,7 +180,9 @@ function counted(
     if (failed) return;
     failed = true;
     controller.error(error);
-    reader?.cancel(error).catch(() => {});
+    // its rest would unpack to any size
+    if (isCompressed) reader?.cancel(error).catch(() => {});
+    else if (reader) discard(reader);
   };
   const body = new ReadableStream<Uint8Array>(
     {

@@ -251,10 +251,8 @@ describe.each([
       const answer = await curl("--http2", ...json, ...extra, `${url}/`);
       expect([answer.status, answer.body === body]).toEqual(["200", true]);
     }
-    if (interceptor)
-      expect(await curl("--http2", "-d", "to whom it belongs", `${url}/owned`)).toMatchObject({
-        body: "to whom it belongs",
-      });
+    const owned = await curl("--http2", "-d", "to whom it belongs", `${url}/owned`);
+    expect(owned.body === "to whom it belongs").toBe(interceptor !== undefined);
     // several requests on one connection, the first of which offers it
     expect((await curl("--http2", `${url}/`, `${url}/`)).body).toBe("here\n200here");
     rmSync(directory, { recursive: true });

@@ -88,6 +88,11 @@ function readLines(text: string): Record<string, unknown>[] {
   let row = 0;
   // line by line: a file of line breaks only would become as many texts
   for (let at = 0; at < text.length;) {
+    if (text.charCodeAt(at) === LF) {
+      row++;
+      at++;
+      continue;
+    }
     const end = text.indexOf("\n", at);
     const line = text.slice(at, end < 0 ? text.length : end);
     at = end < 0 ? text.length : end + 1;
@@ -112,7 +117,8 @@ function checkCells(content: Buffer, limit: StructureLimit): void {
   const structure = new JsonStructure(limit);
   let cells = 0;
   let isQuoted = false;
-  for (const byte of content) {
+  for (let at = 0; at < content.length; at++) {
+    const byte = content[at];
     if (byte === QUOTE) isQuoted = !isQuoted;
     else if (!isQuoted && (byte === COMMA || byte === LF)) cells++;
   }

@@ -7,13 +7,17 @@ import { MIN_BODY_PACE } from "../../base/http/body-gate.ts";
 import { BodyTooLargeError } from "../../base/http/hold-body.ts";
 import type { Structure, StructureLimit } from "../../base/json-structure.ts";
 import { BODY_SETTING } from "../settings.ts";
+import { takeTurns } from "../../base/take-turns.ts";
 import type { Reservation } from "./ingest-gate.ts";
+import { ZstdFrames } from "./zstd-frames.ts";
 
 /** Supported Content-Encodings, as worded in the 415 error. */
 const ENCODINGS = "identity, gzip and zstd";
 
 /** Chunk size for fzstd, which keeps a window of its output and decompresses each chunk at once. */
 const ZSTD_STEP = 128 * 1024;
+/** Window that every decoder should support (RFC 8878 §3.1.1.1.2). */
+const ZSTD_WINDOW = 8 * 1024 * 1024;
 
 /**
  * Reads a request's body, decompressed, in chunks. Both compressed and decompressed sizes are counted on the way: a few
@@ -31,7 +35,7 @@ async function* readBody(
   const unpack = UNPACKERS[encoding];
   if (!unpack) throw new AppError(415, `Content-Encoding: ${encoding} is not supported; use ${ENCODINGS}.`);
   if (!request.body) return;
-  const chunks = unpack(atPace(request.body, reservation), count);
+  const chunks = unpack(atPace(request.body, reservation), count, maxBytes);
   yield* structure ? weighed(chunks, structure({ maxBytes, setting: BODY_SETTING }), reservation) : chunks;
 }
 
@@ -151,7 +155,9 @@ function counter(maxBytes: number, reservation: Reservation): Count {
   };
 }
 
-const UNPACKERS: Record<string, (body: AsyncIterable<Uint8Array>, count: Count) => AsyncGenerator<Buffer>> = {
+type Unpacker = (body: AsyncIterable<Uint8Array>, count: Count, maxBytes: number) => AsyncGenerator<Buffer>;
+
+const UNPACKERS: Record<string, Unpacker> = {
   identity,
   gzip,
   "x-gzip": gzip,
@@ -203,9 +209,11 @@ async function feed(body: AsyncIterable<Uint8Array>, gunzip: ReturnType<typeof c
   }
 }
 
-async function* zstd(body: AsyncIterable<Uint8Array>, count: Count): AsyncGenerator<Buffer> {
+async function* zstd(body: AsyncIterable<Uint8Array>, count: Count, maxBytes: number): AsyncGenerator<Buffer> {
   let unpacked: Buffer[] = [];
   let ended = false;
+  const frames = new ZstdFrames(Math.max(maxBytes, ZSTD_WINDOW));
+  const turn = takeTurns();
   const decompress = new ZstdDecompress((chunk, final) => {
     count(chunk.byteLength);
     // fzstd reuses its buffer
@@ -220,9 +228,15 @@ async function* zstd(body: AsyncIterable<Uint8Array>, count: Count): AsyncGenera
     }
   };
   for await (const chunk of body) {
-    for (let at = 0; at < chunk.byteLength; at += ZSTD_STEP) push(chunk.subarray(at, at + ZSTD_STEP), false);
-    yield* unpacked;
-    unpacked = [];
+    for (let at = 0; at < chunk.byteLength;) {
+      const rest = chunk.subarray(at, at + ZSTD_STEP);
+      const step = frames.next(rest);
+      push(rest.subarray(0, step), false);
+      at += step;
+      yield* unpacked;
+      unpacked = [];
+      await turn();
+    }
   }
   push(new Uint8Array(0), true);
   yield* unpacked;

@@ -1,6 +1,6 @@
 import { AppError, unprocessable } from "../../base/errors.ts";
 import { rawFields, rawListFields, type Span } from "./raw-fields.ts";
-import { checkRunCount, MAX_RUNS, RAW_FIELDS, type RunMessage } from "./run-piece.ts";
+import { MAX_RUNS, RAW_FIELDS, type RunMessage, tooManyRuns } from "./run-piece.ts";
 
 /** Parses one run's object (contract §1.2, §1.3). */
 export function readSingle(text: string, kind: "post" | "patch", id?: string): RunMessage {
@@ -17,7 +17,7 @@ export function readBatch(text: string): RunMessage[] {
   if (batch === null || typeof batch !== "object" || Array.isArray(batch))
     throw unprocessable("body: must be an object");
   const both = batch as Record<string, unknown>;
-  checkRunCount(length(both["post"]) + length(both["patch"]));
+  if (length(both["post"]) + length(both["patch"]) > MAX_RUNS) throw tooManyRuns();
   const lists = rawListFields(text, WANTED_LISTS);
   return (["post", "patch"] as const).flatMap((kind) => {
     const runs = both[kind];

@@ -12,7 +12,7 @@ import { ingestRuns, onlyRuns } from "./ingest-runs.ts";
 import { readBuffer, readText } from "./read-body.ts";
 import { readBatch, readSingle } from "./read-messages.ts";
 import { readMultipart } from "./read-multipart.ts";
-import { RUN_BYTES } from "./run-piece.ts";
+import { MAX_RUNS, RUN_BYTES, tooManyRuns } from "./run-piece.ts";
 
 const accepted = z.object({ message: z.string() });
 const shared = {
@@ -44,7 +44,11 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
   };
   const { maxBodyBytes: maxBytes } = settings;
   const structure = (limit: StructureLimit) => new JsonStructure(limit);
-  const text = (request: Request, reservation: Reservation) => readText(request, maxBytes, reservation, structure);
+  // two lists have as many elements as commas, and two more
+  const maxItems = { count: MAX_RUNS, error: tooManyRuns };
+  const batch = (limit: StructureLimit) => new JsonStructure({ ...limit, maxItems });
+  const text = (request: Request, reservation: Reservation, counted = structure) =>
+    readText(request, maxBytes, reservation, counted);
   const store = async (principal: Principal, collected: Collected, reservation: Reservation) => {
     reservation.weigh(reservation.weight + collected.messages.length * RUN_BYTES);
     await ingestRuns(deps, principal, collected);
@@ -94,7 +98,8 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
         receive(
           c.req.raw,
           principal,
-          async (reservation) => store(principal, onlyRuns(readBatch(await text(c.req.raw, reservation))), reservation),
+          async (reservation) =>
+            store(principal, onlyRuns(readBatch(await text(c.req.raw, reservation, batch))), reservation),
           "Runs batch ingested",
         ),
     }),

@@ -10,10 +10,8 @@ export const MAX_RUNS = 50_000;
 /** Memory of a run besides its texts, in bytes. */
 export const RUN_BYTES = 2048;
 
-/** @throws 413 when a request has too many runs */
-export function checkRunCount(count: number): void {
-  if (count > MAX_RUNS) throw new AppError(413, `A request can have at most ${MAX_RUNS} runs. Send fewer.`);
-}
+export const tooManyRuns = (): AppError =>
+  new AppError(413, `A request can have at most ${MAX_RUNS} runs. Send fewer.`);
 
 /** Fields that may be sent beside a run's object and are stored as the JSON text received. */
 export const RAW_FIELDS = ["inputs", "outputs", "events", "extra", "error", "serialized"] as const;

@@ -52,9 +52,13 @@ def reply(messages: list[BaseMessage]) -> list[AIMessageChunk]:
     last = messages[-1]
     text = last.text if isinstance(last.text, str) else last.text()
     for pattern, call in CALLS if last.type == "human" else ():
-        if found := re.search(pattern, text):
+        chunks: list[Any] = []
+        for found in re.finditer(pattern, text):
             name, args = call(found)
-            chunk = {"name": name, "args": json.dumps(args), "id": f"call_{len(messages)}", "index": 0}
-            return [AIMessageChunk(content="", tool_call_chunks=[{**chunk, "type": "tool_call_chunk"}])]
+            call_id = f"call_{len(messages)}_{len(chunks)}"
+            chunk = {"name": name, "args": json.dumps(args), "id": call_id, "index": len(chunks)}
+            chunks.append({**chunk, "type": "tool_call_chunk"})
+        if chunks:
+            return [AIMessageChunk(content="", tool_call_chunks=chunks)]
     answer = f"The tool says: {text}" if last.type == "tool" else f"You said: {text}"
     return [AIMessageChunk(content=part) for part in re.split(r"(?<= )", answer)]

@@ -1,0 +1,3 @@
+import { describeStoredSecrets } from "./stored-secrets.ts";
+
+describeStoredSecrets("python.json", true);
