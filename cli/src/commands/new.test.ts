@@ -46,9 +46,10 @@ test("a checkout of a created project starts the Heddle of its own machine, or s
   const checkout = join(home, "checkout");
   cpSync(directory, checkout, { recursive: true, filter: (path) => !ignored.has(basename(path)) });
   // no file that others get names a path of this machine
-  for (const entry of readdirSync(checkout, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile()) expect(readFileSync(join(entry.parentPath, entry.name), "utf8")).not.toContain(REPOSITORY);
-  }
+  const files = readdirSync(checkout, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const texts = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));
+  expect(texts.length).toBeGreaterThan(4);
+  expect(texts.filter((text) => text.includes(REPOSITORY))).toEqual([]);
   const start = (cwd: string, env: Record<string, string> = {}) => {
     const { dev } = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8")).scripts as { dev: string };
     const [program, ...args] = dev.replace(/ dev$/, " --version").split(" ");
