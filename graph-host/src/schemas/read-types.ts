@@ -237,7 +237,8 @@ class GraphReader {
   #graphIn(node: Ts.Node): Ts.Node | undefined {
     const ts = this.#ts;
     const type = ts.isExpression(node) ? this.#checker.getTypeAtLocation(node) : undefined;
-    if (type?.getProperty("_inputDefinition") || (type?.getProperty("builder") && type.getProperty("invoke"))) return node;
+    if (type?.getProperty("_inputDefinition") || (type?.getProperty("builder") && type.getProperty("invoke")))
+      return node;
     let inner: Ts.Node | undefined;
     ts.forEachChild(node, (child) => void (inner ??= this.#graphIn(child)));
     return inner;
