@@ -46,6 +46,7 @@ test("a zod state has zod's schemas, extras included", async () => {
 test("derives the schemas of an annotated state from its messages and default values", async () => {
   const { input_schema } = await host.call("graph.schemas", { graph_id: "annotated", config: {} });
   expect(input_schema).toMatchObject({
+    $schema: "http://json-schema.org/draft-07/schema#",
     type: "object",
     properties: { messages: { type: "array", items: { type: "object" } }, count: { type: "number" }, anything: {} },
   });
@@ -56,7 +57,7 @@ test("reads the types of an annotated state from its source, of its subgraphs to
   const schemas = await untilTyped(read);
   const properties = {
     topic: { type: "string", description: "What to write about." },
-    kind: { type: "string", enum: ["short", "long"] },
+    kind: { type: "string", enum: ["long", "short"] },
     scores: { type: "array", items: { type: "number" } },
     options: {
       type: "object",
@@ -68,12 +69,14 @@ test("reads the types of an annotated state from its source, of its subgraphs to
     anything: {},
     messages: { type: "array", langgraph_type: "messages" },
   };
-  expect(schemas["state_schema"]).toMatchObject({ type: "object", properties });
+  const $schema = "http://json-schema.org/draft-07/schema#";
+  expect(schemas["state_schema"]).toMatchObject({ $schema, type: "object", properties });
+  expect(schemas["config_schema"]).toHaveProperty("$schema", $schema);
   expect(schemas["input_schema"]).toMatchObject({ type: "object", properties: { topic: { type: "string" } } });
   expect(Object.keys(schemas["input_schema"]!.properties)).toEqual(["topic", "messages"]);
   expect(schemas["output_schema"]).toMatchObject({ properties: { scores: properties.scores }, required: ["scores"] });
   expect(schemas["config_schema"]).toMatchObject({
-    properties: { model: { type: "string", enum: ["small", "large"] } },
+    properties: { model: { type: "string", enum: ["large", "small"] } },
   });
   const subgraphs = await host.call("graph.subgraphs", { graph_id: "declared", config: {}, recurse: true });
   expect(subgraphs).toMatchObject({
@@ -91,7 +94,7 @@ test.each(Object.entries(official.derived))(
   async (name, expected) => {
     const schemas = await host.call("graph.schemas", { graph_id: `official_${name}`, config: {} });
     // where a graph has no configuration, that server leaves it out
-    const empty = { type: "object", properties: {} };
+    const empty = { $schema: "http://json-schema.org/draft-07/schema#", type: "object", properties: {} };
     expect(schemas).toEqual({ config_schema: empty, context_schema: empty, ...expected, graph_id: `official_${name}` });
   },
 );
@@ -107,17 +110,11 @@ test("types of annotated fields are those of LangGraph's own server", { timeout:
       [schemas[`${kind}_schema`]!.properties, official.annotated[""]![kind].properties ?? {}],
       [subgraphs["search"]![kind]!.properties, official.annotated["search"]![kind].properties ?? {}],
     ] as const) {
-      expect(sortEnums(ours)).toMatchObject(theirs);
+      expect(ours).toMatchObject(theirs);
       expect(Object.keys(ours)).toEqual(Object.keys(theirs));
     }
   }
 });
-
-/** Sorts the values of enums: LangGraph's server returns them in the order of the compiler. */
-const sortEnums = (schema: object): object =>
-  JSON.parse(
-    JSON.stringify(schema, (key, value: unknown) => (key === "enum" ? (value as string[]).toSorted() : value)),
-  ) as object;
 
 test("a call that needs no types does not wait for them", async () => {
   const begunAt = performance.now();
