@@ -3094,6 +3094,19 @@ export interface components {
                 manifest_s3_id?: unknown;
                 messages?: unknown;
                 price_model_id?: string | null;
+                cost_basis?: {
+                    /** @enum {string} */
+                    cached_tokens?: "inside" | "beside";
+                    /** @enum {string} */
+                    cached_tokens_by?: "numbers" | "format" | "provider" | "standard";
+                    /** @enum {string} */
+                    reasoning_tokens?: "inside" | "beside";
+                    /** @enum {string} */
+                    reasoning_tokens_by?: "numbers" | "format" | "provider" | "standard";
+                    /** @enum {string} */
+                    cost?: "client" | "price";
+                    notes?: string[];
+                } | null;
                 last_queued_at?: null;
                 inserted_at?: string | null;
                 trace_min_start_time?: string | null;
@@ -3128,7 +3141,7 @@ export interface components {
             } | null;
             comparative_experiment_id?: null;
             sort?: null;
-            selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
+            selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "COST_BASIS" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
             cursor?: string | null;
             page_size?: number | null;
         };
@@ -4093,6 +4106,19 @@ export interface operations {
                         manifest_s3_id?: unknown;
                         messages?: unknown;
                         price_model_id?: string | null;
+                        cost_basis?: {
+                            /** @enum {string} */
+                            cached_tokens?: "inside" | "beside";
+                            /** @enum {string} */
+                            cached_tokens_by?: "numbers" | "format" | "provider" | "standard";
+                            /** @enum {string} */
+                            reasoning_tokens?: "inside" | "beside";
+                            /** @enum {string} */
+                            reasoning_tokens_by?: "numbers" | "format" | "provider" | "standard";
+                            /** @enum {string} */
+                            cost?: "client" | "price";
+                            notes?: string[];
+                        } | null;
                         last_queued_at?: null;
                         inserted_at?: string | null;
                         trace_min_start_time?: string | null;
@@ -4461,7 +4487,7 @@ export interface operations {
                     skip_prev_cursor?: boolean | null;
                     cursor?: string | null;
                     limit?: number | null;
-                    select?: ("id" | "name" | "run_type" | "start_time" | "end_time" | "status" | "error" | "extra" | "events" | "inputs" | "outputs" | "inputs_preview" | "outputs_preview" | "serialized" | "parent_run_id" | "parent_run_ids" | "child_run_ids" | "direct_child_run_ids" | "manifest_id" | "manifest_s3_id" | "manifest" | "session_id" | "trace_id" | "dotted_order" | "thread_id" | "tags" | "reference_example_id" | "reference_dataset_id" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "prompt_token_details" | "completion_token_details" | "total_cost" | "prompt_cost" | "completion_cost" | "prompt_cost_details" | "completion_cost_details" | "price_model_id" | "first_token_time" | "last_queued_at" | "feedback_stats" | "in_dataset" | "app_path" | "share_token" | "trace_tier" | "trace_first_received_at" | "ttl_seconds" | "trace_upgrade" | "trace_min_start_time" | "trace_max_start_time" | "execution_order" | "is_provisional_root" | "inserted_at" | "messages" | "inputs_s3_urls" | "outputs_s3_urls" | "s3_urls" | "trace_min_max_start_time" | "inputs_or_signed_url" | "outputs_or_signed_url" | "events_or_signed_url" | "extra_or_signed_url" | "serialized_or_signed_url" | "error_or_signed_url" | "manifest_or_signed_url")[] | null;
+                    select?: ("id" | "name" | "run_type" | "start_time" | "end_time" | "status" | "error" | "extra" | "events" | "inputs" | "outputs" | "inputs_preview" | "outputs_preview" | "serialized" | "parent_run_id" | "parent_run_ids" | "child_run_ids" | "direct_child_run_ids" | "manifest_id" | "manifest_s3_id" | "manifest" | "session_id" | "trace_id" | "dotted_order" | "thread_id" | "tags" | "reference_example_id" | "reference_dataset_id" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "prompt_token_details" | "completion_token_details" | "total_cost" | "prompt_cost" | "completion_cost" | "prompt_cost_details" | "completion_cost_details" | "price_model_id" | "cost_basis" | "first_token_time" | "last_queued_at" | "feedback_stats" | "in_dataset" | "app_path" | "share_token" | "trace_tier" | "trace_first_received_at" | "ttl_seconds" | "trace_upgrade" | "trace_min_start_time" | "trace_max_start_time" | "execution_order" | "is_provisional_root" | "inserted_at" | "messages" | "inputs_s3_urls" | "outputs_s3_urls" | "s3_urls" | "trace_min_max_start_time" | "inputs_or_signed_url" | "outputs_or_signed_url" | "events_or_signed_url" | "extra_or_signed_url" | "serialized_or_signed_url" | "error_or_signed_url" | "manifest_or_signed_url")[] | null;
                     order?: ("asc" | "desc") | null;
                 };
             };
@@ -4542,6 +4568,19 @@ export interface operations {
                             manifest_s3_id?: unknown;
                             messages?: unknown;
                             price_model_id?: string | null;
+                            cost_basis?: {
+                                /** @enum {string} */
+                                cached_tokens?: "inside" | "beside";
+                                /** @enum {string} */
+                                cached_tokens_by?: "numbers" | "format" | "provider" | "standard";
+                                /** @enum {string} */
+                                reasoning_tokens?: "inside" | "beside";
+                                /** @enum {string} */
+                                reasoning_tokens_by?: "numbers" | "format" | "provider" | "standard";
+                                /** @enum {string} */
+                                cost?: "client" | "price";
+                                notes?: string[];
+                            } | null;
                             last_queued_at?: null;
                             inserted_at?: string | null;
                             trace_min_start_time?: string | null;
@@ -4604,7 +4643,7 @@ export interface operations {
                     skip_prev_cursor?: boolean | null;
                     cursor?: string | null;
                     limit?: number | null;
-                    select?: ("id" | "name" | "run_type" | "start_time" | "end_time" | "status" | "error" | "extra" | "events" | "inputs" | "outputs" | "inputs_preview" | "outputs_preview" | "serialized" | "parent_run_id" | "parent_run_ids" | "child_run_ids" | "direct_child_run_ids" | "manifest_id" | "manifest_s3_id" | "manifest" | "session_id" | "trace_id" | "dotted_order" | "thread_id" | "tags" | "reference_example_id" | "reference_dataset_id" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "prompt_token_details" | "completion_token_details" | "total_cost" | "prompt_cost" | "completion_cost" | "prompt_cost_details" | "completion_cost_details" | "price_model_id" | "first_token_time" | "last_queued_at" | "feedback_stats" | "in_dataset" | "app_path" | "share_token" | "trace_tier" | "trace_first_received_at" | "ttl_seconds" | "trace_upgrade" | "trace_min_start_time" | "trace_max_start_time" | "execution_order" | "is_provisional_root" | "inserted_at" | "messages" | "inputs_s3_urls" | "outputs_s3_urls" | "s3_urls" | "trace_min_max_start_time" | "inputs_or_signed_url" | "outputs_or_signed_url" | "events_or_signed_url" | "extra_or_signed_url" | "serialized_or_signed_url" | "error_or_signed_url" | "manifest_or_signed_url")[] | null;
+                    select?: ("id" | "name" | "run_type" | "start_time" | "end_time" | "status" | "error" | "extra" | "events" | "inputs" | "outputs" | "inputs_preview" | "outputs_preview" | "serialized" | "parent_run_id" | "parent_run_ids" | "child_run_ids" | "direct_child_run_ids" | "manifest_id" | "manifest_s3_id" | "manifest" | "session_id" | "trace_id" | "dotted_order" | "thread_id" | "tags" | "reference_example_id" | "reference_dataset_id" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "prompt_token_details" | "completion_token_details" | "total_cost" | "prompt_cost" | "completion_cost" | "prompt_cost_details" | "completion_cost_details" | "price_model_id" | "cost_basis" | "first_token_time" | "last_queued_at" | "feedback_stats" | "in_dataset" | "app_path" | "share_token" | "trace_tier" | "trace_first_received_at" | "ttl_seconds" | "trace_upgrade" | "trace_min_start_time" | "trace_max_start_time" | "execution_order" | "is_provisional_root" | "inserted_at" | "messages" | "inputs_s3_urls" | "outputs_s3_urls" | "s3_urls" | "trace_min_max_start_time" | "inputs_or_signed_url" | "outputs_or_signed_url" | "events_or_signed_url" | "extra_or_signed_url" | "serialized_or_signed_url" | "error_or_signed_url" | "manifest_or_signed_url")[] | null;
                     order?: ("asc" | "desc") | null;
                 };
             };
@@ -5338,7 +5377,7 @@ export interface operations {
                     trace_filter?: string | null;
                     tree_filter?: string | null;
                     include_subtree_usage?: boolean | null;
-                    selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
+                    selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "COST_BASIS" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
                     sort_order?: ("ASC" | "DESC") | null;
                     cursor?: string | null;
                     page_size?: number | null;
@@ -5397,7 +5436,7 @@ export interface operations {
             query: {
                 project_id: string;
                 start_time?: string;
-                selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS") | ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[];
+                selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "COST_BASIS" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS") | ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "COST_BASIS" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[];
             };
             header?: never;
             path: {
@@ -5505,7 +5544,7 @@ export interface operations {
                     trace_ids?: string[] | null;
                     trace_filter?: string | null;
                     tree_filter?: string | null;
-                    selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
+                    selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "COST_BASIS" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
                     cursor?: string | null;
                     page_size?: number | null;
                 };
@@ -5574,7 +5613,7 @@ export interface operations {
                 min_start_time?: string;
                 max_start_time?: string;
                 filter?: string;
-                selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS") | ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[];
+                selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "COST_BASIS" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS") | ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "COST_BASIS" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[];
             };
             header?: never;
             path: {
@@ -6177,6 +6216,19 @@ export interface operations {
                         manifest_s3_id?: unknown;
                         messages?: unknown;
                         price_model_id?: string | null;
+                        cost_basis?: {
+                            /** @enum {string} */
+                            cached_tokens?: "inside" | "beside";
+                            /** @enum {string} */
+                            cached_tokens_by?: "numbers" | "format" | "provider" | "standard";
+                            /** @enum {string} */
+                            reasoning_tokens?: "inside" | "beside";
+                            /** @enum {string} */
+                            reasoning_tokens_by?: "numbers" | "format" | "provider" | "standard";
+                            /** @enum {string} */
+                            cost?: "client" | "price";
+                            notes?: string[];
+                        } | null;
                         last_queued_at?: null;
                         inserted_at?: string | null;
                         trace_min_start_time?: string | null;
@@ -6285,6 +6337,19 @@ export interface operations {
                         manifest_s3_id?: unknown;
                         messages?: unknown;
                         price_model_id?: string | null;
+                        cost_basis?: {
+                            /** @enum {string} */
+                            cached_tokens?: "inside" | "beside";
+                            /** @enum {string} */
+                            cached_tokens_by?: "numbers" | "format" | "provider" | "standard";
+                            /** @enum {string} */
+                            reasoning_tokens?: "inside" | "beside";
+                            /** @enum {string} */
+                            reasoning_tokens_by?: "numbers" | "format" | "provider" | "standard";
+                            /** @enum {string} */
+                            cost?: "client" | "price";
+                            notes?: string[];
+                        } | null;
                         last_queued_at?: null;
                         inserted_at?: string | null;
                         trace_min_start_time?: string | null;
@@ -6393,6 +6458,19 @@ export interface operations {
                             manifest_s3_id?: unknown;
                             messages?: unknown;
                             price_model_id?: string | null;
+                            cost_basis?: {
+                                /** @enum {string} */
+                                cached_tokens?: "inside" | "beside";
+                                /** @enum {string} */
+                                cached_tokens_by?: "numbers" | "format" | "provider" | "standard";
+                                /** @enum {string} */
+                                reasoning_tokens?: "inside" | "beside";
+                                /** @enum {string} */
+                                reasoning_tokens_by?: "numbers" | "format" | "provider" | "standard";
+                                /** @enum {string} */
+                                cost?: "client" | "price";
+                                notes?: string[];
+                            } | null;
                             last_queued_at?: null;
                             inserted_at?: string | null;
                             trace_min_start_time?: string | null;
@@ -6502,6 +6580,19 @@ export interface operations {
                         manifest_s3_id?: unknown;
                         messages?: unknown;
                         price_model_id?: string | null;
+                        cost_basis?: {
+                            /** @enum {string} */
+                            cached_tokens?: "inside" | "beside";
+                            /** @enum {string} */
+                            cached_tokens_by?: "numbers" | "format" | "provider" | "standard";
+                            /** @enum {string} */
+                            reasoning_tokens?: "inside" | "beside";
+                            /** @enum {string} */
+                            reasoning_tokens_by?: "numbers" | "format" | "provider" | "standard";
+                            /** @enum {string} */
+                            cost?: "client" | "price";
+                            notes?: string[];
+                        } | null;
                         last_queued_at?: null;
                         inserted_at?: string | null;
                         trace_min_start_time?: string | null;
@@ -6606,6 +6697,19 @@ export interface operations {
                         manifest_s3_id?: unknown;
                         messages?: unknown;
                         price_model_id?: string | null;
+                        cost_basis?: {
+                            /** @enum {string} */
+                            cached_tokens?: "inside" | "beside";
+                            /** @enum {string} */
+                            cached_tokens_by?: "numbers" | "format" | "provider" | "standard";
+                            /** @enum {string} */
+                            reasoning_tokens?: "inside" | "beside";
+                            /** @enum {string} */
+                            reasoning_tokens_by?: "numbers" | "format" | "provider" | "standard";
+                            /** @enum {string} */
+                            cost?: "client" | "price";
+                            notes?: string[];
+                        } | null;
                         last_queued_at?: null;
                         inserted_at?: string | null;
                         trace_min_start_time?: string | null;
@@ -6681,7 +6785,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
+                    selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "COST_BASIS" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
                 };
             };
         };
@@ -6731,7 +6835,7 @@ export interface operations {
     get_api_v2_public_share_token_run_run_id: {
         parameters: {
             query?: {
-                selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS") | ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[];
+                selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "COST_BASIS" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS") | ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "IS_PROVISIONAL_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "COST_BASIS" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[];
                 start_time?: string;
             };
             header?: never;

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 
-import ts from "typescript";
+import * as ts from "typescript";
 import { expect, test } from "vitest";
 
 import { MESSAGES } from "../calls/channel-schema.ts";

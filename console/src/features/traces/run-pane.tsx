@@ -9,6 +9,7 @@ import { TabList } from "../../ui/tab-list.tsx";
 import { Tags } from "../runs/run-columns.tsx";
 import { RunIcon } from "../runs/run-icon.tsx";
 import { type AnyRun, modelName, timeToFirstToken, runLatency, utc } from "../runs/run-record.ts";
+import { describeBasis } from "./describe-basis.ts";
 import { listAttachments, RunAttachments } from "./run-attachments.tsx";
 import { RunError } from "./run-error.tsx";
 import { RunEvents } from "./run-events.tsx";
@@ -132,6 +133,7 @@ function Figures({ run }: { run: AnyRun }) {
   if (run.total_cost != null) {
     figures.push(["cost", money(run.total_cost), `${money(run.prompt_cost)} in, ${money(run.completion_cost)} out`]);
   }
+  const basis = describeBasis(run.cost_basis);
   return (
     <Group gap="md" aria-label="Metrics" style={{ rowGap: 2 }}>
       {model !== null && (
@@ -150,6 +152,11 @@ function Figures({ run }: { run: AnyRun }) {
       <Text size="sm" c="dimmed" title={utc(run.start_time)}>
         {fullTime(utc(run.start_time))}
       </Text>
+      {basis.length > 0 && (
+        <Text size="xs" c="dimmed" w="100%" aria-label="How the cost was computed" style={{ overflowWrap: "anywhere" }}>
+          {basis.join(" · ")}
+        </Text>
+      )}
     </Group>
   );
 }

@@ -4,6 +4,7 @@
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { any, bind, ch, type Fragment, join, raw, render } from "../../base/clickhouse/fragment.ts";
+import { IS_CALL } from "../run-rows/clickhouse.ts";
 import type { MicroTime } from "../filter/literals.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, hasConditions, type RunSelection, time } from "../runs/selection.ts";
@@ -139,7 +140,7 @@ const joinTotals = (scope: RunScope, projectId: string, slice: Slice, fields: re
     )} group by r.trace_id) as t on r.trace_id = t.trace`;
 
 const sumColumns = (name: string): Fragment =>
-  raw(`sumIf(r.${name}, r.run_type in ('llm', 'embedding')) as models_${name}, sum(r.${name}) as all_${name}`);
+  raw(`sumIf(r.${name}, ${IS_CALL}) as models_${name}, sum(r.${name}) as all_${name}`);
 
 function laterBy(at: MicroTime, ms: number): MicroTime {
   const moved = new Date(Date.parse(`${at.slice(0, 23).replace(" ", "T")}Z`) + ms).toISOString();

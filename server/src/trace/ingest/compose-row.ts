@@ -1,6 +1,6 @@
 import { wellFormed } from "../../base/well-formed.ts";
 import type { ModelPrices } from "../prices/model-prices.ts";
-import { priceUsage } from "../prices/price-usage.ts";
+import { priceUsage, withoutPrice } from "../prices/price-usage.ts";
 import type { RunRow } from "../run-rows/clickhouse.ts";
 import { encodeMetadata } from "../run-rows/pairs.ts";
 import { EXTRA_PATCHED, patchedBy, withoutPatched } from "./patched-fields.ts";
@@ -21,7 +21,7 @@ export async function composeRow(
   const { fields } = piece;
   const facts = piece.extra && readFacts(piece.extra);
   const price = piece.usage && run.model && (await prices.find(tenantId, run.model, run.start_time));
-  const usage = piece.usage && price ? priceUsage(piece.usage, price) : piece.usage;
+  const usage = piece.usage && (price ? priceUsage(piece.usage, price) : withoutPrice(piece.usage, run.model));
   const row: RunRow = {
     tenant_id: tenantId,
     project_id: run.project_id,
@@ -61,9 +61,10 @@ export async function composeRow(
     total_cost: usage?.total_cost,
     prompt_cost_details: json(usage?.prompt_cost_details),
     completion_cost_details: json(usage?.completion_cost_details),
+    cost_basis: usage && json(usage.basis ?? {}),
     trace_tier: fields.trace_tier,
     provisional_root: fields.provisional_root,
-    price_model_id: price && usage !== piece.usage ? price.id : undefined,
+    price_model_id: price && usage?.basis?.cost === "price" ? price.id : undefined,
   };
   if (piece.kind === "patch") {
     row.patched = patchedBy(row) | (piece.extra ? EXTRA_PATCHED : 0);

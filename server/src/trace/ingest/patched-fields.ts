@@ -16,7 +16,7 @@ const PATCHABLE: readonly (readonly (keyof RunRow)[])[] = [
   ["serialized"],
   ["tags"],
   ["reference_example_id"],
-  ["total_tokens", "prompt_tokens", "completion_tokens", "total_cost", "prompt_cost", "completion_cost"],
+  ["total_tokens", "prompt_tokens", "completion_tokens", "total_cost", "prompt_cost", "completion_cost", "cost_basis"],
 ];
 
 /** Bit of `extra`, which is merged key by key rather than replaced. */

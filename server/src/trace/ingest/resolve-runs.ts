@@ -1,6 +1,7 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { ProjectDirectory } from "../project-records/project-directory.ts";
 import { findPatched, findRunKeys } from "../run-rows/clickhouse.ts";
+import { newCall } from "./repeated-usage.ts";
 import type { RunHistory } from "./run-history.ts";
 import { type KnownRun, NO_SHAPE, type RunMemory } from "./run-memory.ts";
 import type { RunPiece } from "./run-piece.ts";
@@ -90,7 +91,7 @@ async function recall(
     if (key.deleted) deleted.add(key.id);
     else if (!memory.get(tenantId, key.id)) {
       const { project_id, start_time, trace_id } = key;
-      const unknown = { shape: undefined, model: undefined, patched: undefined };
+      const unknown = { shape: undefined, model: undefined, patched: undefined, call: newCall() };
       memory.set(tenantId, key.id, { project_id, start_time, trace_id, ...unknown });
     }
   }
@@ -128,6 +129,7 @@ async function begin(
     shape: NO_SHAPE,
     model: undefined,
     patched: 0,
+    call: newCall(),
   };
 }
 

@@ -3,6 +3,7 @@ import { runInNewContext } from "node:vm";
 
 import { expect, test } from "vitest";
 
+import { newCall } from "./repeated-usage.ts";
 import { RunMemory } from "./run-memory.ts";
 import { readFacts } from "./run-piece.ts";
 
@@ -28,6 +29,7 @@ const run = (text: string) => ({
   trace_id: text.slice(62, 98),
   shape: undefined,
   model: undefined,
+  call: newCall(),
   patched: 0,
 });
 

@@ -1,5 +1,6 @@
 import { ownText } from "../../base/own-text.ts";
 import { type Model, modelKey } from "../prices/model-prices.ts";
+import type { CallFacts } from "./repeated-usage.ts";
 
 /** Cached facts about a run, so that its next piece needs no query. */
 export interface KnownRun {
@@ -14,6 +15,7 @@ export interface KnownRun {
    * must be looked up, as after a restart.
    */
   patched: number | undefined;
+  call: CallFacts;
 }
 
 /** Keys of an `extra` and of its metadata. Most runs share theirs with many others, so equal shapes are one object. */
@@ -29,6 +31,10 @@ const MAX_RUNS = 50_000;
 const MAX_SHAPE = 16_384;
 const MAX_SHAPES_BYTES = 2 * 1024 * 1024;
 const MAX_MODELS = 5000;
+/** Callers whose calls are remembered, and calls of each. */
+const MAX_CALLERS = 5000;
+const MAX_CALLS = 100;
+const NO_CALLS: ReadonlySet<string> = new Set();
 
 /** Cache of runs, a few hundred bytes each. Evicts the oldest first. */
 export class RunMemory {
@@ -36,6 +42,8 @@ export class RunMemory {
   readonly #shapes = new Map<string, Shape>();
   #shapeBytes = 0;
   readonly #models = new Map<string, Model>();
+
+  readonly #callsWithin = new Map<string, Set<string>>();
 
   get(tenantId: string, id: string): KnownRun | undefined {
     return this.#runs.get(tenantId + id);
@@ -58,6 +66,21 @@ export class RunMemory {
 
   clear(): void {
     this.#runs.clear();
+  }
+
+  /** Returns the model calls directly within a run. */
+  callsWithin(tenantId: string, id: string): ReadonlySet<string> {
+    return this.#callsWithin.get(tenantId + id) ?? NO_CALLS;
+  }
+
+  /** Notes a model call directly within a run, which need not be known itself. */
+  addCallWithin(tenantId: string, id: string, callId: string): void {
+    const key = tenantId + id;
+    const known = this.#callsWithin.get(key) ?? new Set();
+    this.#callsWithin.delete(key);
+    this.#callsWithin.set(key, known);
+    if (known.size < MAX_CALLS) known.add(callId);
+    if (this.#callsWithin.size > MAX_CALLERS) this.#callsWithin.delete(this.#callsWithin.keys().next().value!);
   }
 
   /** @returns undefined for an extra with more names than are worth remembering */

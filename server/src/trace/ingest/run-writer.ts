@@ -16,6 +16,7 @@ import { insertRunKeys, insertRuns, type RunKeyRow, type RunRow } from "../run-r
 import { composeRow } from "./compose-row.ts";
 import { mergeExtras } from "./merge-extra.ts";
 import { placeRuns } from "./place-children.ts";
+import { markRepeatedUsage } from "./repeated-usage.ts";
 import { type Resolved, resolveRuns } from "./resolve-runs.ts";
 import { RunHistory } from "./run-history.ts";
 import { RunMemory } from "./run-memory.ts";
@@ -203,11 +204,13 @@ export class RunWriter {
             files.push({ tenant_id: tenantId, run_id: entry.piece.id, uploaded_at: now, ...file });
           }
         }
+        const repeated = markRepeatedUsage(this.#memory, tenantId, written, now);
+        for (const { id } of repeated) touched.push({ tenantId, id });
         const changes = await this.#heads.mark(tenantId, written, now);
         heads.push(changes);
         keys.push(...changes.keys);
         for (const { row } of written) rows.push(row);
-        rows.push(...changes.rows);
+        rows.push(...repeated, ...changes.rows);
       }
       const { clickhouse } = this.#deps;
       // a key without its run is harmless, a run without its key cannot be found by id
@@ -225,7 +228,7 @@ export class RunWriter {
     for (const { settle } of heads) await settle();
     for (const row of rows) if (row.patched) this.#history.noteUpdated(row.id);
     for (const [tenantId, ids] of idsByTenant(rows)) this.#waiting.arrived(tenantId, ids);
-    this.#written.inc(touched.length);
+    this.#written.inc(group.reduce((sum, { pieces }) => sum + pieces.length, 0));
     this.#inserts.inc();
   }
 

@@ -397,6 +397,42 @@ test("maps the Vercel AI SDK's attributes", async () => {
   expect(embed).toMatchObject({ run_type: "embedding", total_tokens: 3, inputs: '{"texts":["a"]}' });
 });
 
+test("the Vercel AI SDK passes on how a provider counts cached tokens", async () => {
+  const span = (provider: string, model: string, more: Json) =>
+    ingestSpan({
+      "ai.operationId": "ai.generateText.doGenerate",
+      "ai.model.id": model,
+      "ai.model.provider": provider,
+      "ai.usage.inputTokens": 19,
+      "ai.usage.outputTokens": 0,
+      ...more,
+    });
+  const claude = ["anthropic.messages", "claude-sonnet-4-5"] as const;
+  const raw = { input_tokens: 19, cache_creation_input_tokens: 1000, cache_read_input_tokens: 15, output_tokens: 0 };
+  const metadata = (provider: object) => ({ "ai.response.providerMetadata": JSON.stringify(provider) });
+  const cached = { "ai.usage.cachedInputTokens": 15 };
+  const fifth = await span(...claude, { ...cached, ...metadata({ anthropic: { usage: raw } }) });
+  // 19 × 3 + 15 × 0.3 + 1000 × 3.75
+  expect(fifth).toMatchObject({ prompt_tokens: 1034, total_cost: "0.0038115" });
+  expect(json(fifth, "cost_basis")).toMatchObject({ cached_tokens: "beside" });
+  expect(json(fifth, "extra")["otel"]).toMatchObject({ attributes: metadata({ anthropic: { usage: raw } }) });
+  const fourth = metadata({ anthropic: { cacheReadInputTokens: 15, cacheCreationInputTokens: 1000 } });
+  expect(await span(...claude, fourth)).toMatchObject({ prompt_tokens: 1034, total_cost: "0.0038115" });
+  expect(await span(...claude, cached)).toMatchObject({ prompt_tokens: 34, total_cost: "0.0000615" });
+  const bedrock = {
+    ...cached,
+    ...metadata({ bedrock: { usage: { cacheReadInputTokens: 15, cacheWriteInputTokens: 0 } } }),
+  };
+  expect(await span("amazon-bedrock", "anthropic.claude-sonnet-4-5-20250929-v1:0", bedrock)).toMatchObject({
+    prompt_tokens: 34,
+  });
+  const sixth = { "ai.usage.inputTokenDetails.cacheReadTokens": 15, "ai.usage.inputTokenDetails.noCacheTokens": 4 };
+  expect(await span(...claude, { ...sixth, ...metadata({ anthropic: { usage: raw } }) })).toMatchObject({
+    prompt_tokens: 19,
+  });
+  expect(await span("openai.responses", "gpt-5", cached)).toMatchObject({ prompt_tokens: 19 });
+});
+
 test("stores the valid spans of a request and reports the others as a partial success", async () => {
   const [trace, id] = [newTrace(), newSpan()];
   const spans = [span(trace, id, {}), span("zz", newSpan(), {}), span(trace, "0".repeat(16), {})];

@@ -57,7 +57,7 @@ export function spanToRun(sent: OtelSpan, project: string | undefined): SpanRun 
     status: error === undefined ? "success" : "error",
   };
   const attachments = spanAttachments(attributes);
-  const usage = hasOwnUsage(sent.attributes, span.kind) ? spanUsage(attributes) : undefined;
+  const usage = hasOwnUsage(sent.attributes, span.kind) ? spanUsage(attributes, sent.attributes) : undefined;
   // capturing content is off by default in OpenTelemetry, so usage often comes without outputs
   const extra = spanExtra(span, outputs ? undefined : usage, unread);
   const raw: RunMessage["raw"] = { extra: JSON.stringify(extra) };

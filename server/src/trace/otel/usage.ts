@@ -55,8 +55,11 @@ const OUTPUT_DETAILS: Record<string, string[]> = {
   audio: ["gen_ai.usage.details.output_audio_tokens", "llm.token_count.completion_details.audio"],
 };
 
-/** Reads the usage of a call, in the form of `usage_metadata` (contract §2.3, rule 14). */
-export function spanUsage(attributes: Attributes): Json | undefined {
+/**
+ * Reads the usage of a call, in the form of `usage_metadata` (contract §2.3, rule 14) or of the provider.
+ * @param sent the span's attributes, for values that stay metadata
+ */
+export function spanUsage(attributes: Attributes, sent: Attributes): Json | undefined {
   const whole = parsed(attributes["langsmith.usage_metadata"]);
   if (isObject(whole)) return whole;
   const number = (...names: string[]): number | undefined => {
@@ -68,16 +71,38 @@ export function spanUsage(attributes: Attributes): Json | undefined {
     const own = parsed(attributes[given]);
     return nonEmpty({ ...(Object.fromEntries(found) as Json), ...(isObject(own) && own) });
   };
+  const counts = { input_tokens: number(...INPUT), output_tokens: number(...OUTPUT), total_tokens: number(...TOTAL) };
   return nonEmpty({
-    input_tokens: number(...INPUT),
-    output_tokens: number(...OUTPUT),
-    total_tokens: number(...TOTAL),
+    ...counts,
+    ...vercelUsage(sent, counts),
     input_token_details: details("gen_ai.usage.input_token_details", INPUT_DETAILS),
     output_token_details: details("gen_ai.usage.output_token_details", OUTPUT_DETAILS),
     input_cost: number("llm.cost.prompt", "gen_ai.usage.input_cost"),
     output_cost: number("llm.cost.completion", "gen_ai.usage.output_cost"),
     total_cost: number("llm.cost.total", "gen_ai.usage.cost", "operation.cost"),
   });
+}
+
+/**
+ * The Vercel AI SDK before version 6 passes the provider's counts on, so that Anthropic's and Bedrock's input is without
+ * cached tokens, and only the provider's metadata has the written ones.
+ */
+function vercelUsage(sent: Attributes, { input_tokens, output_tokens }: Json): Json {
+  if (Object.keys(sent).some((name) => name.startsWith("ai.usage.inputTokenDetails."))) return {};
+  const metadata = parsed(sent["ai.response.providerMetadata"]);
+  const { anthropic, bedrock } = isObject(metadata) ? metadata : {};
+  if (isObject(anthropic)) {
+    if (isObject(anthropic["usage"])) return anthropic["usage"];
+    return {
+      cache_read_input_tokens: anthropic["cacheReadInputTokens"] ?? undefined,
+      cache_creation_input_tokens: anthropic["cacheCreationInputTokens"] ?? undefined,
+    };
+  }
+  if (isObject(bedrock) && isObject(bedrock["usage"])) {
+    return { inputTokens: input_tokens, outputTokens: output_tokens, ...bedrock["usage"] };
+  }
+  const cachedInputTokens = sent["ai.usage.cachedInputTokens"];
+  return cachedInputTokens === undefined ? {} : { cachedInputTokens };
 }
 
 function nonEmpty(object: Json): Json | undefined {

@@ -122,6 +122,107 @@ test("prices cached, audio, reasoning and batch tokens with exact decimals", asy
   expect(costs).toEqual(cases.map(([, , , cost]) => cost));
 });
 
+const readRun = async (id: string) => (await call("GET", `/runs/${id}`, undefined, mine)).json;
+
+test("a run has what its cost is based on, and says which model has no price", async () => {
+  const send = async (model: string, usage_metadata: object) => {
+    const id = uuid7();
+    const extra = { metadata: { ls_model_name: model, ls_provider: "anthropic" } };
+    const run = { id, name: "m", run_type: "llm", start_time: "2026-11-21T10:00:00Z", session_name: "basis", extra };
+    await call("POST", "/runs", { ...run, outputs: { usage_metadata } }, mine);
+    return readRun(id);
+  };
+  const details = { cache_read: 38_000, cache_creation: 1000 };
+  expect(await send("claude-sonnet-4-5", { input_tokens: 19, input_token_details: details })).toMatchObject({
+    prompt_tokens: 39_019,
+    total_cost: "0.015207",
+    cost_basis: { cached_tokens: "beside", cached_tokens_by: "numbers", cost: "price" },
+  });
+  const split = { cache_creation: 1000, ephemeral_5m_input_tokens: 1000 };
+  expect(await send("claude-sonnet-4-5", { input_tokens: 2000, input_token_details: split })).toMatchObject({
+    total_cost: "0.00675",
+    prompt_cost_details: { ephemeral_5m_input_tokens: "0.00375" },
+  });
+  const unpriced = await send("claude-of-tomorrow", { input_tokens: 3, output_tokens: 4 });
+  expect(unpriced).toMatchObject({
+    total_cost: null,
+    cost_basis: { notes: ["no price for model claude-of-tomorrow of anthropic"] },
+  });
+  expect((await send("claude-of-tomorrow", { input_tokens: 3, total_cost: 2 })).cost_basis).toEqual({ cost: "client" });
+  const { json } = await call(
+    "POST",
+    "/api/v2/runs/query",
+    {
+      project_ids: [unpriced.session_id],
+      ids: [unpriced.id],
+      min_start_time: "2026-11-21T00:00:00Z",
+      selects: ["COST_BASIS"],
+    },
+    mine,
+  );
+  expect(json.items).toEqual([{ cost_basis: unpriced.cost_basis }]);
+});
+
+test("a model call directly within one with the same usage counts once", async () => {
+  const metadata = { ls_model_name: "gpt-5", ls_provider: "openai" };
+  const usage = (n: number) => ({ usage_metadata: { input_tokens: n, output_tokens: n } });
+  let at = Date.UTC(2026, 10, 21);
+  const run = (parent: Sent | undefined, more: object): Sent => {
+    const id = uuid7();
+    const start_time = new Date((at += 1000)).toISOString();
+    const own = `${start_time.replace(/[-:.Z]/g, "")}000Z${id}`;
+    return {
+      id,
+      start_time,
+      name: "r",
+      session_name: "nested",
+      trace_id: parent?.trace_id ?? id,
+      dotted_order: parent ? `${parent.dotted_order}.${own}` : own,
+      ...(parent && { parent_run_id: parent.id }),
+      ...more,
+    };
+  };
+  type Sent = { id: string; trace_id: string; dotted_order: string } & Record<string, unknown>;
+  const model = (n: number) => ({ run_type: "llm", extra: { metadata }, outputs: usage(n) });
+  const send = (...post: Sent[]) => call("POST", "/runs/batch", { post }, mine);
+  const tokens = async ({ trace_id }: Sent) => (await readRun(trace_id)).total_tokens;
+  // starts and ends in separate requests, the outer call ending last
+  const root = run(undefined, { run_type: "chain" });
+  const outer = run(root, { run_type: "llm", extra: { metadata } });
+  const inner = run(outer, { run_type: "llm", extra: { metadata } });
+  await send(root, outer);
+  await send(inner);
+  const end = ({ id, trace_id, dotted_order }: Sent) => ({ id, trace_id, dotted_order, outputs: usage(400) });
+  await call("POST", "/runs/batch", { patch: [end(inner)] }, mine);
+  expect(await tokens(root)).toBe(800);
+  await call("POST", "/runs/batch", { patch: [end(outer)] }, mine);
+  expect(await tokens(root)).toBe(800);
+  expect((await readRun(root.id)).total_cost).toBe((await readRun(inner.id)).total_cost);
+  // in one request, and the outer one is the sum of two
+  const second = run(undefined, { run_type: "chain" });
+  const sum = run(second, model(300));
+  await send(second, sum, run(sum, model(100)), run(sum, model(200)));
+  expect(await tokens(second)).toBe(600);
+  // another call, and one with a tool in between
+  const third = run(undefined, { run_type: "chain" });
+  const caller = run(third, model(50));
+  const tool = run(caller, { run_type: "tool" });
+  await send(third, caller, tool, run(tool, model(50)), run(caller, model(10)));
+  expect(await tokens(third)).toBe(220);
+  // the inner call names no model, so the outer one has the cost; children first, as with OpenTelemetry
+  const fourth = run(undefined, { run_type: "chain" });
+  const priced = run(fourth, model(70));
+  await send(run(priced, { run_type: "llm", outputs: usage(70) }));
+  await send(priced, fourth);
+  expect(await readRun(fourth.id)).toMatchObject({ total_tokens: 140, total_cost: "0.0007875" });
+  // everywhere the same
+  const { session_id } = await readRun(root.id);
+  const stats = await call("GET", `/sessions/${session_id}?include_stats=true`, undefined, mine);
+  expect(stats.json.total_tokens).toBe(800 + 600 + 220 + 140);
+  const all = await call("POST", "/runs/stats", { session: [session_id] }, mine);
+  expect(all.json.total_tokens).toBe(800 + 600 + 220 + 140);
+});
+
 test("matches the names that a price's match_path selects", async () => {
   const price = { ...body, match_pattern: "^my-endpoint$", match_path: ["endpoint_name"], prompt_cost: "3" };
   await call("POST", "/model-price-map", price, mine);

@@ -47,6 +47,10 @@ export interface RunRow {
   inserted_at?: string | undefined;
   /** Whether the run stands in for its trace's root, which has not arrived (ingest/trace-heads.ts). */
   provisional_root?: boolean | undefined;
+  /** JSON object (prices/usage.ts). */
+  cost_basis?: string | undefined;
+  /** Whether another model call directly around or within it has the same usage (ingest/repeated-usage.ts). */
+  repeats_usage?: boolean | undefined;
   /** Bit mask of the fields that an update sets (ingest/patched-fields.ts). */
   patched?: number | undefined;
 }
@@ -72,6 +76,9 @@ export const IS_HEAD = "(r.parent_run_id is null or ifNull(r.provisional_root, f
 
 export const isHead = (row: { parent_run_id?: string | null; provisional_root?: boolean | null }): boolean =>
   row.parent_run_id == null || row.provisional_root === true;
+
+/** Whether a merged row is a model call whose usage counts. */
+export const IS_CALL = "(r.run_type in ('llm', 'embedding') and not ifNull(r.repeats_usage, false))";
 
 /** Latency of a merged row in seconds; null while the run is pending. */
 export const RUN_LATENCY = "dateDiff('microsecond', start_time, end_time) / 1e6";
@@ -126,7 +133,8 @@ const RUN_COLUMNS =
   error inputs outputs events extra serialized inputs_preview outputs_preview tags metadata input_pairs output_pairs
   thread_id reference_example_id prompt_tokens completion_tokens total_tokens prompt_token_details
   completion_token_details prompt_cost completion_cost total_cost prompt_cost_details completion_cost_details
-  price_model_id first_token_time trace_tier inserted_at provisional_root patched`.split(/\s+/);
+  price_model_id first_token_time trace_tier inserted_at provisional_root cost_basis
+  repeats_usage patched`.split(/\s+/);
 
 /**
  * Characters per statement. A statement's rows are in memory as lines, as bytes and as the engine's columns at the same

@@ -80,6 +80,19 @@ const naiveTime = z.string();
 const tokenCount = z.int();
 const cost = z.string().nullable();
 
+const counting = z.enum(["inside", "beside"]);
+const evidence = z.enum(["numbers", "format", "provider", "standard"]);
+const costBasis = z
+  .object({
+    cached_tokens: counting,
+    cached_tokens_by: evidence,
+    reasoning_tokens: counting,
+    reasoning_tokens_by: evidence,
+    cost: z.enum(["client", "price"]),
+    notes: z.array(z.string()),
+  })
+  .partial();
+
 /** Fields always present, and those that may be selected. */
 export const run = z
   .object({
@@ -139,6 +152,8 @@ export const run = z
         manifest_s3_id: z.unknown(),
         messages: z.unknown(),
         price_model_id: text,
+        /** How tokens were counted, where the cost comes from, and what it does not contain. */
+        cost_basis: costBasis.nullable(),
         last_queued_at: z.null(),
         inserted_at: naiveTime.nullable(),
         trace_min_start_time: naiveTime.nullable(),

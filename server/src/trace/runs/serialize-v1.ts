@@ -77,6 +77,7 @@ const FIELDS = {
   prompt_cost_details: rawJsonColumn("prompt_cost_details"),
   completion_cost_details: rawJsonColumn("completion_cost_details"),
   price_model_id: plain("price_model_id"),
+  cost_basis: rawJsonColumn("cost_basis"),
   first_token_time: timeColumn("first_token_time", naive),
   last_queued_at: nothing,
   feedback_stats: field([], (row, { feedback }) => text(feedback?.get(row.id)), ["feedback"]),
@@ -144,7 +145,7 @@ const DEFAULT = [
   ...`end_time error extra events inputs outputs parent_run_id parent_run_ids manifest_id manifest_s3_id serialized
   reference_example_id reference_dataset_id total_tokens prompt_tokens prompt_token_details completion_tokens
   completion_token_details total_cost prompt_cost prompt_cost_details completion_cost completion_cost_details
-  price_model_id first_token_time last_queued_at feedback_stats tags in_dataset share_token trace_tier
+  price_model_id cost_basis first_token_time last_queued_at feedback_stats tags in_dataset share_token trace_tier
   trace_first_received_at ttl_seconds trace_upgrade thread_id execution_order is_provisional_root`.split(/\s+/),
 ] as FieldV1[];
 

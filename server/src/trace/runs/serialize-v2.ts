@@ -84,6 +84,7 @@ export const FIELDS_V2: Record<string, RunField> = {
   prompt_cost_details: details("prompt_cost_details"),
   completion_cost_details: details("completion_cost_details"),
   price_model_id: plain("price_model_id"),
+  cost_basis: rawJsonColumn("cost_basis"),
   tags: field(["r.tags"], (row) => text(tagList(row))),
   app_path: field([], (row, _, context) => text(appPath(row, context.tenantId))),
   attachments: field(

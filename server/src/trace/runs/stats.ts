@@ -4,7 +4,7 @@
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { all, bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
-import { RUN_LATENCY } from "../run-rows/clickhouse.ts";
+import { IS_CALL, RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns, type RunSelection } from "./selection.ts";
@@ -121,7 +121,7 @@ const selectRuns = (
 ): Fragment => ch`
   select r.id as id, ${groupColumn(grouping)} as grp, r.start_time as started, ${raw(RUN_LATENCY)} as latency,
     ${raw(FIRST_TOKEN)} as first_token, r.error is not null as failed,
-    ifNull(r.run_type in ('llm', 'embedding'), false) as calls_model,
+    ${raw(`ifNull(${IS_CALL}, false)`)} as calls_model,
     r.total_tokens, r.prompt_tokens, r.completion_tokens, r.total_cost, r.prompt_cost, r.completion_cost
     ${raw(details.map((name) => `, ${readDetails(name)} as ${name}`).join(""))}
   ${fromRuns(scope, selection)}`;

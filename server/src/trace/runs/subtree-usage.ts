@@ -24,7 +24,7 @@ export async function addSubtreeUsage(clickhouse: ClickHouse, scope: RunScope, r
     projects: [...new Set(rows.map((row) => row.project_id))],
     traces: [...new Set(rows.flatMap((row) => row.trace_id ?? []))],
   };
-  const statement = ch`select r.id, r.trace_id, r.dotted_order, r.run_type, r.total_tokens, r.prompt_tokens,
+  const statement = ch`select r.id, r.trace_id, r.dotted_order, r.run_type, r.repeats_usage, r.total_tokens, r.prompt_tokens,
     r.completion_tokens, r.total_cost, r.prompt_cost, r.completion_cost, r.first_token_time
     ${fromRuns(scope, traces)} order by r.dotted_order limit ${bind("UInt32", MAX_RUNS)}`;
   const runs = await readRows<Row>(clickhouse.forTenant(scope.tenantId), "runs.subtrees", statement);
@@ -45,7 +45,8 @@ export async function addSubtreeUsage(clickhouse: ClickHouse, scope: RunScope, r
 
 function counted(subtree: Row[], name: (typeof TOKENS | typeof COSTS)[number]): Row[] | undefined {
   const reporting = subtree.filter((run) => run[name] != null);
-  const calls = reporting.filter((run) => run.run_type === "llm" || run.run_type === "embedding");
+  const isModel = ({ run_type }: Row) => run_type === "llm" || run_type === "embedding";
+  const calls = reporting.filter((run) => isModel(run) && run.repeats_usage !== true);
   if (calls.length > 0) return calls;
   if (reporting[0] === subtree[0] && reporting[0]) return [reporting[0]];
   return reporting.length > 0 ? reporting : undefined;

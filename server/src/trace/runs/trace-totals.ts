@@ -1,6 +1,6 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { ch, raw } from "../../base/clickhouse/fragment.ts";
-import { IS_HEAD } from "../run-rows/clickhouse.ts";
+import { IS_CALL, IS_HEAD } from "../run-rows/clickhouse.ts";
 import { type MicroTime, parseTime } from "../filter/literals.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
@@ -33,7 +33,7 @@ const SUMMED = [
  * and so on, because an alias must not hide a column.
  */
 export const TRACE_SUMS = SUMMED.map(
-  (name) => `coalesce(sumIf(r.${name}, r.run_type in ('llm', 'embedding')),
+  (name) => `coalesce(sumIf(r.${name}, ${IS_CALL}),
     anyIf(r.${name}, ${IS_HEAD}), sum(r.${name})) as trace_${name}`,
 ).join(", ");
 
@@ -58,7 +58,7 @@ export const sumDetails = (map: string, isModel: string): string =>
 /** The rule of TRACE_SUMS for details, as `trace_prompt_token_details` and so on. */
 export function sumTraceDetails(name: DetailColumn): string {
   const [map, root] = [readDetails(name), IS_HEAD];
-  const model = "ifNull(r.run_type in ('llm', 'embedding'), false)";
+  const model = `ifNull(${IS_CALL}, false)`;
   return `multiIf(countIf(${model} and notEmpty(${map})) > 0, sumMapIf(${map}, ${model}),
     countIf(${root} and notEmpty(${map})) > 0, sumMapIf(${map}, ${root}), sumMap(${map})) as trace_${name}`;
 }
@@ -82,7 +82,7 @@ export async function readTraceTotals(
   const from = parseTime(Date.parse(`${since.replace(" ", "T")}Z`) - SKEW_MS);
   const statement = ch`
     select r.trace_id as trace, min(r.first_token_time) as first_token, ${sums},
-      multiIf(r.run_type in ('llm', 'embedding'), 'model', ${raw(IS_HEAD)}, 'root', 'other') as teller
+      multiIf(${raw(IS_CALL)}, 'model', ${raw(IS_HEAD)}, 'root', 'other') as teller
     ${fromRuns(scope, { projects, traces, since: from })} group by r.trace_id, teller`;
   const rows = await readRows<TraceTotals & { teller: TotalsSource }>(
     clickhouse.forTenant(scope.tenantId),
