@@ -19,8 +19,12 @@ export const takeInternalHeaders: MiddlewareHandler = (c, next) => {
   const { headers } = c.req.raw;
   const names = (incoming ? Object.keys(incoming.headers) : [...headers.keys()]).filter(isInternalHeader);
   if (names.length > 0) {
-    c.set(TAKEN, new Headers(names.map((name) => [name, headers.get(name) ?? ""])));
-    for (const name of names) headers.delete(name);
+    const taken = new Headers();
+    for (const name of names) {
+      taken.set(name, headers.get(name) ?? "");
+      headers.delete(name);
+    }
+    c.set(TAKEN, taken);
     // a project's app reaches the connection's request too
     if (incoming) {
       for (const name of names) delete incoming.headers[name];
