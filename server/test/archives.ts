@@ -12,7 +12,7 @@ export const INTRODUCED: Introduction = {
   databases: [{ name: "heddle", schema_version: 10 }],
   traces_version: 1,
   keys: "encrypted",
-  control_directory: null,
+  builds: null,
 };
 export const PASSPHRASE = "correct horse";
 export const SEALED = sealKeys({ "secrets.keys": "k1:…" }, PASSPHRASE);

@@ -1,5 +1,5 @@
 /** A platform as operators run it, and its commands, in a directory and as a user of the test's choice. */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -43,6 +43,17 @@ const environment = (place: Place, more: Record<string, string> = {}) => ({
   ...more,
 });
 
+/** Runs a command as the place's user, or as another one. */
+export function tryHeddle(place: Place, uid: number | undefined, ...args: string[]) {
+  const launch = [process.execPath, "cli/bin/heddle.js", ...args];
+  const identity = ["setpriv", "--reuid", String(uid), "--regid", String(uid), "--clear-groups", "--"];
+  const [file, ...all] = uid === undefined ? launch : [...identity, ...launch];
+  // of compiled sources, which a user without a home keeps there
+  const env = { ...environment(place, PASSPHRASE), HOME: "/var/tmp", TMPDIR: "/var/tmp" };
+  const { status, stdout, stderr } = spawnSync(file!, all, { cwd: repository, env, encoding: "utf8" });
+  return { status, text: `${stdout}\n${stderr}`, stdout };
+}
+
 export function heddle(place: Place, ...args: string[]) {
   const [file, all] = command(place, [...args, "--data-dir", place.dataDir, "--json"]);
   const output = execFileSync(file, all, { cwd: repository, env: environment(place, PASSPHRASE), stdio: "pipe" });
@@ -72,7 +83,7 @@ export class Platform {
     const [file, all] = command(this.#place, [...args, "--data-dir", this.#place.dataDir]);
     const output = openSync(join(this.#place.dataDir, "up.log"), "a");
     // not that of the tests, which is `none`
-    const env = environment(this.#place, { HEDDLE_PROCESS_ISOLATION: "auto" });
+    const env = environment(this.#place, { HEDDLE_PROCESS_ISOLATION: "auto", ...this.#place.env });
     const child = (this.#child = spawn(file, all, { cwd: repository, stdio: ["ignore", output, output], env }));
     closeSync(output);
     [this.url, this.traceUrl] = [`http://127.0.0.1:${control}`, `http://127.0.0.1:${trace}`];

@@ -21,7 +21,7 @@ export function help(): string {
 Actions:
   export      Print the audit log of all workspaces, and attempts without a workspace, oldest first.
   verify      Check every line's seal and number, and list lines that were altered, inserted or
-              removed. Exits with 1 if there are any.
+              removed. Exits with 1 if there are any, or if a key to check lines with is missing.
 
 Options:
 ${describeFlags(flags)}
@@ -59,7 +59,8 @@ export async function run(args: string[]): Promise<void> {
     for (const id of found.altered) print(`ALTERED  ${id}`);
     for (const { writer, after, missing } of found.gaps)
       print(`MISSING  ${missing} after line ${after} of writer ${writer}`);
-    if (found.altered.length + found.gaps.length > 0) process.exitCode = 1;
+    const unchecked = Object.keys(found.unknownKeys).length;
+    if (found.altered.length + found.gaps.length + unchecked > 0) process.exitCode = 1;
   } else {
     throw new UsageError(`heddle audit needs an action: export or verify, not "${action}".`);
   }

@@ -1,12 +1,20 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import { createServer, type AddressInfo, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 import { afterAll, expect, test } from "vitest";
 
 import type { Finding } from "../../../server/src/admin/doctor/finding.ts";
+import { connect } from "../../../server/src/base/db/connect.ts";
+import { migrateDatabase } from "../../../server/src/base/db/migrate.ts";
+import { restoreMarker } from "../../../server/src/base/db/unfinished-restore.ts";
 import { generateSecretsKey } from "../../../server/src/admin/secrets.ts";
+import { recordRole } from "../../../server/src/base/installed-roles.ts";
+import { LIVE } from "../../../server/src/base/health.ts";
 import { createLog } from "../../../server/src/base/log.ts";
 import { openSecrets } from "../../../server/src/base/secrets/secrets.ts";
 import { testDatabase } from "../../../server/test/db.ts";
@@ -104,4 +112,219 @@ test("reports a schema that is newer than the program, and secrets whose key is 
     status: "error",
     message: expect.stringMatching(/^1 of 1 stored/),
   });
+});
+
+/** Examines a data directory without a database, so that nothing else is wrong. */
+async function examineDirectory(dataDir: string, env: Record<string, string> = {}, ...args: string[]) {
+  const { code, stdout } = await runHeddle(["doctor", "--json", "--data-dir", dataDir, ...args], env);
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+  return { code, of: (check: string) => findings.find((finding) => finding.check === check) };
+}
+
+const newDirectory = (name = "data"): string => {
+  const directory = join(mkdtempSync(join(folder, "installation-")), name);
+  mkdirSync(directory, { mode: 0o700 });
+  return directory;
+};
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  return String((server.address() as AddressInfo).port);
+}
+
+test("misspelled settings are found, and no variables of others", async () => {
+  const dataDir = newDirectory();
+  const { code, of } = await examineDirectory(dataDir, {
+    ...FREE_PORTS,
+    HEDDLE_WEBHOK_SECRETS: "x",
+    HEDDLE_MY_TEAM: "y",
+    HEDDLE_CONTROL_SERVICE_HOST: "10.0.0.1",
+    HTTP_PROXY: "",
+  });
+  expect(of("settings.misspelled")).toMatchObject({
+    status: "warning",
+    message: expect.stringContaining("HEDDLE_WEBHOK_SECRETS"),
+    advice: expect.stringContaining("HEDDLE_WEBHOOK_SECRETS"),
+  });
+  expect(of("settings.unknown")).toMatchObject({
+    status: "skipped",
+    message: expect.stringMatching(/no HEDDLE_MY_TEAM;/),
+  });
+  expect(code).toBe(0);
+  const corrected = await examineDirectory(dataDir, { ...FREE_PORTS, HEDDLE_WEBHOOK_SECRETS: "x" });
+  expect(corrected.of("settings.misspelled")).toBeUndefined();
+});
+
+test("only the ports of servers that belong to the installation are errors", async () => {
+  const others = [createServer((socket) => socket.end("220 mail\r\n")), createServer((socket) => socket.end("x"))];
+  const [agent, console] = [await listen(others[0]!), await listen(others[1]!)];
+  const taken = ["--console-port", console, "--trace-port", "0", "--control-port", "0"];
+  // not given as flags: that alone would tell that they are needed
+  const env = { PORT: "", HEDDLE_TRACE_PORT: "0" };
+  try {
+    const statuses = async (dataDir: string, ...args: string[]) => {
+      const { code, of } = await examineDirectory(dataDir, env, ...taken, ...args);
+      return [code, of("port.agent")?.status, of("port.console")?.status];
+    };
+    const up = newDirectory();
+    recordRole(up, "control");
+    recordRole(up, "trace");
+    expect(await statuses(up)).toEqual([0, "skipped", "warning"]);
+    const wanted = ["--port", agent];
+    expect(await statuses(up, ...wanted)).toEqual([1, "error", "warning"]);
+    expect(await statuses(newDirectory(), "--role", "trace")).toEqual([0, "skipped", "skipped"]);
+    expect(await statuses(newDirectory(), "--role", "console")).toEqual([1, "skipped", "error"]);
+    expect(await statuses(newDirectory(), "--role", "worker,trace", ...wanted)).toEqual([1, "error", "skipped"]);
+    // of Heddle 0.6
+    const old = newDirectory();
+    mkdirSync(join(old, "control"), { mode: 0o700 });
+    expect((await statuses(old)).slice(0, 2)).toEqual([0, "skipped"]);
+    const usage = await runHeddle(["doctor", "--role", "nothing"], env);
+    expect([usage.code, usage.stderr]).toEqual([2, expect.stringContaining('There is no role "nothing"')]);
+  } finally {
+    for (const server of others) server.close();
+  }
+});
+
+test("a server that starts or is busy is no other program", async () => {
+  const starting = createHttpServer((request, response) => {
+    if (request.url === "/livez") response.end(JSON.stringify(LIVE));
+    else response.writeHead(503).end('{"detail":"Starting."}');
+  });
+  const busy = createHttpServer((_, response) => void setTimeout(() => response.end(JSON.stringify(LIVE)), 4000));
+  const silent = createServer(() => {});
+  const ports = [await listen(starting), await listen(busy), await listen(silent)];
+  const flags = ["--port", ports[0]!, "--trace-port", ports[1]!, "--control-port", ports[2]!, "--console-port", "0"];
+  try {
+    const { code, of } = await examineDirectory(newDirectory(), {}, ...flags);
+    expect(["agent", "trace", "control"].map((name) => of(`port.${name}`)?.status)).toEqual(["ok", "ok", "warning"]);
+    expect(of("port.control")?.message).toContain("does not answer");
+    expect(code).toBe(0);
+  } finally {
+    for (const server of [starting, busy, silent]) server.close();
+    busy.closeAllConnections();
+  }
+}, 120_000);
+
+const bin = join(folder, "bin");
+mkdirSync(bin);
+const launcher = fileURLToPath(new URL("../../bin/heddle.js", import.meta.url));
+writeFileSync(join(bin, "heddle"), `#!/bin/sh\nexec ${process.execPath} ${launcher} "$@"\n`, { mode: 0o755 });
+
+/** Runs the command of an advice, as it is printed. */
+function follow(advice: string | undefined): void {
+  const [, command] = /[Rr]un: (.*)$/s.exec(advice ?? "") ?? [];
+  if (command === undefined) throw new Error(`no command in: ${advice}`);
+  execFileSync("sh", ["-ec", command], { env: { PATH: `${bin}:${process.env["PATH"]}` }, stdio: "pipe" });
+}
+
+const chmods = (directory: string, modes: Record<string, number>) => {
+  for (const [path, mode] of Object.entries(modes)) {
+    mkdirSync(join(directory, path), { recursive: true });
+    chmodSync(join(directory, path), mode);
+  }
+};
+
+/** A deployment with a system user. */
+const withUser = (directory: string) => {
+  mkdirSync(join(directory, "control", "deployments", "d"), { recursive: true });
+  writeFileSync(join(directory, "control", "deployments", "d", "uid"), "2077216992\n");
+};
+const PASSAGES = { "": 0o711, control: 0o711, "control/builds": 0o711, "control/instances": 0o711 };
+
+const WRONG: [
+  title: string,
+  check: string,
+  status: string,
+  arrange: (directory: string) => Record<string, string> | void,
+][] = [
+  [
+    "key file that others can read",
+    "secrets-keys",
+    "error",
+    (directory) => writeFileSync(join(directory, "secrets.keys"), `${generateSecretsKey()}\n`, { mode: 0o644 }),
+  ],
+  [
+    "missing key file",
+    "secrets-keys",
+    "error",
+    (directory) => ({ HEDDLE_SECRETS_KEY_FILE: join(directory, "my keys") }),
+  ],
+  ["readable data directory", "data-directory", "warning", (directory) => chmods(directory, { "": 0o755 })],
+  [
+    "readable data directory of deployments",
+    "data-directory",
+    "warning",
+    (directory) => {
+      withUser(directory);
+      chmods(directory, { ...PASSAGES, "": 0o755, "control/deployments": 0o711 });
+    },
+  ],
+  [
+    "data directory that deployments cannot enter",
+    "data-directory",
+    "error",
+    (directory) => {
+      withUser(directory);
+      chmods(directory, { ...PASSAGES, "control/deployments": 0o711, "control/builds": 0o700, "": 0o700 });
+    },
+  ],
+  [
+    "readable traces in a directory that others may enter",
+    "data-directory",
+    "warning",
+    (directory) => chmods(directory, { ...PASSAGES, "control/deployments": 0o711, chdb: 0o755, blobs: 0o750 }),
+  ],
+];
+
+test.each(WRONG)("the advice about a %s corrects it", async (_, check, status, arrange) => {
+  const directory = newDirectory("it's the data");
+  const env = { ...FREE_PORTS, ...arrange(directory) };
+  const before = await examineDirectory(directory, env);
+  expect([before.of(check)?.status, before.code]).toEqual([status, status === "error" ? 1 : 0]);
+  follow(before.of(check)?.advice);
+  const after = await examineDirectory(directory, env);
+  expect([after.of(check)?.status, after.code]).toEqual(["ok", 0]);
+});
+
+test("a directory as heddle up leaves it for system users of deployments is sound", async () => {
+  const directory = newDirectory();
+  withUser(directory);
+  chmods(directory, { ...PASSAGES, "control/deployments": 0o711, chdb: 0o700, postgres: 0o700 });
+  rmSync(join(directory, "postgres"), { recursive: true });
+  const { of } = await examineDirectory(directory, FREE_PORTS);
+  expect(of("data-directory")).toMatchObject({ status: "ok" });
+  expect(statSync(directory).mode & 0o777).toBe(0o711);
+});
+
+test("the advice about a missing privilege is the statement that grants it", async () => {
+  const [role, database] = [`Role_${process.pid}`, `Of_role_${process.pid}`];
+  const uri = new URL(db.uri);
+  uri.pathname = `/${database}`;
+  await db.sql.unsafe(`create role "${role}" login password 'word'`);
+  await db.sql.unsafe(`create database "${database}"`);
+  const owner = connect({ uri: uri.href, socket: null }, { max: 1 });
+  try {
+    [uri.username, uri.password] = [role, "word"];
+    const before = await examine({ DATABASE_URI: uri.href });
+    expect(before.of("postgres.privileges")).toMatchObject({ status: "error" });
+    const [, statement] = /run: (grant .*)$/.exec(before.of("postgres.privileges")!.advice!) ?? [];
+    await expect(migrateDatabase({ uri: uri.href, socket: null })).rejects.toThrow("permission denied");
+    await owner.unsafe(statement!);
+    const after = await examine({ DATABASE_URI: uri.href });
+    expect(after.of("postgres.privileges")).toBeUndefined();
+    await migrateDatabase({ uri: uri.href, socket: null });
+  } finally {
+    await owner.end();
+    await db.sql.unsafe(`drop database "${database}" with (force)`);
+    await db.sql.unsafe(`drop role "${role}"`);
+  }
+}, 120_000);
+
+test("an unfinished restore is named", async () => {
+  const directory = newDirectory();
+  writeFileSync(restoreMarker(directory), "");
+  const { code, of } = await examineDirectory(directory, FREE_PORTS);
+  expect(of("restore")).toMatchObject({ status: "error", advice: expect.stringContaining("heddle restore") });
+  expect(code).toBe(1);
 });

@@ -154,6 +154,15 @@ test.each(HOSTILE)("rejects %s before it writes anything", async (_, entries, pr
   expect(existsSync(dataDir)).toBe(false);
 });
 
+test("accepts the virtual environments in archives of Heddle 0.6, whose builds are not restored", async () => {
+  const link = { name: "control/builds/b/src/python", type: "link" as const, target: "/usr/bin/python3" };
+  const old = { introduction: { format: 1 }, entries: [...BUILD, link] };
+  const { introduction } = await verifyArchive(asFile(await composeArchive(old)), {});
+  expect(introduction.format).toBe(1);
+  const elsewhere = { introduction: { format: 1 }, entries: [{ ...link, name: "blobs/python" }] };
+  await expect(verifyArchive(asFile(await composeArchive(elsewhere)), {})).rejects.toThrow("is a link");
+});
+
 test("rejects names in a manifest that would end up in statements, and keys that are no keys", async () => {
   for (const manifest of [
     { traces: [{ table: "runs; drop table runs" as "runs", parts: 1, rows: 1 }] },

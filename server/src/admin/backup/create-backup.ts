@@ -33,7 +33,7 @@ import { DatabaseSnapshot } from "./copy-database.ts";
 import { chooseBuilds, type ChosenBuilds, controlCopy } from "./control-files.ts";
 import { BACKUP_LINKS, copyFiles, describeProblems, linkFiles } from "./copy-files.ts";
 import { copyTraces, freezeTraces, type FrozenTraces } from "./copy-traces.ts";
-import { FORMAT, INTRODUCTION, type Introduction, type Manifest, type Section } from "./manifest.ts";
+import { FORMAT, INTRODUCTION, type Introduction, MACHINE, type Manifest, type Section } from "./manifest.ts";
 import { openKeys, sealKeys } from "./seal-keys.ts";
 import { backupOptions } from "./settings.ts";
 import { ArchiveError } from "./tar.ts";
@@ -187,9 +187,9 @@ async function openSources(
       if (platform.foreignTables.length > 0) notes.push(foreignTables(PLATFORM, platform.foreignTables));
     } else {
       notes.push(
-        "The database is external (DATABASE_URI) and not in the archive. Before this backup, run pg_dump --format=custom " +
-          "of it and of each database heddle_d_…, or take a backup of its server: traces and attachments of a later " +
-          "moment fit an earlier database.",
+        "The database is external (DATABASE_URI) and not in the archive. Before this backup, run pg_dumpall --roles-only, " +
+          "and pg_dump --format=custom of it and of each database heddle_d_…, or take a backup of its server: traces " +
+          "and attachments of a later moment fit an earlier database. docs/backup.md has the commands.",
       );
     }
     const traces = await openTraces(dataDir, env, sql, id, notes);
@@ -272,7 +272,7 @@ async function findDeployments(database: Database, env: Record<string, string | 
   if (env["HEDDLE_DEPLOYMENT_DATABASE_URI"]) {
     notes.push(
       "Databases of deployments are external (HEDDLE_DEPLOYMENT_DATABASE_URI) and not in the archive. Run pg_dump of " +
-        "each database heddle_d_… there.",
+        "each database heddle_d_… there, and pg_dumpall --roles-only.",
     );
     return { deployments: [], roles: [] };
   }
@@ -344,7 +344,7 @@ async function* composeArchive(
     databases: platform ? [{ name: platform.name, schema_version: platform.version }, ...deployments] : [],
     traces_version: traces?.version ?? null,
     keys: result.keys,
-    control_directory: existsSync(control) ? realpathSync(control) : null,
+    builds: builds.copied.size > 0 ? { directory: realpathSync(control), machine: MACHINE } : null,
   };
   yield* archive.file(INTRODUCTION, Buffer.from(`${JSON.stringify(introduction, null, 2)}\n`));
   if (sealed) yield* archive.file(KEYS, sealed);

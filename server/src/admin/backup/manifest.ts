@@ -14,6 +14,9 @@ export const MANIFEST_HASH = "manifest.json.sha256";
 export const MANIFEST_MAC = "manifest.json.mac";
 export const MOST_MANIFEST_BYTES = 256 * 1024 * 1024;
 
+/** What programs in a build depend on. */
+export const MACHINE = `${process.platform} ${process.arch}, modules ${process.versions.modules}`;
+
 /** The platform's database, and that of a deployment. */
 const database = z.string().regex(/^heddle(_d_[0-9a-f]{32})?$/);
 
@@ -27,8 +30,8 @@ export const introductionSchema = z.object({
   /** Schema version of the trace store; null when the archive holds no traces. */
   traces_version: z.number().int().nullable(),
   keys: z.enum(["encrypted", "left out", "none"]),
-  /** Directory of the control plane, in whose place alone its builds can be used. */
-  control_directory: z.string().nullable().default(null),
+  /** Where builds in the archive can be used: the control plane's directory, and the kind of machine. */
+  builds: z.object({ directory: z.string(), machine: z.string() }).nullable().default(null),
 });
 export type Introduction = z.infer<typeof introductionSchema>;
 

@@ -29,7 +29,7 @@ import { openArchivePlace } from "./archive-place.ts";
 import { isPassing } from "./control-files.ts";
 import { quoted } from "./copy-database.ts";
 import { FileRestorer } from "./restore-files.ts";
-import type { Introduction, Manifest } from "./manifest.ts";
+import { type Introduction, MACHINE, type Manifest } from "./manifest.ts";
 import { DatabaseLoader } from "./restore-database.ts";
 import { attachTraces, deleteOrphans, WAITING_PARTS } from "./restore-traces.ts";
 import { openKeys } from "./seal-keys.ts";
@@ -232,11 +232,11 @@ async function load(
 }
 
 /**
- * Returns which entries are not needed here: builds that were made in another place, because programs in them contain
- * its path, and those of format 1, whose place is unknown. The control plane builds them again.
+ * Returns which entries are not needed here: builds that were made in another place or on another kind of machine, and
+ * those of format 1, of which neither is known. The control plane builds them again.
  */
-function isNotRestored({ format, control_directory: place }: Introduction, dataDir: string) {
-  const hasBuilds = format > 1 && place === join(realpathSync(dataDir), "control");
+function isNotRestored({ format, builds }: Introduction, dataDir: string) {
+  const hasBuilds = builds?.directory === join(realpathSync(dataDir), "control") && builds.machine === MACHINE;
   return ({ section, path, type }: PlacedEntry): boolean =>
     section === "control" &&
     (isPassing(path.join("/")) ||

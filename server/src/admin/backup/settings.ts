@@ -6,7 +6,8 @@ export const backupOptions = {
   backupPassphrase: text<string | undefined>({
     env: ["HEDDLE_BACKUP_PASSPHRASE"],
     default: undefined,
-    description: "Passphrase that encrypts the keys in an archive of heddle backup. Or use --passphrase-file.",
+    description:
+      "Passphrase that encrypts the keys in an archive of heddle backup and authenticates it. Or use --passphrase-file.",
     secret: true,
   }),
   backupEndpoint: text<string | undefined>({

@@ -74,6 +74,7 @@ interface ServerFacts {
   has_vector: boolean;
   installed_vector: boolean;
   may_create: boolean;
+  may_extend: boolean;
   database: string;
   role: string;
 }
@@ -89,7 +90,8 @@ async function* examine(sql: Sql, settings: DoctorSettings): Findings {
       pg_is_in_recovery() as recovery,
       exists (select from pg_available_extensions where name = 'vector') as has_vector,
       exists (select from pg_extension where extname = 'vector') as installed_vector,
-      has_database_privilege(current_database(), 'create') as may_create,
+      has_schema_privilege('public', 'create') as may_create,
+      has_database_privilege(current_database(), 'create') as may_extend,
       quote_ident(current_database()) as database, quote_ident(current_user) as role`;
   yield* checkServer(facts!, settings);
   yield await checkRoundTrip(sql);
@@ -124,8 +126,14 @@ function* checkServer(facts: ServerFacts, { databasePool }: DoctorSettings): Gen
       )
     : ok("postgres.connections", `${facts.used} of ${facts.max_connections} connections are in use.`, figures);
   if (facts.installed_vector) yield ok("postgres.vector", "The extension vector is installed.");
-  else if (facts.has_vector) yield ok("postgres.vector", "The extension vector is available.");
-  else
+  else if (facts.has_vector && facts.may_extend) yield ok("postgres.vector", "The extension vector is available.");
+  else if (facts.has_vector) {
+    yield warning(
+      "postgres.vector",
+      "The extension vector is available, but this user may not create it: semantic search works without it, slower.",
+      `As the owner of the database, run: grant create on database ${facts.database} to ${facts.role}`,
+    );
+  } else
     yield skipped(
       "postgres.vector",
       "The extension vector is not available; semantic search works without it, slower.",
@@ -133,8 +141,8 @@ function* checkServer(facts: ServerFacts, { databasePool }: DoctorSettings): Gen
   if (!facts.may_create) {
     yield failure(
       "postgres.privileges",
-      "The user may not create schemas and tables in this database.",
-      `As the owner of the database, run: grant create on database ${facts.database} to ${facts.role}`,
+      "The user may not create tables in this database.",
+      `As the owner of the database, run: grant create on schema public to ${facts.role}`,
     );
   }
 }

@@ -67,7 +67,9 @@ function findWrongModes(dataDir: string): Finding[] {
   const deployments = join(control, "deployments");
   const users = existsSync(deployments) ? readdirSync(deployments) : [];
   const hasUsers = users.some((id) => existsSync(join(deployments, id, "uid")));
-  const closed = hasUsers ? passages.filter((path) => (modeOf(path) & 0o011) !== 0o011) : [];
+  const isClosed = (path: string) => (modeOf(path) & 0o011) !== 0o011;
+  // in bubblewrap they need none of them, and all are closed
+  const closed = hasUsers && !passages.every(isClosed) ? passages.filter(isClosed) : [];
   // in a directory that nobody else can enter, all is closed
   const canEnter = (modeOf(dataDir) & 0o011) !== 0;
   const inside = canEnter ? readdirSync(dataDir).map((name) => join(dataDir, name)) : [];
