@@ -3,8 +3,11 @@ import { deflateSync, gzipSync } from "node:zlib";
 import { encodePieces, type Pieces } from "./pieces.ts";
 import type { ServerName } from "./servers.ts";
 
-/** `key`: the administrator of workspace A. `nobody`: sends no key. `stranger`: has a key to another workspace. */
-export type Caller = "key" | "nobody" | "stranger";
+/**
+ * `key`: the administrator of workspace A. `nobody`: sends no key. `stranger`: has a key to another workspace. `listener`:
+ * has the credential of a listener of workspace A.
+ */
+export type Caller = "key" | "nobody" | "stranger" | "listener";
 
 /** One request, as data: printed, shrunk, kept as a fixed case. */
 export interface HttpInput {
