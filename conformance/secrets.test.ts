@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 
-import { refuseSent, SENT } from "./secrets.ts";
+import { refuseSent } from "./secrets.ts";
+import { SENT } from "./sent.ts";
 import { startTracedServer } from "./server.ts";
 
 test("a secret that a server stores is found in every place, and fails its stop", { timeout: 400_000 }, async () => {
@@ -16,7 +17,7 @@ test("a secret that a server stores is found in every place, and fails its stop"
       ({ ok }) => ok,
       () => false,
     );
-  await expect.poll(isUp, { timeout: 120_000, interval: 200 }).toBe(true);
+  await expect.poll(isUp, { timeout: 240_000, interval: 200 }).toBe(true);
   await ask(`${server.url}/threads`, {
     metadata: { plain: cookie, base64: Buffer.from(`x${cookie}`).toString("base64") },
   });

@@ -11,13 +11,9 @@ import { promisify } from "node:util";
 
 import postgres from "postgres";
 
-const repository = fileURLToPath(new URL("..", import.meta.url));
+import { SENT } from "./sent.ts";
 
-/** What every request of the suite carries, beside what its test sends (send-secrets.ts). */
-export const SENT = {
-  "x-api-key": `lsv2_sk_${"c0ffee5e".repeat(8)}_c0ffee5e01`,
-  cookie: "conformance-cookie-7Hd3mV5xRt",
-} as const;
+const repository = fileURLToPath(new URL("..", import.meta.url));
 
 /** Keys of Heddle in plain text, whoever has made them; listings show fewer digits. */
 const KEY_PATTERN = String.raw`lsv2_(sk|pt)_[0-9a-f]{24}|heddle_(session|csrf)_[0-9a-f]{32}`;

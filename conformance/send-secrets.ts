@@ -1,5 +1,5 @@
 /** Sends secrets with every request of the suite: as a client that has a key of another service sends it. */
-import { SENT } from "./secrets.ts";
+import { SENT } from "./sent.ts";
 
 const send = globalThis.fetch;
 

@@ -9,7 +9,7 @@ const shared = {
   setupFiles: [fileURLToPath(new URL("send-secrets.ts", import.meta.url))],
   testTimeout: 60_000,
   // a server that stops is searched for secrets
-  hookTimeout: 120_000,
+  hookTimeout: 240_000,
   expect: { poll: { timeout: 20_000 } },
   isolate: false,
   // concurrent servers would compete for its port

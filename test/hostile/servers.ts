@@ -20,10 +20,15 @@ const START_MS = 240_000;
 const STOP_MS = 40_000;
 
 export const HEAP_MB = 512;
-export const COMMANDS = ["dev", "up"] as const;
+export const COMMANDS = ["dev", "up", "app", "python"] as const;
 export type CommandName = (typeof COMMANDS)[number];
-export const SERVERS = ["agent", "trace", "control", "console"] as const;
-export type ServerName = (typeof SERVERS)[number];
+export const ALL_SERVERS = ["agent", "trace", "control", "console", "app", "python"] as const;
+export type ServerName = (typeof ALL_SERVERS)[number];
+
+/** Those that can run here: a project's app in Python needs the interpreter of `HEDDLE_PYTHON`. */
+export const SERVERS: readonly ServerName[] = ALL_SERVERS.filter(
+  (name) => name !== "python" || process.env["HEDDLE_PYTHON"] !== undefined,
+);
 
 /** The command that starts a server, and the option that sets its port. */
 const STARTED_BY: Record<ServerName, { command: CommandName; port: string }> = {
@@ -31,6 +36,16 @@ const STARTED_BY: Record<ServerName, { command: CommandName; port: string }> = {
   trace: { command: "up", port: "--trace-port" },
   control: { command: "up", port: "--control-port" },
   console: { command: "up", port: "--console-port" },
+  // agent servers of projects with an HTTP app
+  app: { command: "app", port: "--port" },
+  python: { command: "python", port: "--port" },
+};
+
+/** Projects of the commands that serve one. */
+const PROJECTS: Partial<Record<CommandName, string>> = {
+  dev: "conformance/project",
+  app: "test/hostile/project",
+  python: "test/hostile/project-python",
 };
 
 export const commandOf = (server: ServerName): CommandName => STARTED_BY[server].command;
@@ -68,11 +83,14 @@ export class Command {
 
   /** Starts it, or starts it again. */
   async start(): Promise<void> {
-    const servers = SERVERS.filter((server) => commandOf(server) === this.name);
+    const servers = ALL_SERVERS.filter((server) => commandOf(server) === this.name);
     for (const server of servers) this.ports[server] ??= await freePort();
     if (this.name === "up") this.grpcPort ||= await freePort();
-    const project = ["--config", "conformance/project/langgraph.json", "--no-reload", "--no-console", "--no-trace"];
-    const args = [this.name, ...(this.name === "dev" ? project : [])];
+    const project = PROJECTS[this.name];
+    const args =
+      project === undefined
+        ? [this.name]
+        : ["dev", "--config", `${project}/langgraph.json`, "--no-reload", "--no-console", "--no-trace"];
     for (const server of servers) args.push(STARTED_BY[server].port, String(this.ports[server]));
     const output = join(this.#directory, "output");
     const [out, err] = [openSync(output, "w"), openSync(join(this.#directory, "errors"), "a")];

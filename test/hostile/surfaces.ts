@@ -1,4 +1,5 @@
 import type { Surface } from "./surface.ts";
+import { archives } from "./surfaces/archives.ts";
 import { encodings } from "./surfaces/encodings.ts";
 import { filters } from "./surfaces/filters.ts";
 import { git } from "./surfaces/git.ts";
@@ -30,4 +31,5 @@ export const SURFACES = [
   sso,
   uploads,
   git,
+  archives,
 ] as unknown as readonly Surface[];

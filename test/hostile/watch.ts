@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { residentMib } from "../security/flood.ts";
-import { type Command, type ServerName, SERVERS } from "./servers.ts";
+import { type Command, type ServerName, ALL_SERVERS } from "./servers.ts";
 import type { World } from "./world.ts";
 
 export const MAX_GROWTH_MIB = 256;
@@ -24,6 +24,8 @@ const PROBES: Record<ServerName, string> = {
   trace: "/api/v1/workspaces",
   control: "/v2/deployments?limit=1",
   console: "/livez",
+  app: "/store/items?namespace=none&key=k",
+  python: "/store/items?namespace=none&key=k",
 };
 
 /** What the watch has seen. */
@@ -183,7 +185,7 @@ export class Watch {
 
 /** The control plane, its gateway and the console share a process. */
 const serverOf = (process: string): ServerName | undefined =>
-  SERVERS.find((name) => name === process.split(" ")[1] && name !== "console");
+  ALL_SERVERS.find((name) => name === process.split(" ")[1] && name !== "console");
 
 function memoryOf(pid: number): number | undefined {
   try {

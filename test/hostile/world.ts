@@ -2,8 +2,11 @@
  * What the generators know: the running servers, their documents, the caller's objects, and those of another tenant, whose
  * contents no answer may show and no request may change.
  */
+import { execFile } from "node:child_process";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
 import { createKey } from "../../server/src/identity/api-keys/create-key.ts";
 import { BUILT_IN_ROLES } from "../../server/src/identity/roles/built-in.ts";
@@ -16,6 +19,7 @@ import { testPerson } from "../../server/test/people.ts";
 import { startTestS3, type TestS3 } from "../../server/test/s3.ts";
 import { tableRows } from "../security/table-states.ts";
 import { fillDeployments, fillTenant } from "../security/tenant-things.ts";
+import { ArchiveReader } from "./archive-reader.ts";
 import type { Schema, KnownIds } from "./from-schema.ts";
 import type { Caller, Credentials } from "./http-input.ts";
 import { HostileProvider } from "./hostile-provider.ts";
@@ -23,7 +27,12 @@ import { startIdleEngine } from "./idle-engine.ts";
 import { Command, type CommandName, commandOf, makeDirectory, type ServerName } from "./servers.ts";
 
 /** Marks of what tenants own: A is the caller, B the other one. And of a header that no answer may repeat. */
-export const MARKS = { a: "of-tenant-A-alone", b: "of-tenant-B-alone", heddleHeader: "of-a-heddle-header" } as const;
+export const MARKS = {
+  a: "of-tenant-A-alone",
+  b: "of-tenant-B-alone",
+  heddleHeader: "of-a-heddle-header",
+  customRoute: "of-a-custom-route",
+} as const;
 
 export interface OpenApi {
   paths: Record<string, Record<string, Operation>>;
@@ -59,7 +68,9 @@ export class World {
   readonly commands: Command[] = [];
   readonly documents: Partial<Record<ServerName, OpenApi>> = {};
   /** The caller's objects. */
-  readonly ids: Record<ServerName, KnownIds> = { agent: {}, trace: {}, control: {}, console: {} };
+  readonly ids: Record<ServerName, KnownIds> = {
+    ...{ agent: {}, trace: {}, control: {}, console: {}, app: {}, python: {} },
+  };
   /** The other tenant's objects. */
   readonly foreignIds: string[] = [];
   /** Links that show objects to everyone. */
@@ -74,6 +85,8 @@ export class World {
   readonly #tenants = new Map<CommandName, { a: Tenant; b: Tenant }>();
   readonly #directory: ReturnType<typeof makeDirectory>;
   readonly #stores: TestS3[] = [];
+  readonly archiveReader = new ArchiveReader();
+  #backup: Promise<{ file: string; passphrase: string }> | undefined;
   readonly #deployments: string[] = [];
   #gitHost: Promise<ScriptedGitHost> | undefined;
   #engine: Server | undefined;
@@ -118,6 +131,7 @@ export class World {
   async close(): Promise<void> {
     await Promise.all(this.commands.map((command) => command.stop()));
     await Promise.all(this.#stores.map((store) => store.stop()));
+    this.archiveReader.stop();
     await (await this.#gitHost)?.close();
     this.provider.stop();
     this.#engine?.closeAllConnections();
@@ -147,7 +161,11 @@ export class World {
   /** Text that no answer to this caller may contain. */
   hiddenFrom(caller: Caller): string[] {
     const others =
-      caller === "key" || caller === "listener" ? [MARKS.b] : caller === "nobody" ? [MARKS.a, MARKS.b] : [MARKS.a];
+      caller === "key" || caller === "listener"
+        ? [MARKS.b]
+        : caller === "nobody"
+          ? [MARKS.a, MARKS.b, MARKS.customRoute]
+          : [MARKS.a, MARKS.customRoute];
     return [...others, MARKS.heddleHeader];
   }
 
@@ -197,6 +215,20 @@ export class World {
 
   returnDeployment(id: string): void {
     this.#deployments.push(id);
+  }
+
+  /** A backup of the platform, made once. */
+  backup(): Promise<{ file: string; passphrase: string }> {
+    return (this.#backup ??= this.#makeBackup());
+  }
+
+  async #makeBackup(): Promise<{ file: string; passphrase: string }> {
+    const [file, passphrase] = [join(this.#directory.path, "archive.tar"), "a passphrase of the test"];
+    const { dataDir } = this.command("control");
+    const launcher = fileURLToPath(new URL("../../cli/bin/heddle.js", import.meta.url));
+    const env = { ...process.env, HEDDLE_BACKUP_PASSPHRASE: passphrase };
+    await promisify(execFile)(process.execPath, [launcher, "backup", file, "--data-dir", dataDir], { env });
+    return { file, passphrase };
   }
 
   /** A Git host, some of whose repositories answer by a script. */
@@ -259,6 +291,7 @@ export class World {
       const url = `http://127.0.0.1:${command.ports[server]}`;
       this.documents[server] = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApi;
       const app: Callable = { request: (path, init) => fetch(url + path, init) };
+      if (commandOf(server) === "app" || commandOf(server) === "python") continue;
       if (server === "agent") this.ids.agent = await fillAgent(app, toHeaders(a));
       else {
         const fill = async (tenant: Tenant, mark: string): Promise<Record<string, string[]>> =>
@@ -292,6 +325,7 @@ export class World {
     const foreign = await this.#fillListener(call, b, "b");
     this.listener = { id: own.id, credential: own.credential, own: own.target, foreign: foreign.target };
     this.foreignIds.push(foreign.id, ...Object.values(foreign.target));
+    this.ids.control = { ...this.ids.control, listener_id: [own.id] };
     const owner: Call = (method, path, body, headers) => call(method, path, body, { ...toHeaders(a), ...headers });
     const deployment = await createDeployment(owner, "hostile");
     const revision = await deployArchive(owner, deployment, createArchive(graphProject(MARKS.a)));

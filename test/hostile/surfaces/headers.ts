@@ -12,6 +12,15 @@ import type { ServerName } from "../servers.ts";
 import { MARKS } from "../world.ts";
 import { callers } from "./json.ts";
 
+/** Routes of a project's own app. */
+const CUSTOM = [
+  ["GET", "/admin/export"],
+  ["POST", "/mirror", '{"a":1}'],
+  ["POST", "/admin/users/7/delete", "{}"],
+  ["GET", "/sub/secret"],
+  ["GET", "/info"],
+] as const;
+
 /** Cheap requests, one that creates a run and one that is forwarded. */
 const TARGETS: Record<ServerName, readonly (readonly [method: string, target: string, body?: string])[]> = {
   agent: [
@@ -41,6 +50,8 @@ const TARGETS: Record<ServerName, readonly (readonly [method: string, target: st
     ["GET", "/d/hostile/info"],
     ["POST", "/d/hostile/runs/wait", '{"assistant_id":"echo","input":{}}'],
   ],
+  app: CUSTOM,
+  python: CUSTOM,
   console: [
     ["GET", "/"],
     ["GET", "/api/control/v2/deployments"],
@@ -86,7 +97,7 @@ const HEDDLE_HEADER = `x-heddle-probe: ${MARKS.heddleHeader}\r\nx-heddle-own-cod
 
 export const headers: Surface<HttpInput> = {
   name: "headers",
-  servers: ["agent", "trace", "control", "console"],
+  servers: ["agent", "trace", "control", "console", "app", "python"],
   weight: 4,
   inputs(_, server) {
     const line = fc

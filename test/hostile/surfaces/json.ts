@@ -33,6 +33,9 @@ export const callers = (): fc.Arbitrary<Caller> =>
 const callersOf = (server: ServerName): fc.Arbitrary<Caller> =>
   callers().map((caller) => (caller === "stranger" && server !== "agent" ? "key" : caller));
 
+/** Routes of a listener itself. */
+const OF_LISTENERS = /^\/v2\/listeners\/\{listener_id\}\/(?:self|work|reports)$/;
+
 interface Endpoint {
   method: string;
   path: string;
@@ -84,7 +87,7 @@ export function requestsTo(
   const ids = world.allIds(server);
   return fc
     .record({
-      caller: callersOf(server),
+      caller: OF_LISTENERS.test(path) ? fc.constantFrom<Caller>("listener", "listener", "key") : callersOf(server),
       path: fc.record(
         Object.fromEntries(
           parameters.filter((each) => each.in === "path").map((each) => [each.name, pathValues(each, context, ids)]),

@@ -97,7 +97,7 @@ const insertAt = (path: string, pick: number, text: string): string => {
 
 export const paths: Surface<HttpInput> = {
   name: "paths",
-  servers: ["agent", "trace", "control", "console"],
+  servers: ["agent", "trace", "control", "console", "app", "python"],
   weight: 4,
   inputs(world, server) {
     const known = listPaths(world, server);
@@ -136,6 +136,10 @@ export function listPaths(world: World, server: ServerName): string[] {
       listPaths(world, space).map((path) => `/api/${space}${path}`),
     );
     return [...behind, "/", "/runs", "/assets/x.js", "/api/agent/threads", "/api/", "/config.json"];
+  }
+  if (server === "app" || server === "python") {
+    const own = ["/admin/export", "/admin/users/7/delete", "/files/a/b", "/mirror", "/sub/secret", "/sub"];
+    return [...own, ...own, "/info", "/threads", "/store/items", "/metrics"];
   }
   const ids = world.ids[server];
   const declared = listEndpoints(world, server).map(({ path }) =>
