@@ -4,6 +4,7 @@ import { ClientFactory as FactoryV1, DefaultAgentCardResolver } from "a2a-sdk-v1
 import { Role, TaskState } from "a2a-sdk-v1";
 import { describe, expect, test } from "vitest";
 import { url } from "./clients.ts";
+import { has } from "./features.ts";
 
 const cardPath = (assistant: string) => `/.well-known/agent-card.json?assistant_id=${assistant}`;
 
@@ -65,7 +66,7 @@ describe("A2A 0.3", () => {
     expect(events.at(-1)).toMatchObject({ kind: "status-update", status: { state: "completed" }, final: true });
   });
 
-  test("a task requests input and accepts the answer under its own id", async () => {
+  test.runIf(has("interrupt ids"))("a task requests input and accepts the answer under its own id", async () => {
     const client = await connect("approval");
     const parts = [{ kind: "data" as const, data: { topic: "tea" } }];
     const asked: Task = await client.sendMessage(say("", { parts }));
@@ -138,7 +139,7 @@ describe("A2A 1.0", () => {
     expect(tasks.map(({ id }) => id)).toEqual([task.id]);
   });
 
-  test("streams a task that requests input, and the answer to it", async () => {
+  test.runIf(has("interrupt ids"))("streams a task that requests input, and the answer to it", async () => {
     const client = await connect("approval");
     const read = async (message: never) => {
       const events: Task[] = [];

@@ -11,7 +11,15 @@ export const LACKS = {
   "state updates without values": { until: { javascript: "0.2.59" }, reason: "LangGraph fails with a TypeError" },
   "interrupt ids": {
     until: { javascript: "0.4.0" },
-    reason: "interrupts have no ids, so several at once cannot be answered one by one",
+    reason: "interrupts have no ids, so several at once cannot be answered one by one, nor any by A2A and MCP",
+  },
+  "interrupts in mode values": {
+    until: { javascript: "0.3.6" },
+    reason: "they are in mode updates only; the server adds them",
+  },
+  "nested drawings": {
+    until: { javascript: "1.4.0" },
+    reason: "LangGraph does not draw what is within a node",
   },
   context: { until: { javascript: "0.4.0" }, reason: "nodes have no context" },
   durability: { until: { javascript: "0.4.0" }, reason: "each checkpoint is stored when its step ends" },

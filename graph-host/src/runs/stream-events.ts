@@ -22,6 +22,7 @@ interface StreamInput {
 
 /** Runs the graph and emits the events of contract agent-server §8, only of the requested modes. */
 export async function streamRun(run: StreamInput): Promise<void> {
+  const questions = unreportedQuestions(run);
   const emitChunk = chunkEmitter(run);
   const streamMode = libraryModes(run.kwargs.stream_mode, run.langgraphVersion);
   const options = { ...run.options, streamMode, subgraphs: run.kwargs.subgraphs };
@@ -29,19 +30,40 @@ export async function streamRun(run: StreamInput): Promise<void> {
     for await (const chunk of await run.graph.stream(run.input, options)) {
       if (asks((chunk as unknown[]).at(-1))) await run.commit();
       emitChunk(chunk as unknown[]);
+      questions?.seen(chunk as unknown[]);
       const pause = run.pause();
       if (pause) await pause;
     }
-    return;
+    return questions?.emit();
   }
   for await (const event of run.graph.streamEvents(run.input, { ...options, version: "v2" })) {
     if (event.event === "on_chain_stream" && event.run_id === run.runId) {
       if (asks((event.data.chunk as unknown[]).at(-1))) await run.commit();
       emitChunk(event.data.chunk as unknown[]);
+      questions?.seen(event.data.chunk as unknown[]);
     } else if (!event.tags?.includes("langsmith:hidden")) run.emit("events", event);
     const pause = run.pause();
     if (pause) await pause;
   }
+  await questions?.emit();
+}
+
+/** Versions that report interrupts only in mode `updates`, and there the last one of several. */
+const OMITS_INTERRUPTS = /^0\.(2\.|3\.[0-5]$)/;
+
+/** Adds the interrupts to mode `values`, which clients read as the result, where LangGraph does not. */
+function unreportedQuestions({ graph, options, kwargs, emit, langgraphVersion }: StreamInput) {
+  if (!OMITS_INTERRUPTS.test(langgraphVersion) || !kwargs.stream_mode.includes("values")) return undefined;
+  let asked = false;
+  return {
+    seen: (chunk: unknown[]) => void (asked ||= isInterrupted(chunk.at(-1))),
+    async emit(): Promise<void> {
+      if (!asked) return;
+      const { thread_id } = options.configurable as { thread_id: string };
+      const { tasks } = await graph.getState({ configurable: { thread_id, checkpoint_ns: "" } });
+      emit("values", { [INTERRUPT]: tasks.flatMap(({ interrupts }) => interrupts) });
+    },
+  };
 }
 
 /**
@@ -71,8 +93,6 @@ function libraryModes(requested: string[], langgraphVersion: string): string[] {
  */
 const MODES_OF_TASKS = new Set(["messages", "tools"]);
 const ADDS_TASKS = /^(0|1\.[0-6])\./;
-/** Versions that report an interrupt in mode `updates` only; here, as in later ones, it is a chunk of `values` too. */
-const OMITS_INTERRUPTS = /^0\.(2\.|3\.[0-5]$)/;
 
 function chunkEmitter({
   kwargs,
@@ -82,7 +102,6 @@ function chunkEmitter({
   const modes = new Set(kwargs.stream_mode);
   const messages = modes.has("messages") ? new MessageEvents(emit) : undefined;
   const questions = new Map<string, unknown[]>();
-  const omitsInterrupts = OMITS_INTERRUPTS.test(langgraphVersion);
   const withTask = ADDS_TASKS.test(langgraphVersion) ? MODES_OF_TASKS : new Set<string>();
 
   return (chunk) => {
@@ -103,13 +122,6 @@ function chunkEmitter({
           : undefined;
       case "debug":
         return emit(name, debugPayload(payload as never));
-      case "updates": {
-        if (modes.has(mode)) emit(name, payload);
-        const values = name.replace(mode, "values");
-        return omitsInterrupts && modes.has("values") && isInterrupted(payload)
-          ? emit(values, withEarlierInterrupts(questions, values, payload))
-          : undefined;
-      }
       default:
         return modes.has(mode) ? emit(name, payload) : undefined;
     }
