@@ -1,5 +1,5 @@
-import { all, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
-import { encodeMetadata, ENTRY, pairText, VALUE } from "../run-rows/pairs.ts";
+import { all, any, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
+import { encodeMetadata, ENTRY, pairText, THREAD_KEYS, VALUE, wholeText } from "../run-rows/pairs.ts";
 import { compileTest } from "./compile-test.ts";
 import type { Literal, Test } from "./expression.ts";
 import type { PartName } from "./fields.ts";
@@ -9,22 +9,35 @@ import type { PartName } from "./fields.ts";
  * entry's text. Other tests split the list, with a known key only after a check that the key occurs.
  */
 
-/** Compiles the condition that some entry of a list of pairs passes all tests. */
-export function somePair(list: Fragment, tests: { part: PartName; test: Test }[]): Fragment {
+/**
+ * Compiles the condition that some entry of a list of pairs passes all tests.
+ * @param hasThreads whether the list is the metadata, where threads are stored as a whole
+ */
+export function somePair(list: Fragment, tests: { part: PartName; test: Test }[], hasThreads: boolean): Fragment {
   const text = ch`ifNull(${list}, '')`;
   const keys = tests.filter((test) => test.part === "key").map((test) => test.test);
   const values = tests.filter((test) => test.part !== "key").map((test) => test.test);
   const key = keys.length === 1 ? exactText(keys[0]!) : undefined;
-  const value = values.length === 1 ? exactText(values[0]!) : undefined;
+  const variants = hasThreads ? storedVariants(keys) : [pairText];
+  const value = values.length === 1 ? exactValue(values[0]!) : undefined;
   if (key !== undefined && values.length === 0) return holds(text, `${ENTRY}${key}${VALUE}`);
-  if (key !== undefined && value !== undefined) return holds(text, `${ENTRY}${key}${VALUE}${value}${ENTRY}`);
-  if (value !== undefined && keys.length === 0) return holds(text, `${VALUE}${value}${ENTRY}`);
+  if (value !== undefined && (key !== undefined || keys.length === 0)) {
+    const start = key === undefined ? VALUE : `${ENTRY}${key}${VALUE}`;
+    const needles = new Set(variants.map((form) => start + form(value) + ENTRY));
+    return any(Array.from(needles, (needle) => holds(text, needle)));
+  }
 
   const entryKey = raw("substring(entry, 1, position(entry, char(31)) - 1)");
   const entryValue = raw("substring(entry, position(entry, char(31)) + 1)");
   const passes = [
     ...keys.map((test) => compileTest({ sql: entryKey, type: "text", nullable: false }, shortened(test))),
-    ...values.map((test) => compileTest({ sql: entryValue, type: "text", nullable: false }, shortened(test))),
+    ...values.map((test) =>
+      (test.op === "neq" ? all : any)(
+        variants.map((form) =>
+          compileTest({ sql: entryValue, type: "text", nullable: false }, withOperands(test, form)),
+        ),
+      ),
+    ),
   ];
   const exists = someEntry(text, all(passes));
   return key === undefined ? exists : all([holds(text, `${ENTRY}${key}${VALUE}`), exists]);
@@ -60,14 +73,34 @@ const someEntry = (text: Fragment, condition: Fragment): Fragment =>
   ch`arrayExists(entry -> ${condition}, arraySlice(splitByChar(char(30), ${text}), 2, -1))`;
 
 /**
+ * Returns the forms in which a value of these keys may be stored: a thread as a whole, others truncated; both where the
+ * key is not known.
+ */
+function storedVariants(keys: readonly Test[]): ((text: string) => string)[] {
+  const [key] = keys;
+  const names = key?.op === "eq" ? [key.value] : key?.op === "in" ? key.values : undefined;
+  if (!names || names.length === 0) return [pairText, wholeText];
+  const threads = names.filter((name) => THREAD_KEYS.includes(String(name)));
+  if (threads.length === names.length) return [wholeText];
+  return threads.length === 0 ? [pairText] : [pairText, wholeText];
+}
+
+/**
  * Returns the text of an equality test, else undefined. A number has several spellings, so it is not matched as text.
  */
-const exactText = (test: Test): string | undefined =>
-  test.op === "eq" && typeof test.value !== "number" ? pairText(String(test.value)) : undefined;
+const exactValue = (test: Test): string | undefined =>
+  test.op === "eq" && typeof test.value !== "number" ? String(test.value) : undefined;
 
-/** Truncates the operands as stored values are truncated. */
-function shortened(test: Test): Test {
-  const cut = (value: Literal): Literal => (typeof value === "string" ? pairText(value) : value);
-  if (test.op === "in") return { op: "in", values: test.values.map(cut) };
-  return "value" in test ? { op: test.op, value: cut(test.value) } : test;
+const exactText = (test: Test): string | undefined => {
+  const text = exactValue(test);
+  return text === undefined ? undefined : pairText(text);
+};
+
+/** Truncates the operands as stored keys and tags are truncated. */
+const shortened = (test: Test): Test => withOperands(test, pairText);
+
+function withOperands(test: Test, form: (text: string) => string): Test {
+  const change = (value: Literal): Literal => (typeof value === "string" ? form(value) : value);
+  if (test.op === "in") return { op: "in", values: test.values.map(change) };
+  return "value" in test ? { op: test.op, value: change(test.value) } : test;
 }

@@ -45,7 +45,7 @@ export function compileFilter(expression: Expression, scope: FilterScope): Fragm
       return containsEntries(raw("r.metadata"), expression.entries);
     case "some_pair":
       if (expression.family === "feedback") return someFeedback(scope, expression.tests);
-      return somePair(raw(LISTS[expression.family]), expression.tests);
+      return somePair(raw(LISTS[expression.family]), expression.tests, expression.family === "metadata");
     case "search":
       return searchEverywhere(expression.text);
   }

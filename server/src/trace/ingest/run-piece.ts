@@ -4,6 +4,7 @@ import { wellFormed } from "../../base/well-formed.ts";
 import { type Model, NAME_KEYS } from "../prices/model-prices.ts";
 import type { Usage } from "../prices/usage.ts";
 import type { RunRow } from "../run-rows/clickhouse.ts";
+import { THREAD_KEYS } from "../run-rows/pairs.ts";
 
 /** More than SDKs and collectors send at once. Each takes some kilobytes until it is stored, however small it is. */
 export const MAX_RUNS = 50_000;
@@ -73,9 +74,9 @@ export function readFacts(extra: Record<string, unknown>): ExtraFacts {
 
 /** Returns the first of these keys in this order (contract §1.9). */
 function readThreadId(metadata: Record<string, unknown>): string | undefined {
-  for (const key of ["session_id", "conversation_id", "thread_id"]) {
+  for (const key of THREAD_KEYS) {
     const value = metadata[key];
-    if (typeof value === "string" && value !== "") return wellFormed(value.slice(0, 250));
+    if (typeof value === "string" && value !== "") return wellFormed(value);
     if (typeof value === "number") return String(value);
   }
   return undefined;

@@ -9,16 +9,19 @@ export const VALUE = "\u001f";
 
 /** Contract §1.9: pairs are found by the first 250 characters of key and value, at most 100 of a run's inputs. */
 export const MAX_VALUE = 250;
+/** Metadata that names the thread of a run, in this order (contract §1.9). It is compared as a whole. */
+export const THREAD_KEYS = ["session_id", "conversation_id", "thread_id"];
 const MAX_PAIRS = 100;
 const MAX_METADATA_PAIRS = 1000;
 const MAX_DEPTH = 12;
 
 /** Removes separators from a key, value or tag, and truncates it to the compared length. */
-export const pairText = (text: string): string => {
-  const cut = text.length > MAX_VALUE ? text.slice(0, MAX_VALUE) : text;
+export const pairText = (text: string): string => wholeText(text.length > MAX_VALUE ? text.slice(0, MAX_VALUE) : text);
+
+/** The same without truncation. */
+export const wholeText = (text: string): string =>
   // oxlint-disable-next-line no-control-regex -- the two separators
-  return /[\u001e\u001f]/.test(cut) ? cut.replace(/[\u001e\u001f]/g, " ") : cut;
-};
+  /[\u001e\u001f]/.test(text) ? text.replace(/[\u001e\u001f]/g, " ") : text;
 
 export const encodeTags = (tags: readonly string[]): string =>
   tags.length === 0 ? ENTRY : ENTRY + tags.map(pairText).join(ENTRY) + ENTRY;
@@ -30,7 +33,8 @@ export function encodeMetadata(metadata: Record<string, unknown>): string {
   for (const [key, value] of Object.entries(metadata)) {
     if (value === undefined || value === null) continue;
     if (++pairs > MAX_METADATA_PAIRS) break;
-    text += pairText(key) + VALUE + pairText(typeof value === "string" ? value : JSON.stringify(value)) + ENTRY;
+    const valueText = typeof value === "string" ? value : JSON.stringify(value);
+    text += pairText(key) + VALUE + (THREAD_KEYS.includes(key) ? wholeText : pairText)(valueText) + ENTRY;
   }
   return text;
 }

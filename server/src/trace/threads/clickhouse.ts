@@ -10,6 +10,7 @@ import { DETAIL_COLUMNS, type DetailColumn, sumTraceDetails, TRACE_SUMS } from "
 /** Thread: the traces of a project whose roots have the same thread id. Times as ClickHouse formats them. */
 export interface ThreadRow {
   thread: string;
+  hash: string;
   turns: number;
   errored_turns: number;
   first_start: MicroTime;
@@ -27,7 +28,8 @@ export interface ThreadRow {
 /** End of a page. */
 export interface ThreadPosition {
   last_start: MicroTime;
-  thread: string;
+  /** Hash of the thread's id, which has any length. */
+  hash: string;
 }
 
 /** Roots with a thread, of one project. */
@@ -46,10 +48,10 @@ export async function selectThreads(
   const { after } = page;
   const beyond = after
     ? ch`having (last_start < ${time(after.last_start)}
-        or (last_start = ${time(after.last_start)} and thread > ${bind("String", after.thread)}))`
+        or (last_start = ${time(after.last_start)} and hash > ${bind("String", after.hash)}))`
     : raw("");
   const statement = ch`
-    select assumeNotNull(r.thread_id) as thread, count() as turns, countIf(r.error is not null) as errored_turns,
+    select assumeNotNull(r.thread_id) as thread, hex(sipHash128(thread)) as hash, count() as turns, countIf(r.error is not null) as errored_turns,
       min(r.start_time) as first_start, max(r.start_time) as last_start, max(r.end_time) as last_end,
       argMin(r.trace_id, r.start_time) as first_trace, argMax(r.trace_id, r.start_time) as last_trace,
       quantileExactInclusive(0.5)(${raw(RUN_LATENCY)}) as latency_p50,
@@ -59,7 +61,7 @@ export async function selectThreads(
       left(argMaxIf(r.error, r.start_time, r.error is not null), 250) as last_error
     ${selectRoots(scope, selection)}
     group by thread ${beyond}
-    order by last_start desc, thread limit ${bind("UInt32", page.limit)} offset ${bind("UInt32", page.offset ?? 0)}`;
+    order by last_start desc, hash limit ${bind("UInt32", page.limit)} offset ${bind("UInt32", page.offset ?? 0)}`;
   return readRows<ThreadRow>(clickhouse.forTenant(scope.tenantId), "threads.select", statement);
 }
 

@@ -171,15 +171,15 @@ function together(a: ThreadTotals[DetailColumn] = {}, b: ThreadTotals[DetailColu
   return Object.fromEntries(Array.from(sums, ([key, sum]) => [key, Number(formatDecimal(sum))]));
 }
 
-const encodeThreadCursor = ({ last_start, thread }: ThreadPosition): string =>
-  Buffer.from(JSON.stringify([last_start, thread])).toString("base64url");
+const encodeThreadCursor = ({ last_start, hash }: ThreadPosition): string =>
+  Buffer.from(JSON.stringify([last_start, hash])).toString("base64url");
 
 function readThreadCursor(text: string | undefined): ThreadPosition | undefined {
   if (text === undefined || text === "") return undefined;
   try {
-    const [at, thread] = JSON.parse(Buffer.from(text, "base64url").toString()) as [string, string];
+    const [at, hash] = JSON.parse(Buffer.from(text, "base64url").toString()) as [string, string];
     const last_start = parseTime(at);
-    if (last_start !== undefined && typeof thread === "string") return { last_start, thread };
+    if (last_start !== undefined && typeof hash === "string") return { last_start, hash };
   } catch {
     // falls through
   }

@@ -43,7 +43,7 @@ export const groups = z.object({ groups: z.array(group), total: z.int() });
 export const FORMATS = ["all_messages", "human_ai_pairs", "first_human_last_ai"] as const;
 export type Format = (typeof FORMATS)[number];
 
-export const threadParams = z.object({ thread_id: z.string().min(1).max(1000) });
+export const threadParams = z.object({ thread_id: z.string().min(1) });
 export const previewQuery = z.object({
   session_id: uuid,
   select: queryMany(z.enum(FORMATS), 10),

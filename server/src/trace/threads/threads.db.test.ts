@@ -154,6 +154,43 @@ test("returns the turns and statistics of one thread through v2", async () => {
   expect((await call("GET", `/api/v2/threads/nobody/stats?session_id=${session_id}&selects=TURNS`)).status).toBe(404);
 });
 
+test("threads are told apart by their whole ids, however long", async () => {
+  const project = await platform.deps.projects.ensureProject("00000000-0000-7000-8000-000000000001", "long");
+  const ids = ["a", "b"].map((end) => "x".repeat(5000) + end);
+  const keys = ["session_id", "conversation_id"];
+  const runs = ids.map((id, i) => sampleRun("long", { extra: { metadata: { [keys[i]!]: id, note: id } } }));
+  await sendRuns(call, [...runs, sampleRun("long", { extra: { metadata: { thread_id: "x".repeat(250) } } })]);
+  const { json } = await call("POST", "/runs/group", { session_id: project, group_by: "conversation" });
+  expect(json.total).toBe(3);
+  expect(json.groups.map((group: { thread_id: string }) => group.thread_id)).toEqual(["x".repeat(250), ids[1], ids[0]]);
+  const found = async (filter: string) =>
+    (await call("POST", "/runs/query", { session: [project], filter })).json.runs.map((run: SampleRun) => run.id);
+  for (const [i, id] of ids.entries()) {
+    const text = JSON.stringify(id);
+    const key = JSON.stringify(keys[i]);
+    const names = JSON.stringify(["session_id", "conversation_id", "thread_id"]);
+    const own = [runs[i]!.id];
+    expect(await found(json.groups.find((group: { thread_id: string }) => group.thread_id === id).filter)).toEqual(own);
+    expect(await found(`eq(thread_id, ${text})`)).toEqual(own);
+    expect(await found(`and(eq(metadata_key, ${key}), eq(metadata_value, ${text}))`)).toEqual(own);
+    expect(await found(`and(in(metadata_key, ${names}), eq(metadata_value, ${text}))`)).toEqual(own);
+    expect(await found(`has(metadata, ${JSON.stringify(JSON.stringify({ [keys[i]!]: id }))})`)).toEqual(own);
+    // other metadata is compared by its beginning
+    expect(await found(`and(eq(metadata_key, "note"), eq(metadata_value, ${text}))`)).toHaveLength(2);
+    expect(await found(`and(eq(metadata_key, ${key}), neq(metadata_value, ${text}))`)).toEqual([]);
+    const turns = await call("GET", `/api/v2/threads/${id}/traces?project_id=${project}`);
+    expect(turns.json.items).toHaveLength(1);
+  }
+  const pages: string[] = [];
+  for (let cursor: string | undefined; ;) {
+    const page = (await call("POST", "/api/v2/threads/query", { project_id: project, page_size: 1, cursor })).json;
+    pages.push(...page.items.map((thread: { thread_id: string }) => thread.thread_id));
+    cursor = page.next_cursor;
+    if (!page.has_more) break;
+  }
+  expect(pages).toEqual(["x".repeat(250), ids[1], ids[0]]);
+});
+
 test("another workspace sees no threads", async () => {
   expect((await group({}, OTHER)).status).toBe(404);
   expect((await group({ session_id: uuid7() })).status).toBe(404);
