@@ -146,6 +146,8 @@ export class Host {
       case "drain":
         this.#draining = true;
         return void this.#exitIfDrained();
+      case "close":
+        return process.exit(0);
     }
   }
 

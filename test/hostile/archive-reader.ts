@@ -4,8 +4,7 @@ import { fileURLToPath } from "node:url";
 
 import { residentMib } from "../security/flood.ts";
 import type { ArchiveReply, ArchiveRequest } from "./archive-worker.ts";
-import { HEAP_MB } from "./servers.ts";
-import { MAX_GROWTH_MIB } from "./watch.ts";
+import { HEAP_MB, MAX_GROWTH_MIB } from "./servers.ts";
 
 /** Reads archives in another process, one at a time. */
 export class ArchiveReader {

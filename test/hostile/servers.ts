@@ -20,6 +20,7 @@ const START_MS = 240_000;
 const STOP_MS = 40_000;
 
 export const HEAP_MB = 512;
+export const MAX_GROWTH_MIB = 256;
 export const COMMANDS = ["dev", "up", "app", "python"] as const;
 export type CommandName = (typeof COMMANDS)[number];
 export const ALL_SERVERS = ["agent", "trace", "control", "console", "app", "python"] as const;

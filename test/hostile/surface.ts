@@ -2,7 +2,7 @@ import type fc from "fast-check";
 
 import { checkAnswer } from "./check-answer.ts";
 import { encodeRequest, type HttpInput } from "./http-input.ts";
-import { RawClient, type RawAnswer } from "./raw-client.ts";
+import type { RawAnswer, RawClient } from "./raw-client.ts";
 import type { ServerName } from "./servers.ts";
 import type { World } from "./world.ts";
 

@@ -6,10 +6,9 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { residentMib } from "../security/flood.ts";
-import { type Command, type ServerName, ALL_SERVERS } from "./servers.ts";
+import { type Command, type ServerName, ALL_SERVERS, MAX_GROWTH_MIB } from "./servers.ts";
 import type { World } from "./world.ts";
 
-export const MAX_GROWTH_MIB = 256;
 export const MAX_WAIT_MS = 2_000;
 /** What an idle server may keep: compiled code, caches, pools. */
 const MAX_LEFT_MIB = 128;

@@ -177,7 +177,7 @@ export const headers: Surface<HttpInput> = {
   async run(input, session) {
     const outcome = await runHttp(input, session);
     const isProtected = input.caller === "nobody" && !PUBLIC.has(input.target);
-    if (outcome.problem !== undefined || !isProtected || !/^2/.test(outcome.label)) return outcome;
+    if (outcome.problem !== undefined || !isProtected || !outcome.label.startsWith("2")) return outcome;
     return { ...outcome, problem: "is answered without a key" };
   },
 };

@@ -123,7 +123,7 @@ export const paths: Surface<HttpInput> = {
   async run(input, session) {
     const outcome = await runHttp(input, session);
     if (outcome.problem !== undefined || input.caller !== "nobody" || input.server === "console") return outcome;
-    const isAnswered = /^2/.test(outcome.label);
+    const isAnswered = outcome.label.startsWith("2");
     const mayBe = ["OPTIONS", "HEAD", "TRACE"].includes(input.method) || isPublic(input.target, input.server, session);
     return isAnswered && !mayBe ? { ...outcome, problem: "is answered without a key" } : outcome;
   },

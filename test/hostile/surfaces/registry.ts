@@ -191,7 +191,11 @@ export const registry: Surface<HttpInput> = {
   async run(input, session) {
     const outcome = await runHttp(input, session);
     const { foreign } = session.world.registries;
-    if (outcome.problem === undefined && input.target.startsWith(`/v2/d/${foreign.id}`) && /^2/.test(outcome.label)) {
+    if (
+      outcome.problem === undefined &&
+      input.target.startsWith(`/v2/d/${foreign.id}`) &&
+      outcome.label.startsWith("2")
+    ) {
       return { ...outcome, problem: "another deployment's images can be reached" };
     }
     // errors have the format of the distribution specification

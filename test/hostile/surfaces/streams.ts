@@ -230,7 +230,7 @@ function runSocket(http: HttpInput, sent: readonly Frame[], { world }: Session):
       const seen = world
         .hiddenFrom(http.caller)
         .find((mark) => text.includes(mark) && !JSON.stringify(sent).includes(mark));
-      const isWrong = /^5/.test(status) && status !== "503" ? `a server error: ${text.slice(0, 300)}` : undefined;
+      const isWrong = status.startsWith("5") && status !== "503" ? `a server error: ${text.slice(0, 300)}` : undefined;
       const isInternal = text.includes('"unknown_error"')
         ? `a command failed with an internal error: ${text.slice(-500)}`
         : undefined;

@@ -2,22 +2,6 @@ import type { RunRow } from "../run-rows/clickhouse.ts";
 import type { Resolved } from "./resolve-runs.ts";
 import type { KnownRun, RunMemory } from "./run-memory.ts";
 
-/** Facts about a model call that decide whether its usage is counted. */
-export interface CallFacts {
-  parentId: string | undefined;
-  isModel: boolean | undefined;
-  usage: { prompt: number; completion: number; hasCost: boolean } | undefined;
-  /** Its usage is that of calls within it, or of the one around it. */
-  repeats: { below: boolean; above: boolean };
-}
-
-export const newCall = (): CallFacts => ({
-  parentId: undefined,
-  isModel: undefined,
-  usage: undefined,
-  repeats: { below: false, above: false },
-});
-
 /**
  * Marks calls whose usage another one already has: a function traced as a model call, and within it the client's own
  * trace of the same call. Sums leave marked runs out. Decided from the runs that this process remembers, which the

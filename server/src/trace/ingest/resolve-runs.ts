@@ -1,9 +1,8 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { ProjectDirectory } from "../project-records/project-directory.ts";
 import { findPatched, findRunKeys } from "../run-rows/clickhouse.ts";
-import { newCall } from "./repeated-usage.ts";
 import type { RunHistory } from "./run-history.ts";
-import { type KnownRun, NO_SHAPE, type RunMemory } from "./run-memory.ts";
+import { type KnownRun, NO_SHAPE, type RunMemory, newCall } from "./run-memory.ts";
 import type { RunPiece } from "./run-piece.ts";
 
 export interface Resolved {

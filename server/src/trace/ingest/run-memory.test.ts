@@ -3,8 +3,7 @@ import { runInNewContext } from "node:vm";
 
 import { expect, test } from "vitest";
 
-import { newCall } from "./repeated-usage.ts";
-import { RunMemory } from "./run-memory.ts";
+import { RunMemory, newCall } from "./run-memory.ts";
 import { readFacts } from "./run-piece.ts";
 
 setFlagsFromString("--expose-gc");

@@ -1,6 +1,21 @@
 import { ownText } from "../../base/own-text.ts";
 import { type Model, modelKey } from "../prices/model-prices.ts";
-import type { CallFacts } from "./repeated-usage.ts";
+
+/** Facts about a model call that decide whether its usage is counted. */
+export interface CallFacts {
+  parentId: string | undefined;
+  isModel: boolean | undefined;
+  usage: { prompt: number; completion: number; hasCost: boolean } | undefined;
+  /** Its usage is that of calls within it, or of the one around it. */
+  repeats: { below: boolean; above: boolean };
+}
+
+export const newCall = (): CallFacts => ({
+  parentId: undefined,
+  isModel: undefined,
+  usage: undefined,
+  repeats: { below: false, above: false },
+});
 
 /** Cached facts about a run, so that its next piece needs no query. */
 export interface KnownRun {
