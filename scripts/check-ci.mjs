@@ -6,12 +6,16 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 
 import { readErrors, readReport, sum, withErrors, withSecondTry } from "./ci-report.mjs";
 import { compileSources } from "./compile-sources.mjs";
 import { buildS3Server } from "./s3-server.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+const { only } = parseArgs({ options: { only: { type: "string" } } }).values;
+/** With `--only check,tests,…`: whether a suite or program is among those named. */
+const isWanted = ({ name }) => only === undefined || only.split(",").includes(name);
 const reports = mkdtempSync(join(tmpdir(), "heddle-ci-"));
 const vitest = (report, ...args) => [
   "node_modules/vitest/vitest.mjs",
@@ -216,12 +220,12 @@ async function runSuite({ name, args, env, paced = () => false }) {
   return { ...counts, failed: 1 };
 }
 
-/** Lists the failures again for readers who see only the end of the output. */
+/** Lists the failures again, shortened, for readers who see only the end of the output. */
 function noteFailures(what, suite, file, failures) {
-  notes.push(...failures.map((failure) => `${what} ${suite} ${file.slice(root.length)} ${failure}`));
+  notes.push(...failures.map((failure) => `${what} ${suite} ${file.slice(root.length)} ${failure}`.slice(0, 240)));
 }
 
-{
+if (isWanted({ name: "check" })) {
   const { result: code, cost } = await timed(() => run(["scripts/check-all.mjs"]));
   count("check", cost, { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 });
 }
@@ -236,7 +240,7 @@ async function measureSuite(suite) {
   const { result, cost } = await timed(() => runSuite(suite));
   count(suite.name, cost, result);
 }
-for (const suite of suites) await Promise.all([suite].flat().map(measureSuite));
+for (const suite of suites) await Promise.all([suite].flat().filter(isWanted).map(measureSuite));
 async function runPrograms(programs) {
   for (const { name, args } of programs) {
     console.log(`\n== ${name}`);
@@ -248,7 +252,7 @@ async function runPrograms(programs) {
     });
   }
 }
-await Promise.all(programChecks.map(runPrograms));
+await Promise.all(programChecks.map((programs) => runPrograms(programs.filter(isWanted))));
 rmSync(reports, { recursive: true, force: true });
 
 console.log(`\n${[...notes, ...lines].join("\n")}`);
