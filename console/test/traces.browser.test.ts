@@ -393,7 +393,7 @@ test("a trace shows each run's messages, error with stack, pictures, metadata an
     .first()
     .click();
   const metrics = page.getByLabel("Metrics");
-  await metrics.getByText("shop-1").waitFor();
+  await metrics.getByText("shop-1", { exact: true }).waitFor();
   for (const figure of ["30 tokens in", "8 cached", "12 tokens out"]) await metrics.getByText(figure).waitFor();
   await tree.getByRole("treeitem").first().click();
 

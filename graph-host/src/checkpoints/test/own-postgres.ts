@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import type { EventEmitter } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +13,7 @@ import { migrate } from "../../../../server/src/base/db/migrate.ts";
 export interface OwnPostgres {
   uri: string;
   socket: string | null;
-  /** Sends SIGKILL to the postmaster. */
+  /** Sends SIGKILL to the postmaster and its backends, which would otherwise end a statement after it. */
   kill(): void;
   /** Restarts on the same port, after crash recovery. */
   restart(): Promise<unknown>;
@@ -29,8 +30,11 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     uri,
     socket,
     kill() {
-      const pid = readFileSync(join(dir, "postgres", "data", "postmaster.pid"), "utf8").split("\n")[0];
-      process.kill(Number(pid), "SIGKILL");
+      const pid = readFileSync(join(dir, "postgres", "data", "postmaster.pid"), "utf8").split("\n")[0]!;
+      process.kill(Number(pid), "SIGSTOP"); // starts no backend meanwhile
+      const processes = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" }).trim().split("\n");
+      const backends = processes.map((line) => line.trim().split(/ +/)).filter(([, parent]) => parent === pid);
+      for (const killed of [pid, ...backends.map(([backend]) => backend)]) process.kill(Number(killed), "SIGKILL");
     },
     restart: () => cluster.ensureRunning(),
     async stop() {
