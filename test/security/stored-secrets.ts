@@ -12,9 +12,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 import postgres from "postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import WebSocket from "ws";
 
+import { atEnd } from "../../server/test/at-end.ts";
 import { findInDatabase } from "../../server/test/find-in-database.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -88,7 +89,7 @@ export function describeStoredSecrets(config: string, hasOwnKey: boolean): void 
     execFileSync(process.execPath, ["cli/bin/heddle.js", ...create], { cwd: ROOT, input: secrets["a password"]! });
   }, 240_000);
 
-  afterAll(async () => {
+  atEnd(async () => {
     if (child.exitCode === null) {
       child.kill("SIGTERM");
       await new Promise((resolve) => child.once("exit", resolve));
