@@ -301,7 +301,9 @@ export class World {
         const own = await fill(a, MARKS.a);
         this.publicTokens.push(...(own["share_token"] ?? []), ...(own["token"] ?? []));
         this.ids[server] = own;
-        this.foreignIds.push(...Object.values(await fill(b, MARKS.b)).flat());
+        // without links that anyone may use who has them
+        const { share_token: _shared, token: _feedback, ...ids } = await fill(b, MARKS.b);
+        this.foreignIds.push(...Object.values(ids).flat());
         if (server === "control") await this.#fillControl(app, a, b);
       }
     }

@@ -323,11 +323,14 @@ function runGrpc({ caller, path, headers, messages: sent, raw }: GrpcInput, { wo
     const finish = (label: string): void => {
       clearTimeout(patience);
       session.destroy();
-      const problem = INTERNAL.has(status)
-        ? `gRPC status ${status}: ${message}`
-        : label === "silent"
-          ? "the call gets no status"
-          : undefined;
+      // gRPC prescribes INTERNAL for it
+      const isPrescribed = status === "13" && message === "a compressed message without grpc-encoding";
+      const problem =
+        INTERNAL.has(status) && !isPrescribed
+          ? `gRPC status ${status}: ${message}`
+          : label === "silent"
+            ? "the call gets no status"
+            : undefined;
       resolve({ label: `grpc ${label}`, problem });
     };
     const patience = setTimeout(() => finish("silent"), GRPC_MS);

@@ -4,6 +4,7 @@ import { dirname, resolve } from "node:path";
 import { parse as parseEnv } from "dotenv";
 
 import { ConfigError } from "../../base/config/options.ts";
+import { describeIssues } from "../../base/http/errors.ts";
 import { readWebhookRules, type WebhookRules } from "./webhook-config.ts";
 import { keyWarnings, refusedKeys } from "./key-notes.ts";
 import { langgraphJson, type ProjectConfig } from "./schema.ts";
@@ -50,11 +51,7 @@ export async function readProject(file: string, environment = process.env): Prom
   }
   const parsed = langgraphJson.safeParse(json);
   if (!parsed.success) {
-    const issues = parsed.error.issues.map((issue) => {
-      const { message } = issue.code === "invalid_key" ? (issue.issues[0] ?? issue) : issue;
-      return `${issue.path.join(".") || "the file"}: ${message}`;
-    });
-    throw new ConfigError(`${configFile}: ${issues.join("; ")}`);
+    throw new ConfigError(`${configFile}: ${describeIssues(parsed.error, "the file")}`);
   }
   const config = parsed.data;
   const refused = refusedKeys(config);

@@ -142,13 +142,16 @@ export function translate(thrown: unknown): AppError {
 export const MAX_ISSUES = 20;
 const MAX_MESSAGE = 1000;
 
-/** Formats issues as `limit: expected number, received string; metadata.x: …`. */
-export function describeIssues(error: z.ZodError): string {
+/**
+ * Formats issues as `limit: expected number, received string; metadata.x: …; name: is missing`.
+ * @param whole name of the value as a whole
+ */
+export function describeIssues(error: z.ZodError, whole = "body"): string {
   const issues = error.issues
     .slice(0, MAX_ISSUES)
     .flatMap((issue) => meantBy(issue))
     .slice(0, MAX_ISSUES)
-    .map((issue) => `${cut(issue.path.join(".")) || "body"}: ${cut(issue.message)}`);
+    .map((issue) => `${cut(issue.path.join(".")) || whole}: ${isMissing(issue) ? "is missing" : cut(issue.message)}`);
   const more = error.issues.length - MAX_ISSUES;
   return issues.join("; ") + (more > 0 ? `; and ${more} more` : "");
 }
@@ -158,9 +161,14 @@ export const cut = (text: string): string => (text.length <= MAX_MESSAGE ? text 
 
 type Issue = z.core.$ZodIssue;
 
-/** Explains a failed union by the issues of the closest alternative; zod itself reports only "Invalid input". */
+/**
+ * Explains a failed union by the issues of the closest alternative, and an invalid key by its own issue; zod itself
+ * reports only "Invalid input".
+ */
 function meantBy(issue: Issue): Issue[] {
-  if (issue.code !== "invalid_union") return [issue];
+  if (issue.code === "invalid_key") return [{ ...issue, message: issue.issues[0]?.message ?? issue.message }];
+  // a schema's own message says more than its alternatives
+  if (issue.code !== "invalid_union" || issue.message !== "Invalid input") return [issue];
   const shapes = issue.errors.map((errors) => errors.flatMap((error) => meantBy(error)));
   const nearest = shapes.find((issues) => issues.length > 0 && !issues.some((issue) => isOtherType(issue)));
   if (nearest) return nearest.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
@@ -168,6 +176,10 @@ function meantBy(issue: Issue): Issue[] {
   if (types.length === 0) return [issue];
   return [{ ...issue, message: `Invalid input: expected ${[...new Set(types)].join(" or ")}` }];
 }
+
+/** zod names a missing value only in its message. */
+const isMissing = (issue: Issue): boolean =>
+  issue.code === "invalid_type" && issue.path.length > 0 && issue.message.endsWith("received undefined");
 
 /** Whether the value as a whole has another type. */
 const isOtherType = (issue: Issue): issue is z.core.$ZodIssueInvalidType =>

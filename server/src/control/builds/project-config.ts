@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve } from "node:path";
 
 import { z } from "zod";
 
+import { describeIssues } from "../../base/http/errors.ts";
 import { BuildError } from "./build-error.ts";
 
 /** Fields required before the installation; the agent server reads the rest, and reports errors in it. */
@@ -35,8 +36,7 @@ export async function readProjectConfig(root: string, configPath: string): Promi
   }
   const parsed = projectConfig.safeParse(json);
   if (!parsed.success) {
-    const issues = parsed.error.issues.map((issue) => `${issue.path.join(".") || "the file"}: ${issue.message}`);
-    throw new BuildError(`${configPath}: ${issues.join("; ")}`);
+    throw new BuildError(`${configPath}: ${describeIssues(parsed.error, "the file")}`);
   }
   const named = typeof parsed.data.env === "string" ? resolve(dirname(file), parsed.data.env) : undefined;
   if (

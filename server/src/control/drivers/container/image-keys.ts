@@ -6,6 +6,7 @@ import { readFile } from "node:fs/promises";
 
 import { z } from "zod";
 
+import { describeIssues } from "../../../base/http/errors.ts";
 import { BuildError } from "../../builds/build-error.ts";
 
 export interface ImageKeys {
@@ -27,8 +28,7 @@ const imageKeys = z.object({
 export async function readImageKeys(configFile: string): Promise<ImageKeys> {
   const parsed = imageKeys.safeParse(JSON.parse(await readFile(configFile, "utf8")));
   if (!parsed.success) {
-    const issues = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
-    throw new BuildError(`langgraph.json: ${issues.join("; ")}`);
+    throw new BuildError(`langgraph.json: ${describeIssues(parsed.error, "the file")}`);
   }
   const { base_image: baseImage, dockerfile_lines: given, node_version: node } = parsed.data;
   const lines = (given ?? []).flatMap((entry) => entry.split(/\r?\n|\r/));
