@@ -37,7 +37,7 @@ describe.each(projects)("a server with %s graphs", (_, project, graph, env) => {
 
 test("the settings of a pool apply to each of its sessions", async () => {
   const sql = connect({ uri, socket: null }, { max: 2, pinned: true, idleTransactionMs: 35_000 });
-  atEnd(() => sql.end());
+  atEnd(() => sql.end({ timeout: 5 }));
   const names = ["jit", "plan_cache_mode", "enable_seqscan", "enable_hashjoin", "enable_mergejoin"];
   const read = () => sql<{ setting: string }[]>`
     select current_setting(name) as setting from unnest(${[...names, "idle_in_transaction_session_timeout"]}::text[]) name`;
