@@ -327,7 +327,10 @@ export class World {
     const foreign = await this.#fillListener(call, b, "b");
     this.listener = { id: own.id, credential: own.credential, own: own.target, foreign: foreign.target };
     this.foreignIds.push(foreign.id, ...Object.values(foreign.target));
-    this.ids.control = { ...this.ids.control, listener_id: [own.id] };
+    // not the one that reports: other surfaces delete it, or change its credential
+    const idle = { compute_type: "k8s", compute_id: "idle", compute_config: {} };
+    const { json: unused } = await call("POST", "/v2/listeners", idle, toHeaders(a));
+    this.ids.control = { ...this.ids.control, listener_id: [String(unused.id)] };
     const owner: Call = (method, path, body, headers) => call(method, path, body, { ...toHeaders(a), ...headers });
     const deployment = await createDeployment(owner, "hostile");
     const revision = await deployArchive(owner, deployment, createArchive(graphProject(MARKS.a)));

@@ -1,27 +1,26 @@
 import { unprocessable } from "../../base/errors.ts";
 
 /**
- * Parses CSV (RFC 4180): commas, double quotes where needed, any line ending; skips a byte order mark and empty lines.
+ * Parses CSV (RFC 4180), record by record: commas, double quotes where needed, any line ending; skips a byte order mark and empty lines.
  *
  * @throws 422 naming the line of a quote that is not closed or in the middle of a field
  */
-export function parseCsv(text: string): string[][] {
-  const records: string[][] = [];
+export function* parseCsv(text: string): Generator<string[]> {
   let record: string[] = [];
-  let line = 1;
   const FIELD = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r\n|\r|\n|$)/gy;
-  FIELD.lastIndex = text.startsWith("\uFEFF") ? 1 : 0;
-  while (FIELD.lastIndex < text.length || record.length > 0) {
+  for (let at = text.startsWith("\uFEFF") ? 1 : 0; at < text.length || record.length > 0; at = FIELD.lastIndex) {
+    FIELD.lastIndex = at;
     const field = FIELD.exec(text);
-    if (!field) throw unprocessable(`The CSV is malformed at line ${line}: a quote is unclosed or misplaced.`);
-    const [whole, quoted, bare, end] = field as unknown as [string, string | undefined, string | undefined, string];
+    if (!field) {
+      const line = 1 + countLines(text.slice(0, at));
+      throw unprocessable(`The CSV is malformed at line ${line}: a quote is unclosed or misplaced.`);
+    }
+    const [, quoted, bare, end] = field as unknown as [string, string | undefined, string | undefined, string];
     record.push(quoted === undefined ? bare! : quoted.replaceAll('""', '"'));
-    line += countLines(whole);
     if (end === ",") continue;
-    if (record.length > 1 || record[0] !== "") records.push(record);
+    if (record.length > 1 || record[0] !== "") yield record;
     record = [];
   }
-  return records;
 }
 
 /** Counts line breaks, without a list of them. */

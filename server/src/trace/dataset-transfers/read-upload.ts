@@ -1,9 +1,11 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { z } from "zod";
 
 import { AppError, unprocessable } from "../../base/errors.ts";
 import { cleanStrings } from "../../base/http/json-body.ts";
 import { jsonObject } from "../../base/http/fields.ts";
 import { JsonStructure, MAX_DEPTH, parseJson, type StructureLimit } from "../../base/json-structure.ts";
+import { takeTurns } from "../../base/take-turns.ts";
 import type { Part } from "../ingest/read-multipart.ts";
 import { parseCsv } from "./csv.ts";
 import { dataType } from "../datasets/schema.ts";
@@ -25,7 +27,7 @@ const NOT_BUILT = ["transformations", "input_key_mappings", "output_key_mappings
  * Parses an upload. @param limit of the request's body @throws 400 and 422 for unreadable input, 413 for one that would
  * take too much memory
  */
-export function readUpload(parts: Part[], limit: StructureLimit): UploadedTable {
+export async function readUpload(parts: Part[], limit: StructureLimit): Promise<UploadedTable> {
   const all = (name: string) =>
     parts.filter((part) => part.name === name).map((part) => cleanStrings(part.content.toString("utf8")) as string);
   const last = (name: string) => all(name).at(-1);
@@ -38,13 +40,14 @@ export function readUpload(parts: Part[], limit: StructureLimit): UploadedTable 
   if (keys.inputs.length === 0) throw unprocessable("input_keys: at least one column is required");
   const type = dataType.safeParse(last("data_type") ?? "kv");
   if (!type.success) throw unprocessable("data_type: must be kv, llm or chat");
+  const records = await readRecords(file, limit);
   return {
     name: last("name") ?? file.filename,
     description: last("description") ?? null,
     data_type: type.data,
     inputs_schema_definition: readSchema(last("inputs_schema_definition")),
     outputs_schema_definition: readSchema(last("outputs_schema_definition")),
-    examples: readRecords(file, limit).map((record, row) => ({
+    examples: records.map((record, row) => ({
       inputs: pick(record, keys.inputs, row),
       outputs: keys.outputs.length > 0 ? pick(record, keys.outputs, row) : null,
       metadata: pick(record, keys.metadata, row),
@@ -63,31 +66,47 @@ function readSchema(text: string | undefined): Record<string, unknown> | null {
 }
 
 /** Parses JSON Lines, recognized by media type, file name or first character; otherwise CSV with a header line. */
-function readRecords(file: Part, limit: StructureLimit): Record<string, unknown>[] {
+async function readRecords(file: Part, limit: StructureLimit): Promise<Record<string, unknown>[]> {
   const text = cleanStrings(file.content.toString("utf8")) as string;
   const isLines =
     /jsonl|ndjson/.test(file.type) || /\.jsonl$/i.test(file.filename ?? "") || text.trimStart()[0] === "{";
   if (isLines) {
-    new JsonStructure({ ...limit, maxDepth: MAX_DEPTH }).add(file.content);
+    const structure = new JsonStructure({ ...limit, maxDepth: MAX_DEPTH });
+    for (const slice of slices(file.content)) {
+      structure.add(slice);
+      await nextTurn();
+    }
     return readLines(text);
   }
-  checkCells(file.content, limit);
-  const [header, ...records] = parseCsv(text);
-  if (!header) throw unprocessable("The file is empty.");
-  if (records.length > MAX_ROWS) throw tooManyRows();
-  return records.map((record, row) => {
-    if (record.length !== header.length) {
-      throw unprocessable(`Row ${row + 1} has ${record.length} columns, but the first line names ${header.length}.`);
+  await checkCells(file.content, limit);
+  const turn = takeTurns();
+  const records: Record<string, unknown>[] = [];
+  let header: string[] | undefined;
+  for (const record of parseCsv(text)) {
+    await turn();
+    if (header === undefined) {
+      header = record;
+      continue;
     }
-    return Object.fromEntries(header.map((name, i) => [name, record[i]]));
-  });
+    if (records.length >= MAX_ROWS) throw tooManyRows();
+    if (record.length !== header.length) {
+      throw unprocessable(
+        `Row ${records.length + 1} has ${record.length} columns, but the first line names ${header.length}.`,
+      );
+    }
+    records.push(Object.fromEntries(header.map((name, i) => [name, record[i]])));
+  }
+  if (!header) throw unprocessable("The file is empty.");
+  return records;
 }
 
-function readLines(text: string): Record<string, unknown>[] {
+async function readLines(text: string): Promise<Record<string, unknown>[]> {
   const records: Record<string, unknown>[] = [];
+  const turn = takeTurns();
   let row = 0;
   // line by line: a file of line breaks only would become as many texts
   for (let at = 0; at < text.length;) {
+    if (row % 4096 === 0) await turn();
     if (text.charCodeAt(at) === LF) {
       row++;
       at++;
@@ -113,17 +132,25 @@ const MAX_ROWS = 100_000;
 const tooManyRows = () => new AppError(413, `A file can have at most ${MAX_ROWS} rows. Split it.`);
 
 /** Counts cells, as the values of a list of texts. @throws 413 for too many */
-function checkCells(content: Buffer, limit: StructureLimit): void {
+async function checkCells(content: Buffer, limit: StructureLimit): Promise<void> {
   const structure = new JsonStructure(limit);
-  let cells = 0;
   let isQuoted = false;
-  for (let at = 0; at < content.length; at++) {
-    const byte = content[at];
-    if (byte === QUOTE) isQuoted = !isQuoted;
-    else if (!isQuoted && (byte === COMMA || byte === LF)) cells++;
+  for (const slice of slices(content)) {
+    let cells = 0;
+    for (const byte of slice) {
+      if (byte === QUOTE) isQuoted = !isQuoted;
+      else if (!isQuoted && (byte === COMMA || byte === LF)) cells++;
+    }
+    structure.addTexts(cells);
+    await nextTurn();
   }
-  structure.addTexts(cells);
 }
+
+/** Parts of a file that are read in one turn of the event loop. */
+function* slices(content: Buffer): Generator<Buffer> {
+  for (let at = 0; at < content.length; at += SLICE) yield content.subarray(at, at + SLICE);
+}
+const SLICE = 1024 * 1024;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

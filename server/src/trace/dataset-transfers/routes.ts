@@ -78,7 +78,7 @@ export function datasetTransferRoutes({ sql, settings }: Pick<TraceDeps, "sql" |
       errors: [400, 409, 413, 415, 422],
       async handler({ principal, c }) {
         const tenantId = principal.workspaceId;
-        const { examples, ...table } = readUpload(await readParts(c), limit);
+        const { examples, ...table } = await readUpload(await readParts(c), limit);
         const parsed = boundedParse(createBody, table);
         if (!parsed.success) throw unprocessable("name: the form or the file must name the dataset");
         const id = (await sql.begin(async (tx) => {
@@ -101,7 +101,7 @@ export function datasetTransferRoutes({ sql, settings }: Pick<TraceDeps, "sql" |
       async handler({ params: { dataset_id: id }, principal, c }) {
         const tenantId = principal.workspaceId;
         if (!(await findDatasetRow(sql, tenantId, id))) throw notFound("Dataset not found");
-        const { examples } = readUpload(await readParts(c), limit);
+        const { examples } = await readUpload(await readParts(c), limit);
         if (examples.length === 0) throw unprocessable("file: contains no rows");
         return c.json(await createExamples(sql, tenantId, id, examples));
       },
