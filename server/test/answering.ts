@@ -200,6 +200,10 @@ export function describeAnswers(project: string, { call, sql, agent }: TestAgent
       const thread = await begin(anna, created.json.assistant_id, { config });
       const first = (await anna("GET", `/threads/${thread}/state`)).json;
       expect(usersOf(first.values.seen[0])).toEqual(["anna", null, "anna's"]);
+      // what Python graphs get as `configurable`, too
+      const other = await begin(anna, "approval", { context: posing });
+      const second = (await anna("GET", `/threads/${other}/state`)).json;
+      expect(usersOf(second.values.seen[0])).toEqual(["anna", null, "anna's"]);
       expect(JSON.stringify([first.metadata, (await newestRun(thread)).kwargs.config.metadata])).not.toContain("root");
       const seen = await resume(staff, thread, 1, { assistant_id: created.json.assistant_id, config });
       expect(usersOf(seen.at(-1))).toEqual(["anna", "staff", "anna's"]);

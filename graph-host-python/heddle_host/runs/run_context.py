@@ -12,7 +12,7 @@ Fields = dict[str, Any]
 
 # Set by the server and by LangGraph: no settings of the graph.
 _RESERVED = frozenset(("thread_id", "run_id", "graph_id", "assistant_id", "langsmith_project", "langsmith_example_id"))
-_RESERVED_PREFIXES = ("__", "checkpoint_", "langgraph_")
+_RESERVED_PREFIXES = ("__", "checkpoint_", "langgraph_", "heddle_")
 
 
 def with_both(kwargs: Fields) -> Fields:
