@@ -29,11 +29,21 @@ const KNOWN: KnownFailure[] = [
       "it may miss the last event, also on the official development server",
     sometimes: true,
   },
-  {
-    suite: "sdk-react",
+  ...["sdk-react", "sdk-vue", "sdk-svelte", "sdk-angular"].map((suite) => ({
+    suite,
     test: /marks it failed when the run errors/,
-    reason: "also fails on the official development server, whose frames are the same",
-  },
+    reason:
+      "the run's input, as the state's first values, marks the message as sent, unless the error comes first: fails in " +
+      "half of the tries on the official development server, too",
+    sometimes: true as const,
+  })),
+  ...["sdk-vue", "sdk-svelte", "sdk-angular"].map((suite) => ({
+    suite,
+    test: /stop(?:\(\))? does not clear stream values/i,
+    reason:
+      "expects a message that a cancelled node had begun to stay after the state is read; fails likewise on the official " +
+      "development server, and passes on the suite's own server, which does not cancel",
+  })),
 ];
 
 /** @returns why a test of a suite fails, if that is known and not a defect of Heddle */
