@@ -66,16 +66,16 @@ const CHECKPOINTS_BY_HTTP = (url: string) => `
 const withAddress = (port: number) => (file: string, url: string) => edit(file, [`http://localhost:${port}`, url]);
 
 /** A suite of an SDK for a front-end library, in a browser; only the graphs' server and the browser's driver differ. */
-const browserSuite = (name: string, library: string): Suite => ({
+const browserSuite = (name: string, extra: Record<string, string> = {}): Suite => ({
   name,
   async run({ checkout, directory: parent }) {
-    const source = join(checkout, "libs", library);
-    const directory = join(parent, "libs", library);
+    const source = join(checkout, "libs", name);
+    const directory = join(parent, "libs", name);
     cpSync(source, directory, { recursive: true });
     // the package's own extends it; it extends one that is not installed here
     cpSync(join(checkout, "tsconfig.json"), join(parent, "tsconfig.json"));
     edit(join(parent, "tsconfig.json"), [/"extends": "@[^"]*",/, ""]);
-    writeManifest(source, directory, { ...driver(source), ...peers(source) }, WITHOUT_BROWSERS);
+    writeManifest(source, directory, { ...driver(source), ...peers(source), ...extra }, WITHOUT_BROWSERS);
     // with peers, which the suites need, and in spite of conflicts between them
     installPackages(directory, ["--force"]);
     const fixtures = join(directory, "src/tests/fixtures");
@@ -163,8 +163,9 @@ export const langGraphJsSuites: Suite[] = [
   apiSuite("stream-sdk", "protocol-v2/stream-sdk.test.mts", "stream-sdk.json", (file, url) =>
     edit(file, [/beforeAll\(async \(\) => \{[\s\S]*?\n\}\);\n/, `beforeAll(async () => {${CHECKPOINTS_BY_HTTP(url)}`]),
   ),
-  browserSuite("sdk-react", "sdk-react"),
-  browserSuite("sdk-vue", "sdk-vue"),
-  browserSuite("sdk-svelte", "sdk-svelte"),
-  browserSuite("sdk-angular", "sdk-angular"),
+  browserSuite("sdk-react"),
+  browserSuite("sdk-vue"),
+  browserSuite("sdk-svelte"),
+  // peers of the compiler's plugin
+  browserSuite("sdk-angular", { "@angular/build": "^22.1.0", "@angular/compiler-cli": "^22.1.0" }),
 ];
