@@ -3,6 +3,8 @@ interface KnownFailure {
   suite: string;
   test: RegExp;
   reason: string;
+  /** The test is a race: it may pass. */
+  sometimes?: true;
 }
 
 const KNOWN: KnownFailure[] = [
@@ -15,15 +17,39 @@ const KNOWN: KnownFailure[] = [
     suite: "sdk-py",
     test: /test_cancel_(?:a)?sync$/,
     reason:
-      "a cancelled run ends as interrupted, after which this client waits; so it does on the official development server",
+      "the client reads on until a question, `completed` or `failed`, and both official servers, too, end a cancelled " +
+      "run as `interrupted`: the test passes where the graph asks its question within the 100 ms before the cancel",
+    sometimes: true,
   },
   {
-    suite: "sdk-react",
-    test: /marks it failed when the run errors/,
-    reason: "also fails on the official development server, whose frames are the same",
+    suite: "sdk-py",
+    test: /test_extensions_sync$/,
+    reason:
+      "the client gets the question by one connection and the events before it by another, and stops at the question: " +
+      "it may miss the last event, also on the official development server",
+    sometimes: true,
   },
+  ...["sdk-react", "sdk-vue", "sdk-svelte", "sdk-angular"].map((suite) => ({
+    suite,
+    test: /marks it failed when the run errors/,
+    reason:
+      "the run's input, as the state's first values, marks the message as sent, unless the error comes first: fails in " +
+      "half of the tries on the official development server, too",
+    sometimes: true as const,
+  })),
+  ...["sdk-vue", "sdk-svelte", "sdk-angular"].map((suite) => ({
+    suite,
+    test: /stop(?:\(\))? does not clear stream values/i,
+    reason:
+      "expects a message that a cancelled node had begun to stay after the state is read; fails likewise on the official " +
+      "development server, and passes on the suite's own server, which does not cancel",
+  })),
 ];
 
 /** @returns why a test of a suite fails, if that is known and not a defect of Heddle */
 export const reasonFor = (suite: string, test: string): string | undefined =>
   KNOWN.find((failure) => failure.suite === suite && failure.test.test(test))?.reason;
+
+/** @returns whether a test of a suite is known to fail always */
+export const alwaysFails = (suite: string, test: string): boolean =>
+  KNOWN.some((failure) => failure.suite === suite && failure.test.test(test) && !failure.sometimes);

@@ -66,22 +66,22 @@ const CHECKPOINTS_BY_HTTP = (url: string) => `
 const withAddress = (port: number) => (file: string, url: string) => edit(file, [`http://localhost:${port}`, url]);
 
 /** A suite of an SDK for a front-end library, in a browser; only the graphs' server and the browser's driver differ. */
-const browserSuite = (name: string, library: string): Suite => ({
+const browserSuite = (name: string, extra: Record<string, string> = {}): Suite => ({
   name,
   async run({ checkout, directory: parent }) {
-    const source = join(checkout, "libs", library);
-    const directory = join(parent, "libs", library);
+    const source = join(checkout, "libs", name);
+    const directory = join(parent, "libs", name);
     cpSync(source, directory, { recursive: true });
     // the package's own extends it; it extends one that is not installed here
     cpSync(join(checkout, "tsconfig.json"), join(parent, "tsconfig.json"));
     edit(join(parent, "tsconfig.json"), [/"extends": "@[^"]*",/, ""]);
-    writeManifest(source, directory, { ...driver(source), ...peers(source) }, WITHOUT_BROWSERS);
+    writeManifest(source, directory, { ...driver(source), ...peers(source), ...extra }, WITHOUT_BROWSERS);
     // with peers, which the suites need, and in spite of conflicts between them
     installPackages(directory, ["--force"]);
     const fixtures = join(directory, "src/tests/fixtures");
     const served = [join(fixtures, "mock-server.ts"), join(directory, "src/tests/mock-server.ts")].find(existsSync)!;
     const config = join(directory, "langgraph.json");
-    writeFileSync(config, JSON.stringify({ node_version: "20", graphs: graphsIn(served, directory), env: {} }));
+    writeFileSync(config, JSON.stringify({ node_version: "20", graphs: exportGraphs(served, directory), env: {} }));
     const server = await startProject(config, SERVER);
     try {
       return await browse(directory, served, server.url);
@@ -105,28 +105,21 @@ function peers(source: string): Record<string, string> {
   return Object.fromEntries(Object.entries(peerDependencies).filter(([name]) => !(name in devDependencies)));
 }
 
-/** Returns the graphs that a suite's own server serves, as langgraph.json names them. */
-function graphsIn(file: string, directory: string): Record<string, string> {
-  const text = readFileSync(file, "utf8");
-  const imports = new Map<string, string>();
-  for (const [, exported, alias, path] of text.matchAll(/import \{ (\w+)(?: as (\w+))? \} from "(\.[^"]+)\.js";/g)) {
-    const from = join(file, "..", `${path}.ts`).slice(directory.length);
-    imports.set(alias ?? exported!, `.${from}:${exported}`);
-  }
-  const served = [...text.matchAll(/^ {2}(\w+): (\w+)(?: as unknown as \w+)?,$/gm)];
-  const graphs = served.flatMap(([, name, variable]) => {
-    const graph = imports.get(variable!);
-    return graph === undefined ? [] : [[name!, graph] as const];
-  });
-  if (graphs.length === 0) throw new Error(`${file} names no graphs`);
-  return Object.fromEntries(graphs);
+/** Makes a module of the graphs that a suite's own server serves. Returns them as langgraph.json names them. */
+function exportGraphs(served: string, directory: string): Record<string, string> {
+  const [graphs, server] = readFileSync(served, "utf8").split("\nlet httpServer");
+  const [, table] = /\nconst graphs: Record<string, AnyPregel> = \{\n([\s\S]*?)\n\};/.exec(graphs!) ?? [];
+  if (table === undefined || server === undefined) throw new Error(`${served} has another form`);
+  const names = [...table.matchAll(/^ {2}(\w+)[:,]/gm)].map(([, name]) => name!);
+  const file = join(served, "..", "served-graphs.ts");
+  const exported = names.map((name) => `export const graphOf_${name} = graphs.${name};`);
+  writeFileSync(file, `${graphs}\n${exported.join("\n")}\n`);
+  return Object.fromEntries(names.map((name) => [name, `.${file.slice(directory.length)}:graphOf_${name}`]));
 }
 
 async function browse(directory: string, served: string, url: string): Promise<TestResult[]> {
-  writeFileSync(
-    served,
-    `export const setup = ({ provide }) => provide("protocolV2ServerUrl", ${JSON.stringify(url)});\n`,
-  );
+  const key = /\bprovide\("(\w+)"/.exec(readFileSync(served, "utf8"))![1];
+  writeFileSync(served, `export const setup = ({ provide }) => provide("${key}", ${JSON.stringify(url)});\n`);
   const executablePath = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find((path) => existsSync(path));
   const launch = { executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] };
   edit(
@@ -147,7 +140,14 @@ async function browse(directory: string, served: string, url: string): Promise<T
 
 async function vitest(directory: string, files: string[]): Promise<TestResult[]> {
   const report = join(directory, "report.json");
-  const args = ["node_modules/vitest/vitest.mjs", "run", ...files, "--reporter=json", `--outputFile.json=${report}`];
+  const args = [
+    "node_modules/vitest/vitest.mjs",
+    "run",
+    ...files,
+    "--reporter=verbose",
+    "--reporter=json",
+    `--outputFile.json=${report}`,
+  ];
   // Node 20 has a WebSocket client only with this flag
   const options = process.allowedNodeEnvironmentFlags.has("--experimental-websocket") ? "--experimental-websocket" : "";
   await runTests(process.execPath, args, directory, { NODE_OPTIONS: options });
@@ -163,8 +163,9 @@ export const langGraphJsSuites: Suite[] = [
   apiSuite("stream-sdk", "protocol-v2/stream-sdk.test.mts", "stream-sdk.json", (file, url) =>
     edit(file, [/beforeAll\(async \(\) => \{[\s\S]*?\n\}\);\n/, `beforeAll(async () => {${CHECKPOINTS_BY_HTTP(url)}`]),
   ),
-  browserSuite("sdk-react", "sdk-react"),
-  browserSuite("sdk-vue", "sdk-vue"),
-  browserSuite("sdk-svelte", "sdk-svelte"),
-  browserSuite("sdk-angular", "sdk-angular"),
+  browserSuite("sdk-react"),
+  browserSuite("sdk-vue"),
+  browserSuite("sdk-svelte"),
+  // peers of the compiler's plugin
+  browserSuite("sdk-angular", { "@angular/build": "^22.1.0", "@angular/compiler-cli": "^22.1.0" }),
 ];

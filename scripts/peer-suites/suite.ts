@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface TestResult {
@@ -24,15 +24,17 @@ export interface Suite {
 /** Time after which a runner is ended, and its suite counts as not run. */
 const RUN_MS = 30 * 60_000;
 
-/** Runs a test runner and prints its output. Its exit code does not matter: results come from its report. */
+/** Runs a test runner, with its output in output.log. Its exit code does not matter: results come from its report. */
 export function runTests(command: string, args: string[], cwd: string, env: Record<string, string>): Promise<void> {
   return new Promise((resolve, reject) => {
+    const log = openSync(join(cwd, "output.log"), "w");
     const child = spawn(command, args, {
       cwd,
       env: { ...process.env, CI: "", ...env },
-      stdio: ["ignore", "ignore", "inherit"],
+      stdio: ["ignore", log, "inherit"],
       timeout: RUN_MS,
     });
+    closeSync(log);
     child.once("error", reject);
     child.once("exit", (_code, signal) =>
       signal ? reject(new Error(`${command} was ended by ${signal}`)) : resolve(),
@@ -60,8 +62,11 @@ interface PackageJson {
   devDependencies?: Record<string, string>;
 }
 
-/** Packages that a suite takes from its own repository or pins, and whose newest published versions are tested instead. */
-const NEWEST = /^(?:@langchain\/(?:core|langgraph(?:-\w+)*)|langchain|deepagents|langsmith)$/;
+/**
+ * Packages that a suite takes from its own repository or pins, and whose newest published versions are tested instead;
+ * of one, the pinned version may not be published.
+ */
+const NEWEST = /^(?:@langchain\/(?:core|langgraph(?:-\w+)*)|langchain|deepagents|langsmith|vitest-browser-angular)$/;
 
 /** Writes a copy of a package's manifest with the newest published versions of LangChain's packages. */
 export function writeManifest(

@@ -19,8 +19,8 @@ export interface CallDeps {
 type Method = keyof HostCalls;
 type Answers = { [M in Method]: (graph: Graph, params: HostCalls[M]["params"], deps: CallDeps) => Promise<unknown> };
 
-/** Longest wait for schemas from the source. A caller that needs none does not wait. */
-const TYPES_WAIT_MS = 10_000;
+/** Longest wait for schemas from the source, within the time limit of a call. A caller that needs none does not wait. */
+const TYPES_WAIT_MS = 25_000;
 
 const ANSWERS: Answers = {
   "graph.schemas": (graph, params, deps) =>
