@@ -25,6 +25,8 @@ export interface Project {
   config: ProjectConfig;
   /** Its `webhooks` section, with the environment filled in. */
   webhooks: WebhookRules;
+  /** Files that the server has loaded of the project's code; grows. */
+  imported: Set<string>;
   /** Problems that a developer should know and that do not prevent the start. */
   warnings: string[];
 }
@@ -78,7 +80,7 @@ export async function readProject(file: string, environment = process.env): Prom
     );
   }
   const webhooks = readWebhooks(config, { ...env, ...environment }, configFile);
-  return { dir, configFile, graphs, env, config, webhooks, warnings };
+  return { dir, configFile, graphs, env, config, webhooks, imported: new Set(), warnings };
 }
 
 function readWebhooks(config: ProjectConfig, env: Record<string, string | undefined>, file: string): WebhookRules {
