@@ -92,8 +92,9 @@ function readWebhooks(config: ProjectConfig, env: Record<string, string | undefi
 }
 
 function nodeVersionWarnings(version: string | number | undefined): string[] {
-  const major = process.versions.node.split(".")[0]!;
-  if (version === undefined || String(version) === major) return [];
+  const major = Number(process.versions.node.split(".")[0]);
+  // the version of a build's image; a newer one runs the project, too
+  if (version === undefined || Number.parseInt(String(version), 10) <= major) return [];
   return [`The project requires Node ${version}, but this is Node ${process.versions.node}.`];
 }
 
