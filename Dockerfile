@@ -6,7 +6,7 @@
 # Without CHDB, the image is half the size and works on every architecture, but needs a ClickHouse (CLICKHOUSE_URL).
 # Any image with Node 20.16 or newer and npm will do as NODE_IMAGE. compose.yaml shows an installation.
 # For several architectures: docker buildx build --platform linux/amd64,linux/arm64.
-ARG NODE_IMAGE=node:22-bookworm-slim
+ARG NODE_IMAGE=node:24-bookworm-slim
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /src

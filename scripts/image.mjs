@@ -1,6 +1,6 @@
 // Builds the image of Dockerfile, and prints its size and the size that it adds to its base image:
 //
-//     node scripts/image.mjs [--base node:22-bookworm-slim] [--limit 500] [--tag heddle] [--chdb chdb@3.4.0]
+//     node scripts/image.mjs [--base node:24-bookworm-slim] [--limit 500] [--tag heddle] [--chdb chdb@3.4.0]
 //                            [--engine "podman --root DIR"] [-- OPTIONS OF build]
 //
 // Exits with 1 if the image is larger than the limit, in MB (10^6 bytes, uncompressed).
@@ -11,7 +11,7 @@ import { parseArgs } from "node:util";
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    base: { type: "string", default: "node:22-bookworm-slim" },
+    base: { type: "string", default: "node:24-bookworm-slim" },
     limit: { type: "string", default: "500" },
     tag: { type: "string", default: "heddle" },
     chdb: { type: "string", default: "" },

@@ -2,8 +2,10 @@
  * Feedback links end to end: requested with the run, returned by the stream and the result, used without a key, read on
  * the trace.
  */
+import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { Client } from "@langchain/langgraph-sdk";
 import type { Feedback } from "langsmith/schemas";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -132,4 +134,20 @@ test("a failed run has feedback links too", async () => {
   }
   expect(events.slice(-2)).toEqual(["error", "feedback"]);
   expect((await fetch(`${links["thumbs"]}?score=0`)).status).toBe(200);
+});
+
+test("a chat page adds keys to the runs of its client and sends a thumb, as docs/feedback-links.md shows", async () => {
+  const page = readFileSync(new URL("../../docs/feedback-links.md", import.meta.url), "utf8");
+  const [, code] = /^```js\n([\s\S]*?)^```$/m.exec(page) ?? [];
+  const make = new Function("Client", "apiUrl", "token", `${code}; return { client, sendThumb };`) as (
+    ...args: unknown[]
+  ) => { client: AgentClient; sendThumb(threadId: string, runId: string, isUp: boolean): Promise<void> };
+  const { client, sendThumb } = make(Client, server.url, "none");
+  const { thread_id } = await client.threads.create();
+  let runId = "";
+  // as useStream does
+  const onRunCreated = ({ run_id }: { run_id: string }) => void (runId = run_id);
+  for await (const _ of client.runs.stream(thread_id, "agent", { input, onRunCreated }));
+  await sendThumb(thread_id, runId, true);
+  expect(await waitForFeedback(runId, 1)).toMatchObject([{ key: "thumbs", score: 1 }]);
 });

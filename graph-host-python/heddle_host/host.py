@@ -17,6 +17,7 @@ from .calls.errors import CallError, wire_error
 from .checkpoints.clock import CheckpointClock, process_clock
 from .graphs.load import GraphEntry
 from .graphs.open import GraphError, OpenInput
+from .loaded_files import LoadedFiles
 from .output import complain
 from .protocol import PROTOCOL_VERSION, Connection, Header
 from .runs.active_run import ActiveRun, Stop
@@ -42,11 +43,17 @@ _PAGE = resource.getpagesize()
 
 class Host:
     def __init__(
-        self, graphs: dict[str, GraphEntry], savers: Savers, langgraph_version: str, app: App | None = None
+        self,
+        graphs: dict[str, GraphEntry],
+        savers: Savers,
+        langgraph_version: str,
+        files: LoadedFiles,
+        app: App | None = None,
     ) -> None:
         """`app`: the project's app, whose lifespan has begun here."""
         self.savers = savers
         self._app = app
+        self._files = files
         self.store = RemoteStore(self._call_store)
         self._graphs = graphs
         self._langgraph_version = langgraph_version
@@ -131,6 +138,8 @@ class Host:
     def _handle(self, header: Header, body: bytes) -> None:
         kind = header["t"]
         if kind == "ping":
+            if files := self._files.take():
+                self._send({"t": "loaded"}, to_json(files))
             rss = resident_bytes()
             self._send({"t": "pong", "n": header["n"], "rss": rss, "heap": rss})
         elif kind == "run.start":

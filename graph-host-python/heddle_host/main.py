@@ -86,6 +86,7 @@ def serve(
     from .checkpoints.database import CheckpointDatabase
     from .graphs.load import load_graphs
     from .host import Host
+    from .loaded_files import LoadedFiles
     from .savers import Savers
 
     graphs = load_graphs(project)
@@ -114,7 +115,7 @@ def serve(
     async def start() -> None:
         app = await start_app()
         database = CheckpointDatabase(database_url, database_socket, max_value_bytes=max_value_bytes)
-        host = Host(graphs, Savers(database), langgraph_version, app)
+        host = Host(graphs, Savers(database), langgraph_version, LoadedFiles(project["dir"]), app)
         watchdog.loop = BlockedLoop(loop, host.stop_run)
         await host.start(_PROTOCOL_FD)
 

@@ -75,6 +75,8 @@ export type HostFrame =
   /** Body: JSON array of store operations, see {@link StoreOperation}. */
   | { t: "store.call"; id: number }
   | { t: "trace.flushed" }
+  /** Body: JSON array of the project's files that were loaded since the last such frame. Sent with a `pong`. */
+  | { t: "loaded" }
   /** User code failed outside any run's promise and the run cannot be identified; the host exits after this. */
   | { t: "fault"; message: string };
 

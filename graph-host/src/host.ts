@@ -56,8 +56,11 @@ export class Host {
   /** The process is exiting by itself, and its server is to see the exit code. */
   #leaving = false;
   #exitCode = 0;
+  readonly #takeFiles: () => string[];
 
-  constructor(fd: number) {
+  /** @param takeFiles returns the project's files that were loaded since the last call */
+  constructor(fd: number, takeFiles: () => string[] = () => []) {
+    this.#takeFiles = takeFiles;
     // Without its server the host's results have no receiver, and another host may already run the same work. It exits
     // as the watchdog does, because Node's own exit runs user code first and waits for all threads: one was found
     // waiting 20 minutes later.
@@ -118,6 +121,8 @@ export class Host {
   #receive(header: ServerFrame, body: Buffer): void {
     switch (header.t) {
       case "ping": {
+        const files = this.#takeFiles();
+        if (files.length > 0) this.connection.send({ t: "loaded" }, JSON.stringify(files));
         const { rss, heapUsed } = process.memoryUsage();
         return this.connection.send({ t: "pong", n: header.n, rss, heap: heapUsed });
       }

@@ -10,9 +10,11 @@
 import { createRequire, register } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { MessageChannel } from "node:worker_threads";
 import type { Project } from "./graphs/load-graphs.ts";
 import { complain } from "./complain.ts";
 import { listenForDebugger } from "./debugger.ts";
+import { LoadedFiles } from "./loaded-files.ts";
 import { startWatchdog } from "./watchdog.ts";
 
 /** EX_CONFIG of sysexits.h: a restart is pointless until the project changes. */
@@ -48,9 +50,12 @@ if (!langgraphVersion) {
   process.exit(EXIT_CONFIG);
 }
 
+const { port1: loaded, port2: hookEnd } = new MessageChannel();
+const files = new LoadedFiles(loaded);
 const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
 register(new URL(`./resolve-hook.${extension}`, import.meta.url), {
-  data: { hostRoot: new URL(".", import.meta.url).href, project: pathToFileURL(projectFile).href },
+  data: { hostRoot: new URL(".", import.meta.url).href, project: pathToFileURL(projectFile).href, loaded: hookEnd },
+  transferList: [hookEnd],
 });
 
 const [
@@ -86,11 +91,11 @@ if (!ids.makesOurIds()) {
       "synchronized.",
   );
 }
-const host = new Host(3);
+const host = new Host(3, () => files.take());
 process.on("uncaughtException", (error) => host.uncaught(error));
 process.on("unhandledRejection", (error) => host.uncaught(error));
 const savers = openSavers(database);
-const schemas = new SourceSchemas(project, langgraphVersion);
+const schemas = new SourceSchemas(project, langgraphVersion, (read) => files.add(read));
 host.ready({
   graphs: await loadGraphs(project),
   savers,

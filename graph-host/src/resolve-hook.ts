@@ -1,3 +1,5 @@
+import type { MessagePort } from "node:worker_threads";
+
 import { isIdModule, replacementModule } from "../checkpoint-id-module.mjs";
 
 /**
@@ -14,6 +16,8 @@ interface ModuleRoots {
   hostRoot: string;
   /** URL of a (not necessarily existing) file in the project's directory. */
   project: string;
+  /** Receives the URL of each module that is not a package's. */
+  loaded: MessagePort;
 }
 
 interface ResolveContext {
@@ -54,5 +58,8 @@ export async function resolve(specifier: string, context: ResolveContext, next: 
 
 export async function load(url: string, context: object, next: NextLoad): Promise<Loaded> {
   if (isIdModule(url)) return { format: "module", source: replacementModule(url), shortCircuit: true };
+  if (url.startsWith("file:") && !url.includes("/node_modules/") && !url.startsWith(roots.hostRoot)) {
+    roots.loaded.postMessage(url);
+  }
   return next(url, context);
 }

@@ -1,9 +1,11 @@
 /** Tests the proxy of docs/production.md: Debian's nginx with the page's own text, before a server configured by it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -21,7 +23,9 @@ const directory = mkdtempSync(join(tmpdir(), "heddle-nginx-"));
 // Postgres does not run as root, and its user needs access to its data
 chmodSync(directory, 0o755);
 const ports = { agent: 0, trace: 0, control: 0 };
-const outside = { agent: 0, trace: 0, control: 0 };
+const outside = { agent: 0, trace: 0, control: 0, several: 0 };
+/** Port on which nothing listens, then a server that answers 503. */
+let away = 0;
 let server: ChildProcess;
 let output = "";
 let key = "";
@@ -32,7 +36,8 @@ beforeAll(async () => {
     ports[role] = await freePort();
     outside[role] = await freePort();
   }
-  const [text] = documentedConfigurations();
+  away = await freePort();
+  outside.several = await freePort();
   const environment = documentedEnvironment();
   const args = ["serve", "--role", "agent,trace,control", "--config", "examples/langgraph.json"];
   const where = ["--port", `${ports.agent}`, "--trace-port", `${ports.trace}`, "--control-port", `${ports.control}`];
@@ -43,15 +48,14 @@ beforeAll(async () => {
   });
   for (const stream of [server.stdout!, server.stderr!])
     stream.on("data", (chunk: Buffer) => (output += String(chunk)));
-  stopNginx = await startNginx(
-    directory,
-    text!,
-    (["agent", "trace", "control"] as const).map((role) => ({
+  stopNginx = await startNginx(directory, documentedConfigurations(), [
+    ...(["agent", "trace", "control"] as const).map((role) => ({
       name: role === "control" ? "agents.example" : `${role}.example`,
       port: outside[role],
       upstream: ports[role],
     })),
-  );
+    { name: "several.example", port: outside.several, upstream: [away, ports.agent] },
+  ]);
   const isReady = async () => {
     const { status } = await call("agent", "GET", "/ready").catch(() => ({ status: 0 }));
     expect([status, output]).toEqual([200, expect.stringMatching(/shown only once: \S+/)]);
@@ -68,7 +72,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 }, 60_000);
 
-type Role = keyof typeof ports;
+type Role = keyof typeof outside;
 interface Answer {
   status: number;
   text: string;
@@ -103,14 +107,16 @@ function call(role: Role, method: string, path: string, body?: string | Buffer, 
 
 const withKey = () => ({ "x-api-key": key });
 
-test("the tested proxy example is the only one in the documentation", () => {
+test("the tested proxy examples are the only ones in the documentation", () => {
   const folder = join(repository, "docs");
   const pages = [...readdirSync(folder).map((name) => join(folder, name)), join(repository, "README.md")];
   const texts = pages.filter((file) => file.endsWith(".md")).map((file) => readFileSync(file, "utf8"));
   const examples = texts.flatMap((text) =>
-    text.match(/^```(nginx|caddy\w*|traefik|haproxy|apache\w*)$|proxy_pass|reverse_proxy/gim),
+    text.match(/^```(nginx|caddy\w*|traefik|haproxy|apache\w*)$|proxy_pass http|reverse_proxy \S+:/gim),
   );
-  expect(examples.filter((found) => found !== null)).toEqual(["```nginx", "proxy_pass"]);
+  const example = ["```nginx", "proxy_pass http"];
+  // the server, the upstream of several servers, and the way to them
+  expect(examples.filter((found) => found !== null)).toEqual([...example, "```nginx", ...example]);
   expect(documentedEnvironment()).toHaveProperty("HEDDLE_TRUSTED_PROXIES", "127.0.0.1");
 });
 
@@ -143,6 +149,21 @@ test("events of a stream arrive as they happen", async () => {
   expect(events.length).toBeGreaterThan(5);
   expect(events.at(-1)!.at - events[0]!.at).toBeGreaterThan(800);
 });
+
+test("with several servers, requests reach one that is up", async () => {
+  // each worker of nginx learns anew that a server is away, after `fail_timeout`
+  for (let i = 0; i < 6; i++) {
+    expect((await call("several", "POST", "/threads", "{}", withKey())).status).toBe(200);
+  }
+  const starting = createServer((_, response) => void response.writeHead(503).end());
+  await new Promise<void>((listening) => starting.listen(away, "127.0.0.1", listening));
+  try {
+    await sleep(5500);
+    for (let i = 0; i < 6; i++) expect((await call("several", "GET", "/info", undefined, withKey())).status).toBe(200);
+  } finally {
+    starting.close();
+  }
+}, 30_000);
 
 test("a WebSocket is upgraded only with a key", async () => {
   const thread = JSON.parse((await call("agent", "POST", "/threads", "{}", withKey())).text) as { thread_id: string };

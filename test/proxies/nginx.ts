@@ -22,11 +22,16 @@ export function documentedEnvironment(): Record<string, string> {
 export interface Site {
   name: string;
   port: number;
-  upstream: number;
+  /** Ports of the site's servers: with several, they are the documented `upstream`. */
+  upstream: number | number[];
 }
 
 /** Starts Debian's nginx with the documented `server` block per site; only names, ports and paths differ. */
-export async function startNginx(directory: string, text: string, sites: Site[]): Promise<() => Promise<void>> {
+export async function startNginx(
+  directory: string,
+  [text, upstream, passing]: string[],
+  sites: Site[],
+): Promise<() => Promise<void>> {
   const temporary = join(directory, "temporary");
   mkdirSync(temporary, { recursive: true });
   const [certificate, key] = [join(directory, "site.pem"), join(directory, "site.key")];
@@ -35,19 +40,30 @@ export async function startNginx(directory: string, text: string, sites: Site[])
     `req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=agents.example -keyout ${key} -out ${certificate}`.split(" "),
     { stdio: "ignore" },
   );
+  if (text === undefined || upstream === undefined || passing === undefined) throw new Error("an example is missing");
   const begin = text.indexOf("server {");
   const server = text.slice(begin);
   const replaced = (from: string, to: string, within: string) => {
     if (!within.includes(from)) throw new Error(`the documented configuration has no "${from}"`);
     return within.replaceAll(from, to);
   };
-  const servers = sites.map(({ name, port, upstream }) =>
+  const upstreams = sites.flatMap(({ name, upstream: ports }) =>
+    Array.isArray(ports)
+      ? [2024, 2025].reduce(
+          (within, from, index) => replaced(`127.0.0.1:${from}`, `127.0.0.1:${ports[index]}`, within),
+          replaced("upstream agents", `upstream ${name}`, upstream),
+        )
+      : [],
+  );
+  const servers = sites.map(({ name, port, upstream: ports }) =>
     [
       ["listen 443 ssl", `listen 127.0.0.1:${port} ssl`],
       ["server_name agents.example", `server_name ${name}`],
       ["/etc/ssl/agents.example.pem", certificate],
       ["/etc/ssl/agents.example.key", key],
-      ["http://127.0.0.1:2026", `http://127.0.0.1:${upstream}`],
+      Array.isArray(ports)
+        ? ["    proxy_pass http://127.0.0.1:2026;\n", replaced("http://agents", `http://${name}`, passing)]
+        : ["http://127.0.0.1:2026", `http://127.0.0.1:${ports}`],
     ].reduce((within, [from, to]) => replaced(from!, to!, within), server),
   );
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
@@ -61,7 +77,7 @@ export async function startNginx(directory: string, text: string, sites: Site[])
     `pid ${join(directory, "nginx.pid")};`,
     `error_log ${join(directory, "error.log")};`,
     "events {}",
-    `http { access_log off; ${paths.join(" ")}\n${text.slice(0, begin)}\n${servers.join("\n")} }`,
+    `http { access_log off; ${paths.join(" ")}\n${text.slice(0, begin)}\n${upstreams.join("\n")}\n${servers.join("\n")} }`,
   ];
   writeFileSync(file, main.join("\n"));
   const child: ChildProcess = spawn("nginx", ["-c", file, "-p", directory], { stdio: ["ignore", "pipe", "pipe"] });

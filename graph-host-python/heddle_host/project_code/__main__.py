@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Awaitable
 from typing import Any
 
+from ..loaded_files import LoadedFiles
 from ..own_client import install_own_client
 from ..protocol import Connection, Header
 from .app import App, Exchange
@@ -34,6 +35,7 @@ class Process:
         self._exchanges: dict[int, Exchange] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._drained = asyncio.Event()
+        self._loaded = LoadedFiles(project["dir"])
 
     async def run(self) -> None:
         # without its server the process has no purpose
@@ -93,6 +95,8 @@ class Process:
             return self._begin(self._answer(ident, self._auth.authenticate(header["request"], body)))
         if kind == "auth.decide" and self._auth:
             return self._begin(self._answer(ident, self._auth.decide(json.loads(body))))
+        if kind == "files":
+            return self._send({"t": "result", "id": ident}, to_json(self._loaded.all()))
         if kind == "embed" and self._embedder:
             return self._begin(self._answer(ident, self._embedder.embed(json.loads(body), header["query"])))
         exchange = self._exchanges.get(ident)

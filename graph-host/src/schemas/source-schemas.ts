@@ -38,7 +38,11 @@ export class SourceSchemas {
   #all: Promise<Map<string, Promise<TypesOfGraph>>> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(project: Project, langgraphVersion: string) {
+  readonly #onRead: (files: string[]) => void;
+
+  /** @param onRead called with the files that the returned schemas depend on */
+  constructor(project: Project, langgraphVersion: string, onRead: (files: string[]) => void = () => {}) {
+    this.#onRead = onRead;
     this.#project = project;
     this.#langgraphVersion = langgraphVersion;
   }
@@ -59,11 +63,15 @@ export class SourceSchemas {
   }
 
   async #read(graphId: string): Promise<SchemasByNamespace> {
-    const kept = await this.#readKept(graphId);
-    if (kept) return kept.schemas;
+    const { files, schemas } = (await this.#readKept(graphId)) ?? (await this.#readNow(graphId));
+    this.#onRead(files);
+    return schemas;
+  }
+
+  async #readNow(graphId: string): Promise<TypesOfGraph> {
     this.#all ??= this.#extractAll(graphId);
     const reading = (await this.#all).get(graphId);
-    return (await (reading ?? this.#extractAlone(graphId))).schemas;
+    return reading ?? this.#extractAlone(graphId);
   }
 
   /** Starts to read the types of the graph, and of all others whose types are not kept. */

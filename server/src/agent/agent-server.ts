@@ -3,6 +3,8 @@
  *
  * database -> graph hosts -> lease -> queue -> (HTTP) -> ... -> queue drained -> hosts stopped -> lease released
  */
+import { dirname, resolve, sep } from "node:path";
+
 import type { GraphStatus, TraceDestination } from "../../../graph-host/src/host-protocol.ts";
 import type { DatabaseAddress, Sql } from "../base/db/connect.ts";
 import { migrateDatabase, withoutLimit } from "../base/db/migrate.ts";
@@ -117,8 +119,26 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
       await parts.sweeper.configure(project);
     };
     if (options.reload) {
-      const watcher = watchProject(options.project, dataDir, log, (project) => {
-        void reload(project).catch((error: unknown) => log.error({ err: error }, "could not reload the project"));
+      let hasFailed = false;
+      const isLoaded = async (files: string[]) => {
+        const { project } = deps;
+        const inHosts = hosts.files;
+        const inPython = await python.files().catch(() => undefined);
+        if (hasFailed || inHosts === undefined || inPython === undefined) return true;
+        const loaded = new Set([...inHosts, ...inPython, ...project.imported]);
+        const bundled = Object.values(project.config.ui ?? {}).map(
+          (entry) => dirname(resolve(project.dir, entry)) + sep,
+        );
+        return files.some((file) => loaded.has(file) || bundled.some((dir) => file.startsWith(dir)));
+      };
+      const watcher = watchProject(options.project, dataDir, log, isLoaded, (project) => {
+        reload(project).then(
+          () => (hasFailed = false),
+          (error: unknown) => {
+            hasFailed = true;
+            log.error({ err: error }, "could not reload the project");
+          },
+        );
       });
       started.add(() => watcher.close());
     }

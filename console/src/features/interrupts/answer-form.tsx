@@ -2,7 +2,7 @@ import { Button, Group, Textarea } from "@mantine/core";
 import { useState } from "react";
 
 import { isBrokenJson, readAny } from "../../ui/schema-form/schema.ts";
-import { OFFERED, offeredAnswers } from "./offered-answers.ts";
+import { OFFERED, offeredAnswers, usualAnswers } from "./offered-answers.ts";
 
 interface AnswerFormProps {
   payload: unknown;
@@ -10,11 +10,12 @@ interface AnswerFormProps {
   onAnswer: (value: unknown) => void;
 }
 
-/** Form for the answers that the payload lists, else yes and no; and for text or any JSON, with the payload as a draft. */
+/** Form for the answers that the payload lists, else the usual ones; and for text or any JSON, with the payload as a draft. */
 export function AnswerForm({ payload, isBusy, onAnswer }: AnswerFormProps) {
   const [text, setText] = useState("");
   const isBroken = isBrokenJson(text);
-  const offered = offeredAnswers(payload);
+  const listed = offeredAnswers(payload);
+  const offered = listed.length > 0 ? listed : usualAnswers(payload);
   const edit = (value: unknown) => setText(typeof value === "string" ? value : JSON.stringify(value, null, 2));
   return (
     <form
@@ -23,26 +24,24 @@ export function AnswerForm({ payload, isBusy, onAnswer }: AnswerFormProps) {
         if (!isBroken && text.trim() !== "") onAnswer(readAny(text));
       }}
     >
-      {offered.length > 0 && (
-        <Group gap="xs" mb="xs" role="group" aria-label="Offered answers">
-          {offered.map(({ label, value, isDraft }, index) => (
-            <Button
-              key={label}
-              {...{ [OFFERED]: true }}
-              title={index < 9 ? `Key ${index + 1}` : undefined}
-              size="sm"
-              variant="default"
-              disabled={isBusy}
-              onClick={() => (isDraft ? edit(value) : onAnswer(value))}
-            >
-              {isDraft ? `${label}…` : label}
-            </Button>
-          ))}
-        </Group>
-      )}
+      <Group gap="xs" mb="xs" role="group" aria-label="Offered answers">
+        {offered.map(({ label, value, isDraft }, index) => (
+          <Button
+            key={label}
+            {...{ [OFFERED]: true }}
+            title={index < 9 ? `Key ${index + 1}` : undefined}
+            size="sm"
+            variant="default"
+            disabled={isBusy}
+            onClick={() => (isDraft ? edit(value) : onAnswer(value))}
+          >
+            {isDraft ? `${label}…` : label}
+          </Button>
+        ))}
+      </Group>
       <Textarea
         label="Answer"
-        description={offered.length > 0 ? "Another answer, as text or JSON" : "Text, or JSON"}
+        description="Another answer, as text or JSON"
         autosize
         minRows={1}
         maxRows={14}
@@ -54,32 +53,10 @@ export function AnswerForm({ payload, isBusy, onAnswer }: AnswerFormProps) {
         <Button type="submit" size="xs" loading={isBusy} disabled={isBroken || text.trim() === ""}>
           Answer
         </Button>
-        {offered.length === 0 && (
-          <>
-            <Button
-              size="xs"
-              variant="default"
-              {...{ [OFFERED]: true }}
-              title="Key 1"
-              disabled={isBusy}
-              onClick={() => onAnswer(true)}
-            >
-              Approve (true)
-            </Button>
-            <Button
-              size="xs"
-              variant="default"
-              {...{ [OFFERED]: true }}
-              title="Key 2"
-              disabled={isBusy}
-              onClick={() => onAnswer(false)}
-            >
-              Reject (false)
-            </Button>
-            <Button size="xs" variant="subtle" disabled={isBusy} onClick={() => edit(payload)}>
-              Edit payload
-            </Button>
-          </>
+        {listed.length === 0 && (
+          <Button size="xs" variant="subtle" disabled={isBusy} onClick={() => edit(payload)}>
+            Edit payload
+          </Button>
         )}
       </Group>
     </form>

@@ -17,6 +17,8 @@ const loadReviewForm = async () => (await import("./review-form.tsx")).ReviewFor
 export interface Interrupt {
   id?: string | undefined;
   value?: unknown;
+  /** JSON schema of the answer, where the graph gave one to `interrupt()`. */
+  response_schema?: unknown;
   /** `breakpoint` where the run was configured to stop before a node. */
   when?: string | undefined;
 }
@@ -34,14 +36,20 @@ interface InterruptCardProps {
 }
 
 /** A run's interrupt, with the ways to answer it. The keys 1 to 9 choose an offered answer. */
-export function InterruptCard({ interrupt: { value }, node, isBusy, onAnswer, ...place }: InterruptCardProps) {
+export function InterruptCard({
+  interrupt: { value, response_schema },
+  node,
+  isBusy,
+  onAnswer,
+  ...place
+}: InterruptCardProps) {
   const { isForeground = false, takesFocus = false } = place;
   const card = useRef<HTMLElement>(null);
   useEffect(() => {
     if (takesFocus) card.current?.focus();
   }, [takesFocus]);
   const review = readReview(value);
-  const schema = review ? null : answerSchema(value);
+  const schema = review ? null : (answerSchema({ response_schema }) ?? answerSchema(value));
   return (
     <Paper
       withBorder

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { offeredAnswers } from "./offered-answers.ts";
+import { offeredAnswers, usualAnswers } from "./offered-answers.ts";
 
 test("lists a payload's answers, and marks those with gaps as drafts", () => {
   const edit = { action: "edit", draft: "…" };
@@ -16,3 +16,22 @@ test.each([["text"], [null], [{}], [{ answers: [] }], [{ options: [null] }], [{ 
   "%j offers nothing",
   (payload) => expect(offeredAnswers(payload)).toEqual([]),
 );
+
+test("a payload that lists no answers can be answered by a boolean and by an object", () => {
+  expect(usualAnswers({ question: "Refund?", amount: 20 })).toEqual([
+    { label: "Approve (true)", value: true, isDraft: false },
+    { label: "Reject (false)", value: false, isDraft: false },
+    { label: 'Approve ({"approved":true})', value: { approved: true }, isDraft: false },
+    { label: 'Reject ({"approved":false})', value: { approved: false }, isDraft: false },
+  ]);
+  expect(usualAnswers("Refund?")).toHaveLength(4);
+});
+
+test("a payload that names the key of its answer is answered in that key", () => {
+  expect(usualAnswers({ question: "Send?", confirmed: null }).map(({ value }) => value)).toEqual([
+    { confirmed: true },
+    { confirmed: false },
+  ]);
+  // a text is no decision to be made
+  expect(usualAnswers({ approve: "the refund" })).toHaveLength(4);
+});

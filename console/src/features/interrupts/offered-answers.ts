@@ -27,6 +27,27 @@ export function offeredAnswers(payload: unknown): OfferedAnswer[] {
   });
 }
 
+/** Keys of payloads that await a yes or no in the same key of the answer: `{question, approved: null}`. */
+const DECISIONS = ["approved", "approve", "accepted", "accept", "confirmed", "confirm", "allowed", "allow", "ok"];
+
+/**
+ * Yes and no for a payload that says nothing about its answers. Graphs read either a plain boolean or an object with
+ * `approved`, so that both are offered, with the value in the label.
+ */
+export function usualAnswers(payload: unknown): OfferedAnswer[] {
+  const fields = (typeof payload === "object" && payload !== null ? payload : {}) as Record<string, unknown>;
+  const key = DECISIONS.find((name) => name in fields && [null, true, false].includes(fields[name] as null));
+  const values = key === undefined ? [(yes: boolean) => yes] : [];
+  const decide = (yes: boolean) => ({ [key ?? "approved"]: yes });
+  return [...values, decide].flatMap((answer) =>
+    [true, false].map((yes) => ({
+      label: `${yes ? "Approve" : "Reject"} (${JSON.stringify(answer(yes))})`,
+      value: answer(yes),
+      isDraft: false,
+    })),
+  );
+}
+
 const hasGaps = (value: unknown): boolean =>
   typeof value === "string"
     ? ELLIPSIS.test(value)

@@ -1,5 +1,6 @@
 /** Runs the code that empty pages offer, in both languages, against a real platform. */
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
@@ -77,6 +78,23 @@ test.each(LANGUAGES)("the %s code for datasets and experiments creates both", as
     },
     { timeout: 30_000, interval: 500 },
   );
+});
+
+test.each([
+  ["Python", "python"],
+  ["JavaScript", "js"],
+])("the %s example of docs/evaluation.md evaluates the agent, also the second time", async (language, block) => {
+  const page = readFileSync(new URL("../../../../docs/evaluation.md", import.meta.url), "utf8");
+  const [, text] = new RegExp(`^\`\`\`${block}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(page) ?? [];
+  const code = text!
+    .replace("http://127.0.0.1:2024", agentAccess.url)
+    .replace("http://127.0.0.1:1984", traceAccess.url);
+  for (const _ of [1, 2]) expect(await paste([{ language, code }], language)).toMatch(/^2 of 2$/m);
+  const { id, example_count: examples } = await traces.readDataset({ datasetName: `weather in ${language}` });
+  expect(examples).toBe(2);
+  let experiments = 0;
+  for await (const _ of traces.listProjects({ referenceDatasetId: id })) experiments++;
+  expect(experiments).toBe(2);
 });
 
 test.each(LANGUAGES)("the %s code for the store, webhooks and crons creates one each", async (language) => {

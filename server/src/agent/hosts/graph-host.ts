@@ -64,6 +64,8 @@ export interface HostOptions {
   log: Log;
 }
 
+/** Reason for which a host ends that was started for files that have changed since. */
+export const SUPERSEDED = "was replaced before it was ready";
 /** Longest pause of a debugger. */
 const LONGEST_PAUSE_MS = 86_400_000;
 /** Longest delay of the server's stop by the lifespan of the project's app. */
@@ -88,6 +90,8 @@ export class GraphHost {
   langgraphVersion = "";
   /** Serves a single suspect run and is ended afterwards. */
   isolated = false;
+  /** The project's files that it has loaded. */
+  readonly files = new Set<string>();
   /** Whether it was killed because it did not become ready in time. */
   isOverdue = false;
   state: "starting" | "ready" | "draining" | "dead" = "starting";
@@ -260,7 +264,7 @@ export class GraphHost {
   /** Takes no new work, finishes its runs, exits. */
   drain(): void {
     if (this.state === "dead" || this.state === "draining") return;
-    if (this.state === "starting") return this.kill("replaced before it was ready");
+    if (this.state === "starting") return this.kill(SUPERSEDED);
     this.state = "draining";
     this.#send({ t: "drain" });
   }
@@ -356,6 +360,9 @@ export class GraphHost {
         if (this.state === "starting") this.state = "ready";
         this.forgiveSilence();
         return this.#events.onReady(this);
+      case "loaded":
+        for (const file of JSON.parse(body.toString()) as string[]) this.files.add(file);
+        return;
       case "pong":
         this.rss = frame.rss;
         this.#lastPong = performance.now();

@@ -74,6 +74,12 @@ export class GraphHosts {
     };
   }
 
+  /** See {@link HostPool.files}. */
+  get files(): string[] | undefined {
+    const files = this.#all.map((pool) => pool.files);
+    return files.includes(undefined) ? undefined : (files as string[][]).flat();
+  }
+
   get wasFrozen(): boolean {
     return this.#all.map((pool) => pool.wasFrozen).includes(true);
   }
@@ -197,6 +203,8 @@ export class GraphHosts {
     const pool = new HostPool(options, {
       ...this.#events,
       onGraphs: () => {
+        // the last language reports the reload of all
+        if (this.#all.some(({ isReloading }) => isReloading)) return;
         const graphs = this.graphs;
         if (graphs !== undefined) this.#events.onGraphs(graphs);
       },

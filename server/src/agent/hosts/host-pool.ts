@@ -18,7 +18,14 @@ import type {
 } from "../../../../graph-host/src/host-protocol.ts";
 import { coerceError, notFound, unavailable, unprocessable } from "../../base/errors.ts";
 import type { Project } from "../project/read-project.ts";
-import { GraphHost, LostCallError, type HostEvents, type HostOptions, type HostText } from "./graph-host.ts";
+import {
+  GraphHost,
+  LostCallError,
+  SUPERSEDED,
+  type HostEvents,
+  type HostOptions,
+  type HostText,
+} from "./graph-host.ts";
 import type { HostLanguage, HostLaunch } from "./host-language.ts";
 import { RecentHosts } from "./recent-hosts.ts";
 
@@ -76,6 +83,8 @@ export class HostPool {
   readonly counts = { started: 0, lost: 0 };
   /** Undefined until the language's programs and packages were found. */
   #launch: HostLaunch | undefined;
+  /** Whether the project has changed, and neither its graphs nor the reason why they do not load are known yet. */
+  isReloading = false;
   /** Number of searches for them, so that only the newest counts. */
   #searches = 0;
 
@@ -111,6 +120,13 @@ export class HostPool {
     const now = performance.now();
     if (now - this.#lastTick > this.#options.silenceMs / 2) this.#thawedAt = now;
     return now - this.#thawedAt < THAW_MS;
+  }
+
+  /** Files of the project that its hosts have loaded; undefined while some may be missing. */
+  get files(): string[] | undefined {
+    const ready = usable(this.#generation);
+    const isWhole = ready.length > 0 && Object.values(this.#graphs ?? {}).every(({ ok }) => ok);
+    return isWhole ? this.all.flatMap((host) => [...host.files]) : undefined;
   }
 
   get langgraphVersion(): string | undefined {
@@ -221,6 +237,7 @@ export class HostPool {
   /** Reloads the project in new processes. Active runs keep their hosts. */
   reload(project: Project): void {
     this.#options = { ...this.#options, project };
+    this.isReloading = true;
     this.#replaceGeneration();
     void this.#prepare();
   }
@@ -238,7 +255,7 @@ export class HostPool {
   #replaceGeneration(): void {
     // a generation that was never ready has no runs
     for (const host of this.#generation) {
-      if (host.state === "starting") host.kill("replaced before it was ready");
+      if (host.state === "starting") host.kill(SUPERSEDED);
       else this.#previous.push(host);
     }
     this.#generation = new Set();
@@ -354,7 +371,9 @@ export class HostPool {
     this.#options.log.info({ pid: host.pid, langgraph: host.langgraphVersion }, "a graph host is ready");
     if (this.#generation.has(host)) {
       for (const old of this.#previous.splice(0)) old.drain();
-      if (this.#graphs === undefined || JSON.stringify(this.#graphs) !== JSON.stringify(host.graphs)) {
+      const isNew = this.isReloading || JSON.stringify(this.#graphs) !== JSON.stringify(host.graphs);
+      this.isReloading = false;
+      if (isNew) {
         this.#graphs = host.graphs;
         this.#events.onGraphs(host.graphs);
       }
@@ -400,13 +419,15 @@ export class HostPool {
 
   /** Reports all graphs as unloadable, with the reason, to callers and the developer. */
   #reportUnloadable(error: string): void {
+    const isReload = this.isReloading;
+    this.isReloading = false;
     if (this.#previous.length > 0 || this.#generation.size > 0) return;
     const { graphs } = this.#options.project;
     const unloadable: Record<string, GraphStatus> = Object.fromEntries(
       Object.entries(graphs).map(([id, { description }]) => [id, { ok: false, description, error }]),
     );
-    // reported once, however often it is tried
-    if (JSON.stringify(this.#graphs) === JSON.stringify(unloadable)) return;
+    // reported once for each change, however often it is tried
+    if (!isReload && JSON.stringify(this.#graphs) === JSON.stringify(unloadable)) return;
     this.#graphs = unloadable;
     this.#events.onGraphs(unloadable);
   }

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 
 import type { GraphStatus } from "../../../../graph-host/src/host-protocol.ts";
+import { logTo } from "../../base/log.ts";
 import { type TestAgentServer, testAgentServer } from "../../../test/agent-server.ts";
 
 type Graphs = Record<string, GraphStatus>;
@@ -210,4 +211,81 @@ test("reports the first error of a host that throws at the start, without Node's
   expect(error).toContain("TypeError: no such model");
   expect(error).toContain("graph.ts:1");
   expect(error).not.toContain("node:internal");
+});
+
+test("only files that were imported restart hosts, each reload is reported, and a superseded one is no warning", async () => {
+  const dir = project(
+    { talk: "./graph.ts:graph" },
+    {
+      "graph.ts": GRAPH.replace(
+        "return { said: [word] };",
+        'return { said: [word, (await import("./later.ts")).later, required.word] };',
+      ).replace(
+        'import { word } from "./word.ts";',
+        'import { word } from "./word.ts";\nimport required from "./old/a.cjs";',
+      ),
+      "word.ts": 'export const word: string = "one";',
+      "later.ts": 'export const later: string = "later";',
+      "old/a.cjs": 'exports.word = require("./b.cjs").word;',
+      "old/b.cjs": 'exports.word = "required";',
+      "unused.ts": "export const nothing = 1;",
+    },
+  );
+  const reports: Graphs[] = [];
+  const lines: string[] = [];
+  const server = await testAgentServer({}, join(dir, "langgraph.json"), {
+    reload: true,
+    onGraphs: (graphs) => reports.push(graphs),
+    log: logTo("warn", { write: (line) => void lines.push(line) }),
+  });
+  const run = async () =>
+    (await server.call("POST", "/runs/wait", { assistant_id: "talk", input: { ms: 0 } })).json.said as string[];
+  expect((await run()).slice(0, 3)).toEqual(["one", "later", "required"]);
+  const { hosts } = server.agent.deps;
+  await expect.poll(() => hosts.files?.some((file) => file.endsWith("later.ts"))).toBe(true);
+  await expect.poll(() => hosts.all.filter(({ state }) => state === "ready").length).toBe(2);
+  const started = hosts.counts.started;
+
+  mkdirSync(join(dir, "web"));
+  for (const name of ["web/main.js", "unused.ts", "test_graph.py", "NOTES.md"]) writeFileSync(join(dir, name), "// 1");
+  await sleep(1500);
+  expect([reports.length, hosts.counts.started]).toEqual([1, started]);
+
+  // two changes, of which the second one comes while hosts start
+  writeFileSync(join(dir, "later.ts"), 'export const later: string = "changed";');
+  await expect.poll(() => hosts.counts.started).toBeGreaterThan(started);
+  writeFileSync(join(dir, "old/b.cjs"), 'exports.word = "changed";');
+  await expect.poll(async () => (await run()).slice(0, 3)).toEqual(["one", "changed", "changed"]);
+  // the graphs are the same; their reload is reported nevertheless
+  expect(reports.length).toBeGreaterThan(1);
+  expect(reports.at(-1)).toEqual(reports[0]);
+  expect(lines.filter((line) => line.includes("graph host"))).toEqual([]);
+});
+
+test("a change of a file that only the project's own app imports reloads it", async () => {
+  const dir = project(
+    { talk: "./graph.ts:graph" },
+    {
+      "graph.ts": GRAPH,
+      "word.ts": 'export const word: string = "hi";',
+      "app.ts": `import { Hono } from "hono";
+import { greeting } from "./greeting.ts";
+export const app = new Hono().get("/greeting", (c) => c.text(greeting));`,
+      "greeting.ts": 'export const greeting: string = "one";',
+    },
+  );
+  writeFileSync(
+    join(dir, "langgraph.json"),
+    JSON.stringify({ graphs: { talk: "./graph.ts:graph" }, http: { app: "./app.ts:app" } }),
+  );
+  const server = await testAgentServer({}, join(dir, "langgraph.json"), { reload: true });
+  const greeting = async () => {
+    const response = await server.agent.deps.customApp!.fetch(new Request("http://localhost/greeting"));
+    return response.text();
+  };
+  expect(await greeting()).toBe("one");
+  const { hosts } = server.agent.deps;
+  await expect.poll(() => hosts.files?.length).toBeGreaterThan(0);
+  writeFileSync(join(dir, "greeting.ts"), 'export const greeting: string = "two";');
+  await expect.poll(greeting).toBe("two");
 });

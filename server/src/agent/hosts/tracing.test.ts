@@ -13,6 +13,7 @@ const project = (env: Record<string, string> = {}): Project => ({
   configFile: "/p/langgraph.json",
   graphs: {},
   env,
+  imported: new Set(),
   config: langgraphJson.parse({ graphs: {} }),
   webhooks: readWebhookRules(null, false, {}),
   warnings: [],

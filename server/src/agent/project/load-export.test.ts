@@ -9,7 +9,8 @@ import { loadExport } from "./load-export.ts";
 const dir = mkdtempSync(join(tmpdir(), "heddle-export-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const write = (name: string, text: string) => writeFileSync(join(dir, name), text);
-const load = (path: string) => loadExport({ dir, env: { OF_THE_PROJECT: "here" } }, path, "http.app");
+const load = (path: string) =>
+  loadExport({ dir, env: { OF_THE_PROJECT: "here" }, imported: new Set() }, path, "http.app");
 
 test("loads TypeScript with relative imports, and reloads it when an imported file has changed", async () => {
   write("package.json", `{"type":"module"}`);

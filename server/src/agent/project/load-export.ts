@@ -4,8 +4,9 @@
  * again, and TypeScript works however the server was started.
  */
 import { access } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 import { ConfigError } from "../../base/config/options.ts";
 import type { Project } from "./read-project.ts";
@@ -18,14 +19,18 @@ const LOAD_LIMIT_MS = 60_000;
  * @param key the key of langgraph.json that names it, for messages
  * @throws ConfigError when there is no such file or export, or the module throws
  */
-export async function loadExport(project: Pick<Project, "dir" | "env">, path: string, key: string): Promise<unknown> {
+export async function loadExport(
+  project: Pick<Project, "dir" | "env" | "imported">,
+  path: string,
+  key: string,
+): Promise<unknown> {
   const { file, name } = splitPath(path);
   const source = resolve(project.dir, file);
   await access(source).catch(() => {
     throw new ConfigError(`${key}: there is no file ${source}. Paths are relative to langgraph.json.`);
   });
   provideEnvironment(project.env);
-  const module = await withinLimit(importFresh(source), key, path);
+  const module = await withinLimit(importFresh(source, project.imported), key, path);
   const inner = module["default"] as Record<string, unknown> | undefined;
   let value = module[name];
   // a CommonJS module may have all its names on the default export
@@ -43,11 +48,22 @@ function splitPath(path: string): { file: string; name: string } {
   return { file: path.slice(0, colon), name: path.slice(colon + 1) || "default" };
 }
 
-async function importFresh(source: string): Promise<Record<string, unknown>> {
+async function importFresh(source: string, imported: Set<string>): Promise<Record<string, unknown>> {
   const { tsImport } = await import("tsx/esm/api");
   const url = pathToFileURL(source).href;
-  return (await tsImport(url, { parentURL: url })) as Record<string, unknown>;
+  // also called for modules that the code imports later
+  const onImport = (module: string) => {
+    if (module.startsWith("file:")) imported.add(fileURLToPath(withoutQuery(module)));
+  };
+  try {
+    return (await tsImport(url, { parentURL: url, onImport })) as Record<string, unknown>;
+  } finally {
+    // modules in CommonJS that others require are not reported
+    for (const file of Object.keys(createRequire(import.meta.url).cache)) imported.add(withoutQuery(file));
+  }
 }
+
+const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, "");
 
 /** Sets the project's variables where the server's environment lacks them, as in graph hosts. */
 export function provideEnvironment(env: Record<string, string>): void {

@@ -25,7 +25,7 @@ const WRONG: [object, RegExp][] = [
   [{ env: "missing.env" }, /"env" names .*missing\.env, which cannot be read \(ENOENT\)/],
   [{ env: { A: { b: 1 } } }, /env: must be/],
   [{ env: { BG_JOB_ISOLATED_LOOPS: "true" } }, /BG_JOB_ISOLATED_LOOPS is not supported: .*HEDDLE_HOST_BLOCK_MS/],
-  [{ node_version: "18" }, /node_version: must be "20", "22" or "24", not "18"/],
+  [{ node_version: "18" }, /node_version: must be "20", "22", "24" or "26", not "18"/],
   [{ node_version: "latest" }, /node_version: /],
   [{ node_loader: "bun" }, /node_loader: must be one of tsx, ts-node, not "bun"/],
   [{ node_loader: "ts-node" }, /node_loader: ts-node is not supported/],
@@ -131,13 +131,13 @@ test("reports keys without effect by name, without an error", async () => {
   }
 });
 
-test("reports a version of Node other than the running one", async () => {
-  const [major] = process.versions.node.split(".");
-  const other = major === "22" ? "24" : "22";
-  expect((await project({ node_version: other })).warnings).toEqual([
-    `The project requires Node ${other}, but this is Node ${process.versions.node}.`,
-  ]);
-  expect((await project({ node_version: major })).warnings).toEqual([]);
+test("reports a version of Node that is newer than the running one", async () => {
+  const major = Number(process.versions.node.split(".")[0]);
+  for (const version of ["20", "22", "24", "26"]) {
+    const { warnings } = await project({ node_version: version });
+    const message = `The project requires Node ${version}, but this is Node ${process.versions.node}.`;
+    expect([version, warnings]).toEqual([version, Number(version) > major ? [message] : []]);
+  }
 });
 
 test("applies defaults to missing keys", async () => {

@@ -26,6 +26,8 @@ export interface Project {
   config: ProjectConfig;
   /** Its `webhooks` section, with the environment filled in. */
   webhooks: WebhookRules;
+  /** Files that the server has loaded of the project's code; grows. */
+  imported: Set<string>;
   /** Problems that a developer should know and that do not prevent the start. */
   warnings: string[];
 }
@@ -75,7 +77,7 @@ export async function readProject(file: string, environment = process.env): Prom
     );
   }
   const webhooks = readWebhooks(config, { ...env, ...environment }, configFile);
-  return { dir, configFile, graphs, env, config, webhooks, warnings };
+  return { dir, configFile, graphs, env, config, webhooks, imported: new Set(), warnings };
 }
 
 function readWebhooks(config: ProjectConfig, env: Record<string, string | undefined>, file: string): WebhookRules {
@@ -87,8 +89,9 @@ function readWebhooks(config: ProjectConfig, env: Record<string, string | undefi
 }
 
 function nodeVersionWarnings(version: string | number | undefined): string[] {
-  const major = process.versions.node.split(".")[0]!;
-  if (version === undefined || String(version) === major) return [];
+  const major = Number(process.versions.node.split(".")[0]);
+  // the version of a build's image; a newer one runs the project, too
+  if (version === undefined || Number.parseInt(String(version), 10) <= major) return [];
   return [`The project requires Node ${version}, but this is Node ${process.versions.node}.`];
 }
 

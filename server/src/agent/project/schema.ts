@@ -101,7 +101,7 @@ export const langgraphJson = z
     node_version: z
       .union([z.string(), z.number()])
       .refine((version) => /^\d\d$/.test(String(version)) && Number(version) >= 20, {
-        error: ({ input }) => `must be "20", "22" or "24", not ${JSON.stringify(input)}`,
+        error: ({ input }) => `must be "20", "22", "24" or "26", not ${JSON.stringify(input)}`,
       })
       .optional(),
     node_loader: listed(["tsx", "ts-node"]).optional(),

@@ -64,6 +64,8 @@ export type CodeFrame =
 
 export type ServerCodeFrame =
   | { t: "drain" }
+  /** Answered with the project's files that the process has loaded. */
+  | { t: "files"; id: number }
   | { t: "auth.authenticate"; id: number; request: CodeRequest }
   | { t: "auth.decide"; id: number }
   | { t: "embed"; id: number; query: boolean }

@@ -83,6 +83,13 @@ export class PythonCode {
     return JSON.parse(text.toString()) as number[][];
   }
 
+  /** Returns the project's files that the process has loaded. */
+  async files(): Promise<string[]> {
+    if (!this.#loaded) return [];
+    const text = await this.process.call((id) => ({ t: "files", id }), "");
+    return JSON.parse(text.toString()) as string[];
+  }
+
   async stop(): Promise<void> {
     this.#stopping = true;
     const processes = [...this.#retired, ...(this.#loaded ? [this.#loaded.process] : [])];

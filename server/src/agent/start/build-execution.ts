@@ -1,3 +1,4 @@
+import { SUPERSEDED } from "../hosts/graph-host.ts";
 import type { GraphStatus } from "../../../../graph-host/src/host-protocol.ts";
 import type { DatabaseAddress } from "../../base/db/connect.ts";
 import type { FaultPoint } from "../../base/fault-point.ts";
@@ -113,7 +114,7 @@ const createHosts = (
       onResumed: (runId, checkpointId) => queue.onResumed(runId, checkpointId),
       onStoreCall: (operations) => runStoreOperations(stores.sql, store, operations),
       onExit(host, reason) {
-        if (reason !== "drained" && reason !== "the server stopped")
+        if (![SUPERSEDED, "drained", "the server stopped"].includes(reason))
           log.warn({ pid: host.pid }, `A graph host ${reason}.`);
         queue.onHostExit(host, reason);
       },

@@ -31,7 +31,10 @@ const PROVIDERS: Record<string, { package: string; name: string }> = {
  * LangChain's Embeddings; or `provider:model`, from the package installed in the project.
  * @throws ConfigError that names what is missing
  */
-export async function loadEmbedder(project: Pick<Project, "dir" | "env">, spec: string): Promise<Embedder> {
+export async function loadEmbedder(
+  project: Pick<Project, "dir" | "env" | "imported">,
+  spec: string,
+): Promise<Embedder> {
   const [, provider, model] = /^([a-z_-]{2,}):(?![\\/])(.+)$/.exec(spec) ?? [];
   if (provider !== undefined && model !== undefined && !/^\.|[\\/]/.test(provider)) {
     return fromProvider(project, provider.replaceAll("-", "_"), model);

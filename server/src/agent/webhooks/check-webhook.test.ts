@@ -67,6 +67,26 @@ test("allows any loopback port in development, unless a list of ports is set", (
   expect(verdict("http://hooks.example:3000/hook", {}, atHome)).toMatch(/port 3000/);
 });
 
+test.each([
+  ["receiver.internal:3000", "http://receiver.internal:3000/", "allowed"],
+  ["*.internal:3000", "http://receiver.internal:3000/", "allowed"],
+  ["127.0.0.1:3000", "http://127.0.0.1:3000/", "allowed"],
+  ["[::1]:3000", "http://[::1]:3000/", "allowed"],
+  // an entry without a port, or with another one, names none
+  ["127.0.0.1", "http://127.0.0.1:3000/", "HEDDLE_OUTBOUND_ALLOW=127.0.0.1:3000"],
+  ["10.0.0.0/8,127.0.0.1:4000", "https://receiver.internal:3000/", "HEDDLE_OUTBOUND_ALLOW=receiver.internal:3000"],
+  ["127.0.0.1,receiver.internal:3000", "http://127.0.0.1:3000/", "port 3000 is not among"],
+])("HEDDLE_OUTBOUND_ALLOW=%s: a webhook to %s is %s", (allow, url, expected) => {
+  const outbound = createOutbound(readPolicy(allow, false));
+  expect(verdict(url, {}, outbound)).toContain(expected);
+  // a project that lists its ports means these
+  if (expected === "allowed") {
+    expect(verdict(url, { url: { allowed_ports: [443] } }, outbound)).toMatch(
+      /: 443 \(webhooks.url.allowed_ports\)\.$/,
+    );
+  }
+});
+
 test("rejects every webhook when webhooks are disabled", () => {
   expect(verdict("https://hooks.example/", {}, abroad, true)).toMatch(/http.disable_webhooks/);
   expect(verdict("/own", {}, abroad, true)).toMatch(/http.disable_webhooks/);

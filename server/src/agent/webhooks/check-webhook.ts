@@ -1,6 +1,7 @@
 import { unprocessable } from "../../base/errors.ts";
 import { urlHost, urlPort } from "../../base/outbound/check-url.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
+import { namesPort } from "../../base/outbound/policy.ts";
 import type { WebhookRules } from "../project/webhook-config.ts";
 
 /** Whether the URL is a path of this server, and not one that a browser would resolve to another host. */
@@ -41,8 +42,11 @@ export function checkWebhook(rules: WebhookRules, outbound: Pick<Outbound, "chec
   const ports = rules.allowedPorts ?? [parsed.protocol === "https:" ? 443 : 80];
   if (ports.includes(port)) return;
   // a developer's own receiver on the same machine
-  if (rules.allowedPorts === null && outbound.policy.openLoopback && isLoopbackName(host)) return;
-  throw bad(`port ${port} is not among the allowed ones: ${ports.join(", ")} (webhooks.url.allowed_ports).`);
+  const isDefault = rules.allowedPorts === null;
+  if (isDefault && outbound.policy.openLoopback && isLoopbackName(host)) return;
+  if (isDefault && namesPort(outbound.policy, host, port)) return;
+  const text = `port ${port} is not among the allowed ones: ${ports.join(", ")} (webhooks.url.allowed_ports).`;
+  throw bad(isDefault ? `${text} The operator can allow it: HEDDLE_OUTBOUND_ALLOW=${parsed.hostname}:${port}.` : text);
 }
 
 const covers = (allowed: string, host: string): boolean =>

@@ -130,6 +130,18 @@ export function judgeAddress(policy: OutboundPolicy, address: string, host: stri
   return opened ? OK : { allowed: false, because: WHAT[kind] };
 }
 
+/** Whether an entry names this port of the host, a name or a literal address. */
+export function namesPort(policy: OutboundPolicy, host: string, port: number): boolean {
+  const name = canonicalName(host);
+  const address = parseAddress(host.replace(/^\[|\]$/g, ""));
+  return policy.allowed.some((entry) => {
+    if (entry.port !== port) return false;
+    if (entry.kind === "name") return entry.name === name;
+    if (entry.kind === "domain") return name.endsWith(entry.suffix);
+    return address !== null && matches(address, entry.network, entry.bits);
+  });
+}
+
 function matches(address: Address, network: Address, bits: number): boolean {
   if (address instanceof ipaddr.IPv4 && network instanceof ipaddr.IPv4) return address.match(network, bits);
   if (address instanceof ipaddr.IPv6 && network instanceof ipaddr.IPv6) return address.match(network, bits);

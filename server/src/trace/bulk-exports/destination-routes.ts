@@ -68,7 +68,7 @@ export function destinationRoutes(deps: TraceDeps): Route[] {
       tag,
       method: "PATCH",
       ...v1("/bulk-exports/destinations/:destination_id"),
-      permission: "bulk-exports:manage",
+      permission: "workspaces:manage",
       summary: "Replace an export destination's credentials, after a test write with the new ones",
       params: schema.destinationPath,
       body: schema.updateDestinationBody,

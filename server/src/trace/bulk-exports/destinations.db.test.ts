@@ -403,6 +403,22 @@ test("a workspace on the plan developer and a read-only caller get 403", async (
   expect((await reader("GET", path)).status).toBe(200);
 });
 
+test("credentials are replaced with workspaces:manage only", async () => {
+  const { createTraceApp } = await import("../../trace-app.ts");
+  const { createCaller: callerOf } = await import("../../../test/call.ts");
+  const { deps } = platform.platform;
+  const { id } = await create(s3.createKey());
+  const { credentials } = destinationBody(s3.createKey());
+  const replaceAs = async (permission: "bulk-exports:manage" | "workspaces:manage") => {
+    const authenticator = { authenticate: () => testPrincipal(WORKSPACE, [permission]) };
+    const caller = callerOf(createTraceApp(deps, { ...openGuard, authenticator }));
+    const { status, json } = await caller("PATCH", `${DESTINATIONS}/${id}`, { credentials });
+    return [status, json.detail];
+  };
+  expect(await replaceAs("bulk-exports:manage")).toEqual([403, expect.stringContaining("workspaces:manage")]);
+  expect(await replaceAs("workspaces:manage")).toEqual([200, undefined]);
+});
+
 test("logs contain no credentials at any level", async () => {
   const { logTo } = await import("../../base/log.ts");
   const lines: string[] = [];

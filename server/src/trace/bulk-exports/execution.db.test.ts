@@ -77,6 +77,39 @@ test("an export skips runs that arrive late, writes updated ones once, and count
     .toContain('heddle_export_attempt_duration_seconds_count{outcome="completed"} 1\n');
 });
 
+test("cancelling a schedule leaves the exports alone that it has spawned, running or waiting", async () => {
+  const session_id = await newProject("cancelled schedule");
+  await sendRuns(
+    call,
+    [12, 13].map((on) => sampleRun("cancelled schedule", { start_time: day(on, second(1)) })),
+  );
+  proxy.setRule(({ method }) => (method === "PUT" ? INTERNAL_ERROR : undefined));
+  exports.setClock(() => new Date(day(14, "00:30:00.000000")));
+  const { json: schedule } = await create({
+    session_id,
+    bulk_export_destination_id: throughProxy,
+    start_time: day(12),
+    interval_hours: 24,
+  });
+  const spawned = () =>
+    sql<{ id: string; status: string }[]>`
+      select id, status from bulk_exports where source_bulk_export_id = ${schedule.id} order by window_n`;
+  // a workspace runs one export at a time
+  await until(
+    async () => (await spawned()).map(({ status }) => status).join() === "RUNNING,CREATED",
+    "one export runs and one waits",
+  );
+  const cancelled = await call("PATCH", `/bulk-exports/${schedule.id}`, { status: "Cancelled" });
+  expect(cancelled.json.status).toBe("CANCELLED");
+  expect((await spawned()).map(({ status }) => status)).toEqual(["RUNNING", "CREATED"]);
+  proxy.setRule(undefined);
+  for (const { id } of await spawned()) {
+    expect(await ended(id)).toMatchObject({ status: "COMPLETED", error: null });
+    expect(await readRows(id, "id")).toHaveLength(1);
+  }
+  exports.setClock(undefined);
+});
+
 test("an export through a store with random failures holds each run once", async () => {
   const { runs, window } = await projectWith("faults", 60, 9);
   proxy.setRule(atRandom(0.3, 7));

@@ -79,6 +79,34 @@ test("a window over three days is exported completely and once, in files per day
   expect(await exports.platform.clickhouse.rows({ name: "t", query: "select * from export_keys limit 1" })).toEqual([]);
 });
 
+test("paths of an export have no segment for the bucket when include_bucket_in_prefix is false", async () => {
+  const session_id = await newProject("without bucket");
+  await sendRuns(call, [sampleRun("without bucket", { start_time: day(1) })]);
+  const { json: destination } = await call("POST", "/api/v1/bulk-exports/destinations", {
+    display_name: "without bucket",
+    config: {
+      bucket_name: "traces",
+      prefix: "pre/fix",
+      endpoint_url: s3.endpoint,
+      region: "us-east-1",
+      include_bucket_in_prefix: false,
+    },
+    credentials: exports.credentials,
+  });
+  const window = { session_id, start_time: day(1), end_time: day(2) };
+  const done = await finished({ ...window, bulk_export_destination_id: destination.id });
+  const path = `pre/fix/export_id=${done.id}`;
+  const tail = `tenant_id=${done.tenant_id}/session_id=${session_id}/runs/year=2025/month=03/day=01`;
+  expect(await exportKeys(done.id)).toContain(`${path}/${tail}/runs-00001.parquet`);
+  const { json: parts } = await call("GET", `/bulk-exports/${done.id}/runs`);
+  expect(parts[0].metadata.prefix).toBe(path);
+  expect(parts[0].metadata.result).toMatchObject({
+    export_path: `${path}/${tail}`,
+    exported_files: [`${path}/${tail}/runs-00001.parquet`],
+  });
+  expect(await readManifest(done.id)).toMatchObject({ path });
+});
+
 test("files keep their size where runs become heavy, and where a day begins with heavy ones", async () => {
   const project = await newProject("heavy");
   const heavy = (start_time: string) =>
