@@ -15,8 +15,10 @@ function count(text: string, chunk = text.length): { weight: number; depth: numb
 }
 
 /** The same from the decoded value. */
-function countValue(value: unknown, names = new Set<string>(), depth = 1): { weight: number; depth: number } {
+function countValue(value: unknown, depth = 1): { weight: number; depth: number } {
   const total = { weight: 0, depth: depth - 1 };
+  const names = new Set<string>();
+  const orders = new Set<string>();
   const visit = (inner: unknown, at: number) => {
     total.depth = Math.max(total.depth, at - 1);
     if (typeof inner === "string") total.weight += 24;
@@ -24,7 +26,13 @@ function countValue(value: unknown, names = new Set<string>(), depth = 1): { wei
     total.depth = Math.max(total.depth, at);
     const values = Object.values(inner);
     total.weight += 64 + 16 * Math.max(0, values.length - 1);
-    if (!Array.isArray(inner)) for (const name of Object.keys(inner)) names.add(name);
+    let order = "";
+    for (const name of Array.isArray(inner) ? [] : Object.keys(inner)) {
+      order += `${name}\n`;
+      if (names.has(name) && !orders.has(order)) total.weight += 192;
+      names.add(name);
+      orders.add(order);
+    }
     for (const each of values) visit(each, at + 1);
   };
   visit(value, depth);
@@ -45,6 +53,11 @@ const SAMPLES: Record<string, unknown> = {
   "escapes at any place": ["\\", '"', '\\"', '\\\\"', "\n\t", "x".repeat(200) + '"' + "\\".repeat(99) + '"'],
   "long texts with quotes": ['"'.repeat(1000), `${"a".repeat(63)}"${"b".repeat(64)}\\`],
   "names that repeat": Array.from({ length: 50 }, (_, n) => ({ id: n, name: "n", [`own${n % 7}`]: null })),
+  "names in other orders": [
+    { a: 1, b: { a: 2, b: 3 } },
+    { b: 1, a: { b: 2, a: 3 } },
+    { a: 1, c: 2, b: 3 },
+  ],
   "names beyond ASCII": { Größe: { 名前: ["😀", { "😀": "é" }] } },
 };
 
@@ -76,7 +89,17 @@ const TOO_MANY: Record<string, string> = {
   "objects with distinct names": `[${Array.from({ length: 750_000 }, (_, n) => `{"${n.toString(36)}":1}`).join(",")}]`,
   "long names": `{${Array.from({ length: 1_100_000 }, () => `"${"x".repeat(65)}":1`).join(",")}}`,
   "open lists": "[".repeat(2_200_000),
+  "names in ever other orders": `[${Array.from({ length: 50_000 }, () => shuffled(20)).join(",")}]`,
 };
+
+function shuffled(count: number): string {
+  const names = Array.from({ length: count }, (_, n) => String.fromCharCode(97 + n));
+  for (let n = count - 1; n > 0; n--) {
+    const other = Math.floor(Math.random() * (n + 1));
+    [names[n], names[other]] = [names[other]!, names[n]!];
+  }
+  return `{${names.map((name) => `"${name}":1`).join(",")}}`;
+}
 
 test.each(Object.entries(TOO_MANY))("refuses %s before the text has arrived as a whole", (_, text) => {
   const structure = new JsonStructure(limit);
@@ -90,6 +113,34 @@ test.each(Object.entries(TOO_MANY))("refuses %s before the text has arrived as a
   );
   expect(at).toBeLessThan(bytes.length - 65_536);
 });
+
+test("names whose hashes a caller makes equal count all the same", () => {
+  const names = sameHash(14);
+  expect(new Set(names).size).toBe(16_384);
+  expect(count(`{${names.map((name) => `"${name}":1`).join(",")}}`).weight).toBeGreaterThan(112 * 16_000);
+});
+
+/** Returns 2^n names that have the same FNV-1a hash: for a hash without a seed, a caller can compute millions. */
+function sameHash(n: number): string[] {
+  let names = [""];
+  // of the length, then the letters; a quote ends both
+  let hash = 4 * n + 1;
+  for (let block = 0; block < n; block++) {
+    const seen = new Map<number, string>();
+    for (let text = 0; ; text++) {
+      const letters = [0, 1, 2, 3].map((at) => 35 + (Math.floor(text / 57 ** at) % 57));
+      const next = letters.reduce((state, letter) => Math.imul(state ^ letter, 16_777_619), hash);
+      const found = String.fromCharCode(...letters);
+      const other = seen.get(next);
+      seen.set(next, found);
+      if (other === undefined) continue;
+      names = names.flatMap((name) => [name + other, name + found]);
+      hash = next;
+      break;
+    }
+  }
+  return names;
+}
 
 /** Honest bodies of 20 MB and more, which may compress to a hundredth or less. */
 const HONEST: Record<string, () => string> = {

@@ -3,9 +3,11 @@
  * of millions of empty objects, which take fifty times their bytes and seconds to decode.
  *
  * Nothing is judged by its compression: traces repeat themselves, and honest ones shrink to a hundredth. A body is
- * refused as it arrives, by what it would take in memory; that depends on its objects, lists, strings and distinct
- * names only. Long texts, embeddings and images cost no more than their bytes.
+ * refused as it arrives, by what it would take in memory; that depends on its objects, lists, strings, distinct names and
+ * their orders only. Long texts, embeddings and images cost no more than their bytes.
  */
+import { randomInt } from "node:crypto";
+
 import { AppError, unprocessable } from "./errors.ts";
 
 /** Bytes that a decoded element takes besides its text, as measured on V8, with a margin. */
@@ -14,12 +16,20 @@ const STRING = 24;
 const VALUE = 16;
 /** A name that has not occurred before: an object with many of them is a hash table, and a shape of its own. */
 const NAME = 112;
+/**
+ * A known name after names that it has not followed before: V8 describes each order of names once more. That takes a
+ * hundred bytes, but also microseconds.
+ */
+const ORDER = 192;
 
 /** A body may take twice the largest body's size in memory, besides its bytes; small limits allow this much. */
 const LEAST = 4 * 1024 * 1024;
 
 /** Serialization and most walks recurse, which fails beyond some thousand levels. */
 export const MAX_DEPTH = 1000;
+
+/** Levels whose orders of names are told apart. */
+const MAX_ORDERS = MAX_DEPTH + 1;
 
 /** Structural characters between two comparisons with the limit. */
 const CHECK_EVERY = 4096;
@@ -74,7 +84,11 @@ export class JsonStructure implements Structure {
   #items = 0;
   #inString = false;
   #isEscaped = false;
-  readonly #names = new NameSet();
+  #names = 0;
+  #orders = 0;
+  readonly #known = new HashSet();
+  /** Hash of the names so far of the innermost objects, by their level. */
+  #order = new Int32Array(16);
 
   constructor(limit: StructureLimit) {
     this.#limit = limit;
@@ -82,7 +96,7 @@ export class JsonStructure implements Structure {
   }
 
   get weight(): number {
-    return this.#weight + NAME * this.#names.size;
+    return this.#weight + NAME * this.#names + ORDER * this.#orders;
   }
 
   /** Most nested levels so far. */
@@ -128,6 +142,7 @@ export class JsonStructure implements Structure {
         if (kind === OPEN) {
           weight += CONTAINER;
           if (++depth > this.#deepest) this.#deepest = depth;
+          if (depth < MAX_ORDERS) this.#begin(depth);
         } else if (kind === CLOSE) depth--;
         else if (kind === COMMA) {
           weight += VALUE;
@@ -135,7 +150,7 @@ export class JsonStructure implements Structure {
         } else {
           // the string before was a name; names that occur again are shared
           weight -= STRING;
-          this.#names.add(bytes, begin, stop);
+          this.#addName(bytes, begin, stop, Math.min(depth, MAX_ORDERS - 1));
         }
       }
       if (--left > 0) continue;
@@ -146,6 +161,25 @@ export class JsonStructure implements Structure {
     this.#weight = weight;
     this.#depth = depth;
     this.#check();
+  }
+
+  #begin(depth: number): void {
+    if (depth >= this.#order.length) {
+      const before = this.#order;
+      this.#order = new Int32Array(4 * before.length);
+      this.#order.set(before);
+    }
+    this.#order[depth] = 0;
+  }
+
+  #addName(bytes: Buffer, from: number, to: number, depth: number): void {
+    const hash = hashOf(bytes, from, to);
+    const order = mix(this.#order[depth]!, hash);
+    this.#order[depth] = order;
+    const isNewOrder = this.#known.add(order);
+    // a long name counts as new each time
+    if (to - from > SEARCH_AFTER || this.#known.add(hash)) this.#names++;
+    else if (isNewOrder) this.#orders++;
   }
 
   /** Returns where the reading continues: after the string, or at the end of the chunk. */
@@ -195,31 +229,38 @@ export class TooManyElementsError extends AppError {
     const source = setting === undefined ? "" : `: twice the largest body of ${maxBytes} bytes (${setting})`;
     super(
       413,
-      "The request has too many objects, lists, values or distinct names: decoded, they would take more than " +
+      "The request has too many objects, lists, values, distinct names or orders of names: decoded, they would take more than " +
         `${most} bytes of memory${source}. Send fewer in a request.`,
     );
   }
 }
 
-/** Set of names, by their hashes. A long one counts as new each time. */
-class NameSet {
-  size = 0;
+// drawn by each process: for known ones, millions of names with the same hash can be computed
+const SEED = randomInt(2 ** 32) | 0;
+const FACTOR = randomInt(2 ** 31) * 2 + 1;
+
+function mix(hash: number, value: number): number {
+  const mixed = Math.imul(hash ^ value, FACTOR);
+  return mixed ^ (mixed >>> 15);
+}
+
+function hashOf(bytes: Buffer, from: number, to: number): number {
+  let hash = SEED ^ (to - from);
+  for (let at = from; at < to; at++) hash = mix(hash, bytes[at]!);
+  return hash;
+}
+
+class HashSet {
   #slots = new Int32Array(0);
   #used = 0;
 
-  add(bytes: Buffer, from: number, to: number): void {
-    if (to - from > SEARCH_AFTER) {
-      this.size++;
-      return;
-    }
-    let hash = to - from;
-    for (let at = from; at < to; at++) hash = Math.imul(hash ^ bytes[at]!, 16_777_619);
+  /** Returns whether the hash was not in the set. */
+  add(hash: number): boolean {
     if (2 * this.#used >= this.#slots.length) this.#grow();
     // 0 marks a free slot
-    if (this.#insert(hash === 0 ? 1 : hash)) {
-      this.size++;
-      this.#used++;
-    }
+    const isNew = this.#insert(hash === 0 ? 1 : hash);
+    if (isNew) this.#used++;
+    return isNew;
   }
 
   #insert(hash: number): boolean {

@@ -122,6 +122,17 @@ test("leaves out links, pipes and names that are not text, and says so", async (
   ]);
 });
 
+test("copies one of several names that have the same text, and says so", async () => {
+  const { tree } = newTree();
+  for (const end of [[0xff], [0xfe], [0xef, 0xbf, 0xbd]]) {
+    writeFileSync(Buffer.concat([Buffer.from(join(tree, "a", "x")), Buffer.from(end)]), String(end));
+    mkdirSync(Buffer.concat([Buffer.from(join(tree, "d")), Buffer.from(end)]));
+  }
+  const { found, problems } = await copied(tree);
+  expect(found).toMatchObject({ "a/x\ufffd": "239,191,189", "d\ufffd": "directory" });
+  expect(problems).toEqual([expect.stringMatching(/^4 paths are .* names are not UTF-8/)]);
+});
+
 test("copies a file that is written meanwhile in the size that it had when it was opened", async () => {
   const { tree } = newTree();
   writeFileSync(join(tree, "grows"), Buffer.alloc(3 * 1024 ** 2, "x"));

@@ -10,6 +10,10 @@ const CHUNK = 1024 * 1024;
 /** Whether files can be opened by the handle of their directory, whatever takes the place of its path. */
 const HAS_HANDLES = existsSync("/proc/self/fd");
 
+const NOT_TEXT = "their names are not UTF-8";
+/** Characters of a path that a message shows. */
+const SHOWN = 200;
+
 interface FileCounts {
   files: number;
   bytes: number;
@@ -42,7 +46,7 @@ export async function* copyFiles(
   const note = (path: string, reason: string) => {
     const known = counts.problems.get(reason);
     if (known) known.paths++;
-    else counts.problems.set(reason, { paths: 1, example: `${name}/${path}` });
+    else counts.problems.set(reason, { paths: 1, example: `${name}/${path}`.slice(0, SHOWN) });
   };
   const root = await open(directory, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
@@ -55,14 +59,21 @@ export async function* copyFiles(
   async function* walk(handle: FileHandle, shown: string, path: string): AsyncGenerator<Buffer> {
     const place = HAS_HANDLES ? `/proc/self/fd/${handle.fd}` : shown;
     const { uid } = await handle.stat();
+    let previous: string | undefined;
     for (const child of (await readdir(place)).sort()) {
       const below = path === "" ? child : `${path}/${child}`;
       if (options.leavesOut?.(below)) continue;
+      // names that are not text may have the same text as another
+      if (child === previous) {
+        note(below, NOT_TEXT);
+        continue;
+      }
+      previous = child;
       const source = `${place}/${child}`;
       const seen = await lstat(source, { bigint: true }).catch(absent);
       if (!seen) {
         // a name that is not text has other bytes than its text
-        if (child.includes("\ufffd")) note(below, "their names are not UTF-8");
+        if (child.includes("\ufffd")) note(below, NOT_TEXT);
         continue;
       }
       if (below.split("/").length > MOST_DEPTH || Buffer.byteLength(`${name}/${below}`) > MOST_PATH_BYTES) {

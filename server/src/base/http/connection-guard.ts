@@ -8,6 +8,7 @@
  * read.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
 import type { ConnectionSettings } from "./connection-limits.ts";
@@ -29,10 +30,29 @@ interface Connection {
   since: number;
   /** Unanswered requests, oldest first. */
   open: Set<IncomingMessage>;
+  /** Called when all are answered. */
+  onAnswered?: (() => void) | undefined;
   leave: () => void;
 }
 
 const connections = new WeakMap<object, Connection>();
+
+/**
+ * Calls `next` when the requests that came before on a connection are answered: answers come in the order of their
+ * requests, and until then the connection is theirs. Not called for a connection that ends before.
+ */
+export function whenAnswered(socket: Duplex, next: () => void): void {
+  const connection = connections.get(socket);
+  if (!connection || connection.open.size === 0) return next();
+  const onError = () => socket.destroy();
+  socket.on("error", onError);
+  connection.onAnswered = () => {
+    socket.off("error", onError);
+    // that of an idle connection
+    (socket as Socket).setTimeout(0);
+    if (!socket.destroyed && !socket.writableEnded) next();
+  };
+}
 
 /** Marks a connection as authenticated, so that it no longer counts as unknown. */
 export function markKnown(socket: object | undefined): void {
@@ -60,15 +80,22 @@ export class ConnectionGuard {
   admit(request: IncomingMessage, response: ServerResponse): boolean {
     const { socket } = request;
     if (socket.destroyed) return false;
-    const open = connections.get(socket)?.open;
-    if (!open) return true;
+    const connection = connections.get(socket);
+    if (!connection) return true;
+    const { open } = connection;
     if (open.size >= MAX_PIPELINED) {
       ignoreRest(socket);
       socket.destroy();
       return false;
     }
     open.add(request);
-    response.once("close", () => open.delete(request));
+    response.once("close", () => {
+      open.delete(request);
+      if (open.size > 0) return;
+      const { onAnswered } = connection;
+      connection.onAnswered = undefined;
+      onAnswered?.();
+    });
     return true;
   }
 

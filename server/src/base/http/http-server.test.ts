@@ -21,6 +21,10 @@ import { webSocketOptions } from "./websocket.ts";
 
 const app = new Hono();
 app.get("/", (c) => c.text("here"));
+app.get("/slow", async (c) => {
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  return c.text("slow");
+});
 const PAGE = "<!doctype html><style>b{}</style><script>let a = 1;</script>";
 app.get("/page", () => htmlPage(`${PAGE}<script>alert("of a stranger")</script>`, inlineBlocks(PAGE)));
 app.onError(errorHandler("text", createLog("silent")));
@@ -211,6 +215,7 @@ async function curl(...args: string[]): Promise<{ status: string; body: string }
   return { status: stdout.slice(at + 1), body: stdout.slice(0, at) };
 }
 
+const JSON_HEADERS = "Content-Type: application/json\r\nContent-Length: 7\r\n\r\n";
 const JSON_BODY = ["-H", "Content-Type: application/json", "-d", '{"a":1}'];
 
 const OWNED: RequestInterceptor = {
@@ -269,6 +274,34 @@ describe.each([
       expect([page.status, page.body.toLowerCase()]).toEqual(["200", expect.stringContaining("x-frame-options: deny")]);
       expect((await curl(...headers, `${url}/none`)).status).toBe("404");
     }
+  });
+
+  test("answers offers that are sent before earlier requests are answered, in their order", async () => {
+    const url = new URL(await open());
+    const { socket, closed } = dial(url);
+    const ask = (path: string, ...headers: string[]) =>
+      `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers.map((header) => `${header}\r\n`).join("")}\r\n`;
+    const offer = (path: string, protocol: string) => ask(path, "Connection: Upgrade", `Upgrade: ${protocol}`);
+    socket.write(ask("/slow") + offer("/none", "h2c") + offer("/slow", "h2c"));
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n${JSON_HEADERS}{"a":1}`);
+    socket.write(ask("/slow") + offer("/none", "h2c") + ask("/", "Connection: close"));
+    const { received } = await closed;
+    expect(received.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(["200", "404", "200", "200", "200", "404", "200"]);
+    expect(received).toMatch(/slow[^]*slow[^]*\{"a":1\}[^]*slow[^]*here$/);
+  });
+
+  test("a client that leaves while its offer waits ends nothing else", async () => {
+    const url = new URL(await open());
+    for (const upgrade of ["h2c", "websocket"]) {
+      const { socket } = dial(url);
+      socket.write(
+        `GET /slow HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`,
+      );
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      socket.resetAndDestroy();
+    }
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await answers(url)).toBe(true);
   });
 
   test("ignores other protocols, and keeps the other options of the connection", async () => {

@@ -10,7 +10,7 @@ import { type BrowserPolicy, refusePage } from "./browser-guard.ts";
 import { BodyGate } from "./body-gate.ts";
 import type { ClientIpSettings } from "./client-ip.ts";
 import { CONTROL_CHARACTER, hasControlCharacter } from "./control-characters.ts";
-import { ConnectionGuard } from "./connection-guard.ts";
+import { ConnectionGuard, whenAnswered } from "./connection-guard.ts";
 import { type ConnectionSettings, limitConnections, proxies, serverOptions } from "./connection-limits.ts";
 import { errorResponse } from "./errors.ts";
 import { ignoreUpgrade, isHandshake, refuseUpgrade, WebSockets, type WebSocketSettings } from "./websocket.ts";
@@ -112,8 +112,7 @@ export async function listenHttp(
               )
             : new Response(null, { status: 500 }),
       });
-      if (!first && !sockets) return;
-      http.on("upgrade", (request, socket, head) => {
+      const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
         if (!isHandshake(request)) return ignoreUpgrade(http, request, socket, head);
         socket.on("error", () => socket.destroy());
         // browsers open a WebSocket to any origin without a preflight
@@ -123,7 +122,8 @@ export async function listenHttp(
         if (sockets)
           sockets.upgrade(request, socket, head, fetch as Parameters<WebSockets["upgrade"]>[3], setSecurityHeaders);
         else ignoreUpgrade(http, request, socket, head);
-      });
+      };
+      http.on("upgrade", (request, socket, head) => whenAnswered(socket, () => upgrade(request, socket, head)));
     },
     stopListening,
     async close() {

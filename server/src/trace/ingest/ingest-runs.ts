@@ -7,6 +7,7 @@ import { boundedParse } from "../../base/http/bounded-parse.ts";
 import { describeIssues } from "../../base/http/errors.ts";
 import { cleanStrings } from "../../base/http/json-body.ts";
 import { uuid7 } from "../../base/ids.ts";
+import { parseJson } from "../../base/json-structure.ts";
 import { takeTurns } from "../../base/take-turns.ts";
 import type { TraceDeps } from "../deps.ts";
 import { storeFeedback } from "../feedback/create-feedback.ts";
@@ -172,9 +173,9 @@ const FEEDBACK_BATCH = 1000;
 function readFeedback(text: string): FeedbackCreate {
   let json: unknown;
   try {
-    json = JSON.parse(text);
-  } catch {
-    throw new AppError(400, "malformed JSON");
+    json = parseJson(text);
+  } catch (error) {
+    throw error instanceof AppError ? error : new AppError(400, "malformed JSON");
   }
   const parsed = boundedParse(createBody, cleanStrings(json));
   if (!parsed.success) throw parsed.error;

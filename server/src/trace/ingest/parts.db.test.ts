@@ -31,6 +31,23 @@ test("accepts feedback in the same request", async () => {
   expect(await sql`select 1 from feedback where run_id = ${id}`).toHaveLength(1);
 });
 
+test.each(["value", "extra", "correction", "comment"])(
+  "rejects feedback whose %s is nested too deep",
+  async (field) => {
+    const id = uuid7();
+    const nested = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
+    const content = `{"id":"${randomUUID()}","run_id":"${id}","trace_id":"${id}","key":"k","${field}":${nested}}`;
+    const response = await send([
+      { name: `post.${id}`, content: JSON.stringify(sampleRun(id)) },
+      { name: "feedback.1", content },
+    ]);
+    expect([response.status, response.json.error]).toEqual([
+      422,
+      expect.stringContaining("nested more than 1000 levels deep"),
+    ]);
+  },
+);
+
 test("stores many feedback parts with one wait, and rejects invalid ones without affecting the others", async () => {
   const id = uuid7();
   await call("POST", "/runs", sampleRun(id));
