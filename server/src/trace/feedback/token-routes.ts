@@ -102,7 +102,7 @@ export function feedbackTokenRoutes(deps: TraceDeps): Route[] {
           const isForm = FORM.test(type);
           if (type !== "" && !isForm && !/json|^text\/plain/i.test(type))
             throw new AppError(415, "The body must be JSON, or a form as application/x-www-form-urlencoded.");
-          const judgement = isForm ? readParameters(Object.fromEntries(new URLSearchParams(await c.req.text()))) : body;
+          const judgement = isForm ? readParameters(schema.submitQuery.parse(await readForm(c))) : body;
           await submitFeedback(deps, await validToken(deps, params.token), judgement, false);
         }),
     }),
@@ -111,6 +111,8 @@ export function feedbackTokenRoutes(deps: TraceDeps): Route[] {
 
 const FORM = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 const NO_JUDGEMENT = "Nothing was recorded: add score, value, comment or correction to the link, such as ?score=1.";
+
+const readForm = async (c: Context) => Object.fromEntries(new URLSearchParams(await c.req.text()));
 
 /** Headers for all responses, successful or not: readable by pages of any origin, never cached. */
 const HEADERS = { "Access-Control-Allow-Origin": "*", "Cache-Control": "no-store", Vary: "Accept" };

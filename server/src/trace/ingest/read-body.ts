@@ -24,11 +24,11 @@ const ZSTD_WINDOW = 8 * 1024 * 1024;
  * kilobytes can decompress to gigabytes.
  * @throws 413 beyond `maxBytes`, 400 for invalid compressed data, 415 for another encoding
  */
-async function* readBody(
+export async function* readBody(
   request: Request,
   maxBytes: number,
   reservation: Reservation,
-  structure: NewStructure | undefined,
+  structure?: NewStructure,
 ): AsyncGenerator<Buffer> {
   const encoding = (request.headers.get("content-encoding") ?? "identity").trim().toLowerCase();
   const count = counter(maxBytes, reservation);
