@@ -35,6 +35,11 @@ export async function* readPortions(
     size = end.length;
     keep(size);
   };
+  // a chunk may end a part that is larger
+  const portion = (parts: Part[]): Portion => ({
+    parts: parts.filter(({ content }) => content.length <= maxBytes),
+    tooLarge: [...tooLarge, ...parts.filter(({ content }) => content.length > maxBytes).map(({ name }) => name)],
+  });
   for await (const chunk of chunks) {
     held.push(chunk);
     size += chunk.length;
@@ -57,7 +62,7 @@ export async function* readPortions(
       continue;
     }
     held = [];
-    yield { parts, tooLarge };
+    yield portion(parts);
     if (hasEnded) return;
     tooLarge = [];
     hold(body.subarray(rest));
@@ -65,5 +70,5 @@ export async function* readPortions(
   if (isSkipping) throw broken("it ends within a part");
   const body = held.length === 1 ? held[0]! : Buffer.concat(held);
   held = [];
-  yield { parts: scanParts(body, delimiter, true).parts, tooLarge };
+  yield portion(scanParts(body, delimiter, true).parts);
 }

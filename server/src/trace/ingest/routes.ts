@@ -137,10 +137,13 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
                   rejected.add(kind === "feedback" ? kind : `run ${id.slice(0, 50)}`, partTooLarge(name, maxBytes));
                 }
                 const counted = structure({ maxBytes, setting: BODY_SETTING });
+                const before = new Set(earlier.created);
                 const collected = collectParts(parts, counted, earlier);
                 const { messages, feedback } = collected;
                 reservation.weigh(counted.weight + messages.length * RUN_BYTES);
-                total += messages.length + feedback.length;
+                // fields of a run that was counted with the portion that created it
+                const repeated = messages.filter(({ kind, id }) => kind === "patch" && before.has(`post.${id}`));
+                total += messages.length - repeated.length + feedback.length;
                 await storeValid(deps, principal, collected, rejected);
                 reservation.endTurn();
               }

@@ -657,6 +657,38 @@ test("spans arrive under every path that exporters build from an endpoint", asyn
   }
 });
 
+test("attributes of Langfuse and MLflow are metadata, and resources choose no project", async () => {
+  const id = newSpan();
+  const body = request(
+    span(newTrace(), id, {
+      "langfuse.observation.input": "Hi",
+      "mlflow.spanInputs": '{"q":1}',
+      "langsmith.trace.session_name": "by attribute",
+    }),
+  ) as { resourceSpans: { resource: Json }[] };
+  body.resourceSpans[0]!.resource = { attributes: pairs({ "langsmith.trace.session_name": "by resource" }) };
+  expect((await call("POST", "/otel/v1/traces", body)).status).toBe(200);
+  const run = (await stored(id))!;
+  expect(run["inputs"] ?? null).toBeNull();
+  expect(json(run, "extra")["metadata"]).toMatchObject({
+    "langfuse.observation.input": "Hi",
+    "mlflow.spanInputs": '{"q":1}',
+  });
+  const project = await call("GET", "/sessions?name=by%20attribute");
+  expect(project.json.map((found: Json) => found["id"])).toEqual([run["project_id"]]);
+  expect((await call("GET", "/sessions?name=by%20resource")).json).toEqual([]);
+});
+
+test("JSON has the names and ids of OTLP: snake case is ignored, base64 ids are refused", async () => {
+  const id = newSpan();
+  const { resourceSpans } = request(span(newTrace(), id, {}));
+  expect((await call("POST", "/otel/v1/traces", { resource_spans: resourceSpans })).status).toBe(200);
+  expect(await stored(id)).toBeUndefined();
+  const inBase64 = (hex: string) => Buffer.from(hex, "hex").toString("base64");
+  const answer = await call("POST", "/otel/v1/traces", request(span(inBase64(newTrace()), inBase64(id), {})));
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("id")]);
+});
+
 test("rejects bodies that are not OTLP", async () => {
   const send = async (body: unknown, type: string) =>
     (await call("POST", "/otel/v1/traces", body, { "Content-Type": type })).status;
