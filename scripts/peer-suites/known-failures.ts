@@ -44,6 +44,29 @@ const KNOWN: KnownFailure[] = [
       "expects a message that a cancelled node had begun to stay after the state is read; fails likewise on the official " +
       "development server, and passes on the suite's own server, which does not cancel",
   })),
+  // parts that Heddle does not have: docs/differences.md
+  {
+    suite: "langsmith-js",
+    test: /[Pp]rompt|Context integration \(agent\/skill\)/,
+    reason: "there is no prompt hub",
+  },
+  { suite: "langsmith-js", test: /^annotationqueue/, reason: "there are no annotation queues" },
+  { suite: "langsmith-js", test: /^evaluators generated client/, reason: "there are no evaluators" },
+  {
+    suite: "langsmith-js",
+    test: /^list shared examples|^clonePublicDataset/,
+    reason: "reads what the vendor shares on its own service",
+  },
+  {
+    suite: "langsmith-js",
+    test: /^Test share and unshare run$/,
+    reason: "fetches a page of the console, which the client expects on port 3000 and this suite does not start",
+  },
+  {
+    suite: "langsmith-js",
+    test: /child runs that take a while to resolve/,
+    reason: "calls a model, which needs an account",
+  },
 ];
 
 /** @returns why a test of a suite fails, if that is known and not a defect of Heddle */

@@ -1,14 +1,23 @@
-import { cpSync, readdirSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { type RunningServer, startLockedTraces } from "../../conformance/server.ts";
 import { installPackages } from "../install-packages.ts";
 import { createEnvironment } from "../python-environments.ts";
 import { newestPython } from "./langgraph.ts";
-import { edit, readJestReport, readJUnitReport, runTests, type Suite } from "./suite.ts";
+import { type PackageJson, readJestReport, readJUnitReport, runTests, type Suite } from "./suite.ts";
 
 /** Test files that call model providers or the vendor's own services, which need accounts. */
 const VENDOR_FILES = /wrapped_|claude_agent|openai_agents|vercel|sandbox|perf\.int/;
+
+/**
+ * Packages that only those files and the SDK's own tools use. They are pinned to versions that a registry may not offer
+ * yet.
+ */
+const VENDOR_PACKAGES =
+  /^(?:@ai-sdk\/(?!openai$)|@anthropic-ai\/|@babel\/|@earendil-works\/|@google\/|@openai\/|@typescript-eslint\/|mongoose$|msw$|ox|typedoc|vitest$)/;
+/** Packages that a file of the suite imports and pins likewise. */
+const PINNED_PACKAGES = /^(?:ai|@ai-sdk\/openai)$/;
 
 /** What both SDKs read from the environment. */
 const environment = ({ url, key }: RunningServer & { key: string }) => ({
@@ -16,7 +25,8 @@ const environment = ({ url, key }: RunningServer & { key: string }) => ({
   LANGCHAIN_ENDPOINT: `${url}/api/v1`,
   LANGSMITH_API_KEY: key,
   LANGCHAIN_API_KEY: key,
-  LANGSMITH_TRACING: "false",
+  // as in the workflows of the vendor
+  LANGSMITH_TRACING_V2: "true",
 });
 
 async function withTraces<Result>(work: (env: Record<string, string>) => Promise<Result>): Promise<Result> {
@@ -34,6 +44,13 @@ export const langSmithSuites: Suite[] = [
     async run({ checkout, directory }) {
       const source = join(checkout, "js");
       cpSync(source, directory, { recursive: true, filter: (path) => !path.includes("node_modules") });
+      const manifest = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as PackageJson;
+      const dependencies = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })
+        .filter(([name]) => !VENDOR_PACKAGES.test(name))
+        .map(([name, range]) => [name, PINNED_PACKAGES.test(name) ? "latest" : range]);
+      // its scripts build a package for publication
+      const copy = { ...manifest, scripts: {}, dependencies: Object.fromEntries(dependencies), devDependencies: {} };
+      writeFileSync(join(directory, "package.json"), JSON.stringify(copy, null, 2));
       // of the package manager that the repository uses
       writeFileSync(join(directory, ".npmrc"), "legacy-peer-deps=true\n");
       installPackages(directory);
@@ -61,11 +78,12 @@ export const langSmithSuites: Suite[] = [
       cpSync(join(checkout, "python"), directory, { recursive: true });
       const python = createEnvironment(join(directory, ".environment"), newestPython(), [
         `${directory}[pytest,vcr]`,
-        ...["pytest", "pytest-asyncio", "pytest-rerunfailures", "pytest-socket", "pytest-timeout", "httpx", "fastapi"],
+        // without those that repeat a test: one that fails once has failed
+        ...["pytest", "pytest-asyncio", "pytest-socket", "pytest-subtests", "pytest-timeout", "freezegun", "psutil"],
+        ...["httpx", "fastapi", "pillow", "tiktoken", "rapidfuzz", "vcrpy", "langchain-openai", "langchain-anthropic"],
         ...["uvicorn", "numpy", "pandas", "attrs", "dataclasses-json", "python-dotenv", "opentelemetry-sdk"],
         ...["langchain", "langchain-core", "langchain-classic", "langgraph", "openai", "anthropic", "multipart"],
       ]);
-      edit(join(directory, "pyproject.toml"), [/^addopts = .*$/m, 'addopts = ""']);
       const report = join(directory, "report.xml");
       return withTraces(async (env) => {
         const tests = ["tests/integration_tests", "tests/evaluation"];

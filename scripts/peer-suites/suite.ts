@@ -56,7 +56,7 @@ export function edit(file: string, ...replacements: [from: string | RegExp, to: 
   writeFileSync(file, text);
 }
 
-interface PackageJson {
+export interface PackageJson {
   name: string;
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;

@@ -22,7 +22,11 @@ export const createCaller =
       method,
       headers: { ...(body !== undefined && { "Content-Type": "application/json" }), ...headers },
       ...(body !== undefined && {
-        body: typeof body === "string" || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body),
+        ...(body instanceof ReadableStream
+          ? { body, duplex: "half" }
+          : {
+              body: typeof body === "string" || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body),
+            }),
       }),
     });
     const text = await response.text();

@@ -50,6 +50,16 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Heddle shares a dataset's examples and experiments, not their runs. Share a run by PUT /api/v1/runs/{run_id}/share.",
   ],
   [
+    /^\/public\/download(\/|$)/,
+    "Heddle serves no public downloads under this path. Files of runs and examples have signed links " +
+      "(/api/v1/attachments/{token}), which GET /api/v1/runs/{run_id} and GET /api/v1/examples/{example_id} return.",
+  ],
+  [
+    /(^|\/)metadata\/submit$/,
+    "Heddle takes no usage reports of other installations. The metadata of runs is part of the runs " +
+      "(extra.metadata of POST /api/v1/runs).",
+  ],
+  [
     /^\/public\/schemas(\/|$)/,
     "Heddle publishes no JSON schemas of messages and tools; GET /openapi.json has its own.",
   ],

@@ -169,7 +169,7 @@ fetch("openapi.json").then((response) => response.json()).then((doc) => {
   document.title = title.textContent = doc.info.title + " " + doc.info.version;
   about.textContent = doc.info.description;
   about.append(" ", el("a", { href: "openapi.json", textContent: "openapi.json" }));
-  for (const { title, url } of doc["x-guides"] ?? []) about.append(" · ", el("a", { href: url, textContent: title }));
+  for (const { title, url } of doc["x-guides"] ?? []) about.append(" · ", el("a", { href: url.slice(1), textContent: title }));
   main.replaceChildren();
   for (const { name } of doc.tags) {
     tags.append(el("a", { href: "#" + name, textContent: name }));

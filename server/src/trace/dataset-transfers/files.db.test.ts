@@ -127,3 +127,19 @@ test("exports chat examples in OpenAI's fine-tuning format", async () => {
   await call("POST", "/examples", { dataset_id: other, inputs: { x: 1 } });
   expect((await call("GET", `/datasets/${other}/openai_ft`)).status).toBe(422);
 });
+
+test("downloads leave out attachments, as their summaries say", async () => {
+  const [id, example] = [await dataset(), uuid7()];
+  const form = new FormData();
+  form.append(example, new Blob(["{}"], { type: "application/json" }));
+  form.append(`${example}.inputs`, new Blob(['{"q":1}'], { type: "application/json" }));
+  form.append(`${example}.attachment.picture`, new Blob(["PICTURE"], { type: "image/png" }));
+  expect((await send("POST", `/v1/platform/datasets/${id}/examples`, form)).status).toBe(201);
+  const { paths } = (await call("GET", "/openapi.json")).json;
+  for (const format of ["csv", "jsonl"]) {
+    const { text } = await call("GET", `/datasets/${id}/${format}`);
+    expect(text).toContain(example);
+    expect(text).not.toMatch(/picture/i);
+    expect(paths[`/api/v1/datasets/{dataset_id}/${format}`].get.summary).toContain("without attachments");
+  }
+});

@@ -112,7 +112,7 @@ export function datasetTransferRoutes({ sql, settings }: Pick<TraceDeps, "sql" |
       method: "GET",
       ...v1("/datasets/:dataset_id/csv"),
       permission: "datasets:read",
-      summary: "Download a dataset as CSV, with one column per key of inputs and outputs",
+      summary: "Download a dataset as CSV, with one column per key of inputs and outputs, without attachments",
       query: downloadQuery,
       out: { 200: "text/csv" },
       handler: ({ params: { dataset_id: id }, query, principal }) =>
@@ -124,7 +124,7 @@ export function datasetTransferRoutes({ sql, settings }: Pick<TraceDeps, "sql" |
       method: "GET",
       ...v1("/datasets/:dataset_id/jsonl"),
       permission: "datasets:read",
-      summary: "Download a dataset as JSON Lines",
+      summary: "Download a dataset as JSON Lines, without attachments",
       query: downloadQuery,
       out: { 200: "application/jsonl" },
       handler: ({ params: { dataset_id: id }, query, principal }) =>

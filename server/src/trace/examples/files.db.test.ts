@@ -125,19 +125,21 @@ test("files are kept, renamed, dropped and replaced, and earlier versions keep t
     { retain: ["nothing"] },
     { rename: { b: "e" }, retain: ["e"] },
     { rename: { b: "x", e: "x" } },
-    { rename: { b: "new" } },
+    // a file has one name
+    { rename: { b: "x" }, retain: ["b"] },
+    { rename: { b: "b" }, retain: ["b"] },
   ]) {
-    const added = { new: file("N", "text/plain") };
-    const answer = await send(
-      "PATCH",
-      path,
-      exampleForm(id, { operations: wrong }, "b" in (wrong.rename ?? {}) ? added : {}),
-    );
+    const answer = await send("PATCH", path, exampleForm(id, { operations: wrong }));
     expect([wrong, answer.status]).toEqual([wrong, 422]);
   }
   const swap = { rename: { b: "e", e: "b" } };
   expect((await send("PATCH", path, exampleForm(id, { operations: swap }))).status).toBe(201);
   expect(await content(await urls(id))).toEqual({ "attachment.b": "E", "attachment.e": "B2" });
+  // a new file takes its name from one that is kept
+  const operationsWithNew = { rename: { b: "new" }, retain: ["e"] };
+  const added = { new: file("N", "text/plain"), e: file("E2", "text/plain") };
+  expect((await send("PATCH", path, exampleForm(id, { operations: operationsWithNew }, added))).status).toBe(201);
+  expect(await content(await urls(id))).toEqual({ "attachment.new": "N", "attachment.e": "E2" });
 });
 
 test("an update of an example of another dataset is a conflict and changes nothing", async () => {

@@ -230,25 +230,29 @@ function readSplits({ dataset_split: splits }: Record<string, unknown>): string[
 }
 
 /**
- * Returns the files after a change. With operations the files that they name stay, beside the new ones. Without
- * operations new files replace all, and a change without files keeps all.
+ * Returns the files after a change. With operations the files that they name stay, beside the new ones, which win a name
+ * that both have. Without operations new files replace all, and a change without files keeps all.
  */
 function changedFiles(current: Attachments, change: ExampleChange): Attachments | null {
   const { attachments: added, attachments_operations: operations } = change;
   let remaining = added ? {} : current;
   if (operations) {
     const file = (name: string) => {
-      const found = current[name];
+      const found = Object.hasOwn(current, name) ? current[name] : undefined;
       if (!found) throw unprocessable(`The example ${change.id} has no attachment "${name}".`);
       return found;
     };
-    const retained = (operations.retain ?? []).map((name) => [name, file(name)]);
-    const renamed = Object.entries(operations.rename ?? {}).map(([from, to]) => [to, file(from)]);
-    const names = [...retained.map(([name]) => name), ...renamed.map(([name]) => name)] as string[];
-    const targets = Object.values(operations.rename ?? {});
-    const taken = targets.find((name) => names.indexOf(name) !== names.lastIndexOf(name) || added?.[name]);
-    if (taken !== undefined) throw unprocessable(`Two attachments of example ${change.id} would be named "${taken}".`);
-    remaining = Object.fromEntries([...retained, ...renamed]) as Attachments;
+    const retain = operations.retain ?? [];
+    const rename = operations.rename ?? {};
+    const twice = retain.find((name) => Object.hasOwn(rename, name));
+    if (twice !== undefined)
+      throw unprocessable(`The attachment "${twice}" of example ${change.id} cannot be both retained and renamed.`);
+    const retained = retain.map((name) => [name, file(name)] as const);
+    const renamed = Object.entries(rename).map(([from, to]) => [to, file(from)] as const);
+    const names = [...retained, ...renamed].map(([name]) => name);
+    const taken = renamed.find(([name]) => names.indexOf(name) !== names.lastIndexOf(name));
+    if (taken) throw unprocessable(`Two attachments of example ${change.id} would be named "${taken[0]}".`);
+    remaining = Object.fromEntries([...retained, ...renamed]);
   }
   const files = { ...remaining, ...added };
   return Object.keys(files).length > 0 ? files : null;

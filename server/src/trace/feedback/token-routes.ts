@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 
-import { AppError, notFound } from "../../base/errors.ts";
+import { AppError, notFound, unprocessable } from "../../base/errors.ts";
 import { v1 } from "../../base/http/aliases.ts";
 import { uuid } from "../../base/http/fields.ts";
 import { route, type Route } from "../../base/http/route.ts";
@@ -78,7 +78,11 @@ export function feedbackTokenRoutes(deps: TraceDeps): Route[] {
         answer(c, async () => {
           const token = await validToken(deps, params.token);
           // checking whether the link works is not a judgement
-          if (c.req.method !== "HEAD") await submitFeedback(deps, token, readParameters(query), true);
+          if (c.req.method === "HEAD") return;
+          const judgement = readParameters(query);
+          // previews of messages open a link without the parameters that its buttons add
+          if (Object.values(judgement).every((part) => part === null)) throw unprocessable(NO_JUDGEMENT);
+          await submitFeedback(deps, token, judgement, true);
         }),
     }),
     route({
@@ -87,7 +91,7 @@ export function feedbackTokenRoutes(deps: TraceDeps): Route[] {
       ...v1("/feedback/tokens/:token"),
       permission: "public",
       publicBecause,
-      summary: "Submit feedback by a token",
+      summary: "Submit feedback by a token, as JSON or as an HTML form",
       params: schema.tokenParams,
       body: schema.submitBody,
       out: { 200: [schema.acknowledgement, "text/html"] },
@@ -95,12 +99,20 @@ export function feedbackTokenRoutes(deps: TraceDeps): Route[] {
       handler: ({ params, body, c }) =>
         answer(c, async () => {
           const type = c.req.header("content-type") ?? "";
-          if (type !== "" && !/json|^text\/plain/i.test(type)) throw new AppError(415, "The body must be JSON.");
-          await submitFeedback(deps, await validToken(deps, params.token), body, false);
+          const isForm = FORM.test(type);
+          if (type !== "" && !isForm && !/json|^text\/plain/i.test(type))
+            throw new AppError(415, "The body must be JSON, or a form as application/x-www-form-urlencoded.");
+          const judgement = isForm ? readParameters(schema.submitQuery.parse(await readForm(c))) : body;
+          await submitFeedback(deps, await validToken(deps, params.token), judgement, false);
         }),
     }),
   ];
 }
+
+const FORM = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
+const NO_JUDGEMENT = "Nothing was recorded: add score, value, comment or correction to the link, such as ?score=1.";
+
+const readForm = async (c: Context) => Object.fromEntries(new URLSearchParams(await c.req.text()));
 
 /** Headers for all responses, successful or not: readable by pages of any origin, never cached. */
 const HEADERS = { "Access-Control-Allow-Origin": "*", "Cache-Control": "no-store", Vary: "Accept" };

@@ -110,11 +110,29 @@ test("POST also accepts metadata, and null for omitted fields", async () => {
     correction: { a: [1] },
     feedback_source: { type: "api", metadata: { page: "/home" } },
   });
-  expect((await call("POST", path, "score=1", { "Content-Type": "application/x-www-form-urlencoded" })).status).toBe(
-    415,
-  );
+  expect((await call("POST", path, "<a/>", { "Content-Type": "application/xml" })).status).toBe(415);
   expect((await call("POST", path, "{")).status).toBe(400);
   expect(await feedback()).toHaveLength(1);
+});
+
+test("an HTML form is a judgement, whose fields are those of a link", async () => {
+  const { path, feedback } = await issue();
+  const form = { "Content-Type": "application/x-www-form-urlencoded", Accept: "text/html" };
+  const sent = await call("POST", path, "score=1&comment=tr%C3%A8s+bien&value=&button=x", form);
+  expect([sent.status, sent.text]).toEqual([200, expect.stringContaining("Thank you")]);
+  expect(await feedback()).toMatchObject([{ score: 1, comment: "très bien" }]);
+  expect((await call("POST", path, "score=high", form)).status).toBe(422);
+  expect((await call("POST", path, `comment=${"x".repeat(70_000)}`, form)).status).toBe(413);
+  expect(await feedback()).toHaveLength(1);
+});
+
+test("a link without a judgement, as previews open it, records nothing and says what is missing", async () => {
+  const { path, feedback } = await issue();
+  for (const query of ["", "?", "?score=", "?utm_source=chat"]) {
+    const opened = await call("GET", `${path}${query}`, undefined, { Accept: "text/html" });
+    expect([query, opened.status, opened.text]).toEqual([query, 422, expect.stringContaining("?score=1")]);
+  }
+  expect(await feedback()).toEqual([]);
 });
 
 test("query parameters are parsed as numbers, booleans or text", async () => {

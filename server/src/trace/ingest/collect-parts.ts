@@ -13,13 +13,25 @@ export interface Collected {
   feedback: string[];
 }
 
+/** What is known of a request's earlier portions. */
+export interface Earlier {
+  /** Runs that were created by them, as `post.<id>`. */
+  created: Set<string>;
+  /** Names of runs whose objects were too large: `post.<id>`. Their fields are left out. */
+  refused: Set<string>;
+}
+
 /**
  * Assembles parts. Parts of several runs may be interleaved, and a field may precede its run; creates are moved before
- * updates.
+ * updates. Fields of a run that an earlier portion created are an update.
  * @param structure counts the elements of all parts, before any is decoded
  * @throws 422 for a part with an invalid name, 400 for a run whose object is not JSON
  */
-export function collectParts(parts: readonly Part[], structure: JsonStructure): Collected {
+export function collectParts(
+  parts: readonly Part[],
+  structure: JsonStructure,
+  { created, refused }: Earlier = { created: new Set(), refused: new Set() },
+): Collected {
   const collected: Collected = { messages: [], attachments: [], feedback: [] };
   const open = new Map<string, { message: RunMessage; complete: boolean }>();
   for (const { name, content } of parts) if (!name.startsWith("attachment.")) structure.next().add(content);
@@ -37,8 +49,13 @@ export function collectParts(parts: readonly Part[], structure: JsonStructure): 
     } else if (event === "post" || event === "patch") addRunPart(open, event, id, rest, part);
     else throw badName(part.name);
   }
-  for (const { message, complete } of open.values()) {
-    if (!complete && message.kind === "post") throw unprocessable(`the part post.${message.id} is missing`);
+  for (const [key, { message, complete }] of open) {
+    if (refused.has(key)) continue;
+    if (message.kind === "post") {
+      if (complete) created.add(key);
+      else if (created.has(key)) message.kind = "patch";
+      else throw unprocessable(`the part ${key} is missing, or comes too long after its fields`);
+    }
     collected.messages.push(message);
   }
   collected.messages.sort((a, b) => Number(a.kind === "patch") - Number(b.kind === "patch"));

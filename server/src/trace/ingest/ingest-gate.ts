@@ -147,7 +147,7 @@ export class IngestGate {
       },
     });
     reservation.isWanted = () => this.#queue.isWaitedFor || this.#huge.isWaitedFor;
-    const stored = deferred<void>();
+    let stored = deferred<void>();
     reservation.turnToDecode = async () => {
       if (isLarge(reservation)) {
         const previous = this.#large;
@@ -156,11 +156,16 @@ export class IngestGate {
       }
       await this.#turnToDecode(tenantId);
     };
+    const endTurn = () => {
+      if (isLarge(reservation)) this.#afterLarge(reservation.used + reservation.weight);
+      stored.resolve();
+      stored = deferred();
+    };
+    reservation.endTurn = endTurn;
     try {
       return await work(reservation);
     } finally {
-      if (isLarge(reservation)) this.#afterLarge(reservation.used + reservation.weight);
-      stored.resolve();
+      endTurn();
       this.#dense -= dense;
       slot.leave();
     }
@@ -195,6 +200,8 @@ export class Reservation {
   isWanted: () => boolean = () => false;
   /** Resolves when the body, which has been read, may be decoded. */
   turnToDecode: () => Promise<void> = () => Promise.resolve();
+  /** Lets other bodies be decoded before the rest of this one, which has not been read. */
+  endTurn: () => void = () => {};
   readonly #grow: { more: (bytes: number) => void; dense: (bytes: number) => void };
   #used = 0;
   #weight = 0;
@@ -217,6 +224,12 @@ export class Reservation {
     const more = this.#used - this.bytes;
     this.#grow.more(more);
     this.bytes += more;
+  }
+
+  /** Accounts for bytes that are still in memory, after the others were stored. What was reserved stays so. */
+  keep(bytes: number): void {
+    this.#used = bytes;
+    this.#weight = 0;
   }
 
   /** Estimated memory of the body's elements when it is decoded, besides its bytes. */

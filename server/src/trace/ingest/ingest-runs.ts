@@ -38,13 +38,13 @@ const SHOWN = 5;
 /** Rejected items of a request, of which the first ones are named: an error for each would take more than the items. */
 export class RejectedItems {
   count = 0;
-  #malformed = 0;
+  readonly #statuses = new Set<number>();
   readonly #first: { what: string; error: AppError }[] = [];
 
   /** @param what names the item: `run <id>` */
   add(what: string, error: AppError): void {
     this.count++;
-    if (error.status === 400) this.#malformed++;
+    this.#statuses.add(error.status);
     if (this.#first.length < SHOWN) this.#first.push({ what, error });
   }
 
@@ -54,8 +54,11 @@ export class RejectedItems {
     if (total === 1) return first!.error;
     const shown = this.#first.map(({ what, error }) => `${what}: ${error.message}`).join("; ");
     const more = this.count > SHOWN ? `; and ${this.count - SHOWN} more` : "";
-    const status = this.#malformed === this.count ? 400 : 422;
-    return new AppError(status, `${this.count} of ${total} were rejected, the others were stored. ${shown}${more}`);
+    const [status = 422, another] = this.#statuses;
+    return new AppError(
+      another === undefined ? status : 422,
+      `${this.count} of ${total} were rejected, the others were stored. ${shown}${more}`,
+    );
   }
 }
 

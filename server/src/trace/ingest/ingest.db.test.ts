@@ -377,3 +377,8 @@ async function insertsSoFar(): Promise<number> {
   const metric = platform.deps.metrics.registry.getSingleMetric("heddle_ingest_inserts_total")!;
   return (await metric.get()).values[0]!.value;
 }
+
+test("a session_id that names a conversation is refused with the place for it", async () => {
+  const { status, text } = await call("POST", "/runs", sampleRun(uuid7(), { session_id: "chat-17" }));
+  expect([status, text]).toEqual([422, expect.stringMatching(/session_id: must be a UUID.*project.*extra\.metadata/)]);
+});

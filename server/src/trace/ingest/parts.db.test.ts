@@ -1,6 +1,6 @@
 /** Attachments and feedback sent with runs, and rejected parts of a request. */
 import { randomUUID } from "node:crypto";
-import { gzipSync } from "node:zlib";
+import { deflateSync, gzipSync } from "node:zlib";
 
 import { compress as zstd } from "@mongodb-js/zstd";
 import { expect, test } from "vitest";
@@ -145,10 +145,15 @@ test("rejects bodies that are malformed, too large or in an unknown encoding", a
   const id = uuid7();
   const part = { name: `post.${id}`, content: JSON.stringify(sampleRun(id)) };
   const small = await testTracePlatform({ HEDDLE_TRACE_MAX_BODY_BYTES: "100000" }, {});
-  const { body, type } = multipart([part, { name: `post.${id}.inputs`, content: `"${"x".repeat(200_000)}"` }]);
+  const other = uuid7();
+  const { body, type } = multipart([
+    { name: `post.${other}`, content: JSON.stringify(sampleRun(other)) },
+    { name: `post.${other}.inputs`, content: `"${"x".repeat(200_000)}"` },
+  ]);
   for (const [packed, encoding] of [
     [gzipSync(body), "gzip"],
     [await zstd(body), "zstd"],
+    [deflateSync(body), "deflate"],
     [body, "identity"],
   ] as const) {
     const headers = { "Content-Type": type, "Content-Encoding": encoding };
@@ -157,17 +162,20 @@ test("rejects bodies that are malformed, too large or in an unknown encoding", a
       const answer = await small.call("POST", "/runs/multipart", packed, sent);
       expect([answer.status, answer.json]).toEqual([
         413,
-        {
-          error: "The request body is larger than 100000 bytes (HEDDLE_TRACE_MAX_BODY_BYTES).",
-        },
+        { error: `The part "post.${other}.inputs" is larger than 100000 bytes (HEDDLE_TRACE_MAX_BODY_BYTES).` },
       ]);
     }
   }
-  const bomb = gzipSync(Buffer.alloc(300 * 1024 * 1024));
-  const before = process.memoryUsage().rss;
-  const headers = { "Content-Type": type, "Content-Encoding": "gzip" };
-  expect((await call("POST", "/runs/multipart", bomb, headers)).status).toBe(413);
-  expect(process.memoryUsage().rss - before).toBeLessThan(250 * 1024 * 1024);
+  const zeros = Buffer.alloc(300 * 1024 * 1024);
+  for (const [bomb, encoding] of [
+    [gzipSync(zeros), "gzip"],
+    [deflateSync(zeros), "deflate"],
+  ] as const) {
+    const before = process.memoryUsage().rss;
+    const headers = { "Content-Type": type, "Content-Encoding": encoding };
+    expect((await call("POST", "/runs/multipart", bomb, headers)).status).toBe(413);
+    expect(process.memoryUsage().rss - before).toBeLessThan(250 * 1024 * 1024);
+  }
 
   const whole = multipart([part]);
   const cut = whole.body.subarray(0, whole.body.length - 30);
@@ -176,6 +184,7 @@ test("rejects bodies that are malformed, too large or in an unknown encoding", a
     await call("POST", "/runs/multipart", "", { "Content-Type": whole.type }),
     await send([part], (b) => b, "gzip"),
     await send([part], (b) => b, "zstd"),
+    await send([part], (b) => deflateSync(b).subarray(0, -6), "deflate"),
     await send([part], (b) => b, "br"),
     await call("POST", "/runs/multipart", {}),
     await send([{ name: "unknown.thing", content: "{}" }]),
@@ -183,6 +192,75 @@ test("rejects bodies that are malformed, too large or in an unknown encoding", a
     await send([{ ...part, type: "application/json; length=3", length: "none" }]),
     await send([{ name: `post.${id}.inputs`, content: "{}" }]),
   ].map(({ status }) => status);
-  expect(statuses).toEqual([400, 400, 400, 400, 415, 415, 422, 422, 400, 422]);
+  expect(statuses).toEqual([400, 400, 400, 400, 400, 415, 415, 422, 422, 400, 422]);
   expect(await stored(id)).toBeUndefined();
+});
+
+/** A body as it arrives at a socket. */
+const arriving = (body: Buffer) =>
+  ReadableStream.from(
+    Array.from({ length: Math.ceil(body.length / 16_384) }, (_, n) => body.subarray(n * 16_384, (n + 1) * 16_384)),
+  );
+
+test("a body above the limit is stored part by part: a large run costs no small one", async () => {
+  const small = await testTracePlatform({ HEDDLE_TRACE_MAX_BODY_BYTES: "100000" }, {});
+  const ids = Array.from({ length: 8 }, () => uuid7());
+  const [large, huge] = [ids[3]!, ids[5]!];
+  const text = (length: number) => JSON.stringify({ text: "x".repeat(length) });
+  const parts: TestPart[] = ids.flatMap((id) => [
+    {
+      name: `post.${id}`,
+      content: JSON.stringify(sampleRun(id, id === huge ? { serialized: { x: "y".repeat(110_000) } } : {})),
+    },
+    { name: `post.${id}.inputs`, content: text(id === large ? 110_000 : 15_000) },
+    { name: `post.${id}.outputs`, content: text(1000) },
+    { name: `attachment.${id}.file`, content: "file", type: "text/plain" },
+    { name: `feedback.${id}`, content: JSON.stringify({ id: uuid7(), run_id: id, trace_id: id, key: "k", score: 1 }) },
+  ]);
+  for (const isDeclared of [true, false]) {
+    for (const [pack, encoding] of [
+      [(b: Buffer) => b, undefined],
+      [gzipSync, "gzip"],
+    ] as const) {
+      const { body, type } = multipart(
+        parts.map((part): TestPart => ({ ...part, length: isDeclared ? "header" : "none" })),
+      );
+      const headers = { "Content-Type": type, ...(encoding && { "Content-Encoding": encoding }) };
+      const answer = await small.call("POST", "/runs/multipart", arriving(pack(body)), headers);
+      expect(answer.status).toBe(413);
+      expect(answer.json.error).toContain("2 of 16 were rejected, the others were stored");
+      expect(answer.json.error).toContain(`run ${large}: The part "post.${large}.inputs" is larger than 100000 bytes`);
+      expect(answer.json.error).toContain(`run ${huge}: The part "post.${huge}" is larger than 100000 bytes`);
+    }
+  }
+  for (const id of ids) {
+    const run = await small.call("GET", `/runs/${id}`);
+    if (id === huge) {
+      expect(run.status).toBe(404);
+      continue;
+    }
+    expect([run.status, run.json.outputs]).toEqual([200, { text: "x".repeat(1000) }]);
+    // a field that is too large is missing, not its run
+    expect(run.json.inputs?.text?.length ?? 0).toBe(id === large ? 0 : 15_000);
+    expect(Object.keys(run.json.s3_urls ?? {})).toEqual(["attachment.file"]);
+  }
+  expect(await small.sql`select 1 from feedback where run_id in ${small.sql(ids)}`).toHaveLength(8);
+});
+
+test("a body of more than four times the limit is refused where it exceeds that", async () => {
+  const small = await testTracePlatform({ HEDDLE_TRACE_MAX_BODY_BYTES: "100000" }, {});
+  const ids = Array.from({ length: 30 }, () => uuid7());
+  const { body, type } = multipart(
+    ids.flatMap((id) => [
+      { name: `post.${id}`, content: JSON.stringify(sampleRun(id)) },
+      { name: `post.${id}.inputs`, content: JSON.stringify({ text: "x".repeat(20_000) }) },
+    ]),
+  );
+  const answer = await small.call("POST", "/runs/multipart", arriving(body), { "Content-Type": type });
+  expect([answer.status, answer.json.error]).toEqual([
+    413,
+    "The request body is larger than 400000 bytes (HEDDLE_TRACE_MAX_BODY_BYTES). What came before that was stored.",
+  ]);
+  expect((await small.call("GET", `/runs/${ids[0]!}`)).status).toBe(200);
+  expect((await small.call("GET", `/runs/${ids[29]!}`)).status).toBe(404);
 });

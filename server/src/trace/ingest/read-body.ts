@@ -1,4 +1,4 @@
-import { createGunzip } from "node:zlib";
+import { createGunzip, createInflate, type Gunzip, type Inflate } from "node:zlib";
 
 import { Decompress as ZstdDecompress } from "fzstd";
 
@@ -12,7 +12,7 @@ import type { Reservation } from "./ingest-gate.ts";
 import { ZstdFrames } from "./zstd-frames.ts";
 
 /** Supported Content-Encodings, as worded in the 415 error. */
-const ENCODINGS = "identity, gzip and zstd";
+const ENCODINGS = "identity, gzip, deflate and zstd";
 
 /** Chunk size for fzstd, which keeps a window of its output and decompresses each chunk at once. */
 const ZSTD_STEP = 128 * 1024;
@@ -24,11 +24,11 @@ const ZSTD_WINDOW = 8 * 1024 * 1024;
  * kilobytes can decompress to gigabytes.
  * @throws 413 beyond `maxBytes`, 400 for invalid compressed data, 415 for another encoding
  */
-async function* readBody(
+export async function* readBody(
   request: Request,
   maxBytes: number,
   reservation: Reservation,
-  structure: NewStructure | undefined,
+  structure?: NewStructure,
 ): AsyncGenerator<Buffer> {
   const encoding = (request.headers.get("content-encoding") ?? "identity").trim().toLowerCase();
   const count = counter(maxBytes, reservation);
@@ -159,8 +159,9 @@ type Unpacker = (body: AsyncIterable<Uint8Array>, count: Count, maxBytes: number
 
 const UNPACKERS: Record<string, Unpacker> = {
   identity,
-  gzip,
-  "x-gzip": gzip,
+  gzip: zlib("gzip", createGunzip),
+  "x-gzip": zlib("gzip", createGunzip),
+  deflate: zlib("deflate", createInflate),
   zstd,
 };
 
@@ -171,41 +172,43 @@ async function* identity(body: AsyncIterable<Uint8Array>, count: Count): AsyncGe
   }
 }
 
-async function* gzip(body: AsyncIterable<Uint8Array>, count: Count): AsyncGenerator<Buffer> {
-  const gunzip = createGunzip();
-  const feeding = feed(body, gunzip);
-  try {
-    for await (const chunk of gunzip) {
-      count((chunk as Buffer).byteLength);
-      yield chunk as Buffer;
+function zlib(encoding: string, create: () => Gunzip | Inflate): Unpacker {
+  return async function* (body, count) {
+    const unpacked = create();
+    const feeding = feed(body, unpacked);
+    try {
+      for await (const chunk of unpacked) {
+        count((chunk as Buffer).byteLength);
+        yield chunk as Buffer;
+      }
+      await feeding;
+    } catch (error) {
+      throw error instanceof AppError ? error : cannotUnpack(encoding, error);
+    } finally {
+      unpacked.destroy();
+      await feeding.catch(() => {});
     }
-    await feeding;
-  } catch (error) {
-    throw error instanceof AppError ? error : cannotUnpack("gzip", error);
-  } finally {
-    gunzip.destroy();
-    await feeding.catch(() => {});
-  }
+  };
 }
 
-async function feed(body: AsyncIterable<Uint8Array>, gunzip: ReturnType<typeof createGunzip>): Promise<void> {
+async function feed(body: AsyncIterable<Uint8Array>, unpacked: Gunzip | Inflate): Promise<void> {
   try {
     for await (const chunk of body) {
-      if (gunzip.destroyed) return;
-      if (!gunzip.write(chunk)) {
+      if (unpacked.destroyed) return;
+      if (!unpacked.write(chunk)) {
         await new Promise<void>((resolve) => {
           // both are removed: the listeners of "close" would add up
           const settle = () => {
-            gunzip.off("drain", settle).off("close", settle);
+            unpacked.off("drain", settle).off("close", settle);
             resolve();
           };
-          gunzip.on("drain", settle).on("close", settle);
+          unpacked.on("drain", settle).on("close", settle);
         });
       }
     }
-    gunzip.end();
+    unpacked.end();
   } catch (error) {
-    gunzip.destroy(coerceError(error));
+    unpacked.destroy(coerceError(error));
   }
 }
 

@@ -21,14 +21,38 @@ const HEAD_END = Buffer.from("\r\n\r\n");
  * @throws 400 for a body that does not match its Content-Type, 415 for another Content-Type
  */
 export function readMultipart(contentType: string, body: Buffer): Part[] {
+  return scanParts(body, multipartDelimiter(contentType), true).parts;
+}
+
+/** @returns the delimiter of the parts. @throws 415 for another Content-Type */
+export function multipartDelimiter(contentType: string): Buffer {
   const boundary = /^multipart\/form-data\s*;.*?boundary=(?:"([^"]{1,70})"|([^\s;]{1,70}))/i.exec(contentType);
   if (!boundary) throw new AppError(415, "Content-Type must be multipart/form-data with a boundary");
-  const delimiter = Buffer.from(`\r\n--${boundary[1] ?? boundary[2]!}`);
+  return Buffer.from(`\r\n--${boundary[1] ?? boundary[2]!}`);
+}
+
+export interface Scanned {
+  parts: Part[];
+  /** Offset of the delimiter before the first part that is not complete. */
+  rest: number;
+  /** Name of that part, if its headers are complete. */
+  next?: string;
+  hasEnded: boolean;
+}
+
+/**
+ * Parses the complete parts of a body, or of its beginning. The beginning must contain a delimiter.
+ * @throws 400 when it is malformed, or when the whole of it ends within a part
+ */
+export function scanParts(body: Buffer, delimiter: Buffer, isWhole: boolean): Scanned {
   const parts: Part[] = [];
   let at = beginning(body, delimiter);
   for (;;) {
+    const rest = at;
     at += delimiter.length;
-    if (body[at] === DASH && body[at + 1] === DASH) return parts;
+    if (body[at] === DASH && body[at + 1] === DASH) return { parts, rest, hasEnded: true };
+    const mayContinue = !isWhole && body.length - at < MAX_HEADER_BYTES;
+    if (mayContinue && body.indexOf(HEAD_END, at) < 0) return { parts, rest, hasEnded: false };
     const head = skipPadding(body, at);
     // a part without headers begins with the empty line itself
     const headEnd = body.indexOf(HEAD_END, head - 2);
@@ -36,10 +60,14 @@ export function readMultipart(contentType: string, body: Buffer): Part[] {
     if (parts.length >= MAX_PARTS) throw unprocessable(`More than ${MAX_PARTS} parts`);
     const { declared, ...part } = readHead(body.toString("utf8", head, Math.max(head, headEnd)));
     const start = headEnd + HEAD_END.length;
+    const isCut = !isWhole && declared !== undefined && start + declared + delimiter.length > body.length;
     const end =
-      declared !== undefined && startsAt(body, delimiter, start + declared)
-        ? start + declared
+      isCut || (declared !== undefined && startsAt(body, delimiter, start + declared))
+        ? start + declared!
         : body.indexOf(delimiter, start);
+    // two bytes after a delimiter tell whether it is the last
+    if (!isWhole && (end < 0 || isCut || end + delimiter.length + 2 > body.length))
+      return { parts, rest, next: part.name, hasEnded: false };
     if (end < 0) throw broken("it ends within a part");
     if (declared !== undefined && end !== start + declared) {
       throw broken(`part ${JSON.stringify(part.name)} declares ${declared} bytes and has ${end - start}`);
@@ -53,7 +81,7 @@ const DASH = 45;
 const CR = 13;
 const LF = 10;
 
-const broken = (why: string) => new AppError(400, `The multipart body is malformed: ${why}`);
+export const broken = (why: string): AppError => new AppError(400, `The multipart body is malformed: ${why}`);
 
 const startsAt = (body: Buffer, prefix: Buffer, at: number): boolean =>
   at + prefix.length <= body.length && body.compare(prefix, 0, prefix.length, at, at + prefix.length) === 0;

@@ -96,11 +96,14 @@ function dashed(text: string): string | undefined {
   return isUuid(compact) ? compact.toLowerCase() : undefined;
 }
 
+/** Clients send a conversation's id under this name. */
+const PROJECT = ", the id of a project. The id of a conversation belongs in extra.metadata (thread_id)";
+
 function readUuid(run: Record<string, unknown>, key: string): string | undefined {
   const value = run[key];
   if (value === undefined || value === null || value === "") return undefined;
   const uuid = typeof value === "string" ? dashed(value) : undefined;
-  if (uuid === undefined) throw unprocessable(`${key}: must be a UUID`);
+  if (uuid === undefined) throw unprocessable(`${key}: must be a UUID${key === "session_id" ? PROJECT : ""}`);
   return uuid;
 }
 

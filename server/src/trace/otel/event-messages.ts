@@ -12,8 +12,9 @@ export interface InputsOutputs {
 /** Reads GenAI events, one per message (contract §2.3, rule 2). */
 export function fromEvents({ events }: OtelSpan): InputsOutputs {
   const inputMessages: Json[] = [];
-  const outputMessages: Json[] = [];
   const choices: Json[] = [];
+  // beside a choice, which is the answer, they are those of earlier turns
+  const outputMessages: Json[] = events.some(({ name }) => name === "gen_ai.choice") ? inputMessages : [];
   const result: InputsOutputs = {};
   for (const { name, attributes } of events) {
     if (name === "gen_ai.content.prompt") result.inputs = toObject(attributes["gen_ai.prompt"], "input");
@@ -30,7 +31,8 @@ export function fromEvents({ events }: OtelSpan): InputsOutputs {
     }
   }
   if (inputMessages.length > 0) result.inputs = { ...result.inputs, messages: inputMessages };
-  if (outputMessages.length > 0) result.outputs = { ...result.outputs, messages: outputMessages };
+  if (outputMessages !== inputMessages && outputMessages.length > 0)
+    result.outputs = { ...result.outputs, messages: outputMessages };
   if (choices.length > 0) result.outputs = { ...result.outputs, choices };
   return result;
 }
@@ -52,12 +54,21 @@ function eventChoice(attributes: Attributes): Json {
   const whole = parsed(attributes["gen_ai.event.content"]);
   if (isObject(whole)) return whole;
   const calls = listed(attributes, "tool_calls").map(toolCall);
+  const finish_reason = attributes["finish_reason"] ?? null;
+  if (attributes["message"] !== undefined) return { finish_reason, message: strandsMessage(attributes) };
   return {
-    finish_reason: attributes["finish_reason"] ?? null,
+    finish_reason,
     message: {
       role: attributes["message.role"] ?? "assistant",
       content: parsed(attributes["message.content"]) ?? "",
       ...(calls.length > 0 && { tool_calls: calls }),
     },
   };
+}
+
+/** Strands Agents sends a message, or only its content, as JSON text; a tool's result has the id of its call. */
+function strandsMessage({ message, id }: Attributes): Json {
+  const content = parsed(message);
+  if (isObject(content) && content["role"] !== undefined) return content;
+  return id === undefined ? { role: "assistant", content } : { role: "tool", content, tool_call_id: id };
 }

@@ -184,8 +184,10 @@ export const values: Source = {
     if (value !== undefined) return toObject(value, "input");
     const events = logfireEvents(attributes, false);
     if (events.length > 0) return { input: events };
-    const all = list(attributes["pydantic_ai.all_messages"]);
-    return all && { messages: all };
+    const request = parsed(attributes["request_data"]);
+    if (isObject(request)) return request;
+    const asked = conversation(attributes).asked;
+    return asked && asked.length > 0 ? { messages: asked } : undefined;
   },
   outputs(attributes) {
     const value = firstAttribute(
@@ -193,16 +195,35 @@ export const values: Source = {
       "output.value",
       "traceloop.entity.output",
       "gen_ai.completion",
-      "all_messages_events",
       "gen_ai.tool.call.result",
       "tool_response",
       "final_result",
     );
     if (value !== undefined) return toObject(value, "text");
     const choices = logfireEvents(attributes, true);
-    return choices.length > 0 ? { choices } : undefined;
+    if (choices.length > 0) return { choices };
+    const response = parsed(attributes["response_data"]);
+    if (isObject(response)) return logfireResponse(response);
+    const { answer } = conversation(attributes);
+    if (answer) return { messages: [answer] };
+    const events = attributes["all_messages_events"];
+    return events === undefined || list(events) ? undefined : toObject(events, "text");
   },
 };
+
+/** Logfire's instrumentation of a client has the message of an answer, or the text of a streamed one. */
+function logfireResponse({ message, ...response }: Json): Json {
+  if (message === undefined) return response;
+  return { messages: [isObject(message) ? message : { role: "assistant", content: message }], ...response };
+}
+
+/** A whole conversation of Pydantic AI, whose last message is the answer unless the agent failed. */
+function conversation(attributes: Attributes): { asked?: unknown[]; answer?: Json } {
+  const all = list(firstAttribute(attributes, "pydantic_ai.all_messages", "all_messages_events"));
+  if (!all) return {};
+  const last = all.at(-1);
+  return isObject(last) && last["role"] === "assistant" ? { asked: all.slice(0, -1), answer: last } : { asked: all };
+}
 
 function logfireEvents(attributes: Attributes, choices: boolean): Json[] {
   const events = list(attributes["events"]) ?? [];

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { gzipSync } from "node:zlib";
+import { deflateSync, gzipSync } from "node:zlib";
 
 import protobuf from "protobufjs";
 import { expect, test } from "vitest";
@@ -170,6 +170,95 @@ test("maps messages of GenAI's newer attributes and of its events", async () => 
   expect(json(events, "outputs")).toEqual({
     choices: [{ finish_reason: "stop", message: { role: "assistant", content: "Hello" } }],
   });
+});
+
+test("maps the events of Strands Agents, whose messages are JSON text", async () => {
+  const event = (name: string, attributes: Json) => ({
+    name,
+    timeUnixNano: String(START),
+    attributes: pairs(attributes),
+  });
+  const asked = [{ text: "Hi" }];
+  const call = [{ toolUse: { toolUseId: "c1", name: "look", input: { q: 1 } } }];
+  const result = [{ text: "found" }];
+  const chat = await ingestSpan(
+    { "gen_ai.operation.name": "chat" },
+    {
+      events: [
+        event("gen_ai.user.message", { content: JSON.stringify(asked) }),
+        event("gen_ai.assistant.message", { content: JSON.stringify(call) }),
+        event("gen_ai.tool.message", { content: JSON.stringify(result), id: "c1" }),
+        event("gen_ai.choice", { finish_reason: "end_turn", message: JSON.stringify([{ text: "Hello" }]) }),
+      ],
+    },
+  );
+  expect(json(chat, "inputs")).toEqual({
+    messages: [
+      { role: "user", content: asked },
+      { role: "assistant", content: call },
+      { role: "tool", content: result, tool_call_id: "c1" },
+    ],
+  });
+  expect(json(chat, "outputs")).toEqual({
+    choices: [{ finish_reason: "end_turn", message: { role: "assistant", content: [{ text: "Hello" }] } }],
+  });
+  expect(chat["outputs_preview"]).toBe("Hello");
+  const tool = await ingestSpan(
+    { "gen_ai.tool.name": "look" },
+    {
+      events: [
+        event("gen_ai.tool.message", { role: "tool", content: '{"q":1}', id: "c1" }),
+        event("gen_ai.choice", { message: JSON.stringify(result), id: "c1" }),
+      ],
+    },
+  );
+  expect(json(tool, "inputs")).toEqual({ messages: [{ role: "tool", content: { q: 1 }, tool_call_id: "c1" }] });
+  expect(json(tool, "outputs")).toEqual({
+    choices: [{ finish_reason: null, message: { role: "tool", content: result, tool_call_id: "c1" } }],
+  });
+  // an agent's answer is plain text; others send a whole message
+  for (const [message, expected] of [
+    ["It is warm.\n", { role: "assistant", content: "It is warm.\n" }],
+    ['{"role":"assistant","content":"x"}', { role: "assistant", content: "x" }],
+  ] as const) {
+    const agent = await ingestSpan({}, { events: [event("gen_ai.choice", { message })] });
+    expect(json(agent, "outputs")).toEqual({ choices: [{ finish_reason: null, message: expected }] });
+  }
+});
+
+test("maps requests and responses of Logfire's instrumentation of clients", async () => {
+  const request = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hi" }], stream: false };
+  const usage = { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 };
+  const chat = await ingestSpan({
+    "gen_ai.request.model": "gpt-4o-mini",
+    request_data: JSON.stringify(request),
+    response_data: JSON.stringify({ message: { role: "assistant", content: "Hello" }, usage }),
+  });
+  expect(chat).toMatchObject({ run_type: "llm", prompt_tokens: 7, completion_tokens: 2 });
+  expect(json(chat, "inputs")).toEqual(request);
+  expect(json(chat, "outputs")).toEqual({ messages: [{ role: "assistant", content: "Hello" }], usage });
+  const streamed = await ingestSpan({
+    request_data: JSON.stringify({ ...request, stream: true }),
+    response_data: '{"combined_chunk_content":"Hello","chunk_count":3}',
+  });
+  expect(json(streamed, "outputs")).toEqual({ combined_chunk_content: "Hello", chunk_count: 3 });
+});
+
+test("a conversation in one attribute is divided into question and answer", async () => {
+  const asked = [
+    { role: "system", content: "Be short.", "event.name": "gen_ai.system.message" },
+    { role: "user", content: "Hi", "event.name": "gen_ai.user.message" },
+  ];
+  const answer = { role: "assistant", content: "Hello", "event.name": "gen_ai.assistant.message" };
+  for (const name of ["all_messages_events", "pydantic_ai.all_messages"]) {
+    const run = await ingestSpan({ [name]: JSON.stringify([...asked, answer]) });
+    expect(json(run, "inputs")).toEqual({ messages: asked });
+    expect(json(run, "outputs")).toEqual({ messages: [answer] });
+    // an agent that failed has no answer
+    const failed = await ingestSpan({ [name]: JSON.stringify(asked) });
+    expect([json(failed, "inputs"), failed["outputs"] ?? null]).toEqual([{ messages: asked }, null]);
+  }
+  expect(json(await ingestSpan({ all_messages_events: '{"a":1}' }), "outputs")).toEqual({ a: 1 });
 });
 
 test("maps OpenInference's attributes", async () => {
@@ -537,6 +626,9 @@ test("reads protobuf, also compressed, like JSON", async () => {
     "",
     "application/x-protobuf",
   ]);
+  const deflated = { ...headers, "Content-Encoding": "deflate" };
+  expect((await call("POST", "/otel/v1/traces", deflateSync(body), deflated)).status).toBe(200);
+  expect((await call("POST", "/otel/v1/traces", deflateSync(body).subarray(0, -5), deflated)).status).toBe(400);
   expect(await stored(id)).toMatchObject({
     name: "proto",
     run_type: "llm",
@@ -548,6 +640,53 @@ test("reads protobuf, also compressed, like JSON", async () => {
     first_token_time: "2026-11-21 10:00:00.123456",
     outputs: '{"ok":true,"usage_metadata":{"input_tokens":5}}',
   });
+});
+
+test("spans arrive under every path that exporters build from an endpoint", async () => {
+  for (const path of [
+    "/otel/v1/traces",
+    "/api/v1/otel/v1/traces",
+    "/otel",
+    "/api/v1/otel",
+    "/v1/traces",
+    "/api/v1/v1/traces",
+  ]) {
+    const id = newSpan();
+    expect([path, (await call("POST", path, request(span(newTrace(), id, {})))).status]).toEqual([path, 200]);
+    expect(await stored(id)).toMatchObject({ name: "a span" });
+  }
+});
+
+test("attributes of Langfuse and MLflow are metadata, and resources choose no project", async () => {
+  const id = newSpan();
+  const body = request(
+    span(newTrace(), id, {
+      "langfuse.observation.input": "Hi",
+      "mlflow.spanInputs": '{"q":1}',
+      "langsmith.trace.session_name": "by attribute",
+    }),
+  ) as { resourceSpans: { resource: Json }[] };
+  body.resourceSpans[0]!.resource = { attributes: pairs({ "langsmith.trace.session_name": "by resource" }) };
+  expect((await call("POST", "/otel/v1/traces", body)).status).toBe(200);
+  const run = (await stored(id))!;
+  expect(run["inputs"] ?? null).toBeNull();
+  expect(json(run, "extra")["metadata"]).toMatchObject({
+    "langfuse.observation.input": "Hi",
+    "mlflow.spanInputs": '{"q":1}',
+  });
+  const project = await call("GET", "/sessions?name=by%20attribute");
+  expect(project.json.map((found: Json) => found["id"])).toEqual([run["project_id"]]);
+  expect((await call("GET", "/sessions?name=by%20resource")).json).toEqual([]);
+});
+
+test("JSON has the names and ids of OTLP: snake case is ignored, base64 ids are refused", async () => {
+  const id = newSpan();
+  const { resourceSpans } = request(span(newTrace(), id, {}));
+  expect((await call("POST", "/otel/v1/traces", { resource_spans: resourceSpans })).status).toBe(200);
+  expect(await stored(id)).toBeUndefined();
+  const inBase64 = (hex: string) => Buffer.from(hex, "hex").toString("base64");
+  const answer = await call("POST", "/otel/v1/traces", request(span(inBase64(newTrace()), inBase64(id), {})));
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("id")]);
 });
 
 test("rejects bodies that are not OTLP", async () => {

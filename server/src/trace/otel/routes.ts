@@ -48,7 +48,8 @@ export function otelRoutes(deps: TraceDeps): Route[] {
     route({
       method: "POST",
       path: "/otel/v1/traces",
-      aliases: ["/api/v1/otel/v1/traces"],
+      // exporters append /v1/traces to an endpoint, and nothing to an endpoint for traces
+      aliases: ["/api/v1/otel/v1/traces", "/otel", "/api/v1/otel", "/v1/traces", "/api/v1/v1/traces"],
       tag: "Ingest",
       permission: "runs:create",
       audit: "data",

@@ -56,7 +56,13 @@ const TABLE: [row: string, us: string, eu: string, identities: Partial<RequestId
     KEY,
     ["POST /runs/batch", "POST /api/v1/runs/batch", "POST /v1/runs/batch/"],
   ],
-  ["otel-traces.key", "2000/10", "2000/10", KEY, ["POST /otel/v1/traces", "POST /api/v1/otel/v1/traces"]],
+  [
+    "otel-traces.key",
+    "2000/10",
+    "2000/10",
+    KEY,
+    ["POST /otel/v1/traces", "POST /api/v1/otel/v1/traces", "POST /otel", "POST /v1/traces", "POST /api/v1/v1/traces"],
+  ],
   [
     "charts.key",
     "750/600",
@@ -118,7 +124,13 @@ const TABLE: [row: string, us: string, eu: string, identities: Partial<RequestId
   ],
   ["default.key", "1000/10", "1000/10", KEY, ["GET /", "GET /sessions", "GET /runs", "PUT /nothing/here"]],
   ["default.user", "1000/10", "1000/10", USER, ["GET /sessions", "POST /runs", "POST /runs/batch", "GET /examples"]],
-  ["public-download", "5000/60", "5000/60", {}, ["GET /public/download", "GET /api/v1/public/download/x"]],
+  [
+    "public-download",
+    "5000/60",
+    "5000/60",
+    {},
+    ["GET /public/download", "GET /api/v1/public/download/x", "GET /attachments/x", "HEAD /api/v1/attachments/x"],
+  ],
   ["runs-stats.key", "1/10", "20/10", KEY, ["POST /runs/stats", "GET /api/v1/runs/stats", "POST /v2/runs/stats"]],
   ["public", "100/60", "100/60", {}, ["GET /", "POST /runs", "GET /repos", "GET /auth/public", `GET /runs/${UUID}`]],
 ];
@@ -156,6 +168,7 @@ test.each<[string, Partial<RequestIdentities>, string[]]>([
   ["POST /feedback/tokens", KEY, ["default.key"]],
   ["DELETE /feedback", KEY, ["default.key"]],
   ["GET /otel/v1/traces", KEY, ["default.key"]],
+  ["POST /otel/v1/logs", KEY, ["default.key"]],
   ["GET /sessions", KEY, ["default.key"]],
   ["GET /charts", KEY, ["default.key"]],
   ["POST /org-charts", KEY, ["default.key"]],

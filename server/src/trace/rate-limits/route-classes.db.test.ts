@@ -35,6 +35,7 @@ const CLASSES: Record<string, string[]> = {
   // rows of addresses, which count requests without a key too
   health: ["GET /api/v1/ok", "GET /api/v1/ready", "GET /api/v1/readyz", "GET /api/v1/livez"],
   info: ["GET /api/v1/info/health", "GET /api/v1/info"],
+  "public-download": ["GET /api/v1/attachments/:token"],
 };
 
 const DEFAULT = "default.key default.user";
@@ -77,10 +78,10 @@ test("the aliases of a route count in the rows of its path", () => {
   }
 });
 
-test("without a key or a user, only health and info have their own rows", () => {
+test("without a key or a user, only health, info and downloads have their own rows", () => {
   for (const { method, path } of routes) {
     const rows = chosenRows(method, path, { key: false, user: false });
-    const own = ["health", "info"].find((name) => CLASSES[name]!.includes(`${method} ${path}`));
+    const own = ["health", "info", "public-download"].find((name) => CLASSES[name]!.includes(`${method} ${path}`));
     expect([method, path, rows]).toEqual([method, path, own ?? "public"]);
   }
 });

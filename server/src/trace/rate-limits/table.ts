@@ -107,7 +107,12 @@ export const RULES: readonly Rule[] = [
     rows: [row("runs-batch.key", "key", "High throughput", [2000, 10])],
   },
   {
-    match: [{ method: "POST", kind: "exact", path: "/otel/v1/traces" }],
+    // the others are aliases: /traces is /v1/traces without its version
+    match: ["/otel/v1/traces", "/otel", "/traces", "/v1/traces"].map((path) => ({
+      method: "POST",
+      kind: "exact",
+      path,
+    })),
     rows: [row("otel-traces.key", "key", "Run ingest", [2000, 10])],
   },
   {
@@ -164,7 +169,11 @@ export const RULES: readonly Rule[] = [
     rows: [row("examples.key", "key", "Examples", [5000, 60])],
   },
   {
-    match: [{ kind: "prefix", path: "/public/download" }],
+    // files of runs and examples are downloaded by links to /attachments
+    match: [
+      { kind: "prefix", path: "/public/download" },
+      { method: "GET", kind: "prefix", path: "/attachments" },
+    ],
     rows: [row("public-download", "ip", "Public download", [5000, 60])],
   },
   {

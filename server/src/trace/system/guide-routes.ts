@@ -28,10 +28,11 @@ table { border-collapse: collapse; display: block; overflow: auto; } th, td { te
 
 /** Serves the documents as pages, so that they are available without internet access. */
 export function guideRoutes(): Route[] {
-  const links = Object.entries(GUIDES).map(([name, title]) => `<a href="/docs/${name}">${title}</a>`);
+  // relative, for installations below a prefix of their address
+  const links = Object.entries(GUIDES).map(([name, title]) => `<a href="../docs/${name}">${title}</a>`);
   const page = (title: string, content: string): string =>
     `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title><style>${STYLE}</style><nav><a href="/docs">API</a> · ${links.join(" · ")}</nav><main>${content}</main></html>`;
+<title>${title}</title><style>${STYLE}</style><nav><a href="../docs">API</a> · ${links.join(" · ")}</nav><main>${content}</main></html>`;
   const blocks = inlineBlocks(page("", ""));
   return Object.entries(GUIDES).map(([name, title]) =>
     route({

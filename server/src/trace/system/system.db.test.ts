@@ -126,6 +126,19 @@ test("links that clients build from the platform's URL lead to the console", asy
   expect((await call("GET", "/o/t/a%0Ab")).status).toBe(400);
 });
 
+test("downloads and reports of the hosted service are 404 with the path to use instead", async () => {
+  for (const [method, path, instead] of [
+    ["GET", "/public/download", "/api/v1/attachments/{token}"],
+    ["GET", "/api/v1/public/download/x/y", "/api/v1/attachments/{token}"],
+    ["POST", "/v1/metadata/submit", "extra.metadata"],
+    ["POST", "/api/v1/metadata/submit", "extra.metadata"],
+    ["POST", "/x/v1/metadata/submit", "extra.metadata"],
+  ] as const) {
+    const { status, text } = await call(method, path);
+    expect([path, status, text]).toEqual([path, 404, expect.stringContaining(instead)]);
+  }
+});
+
 test("removed endpoints are 410", async () => {
   expect((await call("GET", "/feedback/formulas?dataset_id=x")).status).toBe(410);
   expect((await call("POST", "/feedback/formulas", {})).status).toBe(410);
@@ -139,6 +152,12 @@ test("the OpenAPI document links the guides, which are HTML pages", async () => 
     const page = await call("GET", url);
     expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=UTF-8"]);
     expect(page.text).toMatch(/<h1 id="[\w-]+">/);
+    // below a prefix that a proxy strips
+    const targets = [...page.text.matchAll(/<a href="([^"#]*)/g)]
+      .map(([, target]) => new URL(target!, `http://host/prefix${url}`))
+      .filter(({ host }) => host === "host");
+    expect(targets.map(({ pathname }) => pathname)).toContain("/prefix/docs");
+    expect(targets.filter(({ pathname }) => !pathname.startsWith("/prefix/docs"))).toEqual([]);
   }
   expect((await call("GET", "/docs/nothing")).status).toBe(404);
 });
