@@ -302,8 +302,9 @@ export class World {
         this.publicTokens.push(...(own["share_token"] ?? []), ...(own["token"] ?? []));
         this.ids[server] = own;
         // without links that anyone may use who has them
-        const { share_token: _shared, token: _feedback, ...ids } = await fill(b, MARKS.b);
-        this.foreignIds.push(...Object.values(ids).flat());
+        const links = new Set(["share_token", "token"]);
+        const ids = Object.entries(await fill(b, MARKS.b)).filter(([name]) => !links.has(name));
+        this.foreignIds.push(...ids.flatMap(([, each]) => each));
         if (server === "control") await this.#fillControl(app, a, b);
       }
     }
