@@ -185,7 +185,7 @@ test("middleware that holds bodies leaves them as they were sent, and routes dec
   mountRoutes(held, routes, openGuard, limits);
   const send = async (path: string, body: Buffer | string, encoding: string) => {
     const headers = { "content-type": "application/json", "content-encoding": encoding };
-    const response = await held.request(path, { method: "POST", headers, body });
+    const response = await held.request(path, { method: "POST", headers, body: Uint8Array.from(Buffer.from(body)) });
     return [response.status, await response.text()];
   };
   const json = JSON.stringify({ a: "x".repeat(90_000) });
