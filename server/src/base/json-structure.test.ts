@@ -29,7 +29,7 @@ function countValue(value: unknown, depth = 1): { weight: number; depth: number 
     let order = "";
     for (const name of Array.isArray(inner) ? [] : Object.keys(inner)) {
       order += `${name}\n`;
-      if (names.has(name) && !orders.has(order)) total.weight += 192;
+      if (names.has(name) && !orders.has(order)) total.weight += 256;
       names.add(name);
       orders.add(order);
     }

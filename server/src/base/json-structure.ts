@@ -20,7 +20,7 @@ const NAME = 112;
  * A known name after names that it has not followed before: V8 describes each order of names once more. That takes a
  * hundred bytes, but also microseconds.
  */
-const ORDER = 192;
+const ORDER = 256;
 
 /** A body may take twice the largest body's size in memory, besides its bytes; small limits allow this much. */
 const LEAST = 4 * 1024 * 1024;

@@ -12,6 +12,7 @@ import { unauthorized } from "../errors.ts";
 import { createLog } from "../log.ts";
 import { BodyGate } from "./body-gate.ts";
 import { errorHandler } from "./errors.ts";
+import { holdBodies } from "./hold-body.ts";
 import { mountRoutes, route } from "./route.ts";
 
 const gate = new BodyGate({ bodyMemoryMb: 1, maxBodyBytes: 1000 });
@@ -172,5 +173,33 @@ test("decompresses JSON bodies, counts what they unpack to, and rejects broken a
   expect((await send(Uint8Array.from(Buffer.from("{}")), "gzip"))[0]).toBe(400);
   expect((await send(packed(5), "br"))[0]).toBe(415);
   expect(await send(Uint8Array.from(Buffer.from(text(3))), "identity")).toEqual([200, '{"length":3}']);
+  expect(gate.used).toBe(0);
+});
+
+test("middleware that holds bodies leaves them as they were sent, and routes decompress them within the limits", async () => {
+  const held = new Hono();
+  held.onError(errorHandler("text", createLog("silent")));
+  const limits = { maxBytes: 100_000, setting: "HEDDLE_MAX_BODY_BYTES", gate };
+  held.use(holdBodies(limits));
+  held.post("/own", async (c) => c.body(await c.req.arrayBuffer()));
+  mountRoutes(held, routes, openGuard, limits);
+  const send = async (path: string, body: Buffer | string, encoding: string) => {
+    const headers = { "content-type": "application/json", "content-encoding": encoding };
+    const response = await held.request(path, { method: "POST", headers, body: Uint8Array.from(Buffer.from(body)) });
+    return [response.status, await response.text()];
+  };
+  const json = JSON.stringify({ a: "x".repeat(90_000) });
+  expect(await send("/echo", gzipSync(json), "gzip")).toEqual([200, '{"length":90000}']);
+  expect(await send("/echo", deflateSync(json), "deflate")).toEqual([200, '{"length":90000}']);
+  expect(await send("/echo", json, "identity")).toEqual([200, '{"length":90000}']);
+  expect(await send("/echo", json, "br")).toEqual([415, expect.stringContaining("br is not supported")]);
+  expect(await send("/echo", "{}", "gzip")).toEqual([400, "The request body is not validly compressed."]);
+  expect(await send("/echo", gzipSync("x".repeat(200_000)), "gzip")).toEqual([413, expect.anything()]);
+  expect(await send("/echo", gzipSync(`{"a":${"[".repeat(2000)}${"]".repeat(2000)}}`), "gzip")).toEqual([
+    422,
+    expect.stringContaining("1000 levels"),
+  ]);
+  expect(await send("/json", gzipSync(json), "gzip")).toEqual([413, expect.anything()]);
+  expect((await send("/own", gzipSync(json), "gzip"))[0]).toBe(200);
   expect(gate.used).toBe(0);
 });

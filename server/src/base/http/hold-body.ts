@@ -77,12 +77,16 @@ export function holdBody(
   const length = Number(declared ?? 0);
   const tooLarge = () => new BodyTooLargeError(maxBytes, setting);
   if (length > maxBytes) throw tooLarge();
-  if (c.get(HELD) === true || !hasBody(c, declared)) return undefined;
-  c.set(HELD, true);
+  if (!hasBody(c, declared)) return undefined;
   const format = isJson ? compression(c) : undefined;
+  if (c.get(HELD) === true) {
+    if (format) unpackHeld(c, format, { maxBytes, tooLarge, isPublic });
+    return undefined;
+  }
+  c.set(HELD, true);
   const known: Known = { limit: { maxBytes, setting, maxDepth: MAX_DEPTH }, isCounted: false, use: async () => {} };
   c.set(STRUCTURE, known);
-  if (!isPublic && declared !== undefined && length <= SMALL_BYTES && !format) {
+  if (!isPublic && declared !== undefined && length <= SMALL_BYTES && !c.req.header("content-encoding")) {
     const release = () => gate.budget.give(length);
     return gate.budget.take(length) ? release : gate.reserve(length).then(() => release);
   }
@@ -98,6 +102,18 @@ export function holdBody(
   refuse = fail;
   c.req.raw = new Request(raw, { body, duplex: "half" } as RequestInit);
   return () => reservation.end();
+}
+
+/** Decompresses a body for a route: middleware holds it, and the project's own code was to read it as it was sent. */
+function unpackHeld(c: Context, format: CompressionFormat, limits: Omit<CountedLimits, "structure">): void {
+  const { raw } = c.req;
+  const known = c.get(STRUCTURE) as Known | undefined;
+  if (!known || raw.bodyUsed || !raw.body) return;
+  known.isCounted = true;
+  const held: BodyReservation = { use: known.use, arrived() {}, end() {} };
+  const open = () => decompressed(raw.body!, format);
+  const { body } = counted(open, { ...limits, structure: new JsonStructure(known.limit) }, held, true);
+  c.req.raw = new Request(raw, { body, duplex: "half" } as RequestInit);
 }
 
 /** Middleware that holds the bodies of all requests behind it. */

@@ -1,7 +1,7 @@
 import type { Sql } from "../../base/db/connect.ts";
 import { GroupCommit } from "../../base/db/group-commit.ts";
 import { conflict } from "../../base/errors.ts";
-import { type FeedbackKey, type NewFeedback, upsertFeedback } from "./sql.ts";
+import { type NewFeedback, upsertFeedback, type WrittenFeedback } from "./sql.ts";
 
 /** Largest number of rows in a transaction of several calls. */
 const BATCH = 500;
@@ -14,8 +14,8 @@ export class FeedbackWriter {
     const run = async (calls: NewFeedback[][]): Promise<void[]> => {
       const rows = calls.flat();
       await sql.begin(async (tx) => {
-        const written = new Set((await upsertFeedback(tx, rows)).map(keyText));
-        const other = rows.find((row) => !written.has(keyText(row)));
+        const written = new Set((await upsertFeedback(tx, rows)).map(textOf));
+        const other = rows.find((row) => !written.has(textOf(row)));
         if (other) throw conflict(`Feedback ${other.feedback_id} already exists for another run.`);
       });
       return calls.map(() => {});
@@ -32,4 +32,6 @@ export class FeedbackWriter {
   }
 }
 
-const keyText = ({ tenant_id, feedback_id }: FeedbackKey): string => `${tenant_id} ${feedback_id}`.toLowerCase();
+/** Of a group's rows with one id, only those on the run of the stored feedback may be written. */
+const textOf = ({ tenant_id, feedback_id, run_id }: WrittenFeedback): string =>
+  `${tenant_id} ${feedback_id} ${run_id}`.toLowerCase();

@@ -129,6 +129,19 @@ test("a batch of feedback is stored completely or not at all", async () => {
   expect(await sql`select 1 from feedback where run_id = ${runId}`).toHaveLength(3);
 });
 
+test("of feedback with one id that is sent for several runs at the same time, only that of its run is accepted", async () => {
+  const [runId, id] = [uuid7(), uuid7()];
+  await give({ id, run_id: runId, key: "mine", score: 0 });
+  for (let round = 1; round <= 5; round++) {
+    const others = Array.from({ length: 12 }, () => uuid7());
+    // last in some rounds: the others before it in one statement leave the stored feedback alone
+    const runs = round % 2 === 0 ? [runId, ...others] : [...others, runId];
+    const answers = await Promise.all(runs.map((run) => give({ id, run_id: run, key: "mine", score: round })));
+    expect(answers.map(({ status }) => status)).toEqual(runs.map((run) => (run === runId ? 200 : 409)));
+    expect((await call("GET", `/feedback/${id}`)).json).toMatchObject({ run_id: runId, score: round });
+  }
+});
+
 test("of feedback created at the same time, only what is invalid is refused, and ids are read in either case", async () => {
   const [runId, id, taken] = [uuid7(), uuid7(), uuid7()];
   await give({ id: taken, run_id: uuid7(), key: "taken" });

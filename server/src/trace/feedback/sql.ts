@@ -29,7 +29,7 @@ export interface NewFeedback {
 }
 
 /** Feedback ids are the callers' own: two workspaces may use the same one. */
-export type FeedbackKey = Pick<NewFeedback, "tenant_id" | "feedback_id">;
+export type WrittenFeedback = Pick<NewFeedback, "tenant_id" | "feedback_id" | "run_id">;
 
 const time = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')`;
 
@@ -61,10 +61,10 @@ const columns = (userNames = false) => ({
  * Inserts feedback, or replaces feedback with the same id: clients retry when they miss the response. The run cannot be
  * changed, because the copy in ClickHouse is sorted by it; such a row is left alone.
  *
- * @returns the keys of the rows that hold the feedback now, in no order
+ * @returns the rows that hold the feedback now, in no order
  */
-export async function upsertFeedback(sql: Sql | Transaction, rows: NewFeedback[]): Promise<FeedbackKey[]> {
-  return sql<FeedbackKey[]>`
+export async function upsertFeedback(sql: Sql | Transaction, rows: NewFeedback[]): Promise<WrittenFeedback[]> {
+  return sql<WrittenFeedback[]>`
     insert into feedback as f (tenant_id, feedback_id, key, run_id, session_id, trace_id, start_time, score, value,
       comment, correction, extra, source_type, source_metadata, user_id, comparative_experiment_id, feedback_group_id,
       created_at, extends_retention, attach_at)
@@ -87,7 +87,7 @@ export async function upsertFeedback(sql: Sql | Transaction, rows: NewFeedback[]
         else f.attach_at end,
       modified_at = now()
       where f.run_id is not distinct from excluded.run_id
-    returning f.tenant_id, f.feedback_id`;
+    returning f.tenant_id, f.feedback_id, f.run_id`;
 }
 
 /** Inserts or updates feedback given by a token. feedback_by_token_parameters resolves concurrent clicks. */
