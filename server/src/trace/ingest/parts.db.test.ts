@@ -245,5 +245,9 @@ test("a body of more than four times the limit is refused where it exceeds that"
     "The request body is larger than 400000 bytes (HEDDLE_TRACE_MAX_BODY_BYTES). What came before that was stored.",
   ]);
   expect((await small.call("GET", `/runs/${ids[0]!}`)).status).toBe(200);
+  // one that says so is not read
+  const declared = { "Content-Type": type, "Content-Length": String(body.length) };
+  const refused = await small.call("POST", "/runs/multipart", body, declared);
+  expect([refused.status, refused.json.error]).toEqual([413, expect.not.stringContaining("stored")]);
   expect((await small.call("GET", `/runs/${ids[29]!}`)).status).toBe(404);
 });
