@@ -27,6 +27,7 @@ const environment = ({ url, key }: RunningServer & { key: string }) => ({
   LANGCHAIN_API_KEY: key,
   // as in the workflows of the vendor
   LANGSMITH_TRACING_V2: "true",
+  LANGSMITH_TRACING: "true",
 });
 
 async function withTraces<Result>(work: (env: Record<string, string>) => Promise<Result>): Promise<Result> {
