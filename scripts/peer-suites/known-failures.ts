@@ -67,6 +67,28 @@ const KNOWN: KnownFailure[] = [
     test: /child runs that take a while to resolve/,
     reason: "calls a model, which needs an account",
   },
+  {
+    suite: "langsmith-python",
+    test: /test_prompts(?:_async)?\.test_convert_to_/,
+    reason: "calls a model's client, which needs an account",
+  },
+  {
+    suite: "langsmith-python",
+    test: /\.(?:test_hub_client|test_prompts)(?:_async)?\./,
+    reason: "there is no prompt hub",
+  },
+  { suite: "langsmith-python", test: /annotation_queue/, reason: "there are no annotation queues" },
+  { suite: "langsmith-python", test: /\.test_evaluators_generated_client_crud$/, reason: "there are no evaluators" },
+  {
+    suite: "langsmith-python",
+    test: /\.test_tracing_fake_server$/,
+    reason: "fails when it stops its own server, whose library has changed",
+  },
+  {
+    suite: "langsmith-python",
+    test: /test_evaluation\.test_aevaluate$/,
+    reason: "reads a dataset that the vendor shares on its own service",
+  },
 ];
 
 /** @returns why a test of a suite fails, if that is known and not a defect of Heddle */

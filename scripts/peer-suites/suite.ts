@@ -22,7 +22,7 @@ export interface Suite {
 }
 
 /** Time after which a runner is ended, and its suite counts as not run. */
-const RUN_MS = 30 * 60_000;
+const RUN_MS = 60 * 60_000;
 
 /** Runs a test runner, with its output in output.log. Its exit code does not matter: results come from its report. */
 export function runTests(command: string, args: string[], cwd: string, env: Record<string, string>): Promise<void> {

@@ -771,7 +771,7 @@ export interface paths {
         /** Submit feedback by a link */
         get: operations["get_api_v1_feedback_tokens_token"];
         put?: never;
-        /** Submit feedback by a token */
+        /** Submit feedback by a token, as JSON or as an HTML form */
         post: operations["post_api_v1_feedback_tokens_token"];
         /** Revoke a feedback token; its later uses get 410 */
         delete: operations["delete_api_v1_feedback_tokens_token"];
@@ -896,7 +896,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Download a dataset as CSV, with one column per key of inputs and outputs */
+        /** Download a dataset as CSV, with one column per key of inputs and outputs, without attachments */
         get: operations["get_api_v1_datasets_dataset_id_csv"];
         put?: never;
         post?: never;
@@ -913,7 +913,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Download a dataset as JSON Lines */
+        /** Download a dataset as JSON Lines, without attachments */
         get: operations["get_api_v1_datasets_dataset_id_jsonl"];
         put?: never;
         post?: never;

@@ -131,7 +131,7 @@ async function answer(
     return end(stream, { status: GRPC.unimplemented, message: `unknown method ${headers[":path"] ?? ""}` });
   }
   const encoding = headers["grpc-encoding"] ?? "identity";
-  if (encoding !== "identity" && encoding !== "gzip") {
+  if (!ENCODINGS.includes(String(encoding))) {
     return end(stream, { status: GRPC.unimplemented, message: `grpc-encoding ${String(encoding)} is not supported` });
   }
   const message = await readMessage(stream);
@@ -143,7 +143,7 @@ async function answer(
   stream.once("close", () => cancel.abort());
   const request = new Request(`http://grpc${path}`, {
     method: "POST",
-    headers: requestHeaders(headers, options.contentType, message),
+    headers: requestHeaders(headers, options.contentType, message, String(encoding)),
     body: message.body,
     signal: cancel.signal,
     duplex: "half",
@@ -157,10 +157,18 @@ async function answer(
   end(stream, { status: GRPC.ok }, Buffer.concat([prefix, body]));
 }
 
+/** Encodings of messages, which are those of bodies too. */
+const ENCODINGS = ["identity", "gzip", "deflate"];
+
 /** Headers of gRPC and HTTP/2 that say nothing to the route. */
 const OWN = /^(?::|grpc-|te$|connection$|host$|content-|transfer-encoding$|accept)/;
 
-function requestHeaders(headers: IncomingHttpHeaders, contentType: string, message: Message): Headers {
+function requestHeaders(
+  headers: IncomingHttpHeaders,
+  contentType: string,
+  message: Message,
+  encoding: string,
+): Headers {
   const passed = new Headers();
   for (const [name, value] of Object.entries(headers)) {
     // binary metadata is base64, of which no route reads anything
@@ -169,7 +177,7 @@ function requestHeaders(headers: IncomingHttpHeaders, contentType: string, messa
   }
   passed.set("content-type", contentType);
   passed.set("content-length", String(message.length));
-  if (message.isCompressed) passed.set("content-encoding", "gzip");
+  if (message.isCompressed) passed.set("content-encoding", encoding);
   return passed;
 }
 
@@ -265,7 +273,7 @@ function end(stream: ServerHttp2Stream, status: Status, message?: Buffer): void 
     ...(status.message !== undefined && { "grpc-message": percentEncode(status.message.slice(0, 2000)) }),
     ...(status.retryAfter !== undefined && { "grpc-status-details-bin": retryInfo(status, status.retryAfter) }),
   };
-  const headers = { ":status": 200, "content-type": "application/grpc", "grpc-accept-encoding": "identity,gzip" };
+  const headers = { ":status": 200, "content-type": "application/grpc", "grpc-accept-encoding": ENCODINGS.join() };
   if (!message) {
     stream.respond({ ...headers, ...trailers }, { endStream: true });
     // a client that still sends is told to stop

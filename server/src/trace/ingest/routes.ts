@@ -7,14 +7,13 @@ import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { JsonStructure, type StructureLimit } from "../../base/json-structure.ts";
 import { BODY_SETTING } from "../settings.ts";
-import { AppError } from "../../base/errors.ts";
-import { type Collected, collectParts, type Earlier } from "./collect-parts.ts";
+import type { Collected } from "./collect-parts.ts";
+import { ingestMultipart } from "./ingest-multipart.ts";
 import type { Reservation } from "./ingest-gate.ts";
-import { ingestRuns, onlyRuns, RejectedItems, storeValid } from "./ingest-runs.ts";
-import { readBody, readText } from "./read-body.ts";
+import { ingestRuns, onlyRuns } from "./ingest-runs.ts";
+import { readText } from "./read-body.ts";
 import { readBatch, readSingle } from "./read-messages.ts";
-import { multipartDelimiter } from "./read-multipart.ts";
-import { MAX_PORTIONS, readPortions } from "./read-portions.ts";
+import { MAX_PORTIONS } from "./read-portions.ts";
 import { MAX_RUNS, RUN_BYTES, tooManyRuns } from "./run-piece.ts";
 
 const accepted = z.object({ message: z.string() });
@@ -114,53 +113,16 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
       reads: ["multipart/form-data"],
       // the gate of ingest limits it, as it is stored portion by portion
       streamsBody: true,
-      handler: ({ c, principal }) =>
-        receive(
+      handler({ c, principal }) {
+        if (Number(c.req.header("content-length") ?? 0) > MAX_PORTIONS * maxBytes)
+          throw new BodyTooLargeError(MAX_PORTIONS * maxBytes, BODY_SETTING);
+        return receive(
           c.req.raw,
           principal,
-          async (reservation) => {
-            const delimiter = multipartDelimiter(c.req.header("content-type") ?? "");
-            const body = readBody(c.req.raw, MAX_PORTIONS * maxBytes, reservation);
-            const keep = (bytes: number) => reservation.keep(bytes);
-            const earlier: Earlier = { created: new Set(), refused: new Set() };
-            const rejected = new RejectedItems();
-            let total = 0;
-            try {
-              for await (const { parts, tooLarge } of readPortions(body, delimiter, maxBytes, keep)) {
-                await reservation.turnToDecode();
-                for (const name of tooLarge) {
-                  const [kind, id = "", ...field] = name.split(".");
-                  if (field.length === 0) {
-                    earlier.refused.add(name);
-                    total++;
-                  }
-                  rejected.add(kind === "feedback" ? kind : `run ${id.slice(0, 50)}`, partTooLarge(name, maxBytes));
-                }
-                const counted = structure({ maxBytes, setting: BODY_SETTING });
-                const before = new Set(earlier.created);
-                const collected = collectParts(parts, counted, earlier);
-                const { messages, feedback } = collected;
-                reservation.weigh(counted.weight + messages.length * RUN_BYTES);
-                // fields of a run that was counted with the portion that created it
-                const repeated = messages.filter(({ kind, id }) => kind === "patch" && before.has(`post.${id}`));
-                total += messages.length - repeated.length + feedback.length;
-                await storeValid(deps, principal, collected, rejected);
-                reservation.endTurn();
-              }
-            } catch (error) {
-              if (!(error instanceof BodyTooLargeError) || total === 0) throw error;
-              throw new AppError(413, `${error.message} What came before that was stored.`);
-            }
-            if (rejected.count > 0) throw rejected.error(Math.max(total, rejected.count));
-          },
+          (reservation) => ingestMultipart(deps, principal, c.req.raw, reservation),
           "Runs batch ingested",
-        ),
+        );
+      },
     }),
   ];
 }
-
-const partTooLarge = (name: string, maxBytes: number): AppError =>
-  new AppError(
-    413,
-    `The part ${JSON.stringify(name.slice(0, 100))} is larger than ${maxBytes} bytes (${BODY_SETTING}).`,
-  );

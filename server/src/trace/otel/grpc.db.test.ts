@@ -1,5 +1,5 @@
 import { connect } from "node:http2";
-import { gzipSync } from "node:zlib";
+import { deflateSync, gzipSync } from "node:zlib";
 
 import { Metadata } from "@grpc/grpc-js";
 import { ROOT_CONTEXT, SpanStatusCode, trace } from "@opentelemetry/api";
@@ -154,7 +154,9 @@ test("reads a message that arrives in pieces, compressed or not", async () => {
   const split = (bytes: Buffer) => [bytes.subarray(0, 2), bytes.subarray(2, 9), bytes.subarray(9)];
   expect(await call(split(plain))).toMatchObject({ status: "0" });
   expect(await call(split(zipped), { "grpc-encoding": "gzip" })).toMatchObject({ status: "0" });
-  expect(await names("pieces")).toHaveLength(2);
+  const deflated = frame(deflateSync(message([span("pieces deflated")])), true);
+  expect(await call(split(deflated), { "grpc-encoding": "deflate" })).toMatchObject({ status: "0" });
+  expect(await names("pieces")).toHaveLength(3);
 });
 
 test("reports invalid spans as a partial success", async () => {
