@@ -90,7 +90,7 @@ test.each([
     .replace("http://127.0.0.1:2024", agentAccess.url)
     .replace("http://127.0.0.1:1984", traceAccess.url);
   const evaluate = () => paste([{ language, code }], language);
-  expect([await evaluate(), await evaluate()].map((output) => /^.* of .*$/m.exec(output)?.[0])).toEqual([
+  expect([await evaluate(), await evaluate()].map((output) => /^\d+ of \d+$/m.exec(output)?.[0])).toEqual([
     "2 of 2",
     "2 of 2",
   ]);
