@@ -139,6 +139,7 @@ test("a failed run has feedback links too", async () => {
 test("a chat page adds keys to the runs of its client and sends a thumb, as docs/feedback-links.md shows", async () => {
   const page = readFileSync(new URL("../../docs/feedback-links.md", import.meta.url), "utf8");
   const [, code] = /^```js\n([\s\S]*?)^```$/m.exec(page) ?? [];
+  // oxlint-disable-next-line typescript/no-implied-eval -- the page's own code is what is tested
   const make = new Function("Client", "apiUrl", "token", `${code}; return { client, sendThumb };`) as (
     ...args: unknown[]
   ) => { client: AgentClient; sendThumb(threadId: string, runId: string, isUp: boolean): Promise<void> };
@@ -147,7 +148,7 @@ test("a chat page adds keys to the runs of its client and sends a thumb, as docs
   let runId = "";
   // as useStream does
   const onRunCreated = ({ run_id }: { run_id: string }) => void (runId = run_id);
-  for await (const _ of client.runs.stream(thread_id, "agent", { input, onRunCreated }));
+  await all(client.runs.stream(thread_id, "agent", { input, onRunCreated }));
   await sendThumb(thread_id, runId, true);
   expect(await waitForFeedback(runId, 1)).toMatchObject([{ key: "thumbs", score: 1 }]);
 });

@@ -65,7 +65,14 @@ export class HostProcess {
     const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
     const paths = Object.fromEntries(Object.entries(graphs).map(([id, path]) => [id, { path }]));
     const preload = new URL("../preload.mjs", import.meta.url).href;
-    const flags = ["--experimental-import-meta-resolve", "--import", preload, "--import", tsx];
+    const flags = [
+      "--experimental-import-meta-resolve",
+      "--disable-warning=DEP0205",
+      "--import",
+      preload,
+      "--import",
+      tsx,
+    ];
     const child = spawn(process.execPath, [...flags, main], {
       cwd: dir,
       env: { ...process.env, HEDDLE_HOST_PROJECT: JSON.stringify({ dir, graphs: paths }), ...env },

@@ -15,6 +15,7 @@ import { restoreMarker } from "../../../server/src/base/db/unfinished-restore.ts
 import { generateSecretsKey } from "../../../server/src/admin/secrets.ts";
 import { recordRole } from "../../../server/src/base/installed-roles.ts";
 import { LIVE } from "../../../server/src/base/health.ts";
+import { freePort } from "../../../server/src/base/free-port.ts";
 import { createLog } from "../../../server/src/base/log.ts";
 import { openSecrets } from "../../../server/src/base/secrets/secrets.ts";
 import { testDatabase } from "../../../server/test/db.ts";
@@ -327,4 +328,52 @@ test("an unfinished restore is named", async () => {
   const { code, of } = await examineDirectory(directory, FREE_PORTS);
   expect(of("restore")).toMatchObject({ status: "error", advice: expect.stringContaining("heddle restore") });
   expect(code).toBe(1);
+});
+
+const FOLLOWED: [check: string, before: Record<string, string>, advice: RegExp, after: Record<string, string>][] = [
+  ["access", { HEDDLE_AUTH: "published" }, /set HEDDLE_AUTH=required/, { HEDDLE_AUTH: "required" }],
+  [
+    "access",
+    { HEDDLE_AUTH: "off", HEDDLE_PUBLIC_URL: "https://heddle.example" },
+    /No server starts/,
+    { HEDDLE_AUTH: "auto" },
+  ],
+  [
+    "access.tls",
+    { HEDDLE_PUBLIC_URL: "http://heddle.example" },
+    /set HEDDLE_PUBLIC_URL to its https/,
+    { HEDDLE_PUBLIC_URL: "https://heddle.example" },
+  ],
+  ["outbound", { HEDDLE_OUTBOUND_ALLOW: "0.0.0.0/0" }, /List the hosts/, { HEDDLE_OUTBOUND_ALLOW: "10.1.2.3:9000" }],
+  ["outbound", { HEDDLE_OUTBOUND_ALLOW: "a b:c" }, /Correct HEDDLE_OUTBOUND_ALLOW/, { HEDDLE_OUTBOUND_ALLOW: "a" }],
+  ["settings", { HEDDLE_JOBS: "many" }, /Correct the variable/, { HEDDLE_JOBS: "4" }],
+  ["redis", { REDIS_URI: "http://127.0.0.1" }, /Check REDIS_URI/, { REDIS_URI: "" }],
+  ["port.trace", { HEDDLE_HOST: "192.0.2.1", HEDDLE_TRACE_PORT: "39999" }, /Set --host/, { HEDDLE_HOST: "127.0.0.1" }],
+];
+
+test.each(FOLLOWED)("the advice about %s with %j is followed by a setting", async (check, before, advice, after) => {
+  const directory = newDirectory();
+  const wrong = await examineDirectory(directory, { ...FREE_PORTS, ...before });
+  expect(wrong.of(check)).toMatchObject({
+    status: expect.stringMatching(/warning|error/),
+    advice: expect.stringMatching(advice),
+  });
+  const right = await examineDirectory(directory, { ...FREE_PORTS, ...before, ...after });
+  expect(["ok", "skipped", undefined]).toContain(right.of(check)?.status);
+});
+
+test("the advice about a taken port is followed by a flag", async () => {
+  const other = createServer((socket) => socket.end("220 mail\r\n"));
+  const port = await listen(other);
+  try {
+    const directory = newDirectory();
+    const env = { ...FREE_PORTS, HEDDLE_TRACE_PORT: port };
+    const taken = await examineDirectory(directory, env, "--role", "trace");
+    expect(taken.of("port.trace")?.advice).toBe("Choose another port with --trace-port.");
+    const free = String(await freePort());
+    const chosen = await examineDirectory(directory, env, "--role", "trace", "--trace-port", free);
+    expect([chosen.code, chosen.of("port.trace")?.status]).toEqual([0, "ok"]);
+  } finally {
+    other.close();
+  }
 });

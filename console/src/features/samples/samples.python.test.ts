@@ -89,12 +89,16 @@ test.each([
   const code = text!
     .replace("http://127.0.0.1:2024", agentAccess.url)
     .replace("http://127.0.0.1:1984", traceAccess.url);
-  for (const _ of [1, 2]) expect(await paste([{ language, code }], language)).toMatch(/^2 of 2$/m);
+  const evaluate = () => paste([{ language, code }], language);
+  expect([await evaluate(), await evaluate()].map((output) => /^\d+ of \d+$/m.exec(output)?.[0])).toEqual([
+    "2 of 2",
+    "2 of 2",
+  ]);
   const { id, example_count: examples } = await traces.readDataset({ datasetName: `weather in ${language}` });
   expect(examples).toBe(2);
-  let experiments = 0;
-  for await (const _ of traces.listProjects({ referenceDatasetId: id })) experiments++;
-  expect(experiments).toBe(2);
+  const experiments: string[] = [];
+  for await (const { name } of traces.listProjects({ referenceDatasetId: id })) experiments.push(name);
+  expect(experiments).toHaveLength(2);
 });
 
 test.each(LANGUAGES)("the %s code for the store, webhooks and crons creates one each", async (language) => {

@@ -79,12 +79,12 @@ test.each([
 ])("HEDDLE_OUTBOUND_ALLOW=%s: a webhook to %s is %s", (allow, url, expected) => {
   const outbound = createOutbound(readPolicy(allow, false));
   expect(verdict(url, {}, outbound)).toContain(expected);
-  // a project that lists its ports means these
-  if (expected === "allowed") {
-    expect(verdict(url, { url: { allowed_ports: [443] } }, outbound)).toMatch(
-      /: 443 \(webhooks.url.allowed_ports\)\.$/,
-    );
-  }
+});
+
+test("HEDDLE_OUTBOUND_ALLOW adds no port to those that a project lists", () => {
+  const outbound = createOutbound(readPolicy("receiver.internal:3000", false));
+  const listed = verdict("http://receiver.internal:3000/", { url: { allowed_ports: [443] } }, outbound);
+  expect(listed).toMatch(/: 443 \(webhooks.url.allowed_ports\)\.$/);
 });
 
 test("rejects every webhook when webhooks are disabled", () => {

@@ -30,7 +30,10 @@ export const PERMISSIONS = {
   "datasets:update": { scope: "workspace", description: "Change datasets and examples" },
   "datasets:delete": { scope: "workspace", description: "Delete datasets and examples" },
   "bulk-exports:read": { scope: "workspace", description: "View exports and their destinations" },
-  "bulk-exports:manage": { scope: "workspace", description: "Create and cancel exports, create and delete destinations" },
+  "bulk-exports:manage": {
+    scope: "workspace",
+    description: "Create and cancel exports, create and delete destinations",
+  },
   "deployments:read": { scope: "workspace", description: "View deployments, revisions and logs" },
   "deployments:create": { scope: "workspace", description: "Create deployments" },
   "deployments:update": { scope: "workspace", description: "Change and redeploy deployments" },
