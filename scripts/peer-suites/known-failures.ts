@@ -10,7 +10,7 @@ interface KnownFailure {
 const KNOWN: KnownFailure[] = [
   {
     suite: "api",
-    test: /human in the loop.*no modification/,
+    test: /^subgraphs human in the loop.*no modification/,
     reason: "demands that nested states lack keys that the official server for Python returns",
   },
   {
@@ -29,21 +29,34 @@ const KNOWN: KnownFailure[] = [
       "it may miss the last event, also on the official development server",
     sometimes: true,
   },
-  ...["sdk-react", "sdk-vue", "sdk-svelte", "sdk-angular"].map((suite) => ({
+  ...["sdk-react", "sdk-vue", "sdk-svelte"].map((suite) => ({
     suite,
-    test: /marks (?:it failed when the run errors|the optimistic message failed when submission errors)/,
+    test: /marks it failed when the run errors/,
     reason:
       "the run's input, as the state's first values, marks the message as sent, unless the error comes first: fails in " +
       "half of the tries on the official development server, too",
     sometimes: true as const,
   })),
-  ...["sdk-vue", "sdk-svelte", "sdk-angular"].map((suite) => ({
+  ...["sdk-vue", "sdk-svelte"].map((suite) => ({
     suite,
     test: /stop(?:\(\))? does not clear stream values/i,
     reason:
       "expects a message that a cancelled node had begun to stay after the state is read; fails likewise on the official " +
       "development server, and passes on the suite's own server, which does not cancel",
   })),
+  {
+    suite: "sdk-angular",
+    test: /marks the optimistic message failed when submission errors|surfaces errors through its signal API/,
+    reason:
+      "expects a failed run without its message, which is what the suite's own server sends; fails likewise on the " +
+      "official development server",
+  },
+  {
+    suite: "sdk-angular",
+    test: /seeds N parallel subagents on reconnect/,
+    reason: "also exceeds 20 s on the official development server; its twins of the other libraries pass",
+    sometimes: true,
+  },
 ];
 
 /** @returns why a test of a suite fails, if that is known and not a defect of Heddle */
