@@ -17,5 +17,9 @@ export const PYTHON_PAIRS: PythonPair[] = [
   },
   { python: "3.11", langgraph: "1.0.10", packages: ["langgraph-prebuilt<1.0.9", "langchain<1.1"] },
   { python: "3.12", langgraph: "1.1.10", packages: ["langchain"] },
-  { python: "3.13", langgraph: "1.2.24", packages: ["langchain", "deepagents", "langgraph-checkpoint-conformance"] },
+  {
+    python: "3.13",
+    langgraph: "1.2.24",
+    packages: ["langchain", "deepagents", "langgraph-checkpoint-conformance", "langgraph-checkpoint-postgres"],
+  },
 ];

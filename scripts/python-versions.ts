@@ -23,9 +23,9 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PAGE = join(ROOT, "docs", "versions.md");
 const SKIPPED = 77;
 const TEST_PACKAGES = ["pytest", "pytest-asyncio", "psycopg[binary]", "langgraph-sdk", "fastapi"];
-/** Tests that need a module which not every environment has. */
+/** Tests that need modules which not every environment has. */
 const OPTIONAL_TESTS = [
-  { test: "tests/test_saver_conformance.py", needs: "langgraph.checkpoint.conformance" },
+  { test: "tests/test_saver_conformance.py", needs: "langgraph.checkpoint.conformance, langgraph.checkpoint.postgres" },
   { test: "tests/test_load_graphs.py::test_passes_the_runtime_to_factories", needs: "langgraph_sdk.runtime" },
 ];
 

@@ -10,7 +10,7 @@ interface KnownFailure {
 const KNOWN: KnownFailure[] = [
   {
     suite: "api",
-    test: /human in the loop.*no modification/,
+    test: /^subgraphs human in the loop.*no modification/,
     reason: "demands that nested states lack keys that the official server for Python returns",
   },
   {
@@ -29,7 +29,7 @@ const KNOWN: KnownFailure[] = [
       "it may miss the last event, also on the official development server",
     sometimes: true,
   },
-  ...["sdk-react", "sdk-vue", "sdk-svelte", "sdk-angular"].map((suite) => ({
+  ...["sdk-react", "sdk-vue", "sdk-svelte"].map((suite) => ({
     suite,
     test: /marks it failed when the run errors/,
     reason:
@@ -37,7 +37,7 @@ const KNOWN: KnownFailure[] = [
       "half of the tries on the official development server, too",
     sometimes: true as const,
   })),
-  ...["sdk-vue", "sdk-svelte", "sdk-angular"].map((suite) => ({
+  ...["sdk-vue", "sdk-svelte"].map((suite) => ({
     suite,
     test: /stop(?:\(\))? does not clear stream values/i,
     reason:
@@ -61,6 +61,7 @@ const KNOWN: KnownFailure[] = [
     suite: "langsmith-js",
     test: /^Test share and unshare run$/,
     reason: "fetches a page of the console, which the client expects on port 3000 and this suite does not start",
+    sometimes: true,
   },
   {
     suite: "langsmith-js",
@@ -88,6 +89,19 @@ const KNOWN: KnownFailure[] = [
     suite: "langsmith-python",
     test: /test_evaluation\.test_aevaluate$/,
     reason: "reads a dataset that the vendor shares on its own service",
+  },
+  {
+    suite: "sdk-angular",
+    test: /marks the optimistic message failed when submission errors|surfaces errors through its signal API/,
+    reason:
+      "expects a failed run without its message, which is what the suite's own server sends; fails likewise on the " +
+      "official development server",
+  },
+  {
+    suite: "sdk-angular",
+    test: /seeds N parallel subagents on reconnect/,
+    reason: "also exceeds 20 s on the official development server; its twins of the other libraries pass",
+    sometimes: true,
   },
 ];
 

@@ -55,6 +55,18 @@ async function findUneven(
   return seen.map((counts) => counts.join("/")).join(", ");
 }
 
+const cancelAll = async () => {
+  await first.call("POST", "/runs/cancel", { status: "all" });
+  await spread(0);
+};
+
+/** Resolves when each server has read, with a heartbeat, the rows of all servers and their runs. */
+async function nextHeartbeats(): Promise<void> {
+  const [at] = await db.sql<{ now: string }[]>`select clock_timestamp()::text as now`;
+  const all = async () => (await db.sql`select 1 from servers where heartbeat_at <= ${at!.now}::timestamptz`).length;
+  await expect.poll(all, { timeout: 10_000 }).toBe(0);
+}
+
 test("a burst that is sent to one server is spread by free slots", async () => {
   const areReady = () => [first, ...others].every(({ agent }) => agent.deps.hosts.hasCapacity);
   await expect.poll(areReady, { timeout: 60_000 }).toBe(true);
