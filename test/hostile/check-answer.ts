@@ -17,7 +17,7 @@ export function checkAnswer(input: HttpInput, answer: RawAnswer, world: World): 
   }
   if (status === 0) return undefined;
   const text = body.toString("utf8");
-  const isUpstream = status === 502 && input.operation !== undefined && isDocumented(input, status, world);
+  const isUpstream = status === 502 && isDocumented(input, status, world);
   if (status >= 500 && !isOverload(answer, text) && !isUpstream)
     return `a server error: ${status} ${text.slice(0, 300)}`;
   const shown = showsHidden(input, text, world);
@@ -36,9 +36,20 @@ export function checkAnswer(input: HttpInput, answer: RawAnswer, world: World): 
 }
 
 /** Whether a route says that it calls other services, which may fail. */
-function isDocumented({ server, operation }: HttpInput, status: number, { documents }: World): boolean {
-  const document = documents[server];
-  return document !== undefined && findResponse(document, operation, status) !== undefined;
+function isDocumented(input: HttpInput, status: number, { documents }: World): boolean {
+  const document = documents[input.server];
+  if (document === undefined) return false;
+  const operation = input.operation ?? findOperation(document, input);
+  return operation !== undefined && findResponse(document, operation, status) !== undefined;
+}
+
+/** The declared operation of a plain path. */
+function findOperation({ paths }: OpenApi, { method, target }: HttpInput): string | undefined {
+  const [plain] = target.split("?") as [string];
+  const path = Object.keys(paths).find(
+    (each) => paths[each]![method.toLowerCase()] && RegExp(`^${each.replaceAll(/\{[^}]+\}/g, "[^/]+")}$`).test(plain),
+  );
+  return path === undefined ? undefined : `${method} ${path}`;
 }
 
 /** A server that is loaded says so, why, and for how long. */

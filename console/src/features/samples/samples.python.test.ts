@@ -97,7 +97,7 @@ test.each([
   const { id, example_count: examples } = await traces.readDataset({ datasetName: `weather in ${language}` });
   expect(examples).toBe(2);
   const experiments: string[] = [];
-  for await (const { name } of traces.listProjects({ referenceDatasetId: id })) experiments.push(name);
+  for await (const { name } of traces.listProjects({ referenceDatasetId: id })) experiments.push(name!);
   expect(experiments).toHaveLength(2);
 });
 
