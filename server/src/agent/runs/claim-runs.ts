@@ -14,7 +14,7 @@ const POLL_MS = 1000;
 /** Limit of runs per claim. */
 const MOST_CLAIMED = 32;
 /** Time for other servers to claim their shares after runs were announced. */
-const SHARING_MS = 50;
+const SHARING_MS = 80;
 /** Age from which runs are left over, whatever was announced since. */
 const LEFT_OVER_MS = 500;
 /** Fraction of the slots that creations fill without regard to other servers, which would take longer to start the runs. */

@@ -39,7 +39,7 @@ async function spread(total: number): Promise<number[]> {
 
 /**
  * Starts work until it is spread as it should be; returns the spreads if it never is in five times: the servers share one event loop here, and one
- * that a busy machine keeps from claiming within 50 ms loses its share.
+ * that a busy machine keeps from claiming within 80 ms loses its share.
  */
 async function findUneven(
   work: () => Promise<number[]>,
