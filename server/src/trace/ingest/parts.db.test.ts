@@ -268,3 +268,14 @@ test("a body of more than four times the limit is refused where it exceeds that"
   expect([refused.status, refused.json.error]).toEqual([413, expect.not.stringContaining("stored")]);
   expect((await small.call("GET", `/runs/${ids[29]!}`)).status).toBe(404);
 });
+
+test("a batch in JSON and a request of OTLP above the limit are refused whole", async () => {
+  const small = await testTracePlatform({ HEDDLE_TRACE_MAX_BODY_BYTES: "100000" }, {});
+  const ids = [uuid7(), uuid7()];
+  const post = ids.map((id, n) => sampleRun(id, { inputs: { text: "x".repeat(n * 110_000) } }));
+  expect((await small.call("POST", "/runs/batch", { post })).status).toBe(413);
+  expect((await small.call("GET", `/runs/${ids[0]!}`)).status).toBe(404);
+  const spans = ["", "x".repeat(110_000)].map((name) => ({ traceId: "1".repeat(32), spanId: "2".repeat(16), name }));
+  const traces = { resourceSpans: [{ scopeSpans: [{ spans }] }] };
+  expect((await small.call("POST", "/otel/v1/traces", traces)).status).toBe(413);
+});
