@@ -17,7 +17,12 @@ import { openGuard } from "./principal.ts";
 
 /** Project of the fixture `store-project`. */
 export const storeProject = (store: object): Project =>
-  ({ dir: fileURLToPath(new URL("fixtures/store-project", import.meta.url)), env: {}, config: { store } }) as Project;
+  ({
+    dir: fileURLToPath(new URL("fixtures/store-project", import.meta.url)),
+    env: {},
+    imported: new Set(),
+    config: { store },
+  }) as unknown as Project;
 
 export const LETTERS = { dims: 26, embed: "./embed.ts:embed" };
 
