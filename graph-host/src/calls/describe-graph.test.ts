@@ -43,14 +43,18 @@ test("a zod state has zod's schemas, extras included", async () => {
   );
 });
 
-test("derives the schemas of an annotated state from its messages and default values", async () => {
-  const { input_schema } = await host.call("graph.schemas", { graph_id: "annotated", config: {} });
-  expect(input_schema).toMatchObject({
-    $schema: "http://json-schema.org/draft-07/schema#",
-    type: "object",
-    properties: { messages: { type: "array", items: { type: "object" } }, count: { type: "number" }, anything: {} },
-  });
-});
+test(
+  "derives the schemas of an annotated state from its messages and default values",
+  { timeout: TYPES_MS },
+  async () => {
+    const { input_schema } = await host.call("graph.schemas", { graph_id: "annotated", config: {} });
+    expect(input_schema).toMatchObject({
+      $schema: "http://json-schema.org/draft-07/schema#",
+      type: "object",
+      properties: { messages: { type: "array", items: { type: "object" } }, count: { type: "number" }, anything: {} },
+    });
+  },
+);
 
 test("reads the types of an annotated state from its source, of its subgraphs too", { timeout: TYPES_MS }, async () => {
   const read = () => host.call("graph.schemas", { graph_id: "declared", config: {} }) as Promise<Schemas>;
