@@ -197,14 +197,16 @@ export const values: Source = {
       "gen_ai.completion",
       "gen_ai.tool.call.result",
       "tool_response",
-      "final_result",
     );
     if (value !== undefined) return toObject(value, "text");
+    const { answer } = conversation(attributes);
+    const final = parsed(attributes["final_result"]);
+    // a text is that of the answer, which says more
+    if (final !== undefined && (isObject(final) || !answer)) return toObject(final, "text");
     const choices = logfireEvents(attributes, true);
     if (choices.length > 0) return { choices };
     const response = parsed(attributes["response_data"]);
     if (isObject(response)) return logfireResponse(response);
-    const { answer } = conversation(attributes);
     if (answer) return { messages: [answer] };
     const events = attributes["all_messages_events"];
     return events === undefined || list(events) ? undefined : toObject(events, "text");
