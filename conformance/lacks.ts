@@ -28,7 +28,7 @@ export const LACKS = {
     reason: "custom chunks of subgraphs have the root's namespace",
   },
   "protocol v2": {
-    until: { javascript: "1.4.0" },
+    until: { javascript: "1.4.0", python: "1.2.0" },
     reason: "LangGraph has no stream events of version 3",
   },
   "stream modes tasks and checkpoints": {

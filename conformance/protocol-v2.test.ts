@@ -162,57 +162,80 @@ test("rejects a plain request to the WebSocket endpoint", async () => {
   expect([plain.status, plain.headers.get("upgrade")]).toEqual([426, "websocket"]);
 });
 
-describe.runIf(isPython)("protocol v2 of Python graphs, which has the events of LangGraph's own streams", () => {
-  async function events(assistantId: string, input: object) {
-    const stream = client.threads.stream(randomUUID(), { assistantId, transport: "sse" });
-    open.push(stream);
-    const channels = ["values", "updates", "messages", "tools", "lifecycle", "custom", "tasks", "checkpoints"] as const;
-    const received = all(await stream.subscribe({ channels: [...channels] }));
-    await stream.run.start({ input });
-    await stream.output;
-    return (await received).map(({ method, params }) => ({
-      method,
-      at: params.namespace.map((part: string) => part.split(":")[0]),
-      ...params,
-    }));
-  }
-
-  test("messages of nodes are in the graph's namespace, and nodes have no lifecycle", async () => {
-    const found = await events("agent", user("weather in Oslo"));
-    expect(new Set(found.map(({ method }) => method))).toEqual(new Set(["lifecycle", "values", "messages", "tools"]));
-    expect(found.filter(({ method }) => method === "lifecycle").map(({ at }) => at)).toEqual([[], []]);
-    const messages = found.filter(({ method }) => method === "messages");
-    expect(new Set(messages.map(({ at }) => at.join()))).toEqual(new Set(["", "tools"]));
-    for (const { data, node } of messages as { data: object; node?: string }[]) {
-      expect(node).toBeUndefined();
-      expect(data).not.toHaveProperty("run_id");
+describe.runIf(isPython && has("protocol v2"))(
+  "protocol v2 of Python graphs, which has the events of LangGraph's own streams",
+  () => {
+    async function events(assistantId: string, input: object) {
+      const stream = client.threads.stream(randomUUID(), { assistantId, transport: "sse" });
+      open.push(stream);
+      const channels = [
+        "values",
+        "updates",
+        "messages",
+        "tools",
+        "lifecycle",
+        "custom",
+        "tasks",
+        "checkpoints",
+      ] as const;
+      const received = all(await stream.subscribe({ channels: [...channels] }));
+      await stream.run.start({ input });
+      await stream.output;
+      return (await received).map(({ method, params }) => ({
+        method,
+        at: params.namespace.map((part: string) => part.split(":")[0]),
+        ...params,
+      }));
     }
-    const ofTool = messages.filter(({ at }) => at.length > 0).map(({ data }) => data);
-    expect(ofTool).toMatchObject([
-      { event: "message-start", role: "tool", tool_call_id: expect.any(String) },
-      { event: "content-block-start" },
-      { event: "content-block-delta", content: { type: "text", text: "sunny in Oslo" } },
-      { event: "content-block-finish", content: { type: "text", text: "sunny in Oslo" } },
-      { event: "message-finish" },
-    ]);
-  });
 
-  test("subgraphs announce themselves by their lifecycle, after their first state", async () => {
-    const found = await events("nested", { ask: false });
-    const child = found.filter(({ at }) => at.join() === "child").map(({ method, data }) => [method, data]);
-    expect(child.map(([method]) => method)).toEqual(["values", "lifecycle", "custom", "values", "values", "lifecycle"]);
-    expect(child[1]![1]).toMatchObject({ event: "started", graph_name: "child", trigger_call_id: expect.any(String) });
-    expect(child[5]![1]).toEqual({ event: "completed", graph_name: "child" });
-  });
+    test("messages of nodes are in the graph's namespace, and nodes have no lifecycle", async () => {
+      const found = await events("agent", user("weather in Oslo"));
+      expect(new Set(found.map(({ method }) => method))).toEqual(new Set(["lifecycle", "values", "messages", "tools"]));
+      expect(found.filter(({ method }) => method === "lifecycle").map(({ at }) => at)).toEqual([[], []]);
+      const messages = found.filter(({ method }) => method === "messages");
+      expect(new Set(messages.map(({ at }) => at.join()))).toEqual(new Set(["", "tools"]));
+      for (const { data, node } of messages as { data: object; node?: string }[]) {
+        expect(node).toBeUndefined();
+        expect(data).not.toHaveProperty("run_id");
+      }
+      const ofTool = messages.filter(({ at }) => at.length > 0).map(({ data }) => data);
+      expect(ofTool).toMatchObject([
+        { event: "message-start", role: "tool", tool_call_id: expect.any(String) },
+        { event: "content-block-start" },
+        { event: "content-block-delta", content: { type: "text", text: "sunny in Oslo" } },
+        { event: "content-block-finish", content: { type: "text", text: "sunny in Oslo" } },
+        { event: "message-finish" },
+      ]);
+    });
 
-  test("an interrupted subgraph ends before its graph does", async () => {
-    const found = await events("nested", { ask: true });
-    const lifecycle = found.filter(({ method }) => method === "lifecycle");
-    const ends = lifecycle.map(({ at, data }) => [at.join(), (data as { event: string }).event]).slice(-3);
-    expect(ends).toEqual([
-      ["child,grandchild", "interrupted"],
-      ["child", "interrupted"],
-      ["", "interrupted"],
-    ]);
-  });
-});
+    test("subgraphs announce themselves by their lifecycle, after their first state", async () => {
+      const found = await events("nested", { ask: false });
+      const child = found.filter(({ at }) => at.join() === "child").map(({ method, data }) => [method, data]);
+      expect(child.map(([method]) => method)).toEqual([
+        "values",
+        "lifecycle",
+        "custom",
+        "values",
+        "values",
+        "lifecycle",
+      ]);
+      expect(child[1]![1]).toMatchObject({
+        event: "started",
+        graph_name: "child",
+        trigger_call_id: expect.any(String),
+      });
+      expect(child[5]![1]).toEqual({ event: "completed", graph_name: "child" });
+    });
+
+    test("an interrupted subgraph ends before its graph does", async () => {
+      const found = await events("nested", { ask: true });
+      const lifecycle = found.filter(({ method }) => method === "lifecycle");
+      const ends = lifecycle.map(({ at, data }) => [at.join(), (data as { event: string }).event]).slice(-3);
+      expect(ends).toEqual([
+        ["child,grandchild", "interrupted"],
+        ["child", "interrupted"],
+        ["", "interrupted"],
+      ]);
+    });
+  },
+);
