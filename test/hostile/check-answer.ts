@@ -43,9 +43,10 @@ function isDocumented(input: HttpInput, status: number, { documents }: World): b
   return operation !== undefined && findResponse(document, operation, status) !== undefined;
 }
 
-/** The declared operation of a plain path. */
+/** The declared operation of a target, as URLs are read. */
 function findOperation({ paths }: OpenApi, { method, target }: HttpInput): string | undefined {
-  const [plain] = target.split("?") as [string];
+  if (!URL.canParse(target, "http://server")) return undefined;
+  const plain = new URL(target, "http://server").pathname;
   const path = Object.keys(paths).find(
     (each) => paths[each]![method.toLowerCase()] && RegExp(`^${each.replaceAll(/\{[^}]+\}/g, "[^/]+")}$`).test(plain),
   );
