@@ -97,7 +97,7 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
     },
   );
 
-  test.runIf(has("interrupt ids"))(
+  test.runIf(has("answers to some interrupts"))(
     "two simultaneous interrupts of two branches can be answered one after the other",
     async () => {
       const { thread_id } = await client.threads.create();

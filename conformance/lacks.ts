@@ -13,6 +13,10 @@ export const LACKS = {
     until: { javascript: "0.4.0" },
     reason: "interrupts have no ids, so several at once cannot be answered one by one, nor any by A2A and MCP",
   },
+  "answers to some interrupts": {
+    until: { javascript: "0.4.5" },
+    reason: "answers by id to some of several interrupts also answer the others",
+  },
   "interrupts in mode values": {
     until: { javascript: "0.3.6" },
     reason: "they are in mode updates only; the server adds them",
@@ -32,7 +36,7 @@ export const LACKS = {
     reason: "LangGraph has no stream events of version 3",
   },
   "stream modes tasks and checkpoints": {
-    until: { javascript: "0.3.0" },
+    until: { javascript: "0.3.6" },
     reason: "their events are in mode debug",
   },
   "schemas of zod": {
