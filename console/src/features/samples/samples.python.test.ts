@@ -40,7 +40,8 @@ async function paste(list: Sample[], language: string): Promise<string> {
   const options = { cwd: CONSOLE, env: environment, timeout: 60_000 };
   const isShell = code.startsWith("export ");
   const { stdout } = isShell
-    ? await run("bash", ["-ec", code.replace(/^(pip|npm) install .*$/m, "")], options)
+    ? // as its input is a socket, it would otherwise read ~/.bashrc, which may put another Python first
+      await run("bash", ["--norc", "-ec", code.replace(/^(pip|npm) install .*$/m, "")], options)
     : language === "Python"
       ? await run(PYTHON, ["-c", code], options)
       : await run(process.execPath, ["--input-type=module", "-e", code], options);
