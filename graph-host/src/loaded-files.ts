@@ -4,8 +4,8 @@ import type { MessagePort } from "node:worker_threads";
 
 /** The project's files that this process has loaded: the server replaces it when one of them changes. */
 export class LoadedFiles {
-  #all = new Set<string>();
-  #new: string[] = [];
+  readonly #seen = new Set<string>();
+  readonly #new: string[] = [];
   readonly #required = createRequire(import.meta.url).cache;
 
   /** @param port receives the URLs of loaded modules from resolve-hook.ts */
@@ -16,9 +16,9 @@ export class LoadedFiles {
 
   add(files: readonly string[]): void {
     for (const file of files) {
-      if (this.#all.has(file) || /[\\/]node_modules[\\/]/.test(file)) continue;
-      this.#all.add(file);
-      this.#new.push(file);
+      if (this.#seen.has(file)) continue;
+      this.#seen.add(file);
+      if (!/[\\/]node_modules[\\/]/.test(file)) this.#new.push(file);
     }
   }
 

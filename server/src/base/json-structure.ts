@@ -3,8 +3,9 @@
  * of millions of empty objects, which take fifty times their bytes and seconds to decode.
  *
  * Nothing is judged by its compression: traces repeat themselves, and honest ones shrink to a hundredth. A body is
- * refused as it arrives, by what it would take in memory; that depends on its objects, lists, strings, distinct names and
- * their orders only. Long texts, embeddings and images cost no more than their bytes.
+ * refused as it arrives, by what it would take in memory. That depends only on its objects, lists and strings, its
+ * distinct names, and the orders in which objects have them. Long texts, embeddings and images cost no more than their
+ * bytes.
  */
 import { randomInt } from "node:crypto";
 
@@ -28,7 +29,7 @@ const LEAST = 4 * 1024 * 1024;
 /** Serialization and most walks recurse, which fails beyond some thousand levels. */
 export const MAX_DEPTH = 1000;
 
-/** Levels whose orders of names are told apart. */
+/** Nesting levels whose orders of names are counted separately; deeper ones share the last. */
 const MAX_ORDERS = MAX_DEPTH + 1;
 
 /** Structural characters between two comparisons with the limit. */

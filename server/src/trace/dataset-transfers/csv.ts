@@ -1,7 +1,8 @@
 import { unprocessable } from "../../base/errors.ts";
 
 /**
- * Parses CSV (RFC 4180), record by record: commas, double quotes where needed, any line ending; skips a byte order mark and empty lines.
+ * Parses CSV (RFC 4180), record by record: commas, double quotes where needed, any line ending; skips a byte order
+ * mark and empty lines.
  *
  * @throws 422 naming the line of a quote that is not closed or in the middle of a field
  */

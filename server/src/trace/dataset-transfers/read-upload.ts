@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { z } from "zod";
 
 import { AppError, unprocessable } from "../../base/errors.ts";
@@ -72,10 +71,7 @@ async function readRecords(file: Part, limit: StructureLimit): Promise<Record<st
     /jsonl|ndjson/.test(file.type) || /\.jsonl$/i.test(file.filename ?? "") || text.trimStart()[0] === "{";
   if (isLines) {
     const structure = new JsonStructure({ ...limit, maxDepth: MAX_DEPTH });
-    for (const slice of slices(file.content)) {
-      structure.add(slice);
-      await nextTurn();
-    }
+    for await (const slice of slices(file.content)) structure.add(slice);
     return readLines(text);
   }
   await checkCells(file.content, limit);
@@ -135,20 +131,23 @@ const tooManyRows = () => new AppError(413, `A file can have at most ${MAX_ROWS}
 async function checkCells(content: Buffer, limit: StructureLimit): Promise<void> {
   const structure = new JsonStructure(limit);
   let isQuoted = false;
-  for (const slice of slices(content)) {
+  for await (const slice of slices(content)) {
     let cells = 0;
     for (const byte of slice) {
       if (byte === QUOTE) isQuoted = !isQuoted;
       else if (!isQuoted && (byte === COMMA || byte === LF)) cells++;
     }
     structure.addTexts(cells);
-    await nextTurn();
   }
 }
 
-/** Parts of a file that are read in one turn of the event loop. */
-function* slices(content: Buffer): Generator<Buffer> {
-  for (let at = 0; at < content.length; at += SLICE) yield content.subarray(at, at + SLICE);
+/** Yields a file part by part, and lets others have the event loop in between. */
+async function* slices(content: Buffer): AsyncGenerator<Buffer> {
+  const turn = takeTurns();
+  for (let at = 0; at < content.length; at += SLICE) {
+    await turn();
+    yield content.subarray(at, at + SLICE);
+  }
 }
 const SLICE = 1024 * 1024;
 
