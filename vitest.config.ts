@@ -11,6 +11,8 @@ const shared = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   expect: { poll: { timeout: 20_000 } },
+  // what was found instead of an empty list is the point of a failure
+  chaiConfig: { truncateThreshold: 600 },
   // tests often wait for a database or a process: two files at once leave a quarter of two cores idle
   maxWorkers: 3,
   // The console's port would be contended; tests that need the console enable it. Each isolation recompiles the

@@ -222,7 +222,7 @@ async function runSuite({ name, args, env, paced = () => false }) {
 
 /** Lists the failures again, shortened, for readers who see only the end of the output. */
 function noteFailures(what, suite, file, failures) {
-  notes.push(...failures.map((failure) => `${what} ${suite} ${file.slice(root.length)} ${failure}`.slice(0, 240)));
+  notes.push(...failures.map((failure) => `${what} ${suite} ${file.slice(root.length)} ${failure}`.slice(0, 600)));
 }
 
 if (isWanted({ name: "check" })) {

@@ -1,7 +1,7 @@
 /** What must hold for every answer, whatever was sent. */
 import { type Schema as JsonSchema, Validator } from "@cfworker/json-schema";
 
-import type { HttpInput } from "./http-input.ts";
+import { type HttpInput, pathAsRead } from "./http-input.ts";
 import type { RawAnswer } from "./raw-client.ts";
 import type { OpenApi, ResponseObject, World } from "./world.ts";
 
@@ -43,14 +43,14 @@ function isDocumented(input: HttpInput, status: number, { documents }: World): b
   return operation !== undefined && findResponse(document, operation, status) !== undefined;
 }
 
-/** The declared operation of a target, as URLs are read. */
+/** The declared operation of a target, as the router reads it: dots resolved as in URLs, then decoded. */
 function findOperation({ paths }: OpenApi, { method, target }: HttpInput): string | undefined {
-  if (!URL.canParse(target, "http://server")) return undefined;
-  const plain = new URL(target, "http://server").pathname;
+  const plain = pathAsRead(target);
+  const declared = method === "HEAD" ? "GET" : method;
   const path = Object.keys(paths).find(
-    (each) => paths[each]![method.toLowerCase()] && RegExp(`^${each.replaceAll(/\{[^}]+\}/g, "[^/]+")}$`).test(plain),
+    (each) => paths[each]![declared.toLowerCase()] && RegExp(`^${each.replaceAll(/\{[^}]+\}/g, "[^/]+")}$`).test(plain),
   );
-  return path === undefined ? undefined : `${method} ${path}`;
+  return path === undefined ? undefined : `${declared} ${path}`;
 }
 
 /** A server that is loaded says so, why, and for how long. */

@@ -95,3 +95,12 @@ export function encodeRequest(
 const toBytes = (text: string): Buffer =>
   // oxlint-disable-next-line no-control-regex
   /^[\0-\xff]*$/.test(text) ? Buffer.from(text, "latin1") : Buffer.from(text);
+
+/** The path of a target as a router reads it: dots resolved as in URLs, then decoded. The target, if it is no URL. */
+export function pathAsRead(target: string): string {
+  try {
+    return decodeURIComponent(new URL(target, "http://localhost").pathname);
+  } catch {
+    return target;
+  }
+}

@@ -136,6 +136,8 @@ export async function fillDeployments(
     secrets: [],
   });
   if (user.status !== 201) throw new Error(user.text);
+  // its database is created in the background; afterwards nothing changes it by itself
+  await until(async () => (await callAsTenant("GET", `/v2/deployments/${user.json.id}`)).json.status === "READY");
   return {
     deployment_id: [deployment],
     revision_id: [revision],

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 
-import type { HttpInput } from "../http-input.ts";
+import { type HttpInput, pathAsRead } from "../http-input.ts";
 import { runHttp, type Session, type Surface } from "../surface.ts";
 import type { ServerName } from "../servers.ts";
 import type { World } from "../world.ts";
@@ -153,16 +153,8 @@ function isPublic(target: string, server: ServerName, { world }: Session): boole
   const open = listEndpoints(world, server)
     .filter(({ operation }) => (operation as { security?: unknown[] }).security?.length === 0)
     .map(({ path }) => new RegExp(`^${path.replaceAll(/[.]/g, "\\.").replace(/\{\w+\}/g, ".+")}/?$`));
-  const readings = [target, target.split(/[?#]/)[0]!, normalize(target)];
+  const readings = [target, target.split(/[?#]/)[0]!, pathAsRead(target)];
   return readings.some(
     (reading) => open.some((pattern) => pattern.test(reading)) || world.isPublicDeploymentPath(reading),
   );
-}
-
-function normalize(target: string): string {
-  try {
-    return decodeURIComponent(new URL(target, "http://localhost").pathname);
-  } catch {
-    return target;
-  }
 }
