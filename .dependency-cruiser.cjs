@@ -201,12 +201,12 @@ module.exports = {
     ),
     never(
       "server-knows-the-protocol-only",
-      "The server knows only the protocol of the graph host; both share the corrections of their database driver and the release of idle memory.",
+      "The server knows only the protocol of the graph host; both share the statements of checkpoints, the corrections of their database driver and the release of idle memory.",
       { path: "^server/", pathNot: TESTS },
       {
         path: "^graph-host/",
         pathNot:
-          "^graph-host/src/(host-protocol|shared-json|watched-socket|dense-results|idle-memory|checkpoints/(list-value|split-array))\\.ts$",
+          "^graph-host/src/(host-protocol|shared-json|watched-socket|dense-results|idle-memory|checkpoints/(checkpoint-database|served-checkpoints|list-value|split-array))\\.ts$",
       },
     ),
     never(

@@ -8,13 +8,14 @@ import resource
 import signal
 import sys
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .calls.answer_call import answer_call
 from .calls.errors import CallError, wire_error
 from .checkpoints.clock import CheckpointClock, process_clock
+from .checkpoints.remote import RemoteCheckpoints
 from .graphs.load import GraphEntry
 from .graphs.open import GraphError, OpenInput
 from .loaded_files import LoadedFiles
@@ -45,13 +46,16 @@ class Host:
     def __init__(
         self,
         graphs: dict[str, GraphEntry],
-        savers: Savers,
         langgraph_version: str,
         files: LoadedFiles,
+        max_value_bytes: int,
         app: App | None = None,
     ) -> None:
         """`app`: the project's app, whose lifespan has begun here."""
-        self.savers = savers
+        self._checkpoints = RemoteCheckpoints(
+            lambda header, body: self._send(header, *body), max_value_bytes=max_value_bytes
+        )
+        self.savers = Savers(self._checkpoints)
         self._app = app
         self._files = files
         self.store = RemoteStore(self._call_store)
@@ -66,7 +70,7 @@ class Host:
         self._draining = False
         self._faulty = False
         self._deps = RunDeps(
-            savers=savers,
+            savers=self.savers,
             store=self.store,
             langgraph_version=langgraph_version,
             open_graph=self._open_for_run,
@@ -121,9 +125,9 @@ class Host:
         async with entry.graph.open(OpenInput(config, access, context, self.store)) as graph:
             yield OpenedGraph(graph, False)
 
-    def _send(self, header: Header, body: bytes = b"") -> None:
+    def _send(self, header: Header, *body: bytes) -> None:
         assert self._connection is not None
-        self._connection.send(header, body)
+        self._connection.send(header, *body)
 
     async def _drained(self) -> None:
         if self._connection:
@@ -137,36 +141,50 @@ class Host:
 
     def _handle(self, header: Header, body: bytes) -> None:
         kind = header["t"]
-        if kind == "ping":
-            if files := self._files.take():
-                self._send({"t": "loaded"}, to_json(files))
-            rss = resident_bytes()
-            self._send({"t": "pong", "n": header["n"], "rss": rss, "heap": rss})
-        elif kind == "run.start":
-            self._spawn(self._execute(header, from_json(body)))
-        elif kind == "run.cancel":
-            run = self._runs.get(header["run_id"])
-            if run:
-                run.stop({"outcome": "cancelled"}, header["reason"])
-        elif kind == "run.hold":
-            run = self._runs.get(header["run_id"])
-            if run:
-                run.holds_end = True
-        elif kind == "call":
-            self._spawn(self._answer(header["id"], header["method"], from_json(body)))
-        elif kind == "store.result":
-            self._store_answered(header, body)
-        elif kind == "trace.to":
-            self._tracing.direct(header["to"])
-        elif kind == "trace.close":
-            self._tracing.close(from_json(body))
-        elif kind == "trace.flush":
-            self._spawn(self._flush_traces(header["ms"]))
-        elif kind == "close":
-            self._close()
-        elif kind == "drain":
-            self._draining = True
-            self._exit_if_drained()
+        handle = self.FRAMES.get(kind)
+        if handle is None:
+            raise ValueError(f'Unknown frame "{kind}"')
+        handle(self, header, body)
+
+    def _ping(self, header: Header, _: bytes) -> None:
+        if files := self._files.take():
+            self._send({"t": "loaded"}, to_json(files))
+        rss = resident_bytes()
+        self._send({"t": "pong", "n": header["n"], "rss": rss, "heap": rss})
+
+    def _cancel(self, header: Header, _: bytes) -> None:
+        run = self._runs.get(header["run_id"])
+        if run:
+            run.stop({"outcome": "cancelled"}, header["reason"])
+
+    def _hold_end(self, header: Header, _: bytes) -> None:
+        run = self._runs.get(header["run_id"])
+        if run:
+            run.holds_end = True
+
+    def _store_lists_whole(self, header: Header, _: bytes) -> None:
+        self._checkpoints.stores_lists_whole = header["whole"]
+
+    def _drain(self, header: Header, _: bytes) -> None:
+        self._draining = True
+        self._exit_if_drained()
+
+    FRAMES: ClassVar[dict[str, Callable[[Host, Header, bytes], None]]] = {
+        "ping": _ping,
+        "run.start": lambda self, header, body: self._spawn(self._execute(header, from_json(body))),
+        "run.cancel": _cancel,
+        "run.hold": _hold_end,
+        "call": lambda self, header, body: self._spawn(self._answer(header["id"], header["method"], from_json(body))),
+        "store.result": lambda self, header, body: self._store_answered(header, body),
+        "checkpoint.result": lambda self, header, body: self._checkpoints.answered(header, body),
+        "trace.to": lambda self, header, body: self._tracing.direct(header["to"]),
+        "lists.whole": _store_lists_whole,
+        "trace.close": lambda self, header, body: self._tracing.close(from_json(body)),
+        "trace.flush": lambda self, header, body: self._spawn(self._flush_traces(header["ms"])),
+        "drain": _drain,
+        "close": lambda self, header, body: self._close(),
+    }
+    """Handlers of the server's frames (`ServerFrame` of graph-host/src/host-protocol.ts)."""
 
     def stop_run(self, run_id: str, stop: Stop) -> None:
         """Ends a run whose code has blocked the event loop."""
@@ -263,7 +281,6 @@ class Host:
                 await self._app.stop()
         except Exception as error:
             complain(f"The last traces could not be sent, or the app's lifespan not ended: {error!r}")
-        self.savers.close()
         if self._connection:
             try:
                 await asyncio.wait_for(self._connection.end(), _LAST_FRAMES_SECONDS if code else None)

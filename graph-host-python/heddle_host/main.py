@@ -1,8 +1,7 @@
 """Start of the graph host.
 
-The environment defines what to serve: the working directory is the project's, `HEDDLE_HOST_PROJECT` lists its graphs,
-`HEDDLE_HOST_DATABASE` is the database for checkpoints (with `HEDDLE_HOST_DATABASE_SOCKET`, the directory of its Unix
-socket, where there is one). Descriptors 3 and 4 connect to the server (see protocol.py and watchdog.py).
+The environment defines what to serve: the working directory is the project's, `HEDDLE_HOST_PROJECT` lists its graphs.
+Descriptors 3 and 4 connect to the server (see protocol.py and watchdog.py), which also writes and reads checkpoints.
 """
 
 from __future__ import annotations
@@ -42,15 +41,13 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     project = json.loads(os.environ.get("HEDDLE_HOST_PROJECT", "null"))
-    database_url = os.environ.get("HEDDLE_HOST_DATABASE")
-    database_socket = os.environ.get("HEDDLE_HOST_DATABASE_SOCKET") or None
     max_value_bytes = int(os.environ.get("HEDDLE_HOST_MAX_VALUE_MB", "64")) * 2**20
-    if not project or not database_url:
+    if not project:
         complain("HEDDLE_HOST_PROJECT is not set. Only a Heddle server can start a graph host.")
         sys.exit(_EXIT_CONFIG)
     debug_port = os.environ.get("HEDDLE_HOST_DEBUG_PORT")
     own_api = os.environ.get("HEDDLE_HOST_OWN_API")
-    # User code must not see the database, and processes that it starts are not graph hosts.
+    # Processes that user code starts are not graph hosts.
     for name in [name for name in os.environ if name.startswith("HEDDLE_HOST_")]:
         del os.environ[name]
     try:
@@ -64,14 +61,12 @@ def main() -> None:
     prefix_output()
     install_own_client(own_api)
     listen_for_debugger(debug_port)
-    serve(watchdog, project, database_url, database_socket, max_value_bytes, langgraph_version)
+    serve(watchdog, project, max_value_bytes, langgraph_version)
 
 
 def serve(
     watchdog: Watchdog,
     project: dict[str, Any],
-    database_url: str,
-    database_socket: str | None,
     max_value_bytes: int,
     langgraph_version: str,
 ) -> None:
@@ -83,11 +78,9 @@ def serve(
     # before the library's modules copy the function
     install_checkpoint_ids()
     from .blocked_loop import BlockedLoop
-    from .checkpoints.database import CheckpointDatabase
     from .graphs.load import load_graphs
     from .host import Host
     from .loaded_files import LoadedFiles
-    from .savers import Savers
 
     graphs = load_graphs(project)
     loop = asyncio.new_event_loop()
@@ -114,8 +107,7 @@ def serve(
 
     async def start() -> None:
         app = await start_app()
-        database = CheckpointDatabase(database_url, database_socket, max_value_bytes=max_value_bytes)
-        host = Host(graphs, Savers(database), langgraph_version, LoadedFiles(project["dir"]), app)
+        host = Host(graphs, langgraph_version, LoadedFiles(project["dir"]), max_value_bytes, app)
         watchdog.loop = BlockedLoop(loop, host.stop_run)
         await host.start(_PROTOCOL_FD)
 

@@ -11,7 +11,7 @@ import asyncio
 import json
 import socket
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 PROTOCOL_VERSION = 1
@@ -22,9 +22,13 @@ OnFrame = Callable[[Header, bytes], None]
 _PREFIX = struct.Struct("<II")
 
 
-def encode_frame(header: Header, body: bytes = b"") -> bytes:
+def encode_frame(header: Header, *body: bytes) -> bytes:
+    return b"".join(_frame_parts(header, body))
+
+
+def _frame_parts(header: Header, body: Sequence[bytes]) -> list[bytes]:
     head = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
-    return b"".join((_PREFIX.pack(len(head), len(body)), head, body))
+    return [_PREFIX.pack(len(head), sum(map(len, body))), head, *body]
 
 
 class FrameReader:
@@ -45,7 +49,8 @@ class FrameReader:
             if len(buffer) < end:
                 break
             header = json.loads(bytes(buffer[start : start + head_length]))
-            body = bytes(buffer[start + head_length : end])
+            with memoryview(buffer) as view:
+                body = bytes(view[start + head_length : end])
             at = end
             self._on_frame(header, body)
         if at:
@@ -95,11 +100,11 @@ class Connection(asyncio.Protocol):
     def resume_writing(self) -> None:
         self._writable.set()
 
-    def send(self, header: Header, body: bytes = b"") -> None:
-        """Queues a frame. Must be called on the event loop's thread."""
+    def send(self, header: Header, *body: bytes) -> None:
+        """Queues a frame, whose body may consist of several parts. Must be called on the event loop's thread."""
         if not self._queued:
             self._loop.call_soon(self.flush)
-        self._queued.append(encode_frame(header, body))
+        self._queued += _frame_parts(header, body)
 
     def flush(self) -> None:
         """Sends queued frames now, because user code may keep the turn from ending."""

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 from .checkpoints.clock import CheckpointClock, process_clock
-from .checkpoints.database import CheckpointDatabase
+from .checkpoints.remote import RemoteCheckpoints
+from .checkpoints.rows import Fence
 from .checkpoints.saver import HeddleSaver
 from .checkpoints.steps import Triggers, read_triggers, starts_without_user_code
-from .checkpoints.write_statement import Fence
 from .work import current_work
 
 
 class Savers:
-    def __init__(self, database: CheckpointDatabase) -> None:
-        self._database = database
+    def __init__(self, checkpoints: RemoteCheckpoints) -> None:
+        self._checkpoints = checkpoints
         # analysis of the project's own graphs; those that factories make come and go
         self._shapes: dict[int, tuple[Any, bool, Triggers | None]] = {}
 
@@ -26,7 +26,7 @@ class Savers:
         thread_id: str = start["thread_id"]
         head = start.get("head")
         return HeddleSaver(
-            self._database,
+            self._checkpoints,
             fence=Fence(start["run_id"], start["attempt"]),
             fresh_thread=thread_id if start.get("fresh_thread") else None,
             head=(thread_id, head) if head else None,
@@ -38,21 +38,15 @@ class Savers:
 
     def reading(self) -> HeddleSaver:
         """Returns a saver that only reads."""
-        return HeddleSaver(self._database, clock=_clock())
+        return HeddleSaver(self._checkpoints, clock=_clock())
 
     def unfenced(self) -> HeddleSaver:
         """Returns a saver for the first states of a thread whose row is not committed yet."""
-        return HeddleSaver(self._database, clock=_clock())
+        return HeddleSaver(self._checkpoints, clock=_clock())
 
     def guarded(self) -> HeddleSaver:
         """Returns a saver for a manual update: rejected once the thread has an active run or a newer checkpoint."""
-        return HeddleSaver(self._database, guarded=True, clock=_clock())
-
-    async def prepare(self) -> None:
-        await self._database.prepare()
-
-    def close(self) -> None:
-        self._database.close()
+        return HeddleSaver(self._checkpoints, guarded=True, clock=_clock())
 
     def _shape(self, graph: Any, is_static: bool) -> tuple[bool, Triggers | None]:
         if not is_static:

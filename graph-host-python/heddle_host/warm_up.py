@@ -1,9 +1,8 @@
 """Runs a built-in graph through the code that every run uses, so that the first callers do not pay for it.
 
-They would pay for imports, for the specialization of bytecode, for the connection to the database and for the plans of
-its statements. Nothing of the runs leaves the process: checkpoints stay in memory, events are dropped. It stops as soon
-as real work arrives, and is skipped where it would be visible: with LangSmith tracing or verbose output enabled in the
-environment.
+They would pay for imports and for the specialization of bytecode. Nothing of the runs leaves the process: checkpoints
+and events are dropped. It stops as soon as real work arrives, and is skipped where it would be visible: with LangSmith
+tracing or verbose output enabled in the environment.
 """
 
 from __future__ import annotations
@@ -11,16 +10,15 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 
 from .checkpoints.clock import CheckpointClock, process_clock
-from .checkpoints.database import CheckpointDatabase
-from .checkpoints.write_statement import FINISH_STATEMENT, WRITE_STATEMENT
-from .postgres import Parameter, Row
+from .checkpoints.remote import RemoteCheckpoints
+from .protocol import Header
 from .runs.active_run import ActiveRun
 from .runs.execute_run import OpenedGraph, RunDeps, execute_run
 from .savers import Savers
@@ -43,26 +41,28 @@ class _State(TypedDict, total=False):
     echo: str
 
 
-class _Rehearsal:
-    """Stands in for the session of a database that is empty and accepts every write."""
+def _rehearsal() -> RemoteCheckpoints:
+    """Returns checkpoints of a server whose database is empty and accepts every write."""
+    loop = asyncio.get_running_loop()
 
-    async def fetch(self, text: str, parameters: list[Parameter]) -> list[Row]:
-        await asyncio.sleep(0)
-        if text == WRITE_STATEMENT:
-            return [(1, None, None, None)]
-        return [(1, None, None, None), (None, 1, "success", False)] if text == FINISH_STATEMENT else []
+    def send(header: Header, body: Sequence[bytes]) -> None:
+        if header["t"] == "checkpoint.read":
+            answer: Header = {"checkpoints": [], "values": []}
+        elif header["t"] == "checkpoint.write":
+            answer = {"finished": {"outcome": "success", "waiting": False}} if "finish" in header["item"] else {}
+        else:
+            return
+        loop.call_soon(checkpoints.answered, {"t": "checkpoint.result", "id": header["id"], **answer}, b"")
 
-    def drop_idle(self) -> None: ...
-
-    def close(self) -> None: ...
+    checkpoints = RemoteCheckpoints(send)
+    return checkpoints
 
 
 async def warm_up(deps: RunDeps, is_busy: Callable[[], bool]) -> None:
     if any(os.environ.get(name) == "true" for name in _WATCHED):
         return
-    await deps.savers.prepare()
     graphs = [_graph(True), _graph(False)]
-    savers = Savers(CheckpointDatabase("", open_session=lambda _: _Rehearsal()))
+    savers = Savers(_rehearsal())
 
     @asynccontextmanager
     async def open_graph(graph_id: str, config: dict[str, Any], context: Any) -> AsyncIterator[OpenedGraph]:

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from heddle_host.postgres import Connection, parse_url
 from heddle_host.protocol import FrameReader, encode_frame
 
-from .conftest import database_uri
+from .conftest import fetch
 
 PROJECT = Path(__file__).parent / "project"
 PACKAGE = Path(__file__).parent.parent
@@ -24,10 +23,14 @@ GRAPHS = {"unruly": {"path": "./unruly.py:graph"}, "threaded": {"path": "./unrul
 
 
 class HostProcess:
-    """`frames` are those received so far, each with its parsed body as `body`."""
+    """`frames` are those received so far, each with its parsed body as `body`. Checkpoints go to their server."""
 
     def __init__(
-        self, process: asyncio.subprocess.Process, writer: asyncio.StreamWriter, watchdog: socket.socket
+        self,
+        process: asyncio.subprocess.Process,
+        writer: asyncio.StreamWriter,
+        watchdog: socket.socket,
+        checkpoints: asyncio.StreamWriter,
     ) -> None:
         self.process = process
         self.frames: list[dict[str, Any]] = []
@@ -35,11 +38,12 @@ class HostProcess:
         self.output = ""
         self._writer = writer
         self._watchdog = watchdog
+        self._checkpoints = checkpoints
         self._arrived = asyncio.Condition()
         self._tasks: list[asyncio.Task[None]] = []
 
     @classmethod
-    async def start(cls, uri: str | None = None, **environment: str) -> HostProcess:
+    async def start(cls, checkpoint_socket: str, **environment: str) -> HostProcess:
         ours, theirs = socket.socketpair()
         watching, watched = socket.socketpair()
         # above the numbers that they get in the child
@@ -59,7 +63,6 @@ class HostProcess:
                 **environment,
                 "PYTHONPATH": str(PACKAGE),
                 "HEDDLE_HOST_PROJECT": json.dumps({"dir": str(PROJECT), "graphs": GRAPHS}),
-                "HEDDLE_HOST_DATABASE": uri or database_uri(),
                 "HEDDLE_HOST_SILENCE_MS": "60000",
             },
             stdout=asyncio.subprocess.PIPE,
@@ -72,8 +75,10 @@ class HostProcess:
         for fd in high:
             os.close(fd)
         reader, writer = await asyncio.open_connection(sock=ours)
-        host = cls(process, writer, watching)
-        host._tasks = [asyncio.create_task(host._read(reader)), asyncio.create_task(host._read_output())]
+        results, checkpoints = await asyncio.open_unix_connection(checkpoint_socket)
+        host = cls(process, writer, watching, checkpoints)
+        work = (host._read(reader), host._read_output(), host._pass_results(results))
+        host._tasks = [asyncio.create_task(one) for one in work]
         return host
 
     def send(self, frame: dict[str, Any], body: Any = None) -> None:
@@ -99,6 +104,7 @@ class HostProcess:
             self.process.kill()
         await self.process.wait()
         self._writer.close()
+        self._checkpoints.close()
         self._watchdog.close()
         for task in self._tasks:
             task.cancel()
@@ -106,7 +112,14 @@ class HostProcess:
 
     async def _read(self, reader: asyncio.StreamReader) -> None:
         received: list[dict[str, Any]] = []
-        frames = FrameReader(lambda header, body: received.append({**header, "body": json.loads(body or b"null")}))
+
+        def receive(header: dict[str, Any], body: bytes) -> None:
+            if header["t"].startswith("checkpoint."):
+                self._checkpoints.write(encode_frame(header, body))
+            else:
+                received.append({**header, "body": json.loads(body or b"null")})
+
+        frames = FrameReader(receive)
         try:
             while chunk := await reader.read(65536):
                 frames.push(chunk)
@@ -120,6 +133,10 @@ class HostProcess:
         async with self._arrived:
             self._arrived.notify_all()
 
+    async def _pass_results(self, reader: asyncio.StreamReader) -> None:
+        while chunk := await reader.read(65536):
+            self._writer.write(chunk)
+
     async def _read_output(self) -> None:
         assert self.process.stdout
         async for line in self.process.stdout:
@@ -129,17 +146,10 @@ class HostProcess:
 class Runs:
     """Rows of runs in the database, as the server writes them before it starts a run."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    @classmethod
-    async def open(cls) -> Runs:
-        return cls(await Connection.open(parse_url(database_uri()), {}))
-
     async def create(self, graph_id: str = "unruly", **values: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Returns the frame that starts a run, and its body."""
         run_id, thread_id = str(uuid4()), str(uuid4())
-        await self._connection.fetch(
+        await fetch(
             """
 with t as (insert into threads (thread_id, status, running_run_id) values ($1::uuid, 'busy', $2::uuid))
 insert into runs (run_id, thread_id, assistant_id, status, attempt)
@@ -168,14 +178,11 @@ values ($2::uuid, $1::uuid, $1::uuid, 'running', 1)""",
 
     async def take_over(self, run_id: str) -> None:
         """Makes attempt 2 the current one."""
-        await self._connection.fetch("update runs set attempt = 2 where run_id = $1::text::uuid", [run_id])
+        await fetch("update runs set attempt = 2 where run_id = $1::text::uuid", [run_id])
 
     async def status(self, run_id: str) -> str:
-        return await self.value("select status from runs where run_id = $1::text::uuid", run_id)
+        return await self.value("select status from runs where run_id = $1::text::uuid", [run_id])
 
-    async def value(self, sql: str, *parameters: str) -> Any:
-        [(value,)] = await self._connection.fetch(sql, list(parameters))
+    async def value(self, sql: Any, *parameters: str) -> Any:
+        [(value,)] = await fetch(sql, parameters)
         return value
-
-    def close(self) -> None:
-        self._connection.close()

@@ -14,17 +14,19 @@ from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.graph import START, MessagesState, StateGraph
 
-from heddle_host.checkpoints.database import CheckpointDatabase
+from heddle_host.checkpoints.remote import RemoteCheckpoints
 from heddle_host.checkpoints.saver import HeddleSaver
+
+from .checkpoint_server import connect, serve_checkpoints
 
 
 def answer(state: MessagesState) -> dict[str, Any]:
     return {"messages": [HumanMessage("a" * 300, id=f"a{len(state['messages'])}")]}
 
 
-async def converse(database: CheckpointDatabase, config: Any) -> None:
+async def converse(checkpoints: RemoteCheckpoints, config: Any) -> None:
     for turn in range(20):
-        saver = HeddleSaver(database)
+        saver = HeddleSaver(checkpoints)
         graph = StateGraph(MessagesState).add_node("answer", answer).add_edge(START, "answer").compile(saver)
         await graph.ainvoke({"messages": [HumanMessage("q" * 300, id=f"q{turn}")]}, config)
         await saver.flush()
@@ -41,10 +43,11 @@ async def main(uri: str, what: str, thread_id: str) -> None:
         async with AsyncPostgresSaver.from_conn_string(uri) as official:
             await show(official, config)
         return
-    database = CheckpointDatabase(uri)
-    await converse(database, config)
-    await show(HeddleSaver(database), config)
-    database.close()
+    with serve_checkpoints(uri) as path:
+        checkpoints, close = await connect(path)
+        await converse(checkpoints, config)
+        await show(HeddleSaver(checkpoints), config)
+        close()
 
 
 asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3]))

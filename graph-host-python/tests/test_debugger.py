@@ -16,9 +16,9 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-async def test_a_debugger_attaches_to_the_host() -> None:
+async def test_a_debugger_attaches_to_the_host(checkpoint_socket: str) -> None:
     port = free_port()
-    host = await HostProcess.start(HEDDLE_HOST_DEBUG_PORT=str(port))
+    host = await HostProcess.start(checkpoint_socket, HEDDLE_HOST_DEBUG_PORT=str(port))
     try:
         for _ in range(1200):
             if f"debugpy at 127.0.0.1:{port}" in host.output:

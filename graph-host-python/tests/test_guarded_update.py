@@ -9,9 +9,11 @@ import pytest
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import empty_checkpoint
 
-from heddle_host.checkpoints.database import CheckpointDatabase
 from heddle_host.checkpoints.errors import HeadMovedError
+from heddle_host.checkpoints.remote import RemoteCheckpoints
 from heddle_host.checkpoints.saver import HeddleSaver
+
+from .conftest import fetch
 
 _CHANGES = [("", "", False), ("", "child:1", True), ("child:1", "", False), ("child:1", "child:1", False)]
 
@@ -27,17 +29,17 @@ async def _put(saver: HeddleSaver, config: RunnableConfig) -> RunnableConfig:
 
 @pytest.mark.parametrize(("ns", "changed", "accepted"), [*_CHANGES, ("child:1", "child:2", True)])
 async def test_rejects_what_is_based_on_an_old_head(
-    database: CheckpointDatabase, ns: str, changed: str, accepted: bool
+    checkpoints: RemoteCheckpoints, ns: str, changed: str, accepted: bool
 ) -> None:
     thread_id = str(uuid4())
-    await database.fetch("insert into threads (thread_id) values ($1::text::uuid)", [thread_id])
+    await fetch("insert into threads (thread_id) values ($1::text::uuid)", [thread_id])
     for namespace in ("", "child:1"):
-        await _put(HeddleSaver(database), _config(thread_id, namespace))
-    saver = HeddleSaver(database, guarded=True)
+        await _put(HeddleSaver(checkpoints), _config(thread_id, namespace))
+    saver = HeddleSaver(checkpoints, guarded=True)
     read = await saver.aget_tuple(_config(thread_id, ns))
     assert read
     written = await _put(saver, read.config)
-    await _put(HeddleSaver(database), _config(thread_id, changed))
+    await _put(HeddleSaver(checkpoints), _config(thread_id, changed))
     if accepted:
         await _put(saver, written)
     else:

@@ -15,18 +15,16 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def host() -> AsyncIterator[HostProcess]:
-    started = await HostProcess.start()
+async def host(checkpoint_socket: str) -> AsyncIterator[HostProcess]:
+    started = await HostProcess.start(checkpoint_socket)
     await started.wait_for_type("ready")
     yield started
     await started.end()
 
 
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def runs() -> AsyncIterator[Runs]:
-    opened = await Runs.open()
-    yield opened
-    opened.close()
+@pytest.fixture
+def runs() -> Runs:
+    return Runs()
 
 
 async def test_a_run_ends_with_its_status_written(host: HostProcess, runs: Runs) -> None:
@@ -140,8 +138,10 @@ async def test_errors_of_tasks_left_behind_are_printed_with_their_run(host: Host
     assert expected in host.output.splitlines(), host.output
 
 
-async def test_a_process_that_exits_ends_its_stream_although_its_children_live(runs: Runs) -> None:
-    host = await HostProcess.start()
+async def test_a_process_that_exits_ends_its_stream_although_its_children_live(
+    checkpoint_socket: str, runs: Runs
+) -> None:
+    host = await HostProcess.start(checkpoint_socket)
     try:
         frame, body = await runs.create(do="exit", seconds=3)
         host.send(frame, body)
@@ -152,8 +152,8 @@ async def test_a_process_that_exits_ends_its_stream_although_its_children_live(r
         await host.end()
 
 
-async def test_an_error_of_the_host_itself_is_a_fault(runs: Runs) -> None:
-    host = await HostProcess.start()
+async def test_an_error_of_the_host_itself_is_a_fault(checkpoint_socket: str, runs: Runs) -> None:
+    host = await HostProcess.start(checkpoint_socket)
     try:
         await host.wait_for_type("ready")
         host.send({"t": "run.start", "run_id": 7}, {})
@@ -171,8 +171,8 @@ async def test_a_run_that_cannot_begin_ends_with_the_error(host: HostProcess, ru
     assert (end["outcome"], end["error"]["error"]) == ("error", "TypeError")
 
 
-async def test_a_draining_host_finishes_its_runs_and_exits(runs: Runs) -> None:
-    host = await HostProcess.start()
+async def test_a_draining_host_finishes_its_runs_and_exits(checkpoint_socket: str, runs: Runs) -> None:
+    host = await HostProcess.start(checkpoint_socket)
     try:
         frame, body = await runs.create(do="sleep", seconds=0.5)
         host.send(frame, body)
@@ -184,19 +184,10 @@ async def test_a_draining_host_finishes_its_runs_and_exits(runs: Runs) -> None:
         await host.end()
 
 
-async def test_the_warm_up_opens_the_connection_and_leaves_no_trace(runs: Runs) -> None:
-    now = await runs.value("select now()::text")
-    host = await HostProcess.start()
+async def test_the_warm_up_leaves_no_trace(checkpoint_socket: str, runs: Runs) -> None:
+    host = await HostProcess.start(checkpoint_socket)
     try:
         await host.wait_for_type("ready")
-        sessions = """select count(*)::int from pg_stat_activity
-                      where application_name = $1 and backend_start > $2::text::timestamptz"""
-        for _ in range(100):
-            if await runs.value(sessions, "heddle checkpoint writer", now) == 1:
-                break
-            await asyncio.sleep(0.05)
-        else:
-            pytest.fail("The host has not connected to the database")
         frame, body = await runs.create(do="sleep")
         host.send(frame, body)
         await host.wait_for_type("run.end", run_id=frame["run_id"], outcome="success")
@@ -204,5 +195,17 @@ async def test_the_warm_up_opens_the_connection_and_leaves_no_trace(runs: Runs) 
         assert "warm-up" not in host.output
         rehearsed = "select count(*)::int from checkpoints where thread_id like '00000000-%'"
         assert await runs.value(rehearsed) == 0
+    finally:
+        await host.end()
+
+
+async def test_an_unknown_frame_is_a_fault(checkpoint_socket: str) -> None:
+    host = await HostProcess.start(checkpoint_socket)
+    try:
+        await host.wait_for_type("ready")
+        host.send({"t": "run.pause", "run_id": "1"})
+        fault = await host.wait_for_type("fault")
+        assert 'Unknown frame "run.pause"' in fault["message"]
+        assert await asyncio.wait_for(host.process.wait(), 5) == 70
     finally:
         await host.end()

@@ -17,7 +17,6 @@ from langgraph.graph.message import add_messages
 
 from heddle_host.calls.update_state import to_run_result
 from heddle_host.checkpoints.channel_lists import ChannelLists
-from heddle_host.checkpoints.database import CheckpointDatabase
 from heddle_host.checkpoints.list_changes import (
     CHANGE_TYPE,
     ListBuilder,
@@ -26,10 +25,13 @@ from heddle_host.checkpoints.list_changes import (
     join_list,
     split_list,
 )
+from heddle_host.checkpoints.remote import RemoteCheckpoints
+from heddle_host.checkpoints.rows import BlobRow, Fence
 from heddle_host.checkpoints.saver import HeddleSaver
-from heddle_host.checkpoints.write_statement import BlobRow, Fence
 from heddle_host.runs.state_text import HeadText
 from heddle_host.serialize import from_json, to_plain
+
+from .conftest import fetch
 
 
 def test_splits_a_list_into_its_items_whatever_they_are() -> None:
@@ -97,8 +99,8 @@ def chat(saver: HeddleSaver) -> Any:
     return StateGraph(Chat).add_node("answer", answer).add_edge(START, "answer").compile(checkpointer=saver)
 
 
-async def rows(database: CheckpointDatabase, thread_id: str) -> list[tuple[str, str, int]]:
-    found = await database.fetch(
+async def rows(checkpoints: RemoteCheckpoints, thread_id: str) -> list[tuple[str, str, int]]:
+    found = await fetch(
         "select channel, type, octet_length(blob)::int from checkpoint_blobs where thread_id = $1 order by version",
         [thread_id],
     )
@@ -110,26 +112,26 @@ def config_of(thread_id: str, checkpoint_id: str | None = None) -> Any:
     return {"configurable": {**config, "checkpoint_id": checkpoint_id} if checkpoint_id else config}
 
 
-async def talk(database: CheckpointDatabase, thread_id: str, turns: range, checkpoint_id: str | None = None) -> None:
+async def talk(checkpoints: RemoteCheckpoints, thread_id: str, turns: range, checkpoint_id: str | None = None) -> None:
     """Each turn is a run with a saver of its own, which reads what the others have stored."""
     for turn in turns:
-        saver = HeddleSaver(database)
+        saver = HeddleSaver(checkpoints)
         given = {"messages": [HumanMessage(f"turn {turn}", id=f"h{turn}")]}
         await chat(saver).ainvoke(given, config_of(thread_id, checkpoint_id))
         await saver.flush()
 
 
-async def test_a_long_conversation_is_stored_by_what_is_new(database: CheckpointDatabase) -> None:
+async def test_a_long_conversation_is_stored_by_what_is_new(checkpoints: RemoteCheckpoints) -> None:
     thread_id, turns = str(uuid4()), 80
-    await talk(database, thread_id, range(turns))
-    found = [row for row in await rows(database, thread_id) if row[0] == "messages"]
+    await talk(checkpoints, thread_id, range(turns))
+    found = [row for row in await rows(checkpoints, thread_id) if row[0] == "messages"]
     # an input and an answer in each turn
     assert len(found) == 2 * turns
     changes = [size for _, kind, size in found if kind == CHANGE_TYPE]
     assert len(changes) > 1.8 * turns and max(changes) < 2000
     # the official saver would have stored about 3 MB
     assert sum(size for _, _, size in found) < 200_000
-    graph = chat(HeddleSaver(database))
+    graph = chat(HeddleSaver(checkpoints))
     state = await graph.aget_state(config_of(thread_id))
     assert [message.id for message in state.values["messages"]] == [
         name for turn in range(turns) for name in (f"h{turn}", f"a{2 * turn + 1}")
@@ -141,56 +143,56 @@ async def test_a_long_conversation_is_stored_by_what_is_new(database: Checkpoint
     assert lengths == [n for turn in range(turns, turns - 7, -1) for n in (2 * turn, 2 * turn - 1, 2 * turn - 2)][:20]
 
 
-async def test_branches_and_removals_read_back_as_they_were_put(database: CheckpointDatabase) -> None:
+async def test_branches_and_removals_read_back_as_they_were_put(checkpoints: RemoteCheckpoints) -> None:
     thread_id = str(uuid4())
-    await talk(database, thread_id, range(30))
-    graph = chat(HeddleSaver(database))
+    await talk(checkpoints, thread_id, range(30))
+    graph = chat(HeddleSaver(checkpoints))
     earlier = [found async for found in graph.aget_state_history(config_of(thread_id), limit=30)][-1]
     before = [message.id for message in earlier.values["messages"]]
-    await talk(database, thread_id, range(100, 101), earlier.config["configurable"]["checkpoint_id"])
-    state = await chat(HeddleSaver(database)).aget_state(config_of(thread_id))
+    await talk(checkpoints, thread_id, range(100, 101), earlier.config["configurable"]["checkpoint_id"])
+    state = await chat(HeddleSaver(checkpoints)).aget_state(config_of(thread_id))
     assert [message.id for message in state.values["messages"]][:-2] == before
-    removing = chat(HeddleSaver(database))
+    removing = chat(HeddleSaver(checkpoints))
     await removing.aupdate_state(
         config_of(thread_id), {"messages": [RemoveMessage(name) for name in before[3:9]]}, as_node="answer"
     )
-    state = await chat(HeddleSaver(database)).aget_state(config_of(thread_id))
+    state = await chat(HeddleSaver(checkpoints)).aget_state(config_of(thread_id))
     assert [message.id for message in state.values["messages"]][:-2] == before[:3] + before[9:]
 
 
-async def test_versions_that_are_stored_whole_meanwhile_are_found(database: CheckpointDatabase) -> None:
+async def test_versions_that_are_stored_whole_meanwhile_are_found(checkpoints: RemoteCheckpoints) -> None:
     thread_id = str(uuid4())
-    await talk(database, thread_id, range(40))
+    await talk(checkpoints, thread_id, range(40))
     config = config_of(thread_id)
-    expected = (await chat(HeddleSaver(database)).aget_state(config)).values
-    found = await database.fetch(
+    expected = (await chat(HeddleSaver(checkpoints)).aget_state(config)).values
+    found = await fetch(
         "select version from checkpoint_blobs where thread_id = $1 and channel = 'messages' and depth = 10", [thread_id]
     )
     for (version,) in found:
-        saver = HeddleSaver(database)
-        named = await database.fetch(
+        saver = HeddleSaver(checkpoints)
+        named = await fetch(
             "select checkpoint_id from checkpoints where thread_id = $1"
             " and checkpoint -> 'channel_versions' ->> 'messages' = $2 limit 1",
             [thread_id, version],
         )
         value = (await saver.aget_tuple(config_of(thread_id, named[0][0]))).checkpoint["channel_values"]["messages"]  # pyright: ignore[reportOptionalMemberAccess]
-        await database.fetch(
+        await fetch(
             "update checkpoint_blobs set type = 'msgpack', blob = $3::bytea, base = null, chain = null, depth = null"
             " where thread_id = $1 and channel = 'messages' and version = $2",
             [thread_id, version, saver.serde.dumps_typed(value)[1]],
         )
     assert found
-    assert (await chat(HeddleSaver(database)).aget_state(config)).values == expected
+    assert (await chat(HeddleSaver(checkpoints)).aget_state(config)).values == expected
 
 
-async def test_a_value_that_is_not_a_list_is_stored_whole(database: CheckpointDatabase) -> None:
+async def test_a_value_that_is_not_a_list_is_stored_whole(checkpoints: RemoteCheckpoints) -> None:
     thread_id = str(uuid4())
-    saver = HeddleSaver(database)
+    saver = HeddleSaver(checkpoints)
     graph = StateGraph(dict).add_node("n", lambda _: {"text": "t" * 9000}).add_edge(START, "n")
     for _ in range(2):
         await graph.compile(checkpointer=saver).ainvoke({"text": "s" * 9000}, config_of(thread_id))
     await saver.flush()
-    assert CHANGE_TYPE not in {kind for _, kind, _ in await rows(database, thread_id)}
+    assert CHANGE_TYPE not in {kind for _, kind, _ in await rows(checkpoints, thread_id)}
 
 
 class Counting(JsonPlusSerializer):
@@ -220,7 +222,7 @@ class Lists:
 
     def run(self) -> tuple[ChannelLists, Counting, list[Any]]:
         serde = Counting()
-        lists = ChannelLists(serde, tracks=True)
+        lists = ChannelLists(serde, tracks=True, stores_whole=lambda: False)
         return lists, serde, lists.load("t", "", "messages", self.stored) if self.stored else []
 
     def put(self, lists: ChannelLists, value: list[Any]) -> bytes:
@@ -324,10 +326,10 @@ def test_messages_of_other_classes_are_serialized_each_time() -> None:
     assert serde.dumped == 52
 
 
-async def finished_turn(database: CheckpointDatabase, thread_id: str, given: list[AnyMessage]) -> tuple[bytes, str]:
+async def finished_turn(checkpoints: RemoteCheckpoints, thread_id: str, given: list[AnyMessage]) -> tuple[bytes, str]:
     """Runs a turn to its end as the host does. Returns the state that ends it, and the run's outcome."""
     run_id = str(uuid4())
-    await database.fetch(
+    await fetch(
         """
 with t as (
   insert into threads (thread_id, status, running_run_id) values ($1::uuid, 'busy', $2::uuid)
@@ -336,7 +338,7 @@ insert into runs (run_id, thread_id, assistant_id, status, attempt)
 values ($2::uuid, $1::uuid, $1::uuid, 'running', 1)""",
         [thread_id, run_id],
     )
-    saver = HeddleSaver(database, fence=Fence(run_id, 1))
+    saver = HeddleSaver(checkpoints, fence=Fence(run_id, 1))
     await chat(saver).ainvoke({"messages": given}, config_of(thread_id))
     head = HeadText(to_run_result(await chat(saver.reader()).aget_state(config_of(thread_id))), saver, thread_id)
     text = head.text()
@@ -344,30 +346,30 @@ values ($2::uuid, $1::uuid, $1::uuid, 'running', 1)""",
     return text, finished.outcome
 
 
-async def shown_values(database: CheckpointDatabase, thread_id: str) -> Any:
+async def shown_values(checkpoints: RemoteCheckpoints, thread_id: str) -> Any:
     statement = "select thread_values(thread_id, values, value_lists)::text from threads where thread_id = $1::uuid"
-    return from_json((await database.fetch(statement, [thread_id]))[0][0])
+    return from_json((await fetch(statement, [thread_id]))[0][0])
 
 
-async def test_a_run_ends_with_the_new_items_of_its_lists(database: CheckpointDatabase) -> None:
+async def test_a_run_ends_with_the_new_items_of_its_lists(checkpoints: RemoteCheckpoints) -> None:
     thread_id = str(uuid4())
 
     async def assert_shown() -> None:
-        expected = (await chat(HeddleSaver(database)).aget_state(config_of(thread_id))).values
-        assert await shown_values(database, thread_id) == to_plain(expected)
+        expected = (await chat(HeddleSaver(checkpoints)).aget_state(config_of(thread_id))).values
+        assert await shown_values(checkpoints, thread_id) == to_plain(expected)
 
-    text, outcome = await finished_turn(database, thread_id, messages(200))
+    text, outcome = await finished_turn(checkpoints, thread_id, messages(200))
     assert outcome == "success" and text.startswith(b'{"lists":{"messages":{"keep":0,')
     await assert_shown()
     for _ in range(2):
-        text, outcome = await finished_turn(database, thread_id, [HumanMessage("question")])
+        text, outcome = await finished_turn(checkpoints, thread_id, [HumanMessage("question")])
         assert outcome == "success" and len(text) < 4000
         await assert_shown()
-    text, outcome = await finished_turn(database, thread_id, [RemoveMessage("7"), HumanMessage("question")])
+    text, outcome = await finished_turn(checkpoints, thread_id, [RemoveMessage("7"), HumanMessage("question")])
     assert outcome == "success" and text.startswith(b'{"lists":{"messages":{"keep":7,')
     await assert_shown()
     # another server has written the values since
-    await database.fetch("update threads set values_of = 'other' where thread_id = $1::uuid", [thread_id])
-    text, outcome = await finished_turn(database, thread_id, [HumanMessage("question")])
+    await fetch("update threads set values_of = 'other' where thread_id = $1::uuid", [thread_id])
+    text, outcome = await finished_turn(checkpoints, thread_id, [HumanMessage("question")])
     assert outcome == "success" and len(text) < 4000
     await assert_shown()

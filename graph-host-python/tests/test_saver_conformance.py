@@ -18,20 +18,20 @@ from langgraph.graph.message import add_messages
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, interrupt
 
-from heddle_host.checkpoints.database import CheckpointDatabase
+from heddle_host.checkpoints.remote import RemoteCheckpoints
 from heddle_host.checkpoints.saver import HeddleSaver
 
+from .checkpoint_server import connect
 from .conftest import database_uri
 
 
-@checkpointer_test(name="HeddleSaver")
-async def heddle_saver() -> AsyncIterator[HeddleSaver]:
-    database = CheckpointDatabase(database_uri())
-    yield HeddleSaver(database)
-    database.close()
+async def test_saver_passes_the_official_conformance_tests(checkpoint_socket: str) -> None:
+    @checkpointer_test(name="HeddleSaver")
+    async def heddle_saver() -> AsyncIterator[HeddleSaver]:
+        checkpoints, close = await connect(checkpoint_socket)
+        yield HeddleSaver(checkpoints)
+        close()
 
-
-async def test_saver_passes_the_official_conformance_tests() -> None:
     report = await validate(heddle_saver, progress=ProgressCallbacks.verbose())
     report.print_report()
     assert report.passed_all()
@@ -60,9 +60,9 @@ def comparable(found: CheckpointTuple) -> dict[str, Any]:
     return {**found._asdict(), "pending_writes": sorted(found.pending_writes or [], key=lambda write: write[:2])}
 
 
-async def test_the_official_saver_reads_the_rows(database: CheckpointDatabase) -> None:
+async def test_the_official_saver_reads_the_rows(checkpoints: RemoteCheckpoints) -> None:
     config: RunnableConfig = {"configurable": {"thread_id": str(uuid4()), "checkpoint_ns": ""}}
-    saver = HeddleSaver(database)
+    saver = HeddleSaver(checkpoints)
     graph = approval_graph(saver)
     await graph.ainvoke({"messages": [HumanMessage("hello", id="h")]}, config, durability="sync")
     await saver.flush()
@@ -87,7 +87,7 @@ insert into public.checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_
 select thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata from checkpoints"""
 
 
-async def test_rows_of_the_official_saver_are_continued(database: CheckpointDatabase) -> None:
+async def test_rows_of_the_official_saver_are_continued(checkpoints: RemoteCheckpoints) -> None:
     config: RunnableConfig = {"configurable": {"thread_id": str(uuid4())}}
     async with AsyncPostgresSaver.from_conn_string(database_uri()) as official:
         # its own tables have a column more
@@ -98,6 +98,6 @@ async def test_rows_of_the_official_saver_are_continued(database: CheckpointData
         await approval_graph(official).ainvoke({"messages": [HumanMessage("hello", id="h")]}, config)
         await official.conn.execute(_IMPORT)
         await official.conn.execute("drop schema official cascade")
-    result = await approval_graph(HeddleSaver(database)).ainvoke(Command(resume="yes"), config)
+    result = await approval_graph(HeddleSaver(checkpoints)).ainvoke(Command(resume="yes"), config)
     assert result["answer"] == "yes"
     assert [message.content for message in result["messages"]] == ["hello", "noted"]

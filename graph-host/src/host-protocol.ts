@@ -26,7 +26,10 @@
  */
 export const PROTOCOL_VERSION = 1;
 
-/** Header of a frame, discriminated by `t`. Unknown `t` values must be ignored by both sides. */
+/**
+ * Header of a frame, discriminated by `t`. Server and host are of one version: a frame with an unknown `t` breaks the
+ * protocol, on both sides.
+ */
 export type ServerFrame =
   | { t: "ping"; n: number }
   /** Body: {@link RunKwargs} as JSON. */
@@ -39,6 +42,7 @@ export type ServerFrame =
   | { t: "call"; id: number; method: keyof HostCalls }
   /** Answer to `store.call`. Body: JSON array of results, one per operation, or nothing on error. */
   | { t: "store.result"; id: number; error?: WireError }
+  | CheckpointResult
   /** Destination of the runs' traces from now on. Without this frame runs are not traced. */
   | { t: "trace.to"; to: TraceDestination }
   /** Whether long lists are stored whole from now on, because an older server cannot read changes. At first not. */
@@ -74,6 +78,7 @@ export type HostFrame =
   | { t: "result"; id: number; error?: WireError; shared?: true }
   /** Body: JSON array of store operations, see {@link StoreOperation}. */
   | { t: "store.call"; id: number }
+  | CheckpointFrame
   | { t: "trace.flushed" }
   /** Body: JSON array of the project's files that were loaded since the last such frame. Sent with a `pong`. */
   | { t: "loaded" }
@@ -272,6 +277,112 @@ export interface HostCalls {
   };
 }
 
+/**
+ * Checkpoints of a host that has no access to the database. Each frame with an `id` is answered by one
+ * `checkpoint.result`. Bodies are the values of the rows as they are stored, one after another, in the order in which
+ * the header states their lengths (`bytes`).
+ */
+export type CheckpointFrame =
+  /** `lazy`: no caller waits for it; it joins a later statement. Writes are committed in the order of their frames. */
+  | { t: "checkpoint.write"; id: number; lazy: boolean; item: WireItem }
+  /** Callers wait for all writes so far. */
+  | { t: "checkpoint.hurry" }
+  /** No caller waits any more for the writes of these frames. */
+  | { t: "checkpoint.relax"; ids: number[] }
+  /** Answered by `checkpoints`, `values` and `newest`. */
+  | { t: "checkpoint.read"; id: number; query: WireQuery }
+  /** Answered by `history` and `values`. */
+  | {
+      t: "checkpoint.history";
+      id: number;
+      thread_id: string;
+      ns: string;
+      checkpoint_id?: string;
+      channels: string[];
+    }
+  | { t: "checkpoint.change"; id: number; change: CheckpointChange };
+
+/** `error.name` is `FencedError`, `HeadMovedError` or `DatabaseAwayError` where that decides what follows. */
+export interface CheckpointResult {
+  t: "checkpoint.result";
+  id: number;
+  error?: WireError;
+  /** Outcome of a write that ends its run. */
+  finished?: { outcome: string; waiting: boolean };
+  checkpoints?: WireCheckpoint[];
+  /** Values that the checkpoints or histories have; several may share one. Their bytes are the first of the body. */
+  values?: WireValue[];
+  /** Newest id of the namespace that was read, regardless of the selection. */
+  newest?: string;
+  /** `seed`: place of the value with which the history begins. */
+  history?: { channel: string; writes: WireWrite[]; seed?: number }[];
+}
+
+/** Rows of one thread and namespace that are written atomically. Their values follow in the order of these fields. */
+export interface WireItem {
+  thread_id: string;
+  ns: string;
+  fence?: { run_id: string; attempt: number };
+  /** Newest checkpoint of each namespace on which a state update is based. */
+  guard?: [ns: string, id: string][];
+  checkpoint?: { id: string; parent_id: string | null; bytes: [checkpoint: number, metadata: number] };
+  blobs: { channel: string; version: string; type: string; link: string | null; bytes: number | null }[];
+  writes: {
+    checkpoint_id: string;
+    task_id: string;
+    idx: number;
+    channel: string;
+    type: string;
+    replaces: boolean;
+    bytes: number;
+  }[];
+  finish?: { notify: boolean; bytes: number };
+}
+
+export interface WireQuery {
+  thread_id?: string;
+  ns?: string;
+  id?: string;
+  before?: string;
+  filter?: Record<string, unknown>;
+  limit?: number;
+}
+
+export interface WireCheckpoint {
+  thread_id: string;
+  ns: string;
+  id: string;
+  parent_id: string | null;
+  bytes: [checkpoint: number, metadata: number];
+  /** Each channel with the place of its value in the result's `values`. */
+  values: [channel: string, place: number][];
+  writes: WireWrite[];
+  parent_sends: WireWrite[];
+}
+
+/** `base`: the place of the value of which this one is a change. Its own place is a later one. */
+export interface WireValue {
+  type: string;
+  version: string;
+  bytes: number;
+  base?: number;
+}
+
+export interface WireWrite {
+  task_id: string;
+  idx: number;
+  channel: string;
+  type: string;
+  bytes: number;
+}
+
+/** The saver's methods that copy, prune and delete checkpoints. */
+export type CheckpointChange =
+  | { op: "delete_threads"; thread_ids: string[] }
+  | { op: "copy_thread"; source: string; target: string }
+  | { op: "keep_latest"; thread_ids: string[] }
+  | { op: "delete_runs"; run_ids: string[] };
+
 /** Store operations cross the protocol in LangGraph's own terms (`BaseStore.batch`). */
 export type StoreOperation =
   /** `refresh_ttl: false`: reading does not restart the time to live. Otherwise the project's setting decides. */
@@ -309,17 +420,23 @@ const MAX_HEADER = 256 * 1024 * 1024;
 const LARGE_FRAME = 1024 * 1024;
 const EMPTY = Buffer.alloc(0);
 
-/** Encodes one frame. `body` is text or bytes that are sent unchanged. */
-export function encodeFrame(header: ServerFrame | HostFrame, body: string | Buffer = EMPTY): Buffer {
+/** Encodes one frame. `body` is text, or bytes in one or several parts, that are sent unchanged. */
+export function encodeFrame(
+  header: ServerFrame | HostFrame,
+  body: string | Buffer | readonly Buffer[] = EMPTY,
+): Buffer {
   const head = JSON.stringify(header);
   const headLength = Buffer.byteLength(head);
-  const bodyLength = typeof body === "string" ? Buffer.byteLength(body) : body.length;
+  const parts: readonly Buffer[] = typeof body === "string" ? [] : Buffer.isBuffer(body) ? [body] : body;
+  const bodyLength =
+    typeof body === "string" ? Buffer.byteLength(body) : parts.reduce((sum, part) => sum + part.length, 0);
   const frame = Buffer.allocUnsafe(PREFIX + headLength + bodyLength);
   frame.writeUInt32LE(headLength, 0);
   frame.writeUInt32LE(bodyLength, 4);
   frame.write(head, PREFIX, "utf8");
   if (typeof body === "string") frame.write(body, PREFIX + headLength, "utf8");
-  else body.copy(frame, PREFIX + headLength);
+  let at = PREFIX + headLength;
+  for (const part of parts) at += part.copy(frame, at);
   return frame;
 }
 

@@ -153,6 +153,10 @@ export class Host {
         return void this.#exitIfDrained();
       case "close":
         return process.exit(0);
+      case "checkpoint.result":
+        throw new Error("this host writes its checkpoints itself");
+      default:
+        throw new Error(`unknown frame "${(header satisfies never as { t: string }).t}"`);
     }
   }
 

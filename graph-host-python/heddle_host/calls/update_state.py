@@ -14,7 +14,7 @@ from .thread_state import to_checkpoint, to_interrupt
 
 _CHECKPOINT_KEYS = ("checkpoint_id", "checkpoint_ns", "checkpoint_map")
 # errors of the database, which the update did not cause
-_INFRASTRUCTURE = {"DatabaseAwayError", "ConnectionLostError", "DatabaseError", "OtherLanguageError"}
+_INFRASTRUCTURE = {"DatabaseAwayError", "CheckpointError", "OtherLanguageError"}
 
 
 async def update_state(graph: AnyGraph, params: dict[str, Any]) -> dict[str, Any]:

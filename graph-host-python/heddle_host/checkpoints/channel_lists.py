@@ -15,7 +15,7 @@ from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from .list_changes import CHANGE_TYPE, ListItem, StoredChannel, encode_change, is_long_list, join_list
-from .write_statement import BlobRow
+from .rows import BlobRow
 
 Check = Callable[[tuple[str, bytes]], tuple[str, bytes]]
 
@@ -42,8 +42,12 @@ class ShownLists(NamedTuple):
 
 
 class ChannelLists:
-    def __init__(self, serde: SerializerProtocol, tracks: bool) -> None:
-        """`tracks`: objects are recognized, which pays for a run: it puts lists that it has loaded."""
+    def __init__(self, serde: SerializerProtocol, tracks: bool, stores_whole: Callable[[], bool]) -> None:
+        """`tracks`: objects are recognized, which pays for a run: it puts lists that it has loaded.
+
+        `stores_whole`: whether lists are not stored as changes.
+        """
+        self._stores_whole = stores_whole
         self._serde = serde
         self._tracks = tracks
         # the list that was read first or put last, on which the next change is based
@@ -115,7 +119,7 @@ class ChannelLists:
         if base and base.version == row.version:
             # put again: the row that is stored stays
             stored.chain = base.chain
-        elif base:
+        elif base and not self._stores_whole():
             change = encode_change(base, stored)
             if change:
                 stored.chain = change.chain

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
-
-from ..postgres import ConnectionLostError, DatabaseError
+from typing import Any
 
 
-class FencedError(Exception):
+class CheckpointError(Exception):
+    """The server could not write or read checkpoints. `name` is that of its error."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+class FencedError(CheckpointError):
     """The run belongs to another attempt or no longer runs: nothing of the item was written."""
 
-    def __init__(self, run_id: str, attempt: int) -> None:
-        super().__init__(f"Attempt {attempt} of run {run_id} has been superseded; its writes are rejected")
 
-
-class HeadMovedError(Exception):
+class HeadMovedError(CheckpointError):
     """The thread of a state update has changed: a run is active or a newer checkpoint exists. Nothing was written."""
 
-    def __init__(self, thread_id: str) -> None:
-        super().__init__(
-            f"Thread {thread_id} has changed since the update was accepted, or is gone; nothing was written"
-        )
+
+class DatabaseAwayError(CheckpointError):
+    """The database was unreachable for longer than allowed; the item may or may not have been written."""
 
 
 class ValueTooLargeError(Exception):
@@ -32,13 +34,6 @@ class ValueTooLargeError(Exception):
             f"{-(-limit // 2**20)} MiB (HEDDLE_MAX_VALUE_MB). Store large content elsewhere and keep a reference in "
             "the state."
         )
-
-
-class DatabaseAwayError(Exception):
-    """The database was unreachable for longer than allowed; the item may or may not have been written."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"The database has been unreachable for {round(seconds)} s")
 
 
 class CheckpointOrderError(Exception):
@@ -55,14 +50,16 @@ class CheckpointOrderError(Exception):
 class OtherLanguageError(Exception):
     """The thread's values were written by a JavaScript graph, and Python cannot load them."""
 
+    def __init__(self, thread_id: str) -> None:
+        super().__init__(
+            f"Thread {thread_id} was written by a JavaScript graph, and a Python graph cannot continue it. "
+            "Use a new thread."
+        )
 
-def is_passing_error(error: BaseException) -> bool:
-    """Whether the same statement may succeed later.
 
-    Transient SQLSTATEs: connection (08), insufficient resources (53), shutdown and start-up (57P), serialization and
-    deadlock (40), a standby that does not accept writes yet (25006), and a system I/O error (58).
-    """
-    if isinstance(error, DatabaseError):
-        code = error.code
-        return code[:2] in ("08", "53", "40", "58") or code.startswith("57P") or code == "25006"
-    return isinstance(error, ConnectionLostError | OSError | asyncio.TimeoutError | TimeoutError)
+_KINDS = {kind.__name__: kind for kind in (FencedError, HeadMovedError, DatabaseAwayError)}
+
+
+def error_of(wire: dict[str, Any]) -> CheckpointError:
+    """Returns the error that a `checkpoint.result` reports."""
+    return _KINDS.get(wire["name"], CheckpointError)(wire["name"], wire["message"])

@@ -13,8 +13,7 @@ from typing import Any
 
 from .clock import CheckpointClock
 from .list_changes import StoredChannel
-from .read_statement import StoredCheckpoint, StoredWrite, by_task_and_index
-from .write_statement import BlobRow, CheckpointRow, WriteRow
+from .rows import BlobRow, CheckpointRow, StoredCheckpoint, StoredWrite, WriteRow, by_task_and_index
 
 _LIMIT = 32
 

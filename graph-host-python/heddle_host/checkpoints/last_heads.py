@@ -6,7 +6,7 @@ from collections import OrderedDict
 from dataclasses import replace
 
 from .channel_lists import ShownLists
-from .read_statement import StoredCheckpoint
+from .rows import StoredCheckpoint
 
 
 class LastHeads:

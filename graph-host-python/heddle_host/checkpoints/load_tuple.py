@@ -10,8 +10,9 @@ from langgraph.checkpoint.base import WRITES_IDX_MAP, Checkpoint, CheckpointMeta
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from .. import json_text
+from .errors import OtherLanguageError
 from .list_changes import StoredChannel
-from .read_statement import StoredCheckpoint, StoredWrite, other_language
+from .rows import StoredCheckpoint, StoredWrite
 
 TASKS = "__pregel_tasks"
 
@@ -28,7 +29,7 @@ def load_tuple(
     checkpoint.setdefault("versions_seen", {})
     # the JavaScript host's versions are numbers with a fraction
     if any(isinstance(version, float) for version in versions.values()):
-        raise other_language(stored.thread_id)
+        raise OtherLanguageError(stored.thread_id)
     values = dict(checkpoint.get("channel_values") or {})
     for channel, value in stored.values.items():
         if value.type != "empty":

@@ -1,4 +1,4 @@
-"""Checkpoint saver on the server's database.
+"""Checkpoint saver on the server's database, through the server.
 
 It uses the tables of the official Postgres saver, and each reads the other's rows. A put or a write returns when it is
 committed, with one exception: anything put before user code of this run could have run (the input's checkpoint, and the
@@ -24,30 +24,33 @@ from langgraph.checkpoint.base import (
 )
 
 from .. import json_text
-from . import maintenance
 from .blocking_saver import BlockingSaver
 from .channel_lists import ChannelLists, ShownLists
 from .clock import CheckpointClock, process_clock
-from .database import CheckpointDatabase
 from .errors import CheckpointOrderError, ValueTooLargeError
 from .heads import Heads, NewestIds
 from .list_changes import ListItem
 from .load_tuple import TASKS, load_tuple, load_write
 from .merged_metadata import metadata_text
-from .read_statement import CheckpointQuery, StoredCheckpoint
-from .steps import StartStep, Triggers, nothing_follows
-from .write_statement import (
+from .remote import RemoteCheckpoints
+from .rows import (
     BlobRow,
+    CheckpointQuery,
     CheckpointRow,
     Fence,
     Finished,
     FinishRow,
     HeadGuard,
+    StoredCheckpoint,
     WriteItem,
     WriteRow,
 )
+from .steps import StartStep, Triggers, nothing_follows
 
 T = TypeVar("T")
+
+# Checkpoints of a history that are read at a time: the server holds their values in memory.
+_PAGE = 20
 
 
 class HeddleSaver(BlockingSaver):
@@ -55,7 +58,7 @@ class HeddleSaver(BlockingSaver):
 
     def __init__(
         self,
-        database: CheckpointDatabase,
+        checkpoints: RemoteCheckpoints,
         *,
         fence: Fence | None = None,
         fresh_thread: str | None = None,
@@ -73,7 +76,7 @@ class HeddleSaver(BlockingSaver):
         committed checkpoint of the root graph that is waited for.
         """
         super().__init__()
-        self._database = database
+        self._checkpoints = checkpoints
         self._fence = fence
         self._fresh_thread = fresh_thread
         self._head = head
@@ -84,7 +87,9 @@ class HeddleSaver(BlockingSaver):
         self._heads = Heads()
         self._newest = NewestIds(clock)
         self._start = StartStep(passive_start)
-        self._lists = ChannelLists(self.serde, tracks=fence is not None)
+        self._lists = ChannelLists(
+            self.serde, tracks=fence is not None, stores_whole=lambda: checkpoints.stores_lists_whole
+        )
         self._load_value = self._lists.load
         # namespaces that this saver has written to
         self._written: set[str] = set()
@@ -118,18 +123,27 @@ class HeddleSaver(BlockingSaver):
         if thread_id is not None and thread_id == self._fresh_thread and not self._written:
             return
         await self.flush()
-        found = await self._read(
-            CheckpointQuery(
-                thread_id=str(thread_id) if thread_id else None,
-                ns=configurable.get("checkpoint_ns"),
-                id=configurable.get("checkpoint_id") or None,
-                before=((before.get("configurable") or {}).get("checkpoint_id") or None) if before else None,
-                filter=filter,
-                limit=limit,
-            )
+        query = CheckpointQuery(
+            thread_id=str(thread_id) if thread_id else None,
+            ns=configurable.get("checkpoint_ns"),
+            id=configurable.get("checkpoint_id") or None,
+            before=((before.get("configurable") or {}).get("checkpoint_id") or None) if before else None,
+            filter=filter,
+            limit=limit,
         )
-        for stored in found:
-            yield self._load(stored)
+        # ids are unique in a namespace only
+        is_paged = query.thread_id is not None and query.ns is not None and query.id is None
+        while True:
+            remaining = query.limit
+            if is_paged and (remaining is None or remaining > _PAGE):
+                query.limit = _PAGE
+            found = await self._read(query)
+            for stored in found:
+                yield self._load(stored)
+            if query.limit == remaining or len(found) < _PAGE:
+                return
+            query.before = found[-1].id
+            query.limit = None if remaining is None else remaining - _PAGE
 
     async def aget_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> Mapping[str, Any]:
         configurable = config.get("configurable") or {}
@@ -138,7 +152,7 @@ class HeddleSaver(BlockingSaver):
             return {}
         await self.flush()
         ns, checkpoint_id = configurable.get("checkpoint_ns") or "", configurable.get("checkpoint_id") or None
-        history = await self._database.read_delta_history(str(thread_id), ns, checkpoint_id, list(channels))
+        history = await self._checkpoints.read_delta_history(str(thread_id), ns, checkpoint_id, list(channels))
         result: dict[str, Any] = {}
         for channel, stored in history.items():
             result[channel] = {"writes": [load_write(self.serde, write) for write in stored.writes]}
@@ -148,7 +162,7 @@ class HeddleSaver(BlockingSaver):
 
     def reader(self) -> HeddleSaver:
         """Returns a saver that only reads, without a query where this one has put the newest checkpoint."""
-        reader = HeddleSaver(self._database, clock=self._clock)
+        reader = HeddleSaver(self._checkpoints, clock=self._clock)
         reader._heads = self._heads
         reader._unsettled = self._unsettled
         reader._failures = self._failures
@@ -196,10 +210,10 @@ class HeddleSaver(BlockingSaver):
     def _remembered(self, thread_id: str, ns: str) -> StoredCheckpoint | None:
         if not self._head or self._head[0] != thread_id or ns or ns in self._written:
             return None
-        return self._database.last_heads.get(thread_id, self._head[1])
+        return self._checkpoints.last_heads.get(thread_id, self._head[1])
 
     async def _read(self, query: CheckpointQuery) -> list[StoredCheckpoint]:
-        checkpoints, newest = await self._database.read(query)
+        checkpoints, newest = await self._checkpoints.read(query)
         if newest is not None and query.thread_id is not None and query.ns is not None:
             self._newest.observe(query.thread_id, query.ns, newest)
         return checkpoints
@@ -275,20 +289,20 @@ class HeddleSaver(BlockingSaver):
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         await self.flush()
         self._heads.clear()
-        await maintenance.delete_runs(self._database.fetch, run_ids)
+        await self._checkpoints.change("delete_runs", run_ids=list(run_ids))
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         await self.flush()
-        await maintenance.copy_thread(self._database.fetch, source_thread_id, target_thread_id)
+        await self._checkpoints.change("copy_thread", source=source_thread_id, target=target_thread_id)
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         await self.flush()
         for thread_id in thread_ids:
             self._heads.clear(thread_id)
         if strategy == "keep_latest":
-            await maintenance.keep_latest(self._database.fetch, thread_ids)
+            await self._checkpoints.change("keep_latest", thread_ids=list(thread_ids))
         elif strategy == "delete":
-            await maintenance.delete_threads(self._database.fetch, thread_ids)
+            await self._checkpoints.change("delete_threads", thread_ids=list(thread_ids))
         else:
             raise ValueError(f'Unknown strategy "{strategy}". The strategies are "keep_latest" and "delete".')
 
@@ -298,7 +312,7 @@ class HeddleSaver(BlockingSaver):
 
     def shown_lists(self, thread_id: str) -> ShownLists | None:
         """Returns the lists that a thread's values show since its last run in this process."""
-        return self._database.last_heads.shown(thread_id)
+        return self._checkpoints.last_heads.shown(thread_id)
 
     async def finish(
         self,
@@ -315,18 +329,18 @@ class HeddleSaver(BlockingSaver):
         """
         assert self._fence, "only the saver of a run can finish the run"
         self._raise_failure()
-        finished = self._database.write(WriteItem(self._fence, finish=FinishRow(thread_id, state, notify)), False)
+        finished = self._checkpoints.write(WriteItem(self._fence, finish=FinishRow(thread_id, state, notify)), False)
         finished.add_done_callback(_retrieve)
         await self.flush()
         result = await finished
         if result and result.outcome == "stale_values" and whole:
             end = FinishRow(thread_id, whole(), notify)
-            result = await self._database.write(WriteItem(self._fence, finish=end), False)
+            result = await self._checkpoints.write(WriteItem(self._fence, finish=end), False)
         result = result or Finished("lost", False)
         head = self._heads.get(thread_id, "")
         if head and result.outcome != "lost":
             self._lists.release(head.thread_id, head.ns)
-            self._database.last_heads.keep(head, shown)
+            self._checkpoints.last_heads.keep(head, shown)
         return result
 
     async def flush(self, thread_id: str | None = None) -> None:
@@ -335,13 +349,13 @@ class HeddleSaver(BlockingSaver):
         Given a thread, as at the end of a run, it remembers that thread's newest checkpoint.
         """
         if self._unsettled:
-            self._database.hurry()
+            self._checkpoints.hurry()
             await asyncio.wait(list(self._unsettled))
         self._raise_failure()
         head = self._heads.get(thread_id, "") if thread_id is not None else None
         if head:
             self._lists.release(head.thread_id, head.ns)
-            self._database.last_heads.keep(head)
+            self._checkpoints.last_heads.keep(head)
 
     def get_next_version(self, current: Any, channel: None) -> Any:
         """Returns the next version of a channel, in the format of the official saver.
@@ -358,7 +372,7 @@ class HeddleSaver(BlockingSaver):
         return f"{step + 1:032}.{random.random():016}"
 
     async def _write(self, item: WriteItem, early: bool) -> None:
-        settled = self._database.write(item, early)
+        settled = self._checkpoints.write(item, early)
         self._unsettled.add(settled)
         waiter: asyncio.Future[None] | None = None if early else self._loop.create_future()
 
@@ -382,7 +396,7 @@ class HeddleSaver(BlockingSaver):
 
     def _relax(self) -> None:
         """Releases the callers of pending items, which no longer need to be sent at once."""
-        self._database.relax(set(self._awaited))
+        self._checkpoints.relax(set(self._awaited))
         for waiter in self._awaited.values():
             if not waiter.done():
                 waiter.set_result(None)
@@ -393,7 +407,7 @@ class HeddleSaver(BlockingSaver):
         A new one below the newest id of its namespace would be written but never read.
         """
         await self.flush()
-        found, newest = await self._database.read(
+        found, newest = await self._checkpoints.read(
             CheckpointQuery(thread_id=thread_id, ns=ns, id=checkpoint_id, limit=1)
         )
         if not found:
@@ -417,7 +431,7 @@ class HeddleSaver(BlockingSaver):
 
     def _checked(self, thread_id: str, channel: str, typed: tuple[str, bytes]) -> tuple[str, bytes]:
         """Raises ValueTooLargeError when a value as it is stored exceeds the limit."""
-        limit = self._database.max_value_bytes
+        limit = self._checkpoints.max_value_bytes
         if len(typed[1]) > limit:
             raise ValueTooLargeError(thread_id, channel, len(typed[1]), limit)
         return typed

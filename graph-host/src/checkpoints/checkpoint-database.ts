@@ -7,8 +7,10 @@ import { byteaText } from "./bytea-text.ts";
 import { CheckpointWriter } from "./checkpoint-writer.ts";
 import { LastHeads } from "./last-heads.ts";
 import { ShownListCache } from "./shown-list-cache.ts";
+import { changeCheckpoints } from "./maintenance.ts";
 import { type CheckpointQuery, type ReadCheckpoints, readCheckpoints } from "./read-statement.ts";
 import type { Finished, WriteItem } from "./rows.ts";
+import type { CheckpointChange } from "../host-protocol.ts";
 import { repairResults } from "../dense-results.ts";
 import { watchedSocket } from "../watched-socket.ts";
 
@@ -49,7 +51,7 @@ const PINNED_PLANS = {
 /** Time for the first attempt to establish a session, in milliseconds. */
 const START_MS = 2_000;
 
-/** Connections that all savers of a host process share: one for writes, a few for reads. */
+/** Connections that all savers of a process share: one for writes, a few for reads. */
 export class CheckpointDatabase {
   #writer: postgres.Sql;
   #reader: postgres.Sql;
@@ -118,17 +120,13 @@ export class CheckpointDatabase {
     ns: string,
     id: string | undefined,
     channels: string[],
+    asStored = false,
   ): Promise<Map<string, StoredHistory>> {
-    return this.#patiently(() => readDeltaHistory(this.#reader, threadId, ns, id, channels));
+    return this.#patiently(() => readDeltaHistory(this.#reader, threadId, ns, id, channels, asStored));
   }
 
-  async deleteThread(threadId: string): Promise<void> {
-    await this.#patiently(
-      () => this.#writer`
-        with c as (delete from checkpoints where thread_id = ${threadId}),
-             b as (delete from checkpoint_blobs where thread_id = ${threadId})
-        delete from checkpoint_writes where thread_id = ${threadId}`,
-    );
+  change(change: CheckpointChange): Promise<void> {
+    return this.#patiently(() => changeCheckpoints(this.#writer, change));
   }
 
   async close(): Promise<void> {

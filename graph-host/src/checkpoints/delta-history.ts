@@ -1,12 +1,13 @@
 import type postgres from "postgres";
 
 import { textArray } from "./array-literal.ts";
-import { LIST_TYPE } from "./list-value.ts";
+import { LIST_TYPE, MSGPACK_CHANGE } from "./list-value.ts";
 import {
   asBytes,
   asText,
   byTaskAndIndex,
   readCheckpoints,
+  type StoredChannel,
   type StoredValue,
   type StoredWrite,
 } from "./read-statement.ts";
@@ -15,12 +16,13 @@ import {
 export interface StoredHistory {
   /** Ordered by checkpoint, oldest first, then by task and index. */
   writes: StoredWrite[];
-  seed: StoredValue | undefined;
+  seed: StoredValue | StoredChannel | undefined;
 }
 
 /**
  * Reads the history from which the library rebuilds a delta channel. The library's own walk takes a query per ancestor;
  * this takes one per `PAGE` ancestors. `id` names the checkpoint whose ancestors are read.
+ * `asStored` as in {@link readCheckpoints}.
  */
 export async function readDeltaHistory(
   sql: postgres.Sql,
@@ -28,8 +30,9 @@ export async function readDeltaHistory(
   ns: string,
   id: string | undefined,
   channels: string[],
+  asStored = false,
 ): Promise<Map<string, StoredHistory>> {
-  const newestFirst = new Map<string, { blocks: StoredWrite[][]; seed: StoredValue | undefined }>();
+  const newestFirst = new Map<string, { blocks: StoredWrite[][]; seed: StoredHistory["seed"] }>();
   for (const channel of channels) newestFirst.set(channel, { blocks: [], seed: undefined });
   let from = id;
   let remaining = [...newestFirst.keys()];
@@ -49,7 +52,7 @@ export async function readDeltaHistory(
       block.push(stored(row));
     }
     for (const row of rows)
-      if (row.kind === 0) newestFirst.get(row.channel)!.seed = await readSeed(sql, threadId, ns, row);
+      if (row.kind === 0) newestFirst.get(row.channel)!.seed = await readSeed(sql, threadId, ns, row, asStored);
     remaining = remaining.filter((channel) => newestFirst.get(channel)!.seed === undefined);
     const next = rows.find((row) => row.kind === 2);
     if (!next) break;
@@ -110,10 +113,18 @@ union all
 select 2, chain.depth, null, chain.checkpoint_id, null, null, null, null from chain where chain.depth = ${PAGE}`;
 
 /** Reads the value at which a history begins: that of an ordinary channel may be stored as changes. */
-async function readSeed(sql: postgres.Sql, threadId: string, ns: string, row: HistoryRow): Promise<StoredValue> {
-  if (row.type !== LIST_TYPE) return stored(row);
-  const { checkpoints } = await readCheckpoints(sql, { threadId, ns, id: row.task_id, limit: 1 });
-  const items = checkpoints[0]?.values.get(row.channel)?.list?.items ?? [];
+async function readSeed(
+  sql: postgres.Sql,
+  threadId: string,
+  ns: string,
+  row: HistoryRow,
+  asStored: boolean,
+): Promise<StoredValue | StoredChannel> {
+  if (row.type !== (asStored ? MSGPACK_CHANGE : LIST_TYPE)) return stored(row);
+  const { checkpoints } = await readCheckpoints(sql, { threadId, ns, id: row.task_id, limit: 1, asStored });
+  const value = checkpoints[0]?.values.get(row.channel);
+  if (asStored && value) return value;
+  const items = value?.list?.items ?? [];
   return { type: "json", data: `[${items.map(({ text }) => text).join(",")}]` };
 }
 

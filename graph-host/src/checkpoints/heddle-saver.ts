@@ -271,7 +271,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
   override async deleteThread(threadId: string): Promise<void> {
     await this.flush();
     this.#heads.clear(threadId);
-    await this.#database.deleteThread(threadId);
+    await this.#database.change({ op: "delete_threads", thread_ids: [threadId] });
   }
 
   override async getDeltaChannelHistory(options: {

@@ -25,6 +25,9 @@ export interface ListRow {
 /** Type of a row that holds a change; the official saver refuses it by name. */
 export const LIST_TYPE = "list";
 
+/** Type of such a row in a thread of a Python graph (graph-host-python/heddle_host/checkpoints/list_changes.py). */
+export const MSGPACK_CHANGE = "msgpack-list";
+
 /** Lists with less text are always stored whole. */
 export const WHOLE_BYTES = 4096;
 

@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 
 import { plainArray, textArray } from "./array-literal.ts";
-import { LIST_TYPE, ListBuilder, type ListValue, WHOLE_BYTES, wholeList } from "./list-value.ts";
+import { LIST_TYPE, ListBuilder, type ListValue, MSGPACK_CHANGE, WHOLE_BYTES, wholeList } from "./list-value.ts";
 
 /** Serialized value as stored: text where the type is JSON, bytes otherwise. */
 export interface StoredValue {
@@ -9,10 +9,11 @@ export interface StoredValue {
   data: string | Uint8Array;
 }
 
-/** Value of a channel. `list` replaces `data` where it is present. */
+/** Value of a channel. `list` replaces `data` where it is present. `base`: the value of which `data` is a change. */
 export interface StoredChannel extends StoredValue {
   version: string;
   list?: ListValue | undefined;
+  base?: StoredChannel | undefined;
 }
 
 export interface StoredWrite extends StoredValue {
@@ -50,6 +51,8 @@ export interface CheckpointQuery {
   limit?: number | undefined;
   /** Long lists are read as empty ones. */
   withoutLists?: boolean | undefined;
+  /** Values are returned as the rows that hold them, for a host of another language. */
+  asStored?: boolean | undefined;
   /** Lists of the namespace that the caller has: changes up to them are not read. */
   known?: ReadonlyMap<string, ListValue> | undefined;
 }
@@ -81,7 +84,7 @@ export async function readCheckpoints(
   const unknown = query.withoutLists ? "where false" : known ? notKnown(known, parameters) : "";
   const statement = READ_STATEMENT(condition, limit, CHAINS[chains], unknown) + newest;
   const rows = await sql.unsafe<ReadRow[]>(statement, parameters, { prepare: true });
-  const checkpoints = assemble(rows, known, query.withoutLists ?? false);
+  const checkpoints = assemble(rows, known, query);
   if (!checkpoints) {
     // the known list belongs to another branch, or a version of the chain was stored anew in the meantime
     if (known) return readCheckpoints(sql, { ...query, known: undefined });
@@ -224,7 +227,7 @@ interface ReadRow {
 function assemble(
   rows: ReadRow[],
   known: ReadonlyMap<string, ListValue> | undefined,
-  withoutLists: boolean,
+  { withoutLists, asStored }: CheckpointQuery,
 ): StoredCheckpoint[] | undefined {
   const found: StoredCheckpoint[] = [];
   for (const row of rows) {
@@ -246,7 +249,11 @@ function assemble(
   for (const row of rows) {
     if (row.kind === 0 || row.kind === 4 || row.kind === 5) continue;
     const data = row.text ?? row.bytes ?? "";
-    if (row.kind === 1) {
+    if (row.kind === 1 && asStored) {
+      const value = lists.asStored(found[row.n! - 1]!, row);
+      if (!value) return undefined;
+      for (const n of row.d!.split(",")) found[Number(n) - 1]!.values.set(row.a, value);
+    } else if (row.kind === 1) {
       const isChange = row.c === LIST_TYPE;
       const list = withoutLists && isChange ? emptyList(row.b) : lists.get(found[row.n! - 1]!, row.a, row.b);
       if (isChange && !list) return undefined;
@@ -272,6 +279,7 @@ class Lists {
   #known: ReadonlyMap<string, ListValue> | undefined;
   #rows = new Map<string, Map<string, ReadRow>>();
   #built = new Map<string, ListValue>();
+  #stored = new Map<ReadRow, StoredChannel>();
 
   constructor(known: ReadonlyMap<string, ListValue> | undefined) {
     this.#known = known;
@@ -283,6 +291,26 @@ class Lists {
     // a version may be named by a checkpoint and also precede another one
     if (row.kind === 1 || !rows.has(row.b)) rows.set(row.b, row);
     this.#rows.set(name, rows);
+  }
+
+  /** Returns the value of a row; undefined where a version on which it is based is missing. */
+  asStored({ threadId, ns }: StoredCheckpoint, row: ReadRow): StoredChannel | undefined {
+    const rows = this.#rows.get(listName(threadId, ns, row.a))!;
+    const changes: ReadRow[] = [];
+    let at: ReadRow | undefined = row;
+    for (; at?.c === MSGPACK_CHANGE && !this.#stored.has(at); at = rows.get(at.metadata!)) changes.push(at);
+    if (!at) return undefined;
+    let value = this.#storedAs(at, undefined);
+    for (const change of changes.reverse()) value = this.#storedAs(change, value);
+    return value;
+  }
+
+  #storedAs(row: ReadRow, base: StoredChannel | undefined): StoredChannel {
+    const known = this.#stored.get(row);
+    if (known) return known;
+    const value = { type: row.c, data: row.text ?? row.bytes ?? "", version: row.b, base };
+    this.#stored.set(row, value);
+    return value;
   }
 
   /** Returns the list of a version; undefined where the value is no list that is kept item by item. */

@@ -17,7 +17,7 @@ export interface HeadGuard {
 export interface FinishRow {
   threadId: string;
   /** JSON text of the thread's state after the run, as `finish_run` expects it. */
-  state: string;
+  state: string | Uint8Array;
   /** Whether other servers must be notified. */
   notify: boolean;
 }

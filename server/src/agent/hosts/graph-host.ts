@@ -17,6 +17,8 @@ import {
   type StoreOperation,
   type TraceDestination,
 } from "../../../../graph-host/src/host-protocol.ts";
+import type { CheckpointDatabase } from "../../../../graph-host/src/checkpoints/checkpoint-database.ts";
+import { ServedCheckpoints } from "../../../../graph-host/src/checkpoints/served-checkpoints.ts";
 import { SharedJson } from "../../../../graph-host/src/shared-json.ts";
 import type { DatabaseAddress } from "../../base/db/connect.ts";
 import { deferred, type Deferred } from "../../base/deferred.ts";
@@ -52,6 +54,8 @@ export interface HostOptions {
   /** Access of the project's code to this server's API. */
   ownCodeApi: OwnCodeApi;
   database: DatabaseAddress;
+  /** Checkpoints of hosts that have no access to the database. */
+  checkpoints: () => CheckpointDatabase;
   memoryMb: number;
   /** Largest value of a state, in MiB. */
   maxValueMb: number;
@@ -115,10 +119,13 @@ export class GraphHost {
   #lastPing = 0;
   #lastPong = 0;
   readonly #blocked: BlockedLoop;
+  readonly #checkpoints: ServedCheckpoints | undefined;
 
   constructor(options: HostOptions, events: HostEvents) {
     this.#options = options;
     this.#events = events;
+    if (!options.launch.usesDatabase)
+      this.#checkpoints = new ServedCheckpoints(options.checkpoints(), (result, body) => this.#send(result, body));
     this.#blocked = new BlockedLoop({
       ...options,
       pid: () => this.pid,
@@ -168,8 +175,10 @@ export class GraphHost {
         ...launch.environment,
         PORT: String(port),
         HEDDLE_HOST_PROJECT: JSON.stringify(launch.project),
-        HEDDLE_HOST_DATABASE: database.uri,
-        HEDDLE_HOST_DATABASE_SOCKET: database.socket ?? "",
+        ...(launch.usesDatabase && {
+          HEDDLE_HOST_DATABASE: database.uri,
+          HEDDLE_HOST_DATABASE_SOCKET: database.socket ?? "",
+        }),
         HEDDLE_HOST_OWN_API: ownCodeApi.describe(project),
         HEDDLE_HOST_MAX_VALUE_MB: String(maxValueMb),
         HEDDLE_HOST_SILENCE_MS: String(debugPort === undefined ? silenceMs : LONGEST_PAUSE_MS),
@@ -346,7 +355,7 @@ export class GraphHost {
     this.#lastPing = 0;
   }
 
-  #send(frame: ServerFrame, body?: string): void {
+  #send(frame: ServerFrame, body?: string | Buffer[]): void {
     if (this.#socket?.writable) this.#socket.write(encodeFrame(frame, body));
   }
 
@@ -387,6 +396,14 @@ export class GraphHost {
         else call?.done.resolve(frame.shared ? new SharedJson(body) : body);
         return;
       }
+      case "checkpoint.write":
+      case "checkpoint.hurry":
+      case "checkpoint.relax":
+      case "checkpoint.read":
+      case "checkpoint.history":
+      case "checkpoint.change":
+        if (!this.#checkpoints) throw new Error("a host with access to the database sent a checkpoint");
+        return this.#checkpoints.receive(frame, body);
       case "store.call":
         return void this.#answerStore(frame.id, body);
       case "trace.flushed":
@@ -397,6 +414,8 @@ export class GraphHost {
             ? `ended before it was ready: ${withoutLibraryFrames(frame.message)}`
             : `threw outside any run's promise: ${frame.message}`;
         return;
+      default:
+        throw new Error(`unknown frame "${(frame satisfies never as { t: string }).t}"`);
     }
   }
 

@@ -2,6 +2,7 @@
  * The graph hosts of one server, a pool for each language of the project's graphs. A project with graphs of one
  * language starts no process of another.
  */
+import { CheckpointDatabase } from "../../../../graph-host/src/checkpoints/checkpoint-database.ts";
 import type {
   GraphStatus,
   HostCalls,
@@ -18,7 +19,7 @@ import { HostPool, type HostPoolEvents, type HostPoolOptions, type Suspicion } f
 import { javascriptHosts } from "./javascript-hosts.ts";
 import { pythonHosts } from "./python-hosts.ts";
 
-export interface GraphHostsOptions extends Omit<HostPoolOptions, "language"> {
+export interface GraphHostsOptions extends Omit<HostPoolOptions, "language" | "checkpoints"> {
   /** Interpreter for Python graphs; by default the one of the project's environment. */
   python: string | undefined;
   /** Whether graph hosts run the lifespan of the project's Python app. */
@@ -32,6 +33,8 @@ export class GraphHosts {
   #traces: TraceDestination = { state: "off" };
   #listsWhole = false;
   #started = false;
+  /** Connections for the checkpoints of hosts without access to the database, once there is one. */
+  #checkpoints: CheckpointDatabase | undefined;
   #languages: ReadonlySet<Language>;
 
   constructor(options: GraphHostsOptions, events: HostPoolEvents) {
@@ -169,6 +172,7 @@ export class GraphHosts {
   /** Ends all hosts at once. The caller has taken care of their runs. */
   async stop(): Promise<void> {
     await Promise.all(this.#all.map((pool) => pool.stop()));
+    await this.#checkpoints?.close();
   }
 
   get #all(): HostPool[] {
@@ -199,6 +203,7 @@ export class GraphHosts {
       project: partOf(this.#options.project, language),
       language: this.#hostsOf(language),
       debugPort: this.#debugPortOf(language),
+      checkpoints: () => this.#openCheckpoints(),
     };
     const pool = new HostPool(options, {
       ...this.#events,
@@ -213,6 +218,11 @@ export class GraphHosts {
     pool.sendTracesTo(this.#traces);
     pool.storeListsWhole(this.#listsWhole);
     if (this.#started) pool.start();
+  }
+
+  #openCheckpoints(): CheckpointDatabase {
+    const { uri, socket } = this.#options.database;
+    return (this.#checkpoints ??= new CheckpointDatabase(uri, { socket }));
   }
 
   /** Port of a debugger: with graphs of two languages the JavaScript host has the next one. */

@@ -11,3 +11,10 @@ test("graphs receive the project's and the server's variables, but not the keys 
     HEDDLE_LOG_LEVEL: "info",
   });
 });
+
+test("graphs receive a database's address from their project only, unless it is the server's", () => {
+  const server = { DATABASE_URI: "own", HEDDLE_DEPLOYMENT_DATABASE_URI: "own", PGPASSWORD: "own" };
+  expect(hostEnvironment({}, server)).toEqual({});
+  expect(hostEnvironment({ DATABASE_URI: "own", PGPASSWORD: "mine" }, server)).toEqual({ PGPASSWORD: "mine" });
+  expect(hostEnvironment({ DATABASE_URI: "mine" }, {})).toEqual({ DATABASE_URI: "mine" });
+});

@@ -7,6 +7,8 @@ export interface HostLaunch {
   /** Arguments for a memory limit in MB. */
   args(memoryMb: number): string[];
   environment: Record<string, string>;
+  /** Whether the host writes and reads checkpoints itself. Otherwise the server does, and it gets no credentials. */
+  usesDatabase: boolean;
   /** Description of the project, read by the host. */
   project: object;
   /** Whether the host runs the lifespan of the project's app, which must end before the process does. */

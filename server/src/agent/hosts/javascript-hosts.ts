@@ -34,6 +34,7 @@ export const javascriptHosts: HostLanguage = {
           "--max-semi-space-size=32",
           ENTRY,
         ],
+        usesDatabase: true,
         environment: {},
         project: { dir, from: packages.from, graphs },
         hasLifespan: false,

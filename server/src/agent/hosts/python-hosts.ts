@@ -24,6 +24,7 @@ export const pythonHosts = (configured: string | undefined, runsLifespan: boolea
         command: executable,
         // a crash in native code prints where it happened
         args: () => ["-X", "faulthandler", "-m", "heddle_host"],
+        usesDatabase: false,
         environment: packageEnvironment({ ...project.env, ...process.env }),
         project: { dir, dependencies: config.dependencies ?? [], graphs, ...(app !== undefined && { app }) },
         hasLifespan: app !== undefined,

@@ -4,11 +4,9 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 
+import { MSGPACK_CHANGE } from "../../../../graph-host/src/checkpoints/list-value.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { joinArray, splitArray } from "./msgpack-array.ts";
-
-/** Type of a row that holds a change. */
-export const MSGPACK_CHANGE = "msgpack-list";
 
 interface Version {
   thread_id: string;

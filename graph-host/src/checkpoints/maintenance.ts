@@ -1,20 +1,15 @@
-"""Statements of the saver's methods that copy, prune and delete checkpoints."""
+/** Statements of the saver's methods that copy, prune and delete checkpoints. */
+import type postgres from "postgres";
 
-from __future__ import annotations
+import type { CheckpointChange } from "../host-protocol.ts";
+import { textArray } from "./array-literal.ts";
 
-from collections.abc import Awaitable, Callable, Sequence
-
-from ..postgres import Parameter, Row
-from .write_statement import text_array
-
-Fetch = Callable[[str, list[Parameter]], Awaitable[list[Row]]]
-
-_DELETE_THREADS = """
+const DELETE_THREADS = `
 with c as (delete from checkpoints where thread_id = any($1::text[])),
      b as (delete from checkpoint_blobs where thread_id = any($1::text[]))
-delete from checkpoint_writes where thread_id = any($1::text[])"""
+delete from checkpoint_writes where thread_id = any($1::text[])`;
 
-_COPY_THREAD = """
+const COPY_THREAD = `
 with b as (
   insert into checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob, base, chain, depth)
   select $2::text, checkpoint_ns, channel, version, type, blob, base, chain, depth
@@ -30,10 +25,10 @@ insert into checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpo
 select $2::text, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint,
        case when metadata ? 'thread_id' then metadata || jsonb_build_object('thread_id', $2::text) else metadata end
 from checkpoints where thread_id = $1::text
-on conflict do nothing"""
+on conflict do nothing`;
 
-# Kept: the newest checkpoint of each namespace, and the ancestors that hold its channels' changes since a snapshot.
-_KEEP_LATEST = """
+/** Keeps the newest checkpoint of each namespace, and the ancestors that hold its channels' changes since a snapshot. */
+const KEEP_LATEST = `
 with recursive newest as (
   select distinct on (thread_id, checkpoint_ns) thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,
          metadata ? 'counters_since_delta_snapshot' as delta
@@ -53,9 +48,9 @@ with recursive newest as (
   returning thread_id, checkpoint_ns, checkpoint_id
 )
 delete from checkpoint_writes w using dropped d
-where w.thread_id = d.thread_id and w.checkpoint_ns = d.checkpoint_ns and w.checkpoint_id = d.checkpoint_id"""
+where w.thread_id = d.thread_id and w.checkpoint_ns = d.checkpoint_ns and w.checkpoint_id = d.checkpoint_id`;
 
-_DELETE_RUNS = """
+const DELETE_RUNS = `
 with dropped as (
   delete from checkpoints where metadata ->> 'run_id' = any($1::text[])
   returning thread_id, checkpoint_ns, checkpoint_id
@@ -63,32 +58,37 @@ with dropped as (
   delete from checkpoint_writes w using dropped d
   where w.thread_id = d.thread_id and w.checkpoint_ns = d.checkpoint_ns and w.checkpoint_id = d.checkpoint_id
 )
-select distinct thread_id from dropped"""
+select distinct thread_id from dropped`;
 
-_DETACH = """
+const DETACH = `
 update checkpoints c set parent_checkpoint_id = null
 where c.thread_id = any($1::text[]) and c.parent_checkpoint_id is not null
   and not exists (select 1 from checkpoints p where p.thread_id = c.thread_id and p.checkpoint_ns = c.checkpoint_ns
-                  and p.checkpoint_id = c.parent_checkpoint_id)"""
+                  and p.checkpoint_id = c.parent_checkpoint_id)`;
 
-_UNUSED_BLOBS = "select delete_unused_blobs(id)::text from unnest($1::text[]) as id"
+const UNUSED_BLOBS = "select delete_unused_blobs(id)::text from unnest($1::text[]) as id";
 
+const ids = (names: string[]): string => textArray(names, (name) => name);
 
-async def delete_threads(fetch: Fetch, thread_ids: Sequence[str]) -> None:
-    await fetch(_DELETE_THREADS, [text_array(thread_ids)])
-
-
-async def copy_thread(fetch: Fetch, source: str, target: str) -> None:
-    await fetch(_COPY_THREAD, [source, target])
-
-
-async def keep_latest(fetch: Fetch, thread_ids: Sequence[str]) -> None:
-    await fetch(_KEEP_LATEST, [text_array(thread_ids)])
-    await fetch(_DETACH, [text_array(thread_ids)])
-    await fetch(_UNUSED_BLOBS, [text_array(thread_ids)])
-
-
-async def delete_runs(fetch: Fetch, run_ids: Sequence[str]) -> None:
-    threads = [thread_id for (thread_id,) in await fetch(_DELETE_RUNS, [text_array(run_ids)])]
-    if threads:
-        await fetch(_UNUSED_BLOBS, [text_array(threads)])
+export async function changeCheckpoints(sql: postgres.Sql, change: CheckpointChange): Promise<void> {
+  switch (change.op) {
+    case "delete_threads":
+      await sql.unsafe(DELETE_THREADS, [ids(change.thread_ids)]);
+      return;
+    case "copy_thread":
+      await sql.unsafe(COPY_THREAD, [change.source, change.target]);
+      return;
+    case "keep_latest":
+      for (const statement of [KEEP_LATEST, DETACH, UNUSED_BLOBS])
+        await sql.unsafe(statement, [ids(change.thread_ids)]);
+      return;
+    case "delete_runs": {
+      const threads = await sql.unsafe<{ thread_id: string }[]>(DELETE_RUNS, [ids(change.run_ids)]);
+      if (threads.length > 0) await sql.unsafe(UNUSED_BLOBS, [ids(threads.map(({ thread_id }) => thread_id))]);
+      return;
+    }
+    default:
+      change satisfies never;
+      throw new TypeError(`unknown change of checkpoints "${(change as { op: string }).op}"`);
+  }
+}
