@@ -73,6 +73,14 @@ describe("a host exits", () => {
     await expect(run.end).rejects.toThrow("host exited");
   });
 
+  test("at a frame that it does not know", { timeout: LIMIT }, async () => {
+    host = await HostProcess.start("agents", GRAPHS);
+    const fault = host.frame((header) => header.t === "fault");
+    host.send({ t: "run.pause" } as never);
+    expect((await fault).header).toMatchObject({ message: expect.stringContaining('unknown frame "run.pause"') });
+    expect(await host.exited).toEqual({ code: 70, signal: null });
+  });
+
   test("with user code's exit code", { timeout: LIMIT }, async () => {
     await begin("exit");
     expect(await host.exited).toEqual({ code: 3, signal: null });
