@@ -131,9 +131,9 @@ class Body {
 
   /** @returns the value's place, which checkpoints share that have the value in common */
   place(value: StoredValue | StoredChannel): number {
-    const changes: StoredChannel[] = [];
-    let at: StoredValue | StoredChannel | undefined = value;
-    for (; at && !this.#places.has(at); at = (at as StoredChannel).base) changes.push(at as StoredChannel);
+    const changes: (StoredValue & Partial<StoredChannel>)[] = [];
+    let at: (StoredValue & Partial<StoredChannel>) | undefined = value;
+    for (; at && !this.#places.has(at); at = at.base) changes.push(at);
     for (const added of changes.reverse()) {
       const { type, version = "", data, base } = added;
       this.#places.set(added, this.values.length);
