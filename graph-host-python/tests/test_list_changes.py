@@ -160,6 +160,19 @@ async def test_branches_and_removals_read_back_as_they_were_put(checkpoints: Rem
     assert [message.id for message in state.values["messages"]][:-2] == before[:3] + before[9:]
 
 
+async def test_a_history_of_writes_begins_with_a_list_that_is_stored_as_a_change(
+    checkpoints: RemoteCheckpoints,
+) -> None:
+    thread_id = str(uuid4())
+    await talk(checkpoints, thread_id, range(40))
+    saver = HeddleSaver(checkpoints)
+    newest = [found async for found in saver.alist(config_of(thread_id), limit=2)]
+    history = await saver.aget_delta_channel_history(config=newest[0].config, channels=["messages"])
+    before = newest[1].checkpoint["channel_values"]["messages"]
+    assert history["messages"]["seed"] == before and len(before) == 79
+    assert [[message.id for message in value] for _, _, value in history["messages"]["writes"]] == [["a79"]]
+
+
 async def test_versions_that_are_stored_whole_meanwhile_are_found(checkpoints: RemoteCheckpoints) -> None:
     thread_id = str(uuid4())
     await talk(checkpoints, thread_id, range(40))
