@@ -23,6 +23,14 @@ export const LACKS = {
     until: { javascript: "0.3.6", python: "1.0.4" },
     reason: "they are in mode updates only; the server adds them",
   },
+  "contexts of a schema library": {
+    until: { python: "0.6.2" },
+    reason: "nodes get their context as it was sent, not as the schema makes it",
+  },
+  "several questions of one task": {
+    until: { python: "0.6.5" },
+    reason: "a task's second question cannot be answered by its id",
+  },
   "lone surrogates": {
     until: { python: "1.0.1" },
     reason: "langgraph-checkpoint 2 cannot store a message with half of a surrogate pair",
