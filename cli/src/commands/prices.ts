@@ -65,12 +65,12 @@ export async function run(args: string[]): Promise<void> {
 /** Lists each new and changed price in dollars per million tokens. */
 function describeChanges(changes: PriceChange[]): string {
   const million = (cost: string) => Number(`${cost}e6`).toString();
-  const figures = (price: { prompt_cost: string; completion_cost: string }) =>
+  const costs = (price: { prompt_cost: string; completion_cost: string }) =>
     `${million(price.prompt_cost)} / ${million(price.completion_cost)}`;
   return changes
     .map(({ before, after }) => {
-      const was = before ? `, was ${figures(before)}` : "";
-      return `${before ? "changed" : "new"}  ${after.name} (${after.provider ?? "any provider"}): ${figures(after)}${was}\n`;
+      const was = before ? `, was ${costs(before)}` : "";
+      return `${before ? "changed" : "new"}  ${after.name} (${after.provider ?? "any provider"}): ${costs(after)}${was}\n`;
     })
     .join("");
 }

@@ -6,14 +6,14 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 
 import { AppError } from "../errors.ts";
 import { LIVE } from "../health.ts";
-import { type BrowserPolicy, refusePage } from "./browser-guard.ts";
+import { type BrowserPolicy, rejectPage } from "./browser-guard.ts";
 import { BodyGate } from "./body-gate.ts";
 import type { ClientIpSettings } from "./client-ip.ts";
 import { CONTROL_CHARACTER, hasControlCharacter } from "./control-characters.ts";
 import { ConnectionGuard, whenAnswered } from "./connection-guard.ts";
 import { type ConnectionSettings, limitConnections, proxies, serverOptions } from "./connection-limits.ts";
 import { errorResponse } from "./errors.ts";
-import { ignoreUpgrade, isHandshake, refuseUpgrade, WebSockets, type WebSocketSettings } from "./websocket.ts";
+import { ignoreUpgrade, isHandshake, rejectUpgrade, WebSockets, type WebSocketSettings } from "./websocket.ts";
 
 /**
  * Intercepts requests before routing, with their bodies unread. Each method returns whether it handled the request;
@@ -59,11 +59,11 @@ export async function listenHttp(
   let policy: BrowserPolicy | undefined;
   const http = createServer(serverOptions(settings), (request, response) => {
     if (!connections.admit(request, response)) return;
-    const refusal = policy && refuse(request, policy);
-    if (refusal) {
+    const rejection = policy && reject(request, policy);
+    if (rejection) {
       setSecurityHeaders(response);
       const headers = { "Cache-Control": "no-store" };
-      const error = new AppError(refusal.status, refusal.detail, { headers });
+      const error = new AppError(rejection.status, rejection.detail, { headers });
       return void sendResponse(
         response,
         errorResponse(policy?.errors?.(request.headers["user-agent"]) ?? "detail", error),
@@ -81,10 +81,10 @@ export async function listenHttp(
       response.writeHead(503, headers).end('{"detail":"Starting."}');
     }
   });
-  const refuse = (request: IncomingMessage, pages: BrowserPolicy): { status: number; detail: string } | undefined => {
-    const detail = refusePage(request, pages);
+  const reject = (request: IncomingMessage, pages: BrowserPolicy): { status: number; detail: string } | undefined => {
+    const detail = rejectPage(request, pages);
     if (detail !== undefined) return { status: 403, detail };
-    // applications refuse it themselves, in the format of their errors
+    // applications reject it themselves, in the format of their errors
     if (interceptor && hasControlCharacter(request.url ?? "")) return { status: 400, detail: CONTROL_CHARACTER };
     return undefined;
   };
@@ -116,8 +116,8 @@ export async function listenHttp(
         if (!isHandshake(request)) return ignoreUpgrade(http, request, socket, head);
         socket.on("error", () => socket.destroy());
         // browsers open a WebSocket to any origin without a preflight
-        const refusal = refuse(request, pages);
-        if (refusal) return refuseUpgrade(socket, refusal.status, refusal.detail);
+        const rejection = reject(request, pages);
+        if (rejection) return rejectUpgrade(socket, rejection.status, rejection.detail);
         if (first?.upgrade(request, socket, head)) return;
         if (sockets)
           sockets.upgrade(request, socket, head, fetch as Parameters<WebSockets["upgrade"]>[3], setSecurityHeaders);

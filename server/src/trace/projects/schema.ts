@@ -105,7 +105,7 @@ export const listQuery = z.object({
       }
     }),
   filter: z.string().max(10_000).optional(),
-  /** Whether to return facets of the projects' runs, with the figures. */
+  /** Whether to return facets of the projects' runs, with the statistics. */
   facets: queryBoolean,
   tag_value_id: notBuilt("tag_value_id"),
   sort_by: z.enum(SORTS).optional(),
@@ -144,7 +144,7 @@ export const project = z.object({
 const count = z.number().nullish();
 const decimal = z.string().nullish();
 
-/** Figures over the project's runs; only with `include_stats`. */
+/** Statistics over the project's runs; only with `include_stats`. */
 export const projectWithStats = project.extend({
   run_count: count,
   latency_p50: count,
