@@ -46,7 +46,7 @@ http://{{ include "heddle.name" . }}.{{ .root.Release.Namespace }}.svc:{{ (index
 {{- define "heddle.listenerNamespaces" -}}
 {{- $namespaces := .Values.listener.namespaces | default (list (printf "%s-remote" .Release.Namespace)) -}}
 {{- if has .Release.Namespace $namespaces -}}
-{{- fail "listener.namespaces must not contain the release's namespace: deployments run in their own namespaces." -}}
+{{- fail "listener.namespaces must not contain the release's namespace: deployments run in namespaces of their own." -}}
 {{- end -}}
 {{ toJson $namespaces }}
 {{- end -}}
