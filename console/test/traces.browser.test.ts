@@ -405,7 +405,7 @@ test("a trace shows each run's messages, error with stack, pictures, metadata an
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("ArrowLeft");
   await until(async () => (await tree.getByRole("treeitem").count()) === 4);
-  await page.getByRole("textbox", { name: "Search in this trace" }).fill("econnrejected");
+  await page.getByRole("textbox", { name: "Search in this trace" }).fill("econnrefused");
   await page.getByText("1 found").waitFor();
   expect(errors).toEqual([]);
   await context.close();
