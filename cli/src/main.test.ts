@@ -89,8 +89,15 @@ test.each(withActions)("heddle %s has one text for a missing and an unknown acti
   for (const word of ["drop", "constructor", "LIST"])
     expect(await fails(word)).toBe(`UsageError: Unknown action "${word}". ${known}`);
   expect(await fails("drop", "more", "words")).toBe(`UsageError: Unknown action "drop". ${known}`);
-  if (noun !== "deployments" && noun !== "erase") expect(await fails()).toBe(`UsageError: Missing action. ${known}`);
 });
+
+test.each(withActions.filter(([noun]) => noun !== "deployments" && noun !== "erase"))(
+  "heddle %s needs an action",
+  async (noun, actions) => {
+    const known = `Actions of heddle ${noun}: ${Object.keys(actions).join(", ")}. See heddle ${noun} --help.`;
+    await expect(COMMANDS[noun]!.run([])).rejects.toThrow(`Missing action. ${known}`);
+  },
+);
 
 test.each(withActions)("the help of heddle %s and docs/commands.md list its actions", (noun, actions, help) => {
   const page = readFileSync(new URL("../../docs/commands.md", import.meta.url), "utf8");
