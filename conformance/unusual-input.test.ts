@@ -29,7 +29,7 @@ describe("text that a database may reject", () => {
     const thread = await newThread();
     const body = {
       assistant_id: "agent",
-      input: { messages: [{ role: "user", content: "say what Postgres refuses" }] },
+      input: { messages: [{ role: "user", content: "say what Postgres rejects" }] },
     };
     const { json } = await request("POST", `/threads/${thread}/runs/wait`, body);
     expect(json.messages[1].content).toMatch(/^nul . half .$/su);

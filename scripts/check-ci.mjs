@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 
 import { readErrors, readReport, sum, withErrors, withSecondTry } from "./ci-report.mjs";
 import { compileSources } from "./compile-sources.mjs";
+import { countLines, describeLines, trackedFiles } from "./count-lines.mjs";
 import { buildS3Server } from "./s3-server.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -255,6 +256,7 @@ async function runPrograms(programs) {
 await Promise.all(programChecks.map((programs) => runPrograms(programs.filter(isWanted))));
 rmSync(reports, { recursive: true, force: true });
 
+lines.push(describeLines(countLines(root, trackedFiles(root))));
 console.log(`\n${[...notes, ...lines].join("\n")}`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed > 0 ? 1 : 0;

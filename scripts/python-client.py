@@ -1,4 +1,4 @@
-"""What the Python client sends: batches packed with zstd, single creates and updates, attachments, feedback within
+"""What the Python client sends: batches compressed with zstd, single creates and updates, attachments, feedback within
 batches and beside them, links, projects, datasets, evaluations. Run by python-client.ts."""
 
 import datetime

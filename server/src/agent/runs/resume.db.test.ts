@@ -28,7 +28,7 @@ describe("a queued resume", () => {
     expect(runs).toMatchObject([{ status: "success" }, UNKNOWN]);
     expect(runs[1]!.error!.message).toMatch(/not pending/);
     expect(sent(file)).toBe(1);
-    // the refused run has changed nothing
+    // the rejected run has changed nothing
     expect(await get(`/threads/${threadId}`)).toMatchObject({
       status: "idle",
       error: null,

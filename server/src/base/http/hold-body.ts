@@ -90,8 +90,8 @@ export function holdBody(
     const release = () => gate.budget.give(length);
     return gate.budget.take(length) ? release : gate.reserve(length).then(() => release);
   }
-  let refuse = (_: AppError): void => {};
-  const reservation = (isPublic ? gate.holdPublic : gate.hold).call(gate, (error) => refuse(error));
+  let reject = (_: AppError): void => {};
+  const reservation = (isPublic ? gate.holdPublic : gate.hold).call(gate, (error) => reject(error));
   // what the public budget holds bounds the structure too
   if (!isPublic) known.use = (bytes) => reservation.use(bytes);
   known.isCounted = isJson;
@@ -99,7 +99,7 @@ export function holdBody(
   const open = () => (format ? decompressed(raw.body!, format) : raw.body!);
   const structure = isJson ? new JsonStructure(known.limit) : undefined;
   const { body, fail } = counted(open, { maxBytes, tooLarge, structure, isPublic }, reservation, format !== undefined);
-  refuse = fail;
+  reject = fail;
   c.req.raw = new Request(raw, { body, duplex: "half" } as RequestInit);
   return () => reservation.end();
 }
@@ -171,7 +171,7 @@ interface CountedLimits {
 }
 
 /**
- * Reads the rest of a body that was refused: the connection serves further requests if it arrives soon, and is closed
+ * Reads the rest of a body that was rejected: the connection serves further requests if it arrives soon, and is closed
  * otherwise.
  */
 function discard(reader: ReadableStreamDefaultReader<Uint8Array>): void {

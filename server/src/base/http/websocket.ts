@@ -92,7 +92,7 @@ export class WebSockets {
     this.#detached.add(socket);
     socket.once("close", () => this.#detached.delete(socket));
     this.#upgrade(request, socket, head, fetch, prepare).catch(() =>
-      refuseUpgrade(socket, 500, "Internal Server Error"),
+      rejectUpgrade(socket, 500, "Internal Server Error"),
     );
   }
 
@@ -104,9 +104,9 @@ export class WebSockets {
     prepare: PrepareResponse,
   ): Promise<void> {
     const url = requestUrl(request);
-    if (!url) return refuseUpgrade(socket, 400, "Bad Request");
+    if (!url) return rejectUpgrade(socket, 400, "Bad Request");
     if (this.#open.size + this.#opening >= this.#settings.maxWebSockets) {
-      return refuseUpgrade(socket, 503, "Too many open WebSockets. Try again later.");
+      return rejectUpgrade(socket, 503, "Too many open WebSockets. Try again later.");
     }
     const upgrade: Upgrade = {};
     this.#opening += 1;
@@ -230,7 +230,7 @@ function isSameOrigin({ headers }: IncomingMessage, url: URL): boolean {
 }
 
 /** Rejects an upgrade and ends the connection. */
-export function refuseUpgrade(socket: Duplex, status: number, message: string, headers?: Headers): void {
+export function rejectUpgrade(socket: Duplex, status: number, message: string, headers?: Headers): void {
   if (socket.destroyed) return;
   // an upgraded socket has no listener of the HTTP server any more: a reset would crash the process
   socket.on("error", () => socket.destroy());
@@ -244,7 +244,7 @@ export function refuseUpgrade(socket: Duplex, status: number, message: string, h
 
 const LINGER_MS = 1000;
 
-/** Discards what a refused upgrade sends, and destroys the connection if the client does not close it. */
+/** Discards what a rejected upgrade sends, and destroys the connection if the client does not close it. */
 export function discard(socket: Duplex): void {
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();

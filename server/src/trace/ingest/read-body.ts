@@ -39,7 +39,7 @@ export async function* readBody(
   yield* structure ? weighed(chunks, structure({ maxBytes, setting: BODY_SETTING }), reservation) : chunks;
 }
 
-/** Counts the elements of a body as it arrives, so that it is refused before it is decompressed as a whole. */
+/** Counts the elements of a body as it arrives, so that it is rejected before it is decompressed as a whole. */
 export type NewStructure = (limit: StructureLimit) => Structure;
 
 /** A body of so many bytes cannot be expensive, and most are no larger. */
