@@ -80,6 +80,7 @@ async function* atPace(body: ReadableStream<Uint8Array>, reservation: Reservatio
   let cut!: (error: Error) => void;
   const slow = new Promise<never>((_, reject) => (cut = reject));
   slow.catch(() => {});
+  let isOver = false;
   const timer = setInterval(() => {
     const seconds = (performance.now() - startedAt - GRACE_MS) / 1000;
     if (seconds > 0 && reservation.isWanted() && received < seconds * MIN_BODY_PACE) {
@@ -89,6 +90,7 @@ async function* atPace(body: ReadableStream<Uint8Array>, reservation: Reservatio
   try {
     for (;;) {
       const { done, value } = await Promise.race([reader.read(), slow]);
+      isOver = done;
       if (done) return;
       received += value.byteLength;
       yield value;
@@ -96,7 +98,21 @@ async function* atPace(body: ReadableStream<Uint8Array>, reservation: Reservatio
   } finally {
     clearInterval(timer);
     // not awaited: it may never settle
-    reader.cancel().catch(() => {});
+    if (!isOver) void discard(reader);
+  }
+}
+
+/** Time within which the rest of a rejected body may arrive: a connection that is closed before loses the answer. */
+const LINGER_MS = 1000;
+
+async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  const timer = setTimeout(() => void reader.cancel().catch(() => {}), LINGER_MS).unref();
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // the sender has left
+  } finally {
+    clearTimeout(timer);
   }
 }
 
