@@ -78,6 +78,7 @@ const programChecks = [
     { name: "versions", args: ["--import", "tsx", "scripts/langgraph-versions.ts", "--only", "0.2.57,0.4.10,1.7.3"] },
     { name: "python-host", args: ["--import", "tsx", "scripts/python-suite.ts"] },
     { name: "audit", args: ["scripts/audit.mjs"] },
+    { name: "newest", args: ["--import", "tsx", "scripts/newest-packages.ts"] },
   ],
 ];
 const SKIPPED = 77;
