@@ -303,6 +303,11 @@ describe.each([
     socket.write(`POST / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n${JSON_HEADERS}{"a":1}`);
     socket.write(ask("/slow") + offer("/none", "h2c") + ask("/", "Connection: close"));
     const { received } = await closed;
+    if (Number(process.versions.node.split(".")[0]) >= 25) {
+      // the connection ends with the first offer, as Node.js loses what was received with it
+      expect(received.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(["200", "404"]);
+      return;
+    }
     expect(received.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(["200", "404", "200", "200", "200", "404", "200"]);
     expect(received).toMatch(/slow[^]*slow[^]*\{"a":1\}[^]*slow[^]*here$/);
   });

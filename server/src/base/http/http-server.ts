@@ -13,7 +13,14 @@ import { CONTROL_CHARACTER, hasControlCharacter } from "./control-characters.ts"
 import { ConnectionGuard, whenAnswered } from "./connection-guard.ts";
 import { type ConnectionSettings, limitConnections, proxies, serverOptions } from "./connection-limits.ts";
 import { errorResponse } from "./errors.ts";
-import { ignoreUpgrade, isHandshake, rejectUpgrade, WebSockets, type WebSocketSettings } from "./websocket.ts";
+import {
+  dropUpgradeOffer,
+  ignoreUpgrade,
+  isHandshake,
+  rejectUpgrade,
+  WebSockets,
+  type WebSocketSettings,
+} from "./websocket.ts";
 
 /**
  * Intercepts requests before routing, with their bodies unread. Each method returns whether it handled the request;
@@ -43,6 +50,12 @@ export interface HttpServer {
 export type ListenSettings = ConnectionSettings & Pick<ClientIpSettings, "trustedProxies"> & Partial<WebSocketSettings>;
 
 const MAX_MESSAGES_MB = 256;
+/**
+ * Node.js 25 and newer hand the body of an offer to upgrade to its request, so that `ignoreUpgrade` would lose it. They
+ * are told which offers to detach the connection for; the others are ordinary requests.
+ */
+const ASKS_BEFORE_UPGRADES = Number(process.versions.node.split(".")[0]) >= 25;
+const UPGRADES = ASKS_BEFORE_UPGRADES ? { shouldUpgradeCallback: isHandshake } : {};
 
 /**
  * Binds the port first, so that nothing else was touched when it is in use. Port 0 selects any free one. `bodies`
@@ -57,7 +70,10 @@ export async function listenHttp(
   let listener: ReturnType<typeof getRequestListener> | undefined;
   let interceptor: RequestInterceptor | undefined;
   let policy: BrowserPolicy | undefined;
-  const http = createServer(serverOptions(settings), (request, response) => {
+  const options = { ...serverOptions(settings), ...UPGRADES };
+  const http = createServer(options, (request, response) => {
+    // Node.js drops what was received together with such a request: a client repeats it on another connection
+    if (dropUpgradeOffer(request)) response.shouldKeepAlive = false;
     if (!connections.admit(request, response)) return;
     const rejection = policy && reject(request, policy);
     if (rejection) {

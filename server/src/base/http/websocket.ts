@@ -175,14 +175,35 @@ export function ignoreUpgrade(http: Server, request: IncomingMessage, socket: Du
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const [name, value] = rawHeaders.slice(i, i + 2) as [string, string];
-    if (!/^(?:connection|upgrade|http2-settings)$/i.test(name)) lines.push(`${name}: ${value}`);
+    if (!OFFER.test(name)) lines.push(`${name}: ${value}`);
   }
-  const options = (request.headers.connection ?? "").split(",").map((option) => option.trim());
-  const kept = options.filter((option) => option !== "" && !/^(?:upgrade|http2-settings)$/i.test(option));
-  if (kept.length > 0) lines.push(`Connection: ${kept.join(", ")}`);
+  const kept = keptOptions(request.headers.connection);
+  if (kept !== "") lines.push(`Connection: ${kept}`);
   socket.unshift(head);
   socket.unshift(Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"));
   http.emit("connection", socket);
+}
+
+/** Removes the offer to upgrade from a request that Node.js has not detached for it. @returns whether there was one */
+export function dropUpgradeOffer({ headers, rawHeaders }: IncomingMessage): boolean {
+  if (headers.upgrade === undefined) return false;
+  delete headers.upgrade;
+  delete headers["http2-settings"];
+  const kept = keptOptions(headers.connection);
+  if (kept === "") delete headers.connection;
+  else headers.connection = kept;
+  for (let i = rawHeaders.length - 2; i >= 0; i -= 2) if (OFFER.test(rawHeaders[i]!)) rawHeaders.splice(i, 2);
+  if (kept !== "") rawHeaders.push("Connection", kept);
+  return true;
+}
+
+/** Headers of an offer to upgrade. */
+const OFFER = /^(?:connection|upgrade|http2-settings)$/i;
+
+/** What else the header Connection asks for. */
+function keptOptions(connection = ""): string {
+  const options = connection.split(",").map((option) => option.trim());
+  return options.filter((option) => option !== "" && !OFFER.test(option)).join(", ");
 }
 
 type PrepareResponse = (response: ServerResponse) => void;
