@@ -83,6 +83,7 @@ export function lackedBy(language: Language, version: string): Feature[] {
   });
 }
 
-function isBelow(version: string, other: string): boolean {
+/** Whether a version is older than another. */
+export function isBelow(version: string, other: string): boolean {
   return version.localeCompare(other, "en", { numeric: true }) < 0;
 }

@@ -4,7 +4,6 @@ import { dirname, join } from "node:path";
 
 import { expect, onTestFinished, test } from "vitest";
 
-// @ts-expect-error -- a script, without types
 import { countLines, describeLines } from "./count-lines.mjs";
 
 test("counts source by area, and tests and generated files apart from it", () => {

@@ -7,10 +7,13 @@
  * Tested are the versions of the lock file, of each package.json and of each requirements file. A newer version is a
  * task, not a failure; the exit code is 77 when no registry answers.
  */
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+
+import { isBelow } from "../conformance/lacks.ts";
+import { trackedFiles } from "./count-lines.mjs";
 
 const SKIPPED = 77;
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -21,15 +24,12 @@ const OF_PYPI = /^(langgraph|langchain|langsmith|deepagents)(-.+)?$/;
 /** Newest tested version by name. */
 type Tested = Map<string, string>;
 
-const isBelow = (version: string, other: string): boolean => version.localeCompare(other, "en", { numeric: true }) < 0;
-
 function note(tested: Tested, name: string, version: string): void {
   const known = tested.get(name);
   if (/^\d/.test(version) && (known === undefined || isBelow(known, version))) tested.set(name, version);
 }
 
-const tracked = (pattern: string): string[] =>
-  execFileSync("git", ["ls-files", pattern], { cwd: ROOT, encoding: "utf8" }).trim().split("\n");
+const tracked = (end: string): string[] => trackedFiles(ROOT).filter((file) => file.endsWith(end));
 const read = (file: string): string => readFileSync(new URL(`../${file}`, import.meta.url), "utf8");
 
 interface Manifest {
@@ -44,7 +44,7 @@ function testedOfNpm(): Tested {
     const name = path.replace(/^.*node_modules\//, "");
     if (OF_NPM.test(name) && version) note(tested, name, version);
   }
-  for (const file of tracked("*package.json")) {
+  for (const file of tracked("package.json")) {
     const { dependencies, devDependencies } = JSON.parse(read(file)) as Manifest;
     for (const [key, wanted] of Object.entries({ ...dependencies, ...devDependencies })) {
       // "npm:name@version" under another name
@@ -57,7 +57,7 @@ function testedOfNpm(): Tested {
 
 function testedOfPypi(): Tested {
   const tested: Tested = new Map();
-  for (const file of tracked("*requirements.txt")) {
+  for (const file of tracked("requirements.txt")) {
     for (const [, name, version] of read(file).matchAll(/^([\w.-]+)(?:\[.*\])?==([\w.]+)/gm)) {
       if (OF_PYPI.test(name!)) note(tested, name!, version!);
     }

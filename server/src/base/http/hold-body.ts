@@ -174,11 +174,12 @@ interface CountedLimits {
  * Reads the rest of a body that was rejected: the connection serves further requests if it arrives soon, and is closed
  * otherwise.
  */
-function discard(reader: ReadableStreamDefaultReader<Uint8Array>): void {
-  const next = async (): Promise<void> => {
+export async function discardRest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  try {
     while (!(await reader.read()).done);
-  };
-  next().catch(() => {});
+  } catch {
+    // the sender has left
+  }
 }
 
 /** `fail` ends the body with an error, whatever has arrived. */
@@ -198,7 +199,7 @@ function counted(
     controller.error(error);
     // its rest would unpack to any size
     if (isCompressed) reader?.cancel(error).catch(() => {});
-    else if (reader) discard(reader);
+    else if (reader) void discardRest(reader);
   };
   const body = new ReadableStream<Uint8Array>(
     {

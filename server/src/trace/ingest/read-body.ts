@@ -4,7 +4,7 @@ import { Decompress as ZstdDecompress } from "fzstd";
 
 import { AppError, coerceError } from "../../base/errors.ts";
 import { MIN_BODY_PACE } from "../../base/http/body-gate.ts";
-import { BodyTooLargeError } from "../../base/http/hold-body.ts";
+import { BodyTooLargeError, discardRest } from "../../base/http/hold-body.ts";
 import type { Structure, StructureLimit } from "../../base/json-structure.ts";
 import { BODY_SETTING } from "../settings.ts";
 import { takeTurns } from "../../base/take-turns.ts";
@@ -107,13 +107,8 @@ const LINGER_MS = 1000;
 
 async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   const timer = setTimeout(() => void reader.cancel().catch(() => {}), LINGER_MS).unref();
-  try {
-    while (!(await reader.read()).done);
-  } catch {
-    // the sender has left
-  } finally {
-    clearTimeout(timer);
-  }
+  await discardRest(reader);
+  clearTimeout(timer);
 }
 
 /** Reads the whole body as text. */
