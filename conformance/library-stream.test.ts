@@ -72,6 +72,10 @@ function content(mode: string, payload: Json): Json {
   }
 }
 
+/** Fields that differ between any two runs, or that one form of serialization adds. */
+const isVolatile = (key: string, field: Json): boolean =>
+  ["id", "interrupt_id", "ns"].includes(key) || (key === "response_schema" && field === null);
+
 /** Messages as their text and tool calls, in whichever form they are serialized; results of tasks by name. */
 function plain(value: Json): Json {
   if (Array.isArray(value)) {
@@ -85,7 +89,7 @@ function plain(value: Json): Json {
   }
   return Object.fromEntries(
     Object.entries(fields)
-      .filter(([key, field]) => key !== "id" && key !== "ns" && !(key === "response_schema" && field === null))
+      .filter(([key, field]) => !isVolatile(key, field))
       .map(([key, field]) => [key, plain(field)]),
   );
 }

@@ -22,7 +22,7 @@ export interface ListRow {
   depth: number | null;
 }
 
-/** Type of a row that holds a change; the official saver refuses it by name. */
+/** Type of a row that holds a change; the official saver rejects it by name. */
 export const LIST_TYPE = "list";
 
 /** Type of such a row in a thread of a Python graph (graph-host-python/heddle_host/checkpoints/list_changes.py). */

@@ -3,7 +3,7 @@
  * other tenants are active, a tenant holds at most a part of the resource, so that a newcomer finds room without
  * waiting for slow work. A tenant that is alone may use all of it.
  *
- * The queue is bounded over all tenants. When it is full, the tenant with the most queued work is refused, newest
+ * The queue is bounded over all tenants. When it is full, the tenant with the most queued work is rejected, newest
  * first.
  */
 import { deferred } from "./deferred.ts";
@@ -16,8 +16,8 @@ export interface FairQueueOptions {
   /** Queue length over all tenants. */
   waiting: number;
   waitMs: number;
-  /** Creates the error for refused work. */
-  refuse: () => Error;
+  /** Creates the error for rejected work. */
+  reject: () => Error;
 }
 
 /** Capacity held by one piece of work. */
@@ -30,7 +30,7 @@ export interface Slot {
 interface Entry {
   units: number;
   enter: () => void;
-  refuse: () => void;
+  reject: () => void;
 }
 
 interface Tenant {
@@ -67,11 +67,11 @@ export class FairQueue {
     return this.#waiting > 0;
   }
 
-  /** Resolves when the work may start. Rejects with the error of `refuse` when no capacity is freed in time. */
+  /** Resolves when the work may start. Rejects with the error of `reject` when no capacity is freed in time. */
   async enter(tenantId: string, units: number): Promise<Slot> {
     const tenant = this.#see(tenantId);
     const { promise, resolve, reject } = deferred<void>();
-    const entry: Entry = { units, enter: resolve, refuse: () => reject(this.#o.refuse()) };
+    const entry: Entry = { units, enter: resolve, reject: () => reject(this.#o.reject()) };
     tenant.waiting.push(entry);
     this.#waiting++;
     this.#serve();
@@ -89,7 +89,7 @@ export class FairQueue {
   }
 
   async #wait(tenant: Tenant, entry: Entry, turn: Promise<void>): Promise<void> {
-    if (this.#waiting > this.#o.waiting) this.#refuseNewest();
+    if (this.#waiting > this.#o.waiting) this.#rejectNewest();
     const { waitMs } = this.#o;
     const timer = waitMs === Infinity ? undefined : setTimeout(() => this.#remove(tenant, entry), waitMs);
     await turn.finally(() => clearTimeout(timer));
@@ -143,7 +143,7 @@ export class FairQueue {
     return this.#tenants.size === 1 || tenant.held === 0 || tenant.held + units <= this.#o.crowded;
   }
 
-  #refuseNewest(): void {
+  #rejectNewest(): void {
     let longest: Tenant | undefined;
     for (const tenant of this.#tenants.values()) {
       if (tenant.waiting.length >= (longest?.waiting.length ?? 1)) longest = tenant;
@@ -157,7 +157,7 @@ export class FairQueue {
     if (at < 0) return;
     tenant.waiting.splice(at, 1);
     this.#waiting--;
-    entry.refuse();
+    entry.reject();
     this.#serve();
   }
 

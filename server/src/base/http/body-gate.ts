@@ -3,7 +3,7 @@
  * the handler.
  *
  * Bodies of authenticated callers count as they arrive, and so does what their structure will take when it is decoded. One that doesn't fit waits unread, so that back-pressure stops
- * its sender; after some seconds it gets 503. While others wait, bodies that arrive too slowly are refused, so that a
+ * its sender; after some seconds it gets 503. While others wait, bodies that arrive too slowly are rejected, so that a
  * few slow senders cannot occupy the budget.
  *
  * Bodies of public routes have a separate small budget without a queue: a new body evicts the one that has been
@@ -49,13 +49,13 @@ export interface BodyReservation {
   end(): void;
 }
 
-/** Called with the reason when a body that has not fully arrived is refused. */
-export type OnRefused = (error: AppError) => void;
+/** Called with the reason when a body that has not fully arrived is rejected. */
+export type OnRejected = (error: AppError) => void;
 
 interface Arriving {
   bytes: number;
   since: number;
-  refuse: OnRefused;
+  reject: OnRejected;
 }
 
 export class BodyGate {
@@ -88,8 +88,8 @@ export class BodyGate {
   }
 
   /** Holds a body of an authenticated caller. */
-  hold(refuse: OnRefused): BodyReservation {
-    const body: Arriving = { bytes: 0, since: performance.now(), refuse };
+  hold(reject: OnRejected): BodyReservation {
+    const body: Arriving = { bytes: 0, since: performance.now(), reject };
     let ended = false;
     return {
       use: async (bytes) => {
@@ -109,12 +109,12 @@ export class BodyGate {
   }
 
   /** Holds a body of an unauthenticated caller. */
-  holdPublic(refuse: OnRefused): BodyReservation {
-    const body: Arriving = { bytes: 0, since: performance.now(), refuse };
+  holdPublic(reject: OnRejected): BodyReservation {
+    const body: Arriving = { bytes: 0, since: performance.now(), reject };
     this.#public.add(body);
     const timer = setTimeout(() => {
       this.#public.delete(body);
-      refuse(new AppError(400, `The request body did not arrive within ${PUBLIC_MS / 1000} seconds.`));
+      reject(new AppError(400, `The request body did not arrive within ${PUBLIC_MS / 1000} seconds.`));
     }, PUBLIC_MS);
     const arrived = () => {
       clearTimeout(timer);
@@ -127,9 +127,9 @@ export class BodyGate {
       ended = true;
       this.#publicBytes -= body.bytes;
     };
-    body.refuse = (error) => {
+    body.reject = (error) => {
       end();
-      refuse(error);
+      reject(error);
     };
     return {
       use: async (bytes) => {
@@ -146,7 +146,7 @@ export class BodyGate {
   #makeRoom(bytes: number, except: Arriving): void {
     for (const oldest of this.#public) {
       if (this.#publicBytes + bytes <= PUBLIC_BYTES) return;
-      if (oldest !== except) oldest.refuse(noRoom());
+      if (oldest !== except) oldest.reject(noRoom());
     }
     if (this.#publicBytes + bytes > PUBLIC_BYTES) throw noRoom();
   }
@@ -157,7 +157,7 @@ export class BodyGate {
       const ms = now - body.since;
       if (ms < SLOW_AFTER_MS || (body.bytes * 1000) / ms >= MIN_BODY_PACE) continue;
       this.#arriving.delete(body);
-      body.refuse(
+      body.reject(
         unavailable("The request body arrived too slowly while other requests waited for memory. Try again.", 2),
       );
     }

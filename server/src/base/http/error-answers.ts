@@ -12,7 +12,7 @@ export function errorStatuses(route: Route, limited: boolean): ErrorStatus[] {
   const statuses = new Set<ErrorStatus>(route.errors);
   if (route.permission !== "public") statuses.add(401).add(403);
   if (route.params) statuses.add(404);
-  // control characters in a path are refused before routing
+  // control characters in a path are rejected before routing
   if (route.path.includes(":")) statuses.add(400);
   if (route.body) statuses.add(400).add(413);
   if (route.reads) statuses.add(413);

@@ -90,8 +90,8 @@ export function holdBody(
     const release = () => gate.budget.give(length);
     return gate.budget.take(length) ? release : gate.reserve(length).then(() => release);
   }
-  let refuse = (_: AppError): void => {};
-  const reservation = (isPublic ? gate.holdPublic : gate.hold).call(gate, (error) => refuse(error));
+  let reject = (_: AppError): void => {};
+  const reservation = (isPublic ? gate.holdPublic : gate.hold).call(gate, (error) => reject(error));
   // what the public budget holds bounds the structure too
   if (!isPublic) known.use = (bytes) => reservation.use(bytes);
   known.isCounted = isJson;
@@ -99,7 +99,7 @@ export function holdBody(
   const open = () => (format ? decompressed(raw.body!, format) : raw.body!);
   const structure = isJson ? new JsonStructure(known.limit) : undefined;
   const { body, fail } = counted(open, { maxBytes, tooLarge, structure, isPublic }, reservation, format !== undefined);
-  refuse = fail;
+  reject = fail;
   c.req.raw = new Request(raw, { body, duplex: "half" } as RequestInit);
   return () => reservation.end();
 }
@@ -171,14 +171,15 @@ interface CountedLimits {
 }
 
 /**
- * Reads the rest of a body that was refused: the connection serves further requests if it arrives soon, and is closed
+ * Reads the rest of a body that was rejected: the connection serves further requests if it arrives soon, and is closed
  * otherwise.
  */
-function discard(reader: ReadableStreamDefaultReader<Uint8Array>): void {
-  const next = async (): Promise<void> => {
+export async function discardRest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  try {
     while (!(await reader.read()).done);
-  };
-  next().catch(() => {});
+  } catch {
+    // the sender has left
+  }
 }
 
 /** `fail` ends the body with an error, whatever has arrived. */
@@ -198,7 +199,7 @@ function counted(
     controller.error(error);
     // its rest would unpack to any size
     if (isCompressed) reader?.cancel(error).catch(() => {});
-    else if (reader) discard(reader);
+    else if (reader) void discardRest(reader);
   };
   const body = new ReadableStream<Uint8Array>(
     {

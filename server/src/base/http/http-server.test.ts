@@ -276,6 +276,23 @@ describe.each([
     }
   });
 
+  test("rejects the handshake of a foreign page as it rejects its requests", async () => {
+    const settings = readOptions({ ...connectionOptions, ...clientIpOptions, ...options }, {});
+    server = await listenHttp("127.0.0.1", 0, settings);
+    server.serve(app.fetch, { keyless: false, hosts: new Set(), allows: () => false }, interceptor);
+    const offer = ["-H", "Connection: Upgrade", "-H", "Upgrade: websocket", "-H", "Sec-WebSocket-Version: 13"];
+    const handshake = [...offer, "-H", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="];
+    for (const origin of ["https://evil.example", ""]) {
+      const page = ["-H", origin === "" ? "Origin;" : `Origin: ${origin}`, "-w", "%{content_type}%{http_code}"];
+      const [request, upgrade] = [
+        await curl(...page, `${server.url}/`),
+        await curl(...page, ...handshake, `${server.url}/`),
+      ];
+      expect(request.body).toMatch(/^\{"detail":"Pages of .*\}application\/json/);
+      expect(upgrade).toEqual(request);
+    }
+  });
+
   test("answers offers that are sent before earlier requests are answered, in their order", async () => {
     const url = new URL(await open());
     const { socket, closed } = dial(url);
@@ -286,8 +303,11 @@ describe.each([
     socket.write(`POST / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n${JSON_HEADERS}{"a":1}`);
     socket.write(ask("/slow") + offer("/none", "h2c") + ask("/", "Connection: close"));
     const { received } = await closed;
-    expect(received.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(["200", "404", "200", "200", "200", "404", "200"]);
-    expect(received).toMatch(/slow[^]*slow[^]*\{"a":1\}[^]*slow[^]*here$/);
+    // from Node.js 25 on the connection ends with the first offer, as Node.js loses what was received with it
+    const isCut = Number(process.versions.node.split(".")[0]) >= 25;
+    const statuses = ["200", "404", "200", "200", "200", "404", "200"];
+    expect(received.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(isCut ? statuses.slice(0, 2) : statuses);
+    expect(received).toMatch(isCut ? /slow[^]*404 Not Found$/ : /slow[^]*slow[^]*\{"a":1\}[^]*slow[^]*here$/);
   });
 
   test("a client that leaves while its offer waits ends nothing else", async () => {

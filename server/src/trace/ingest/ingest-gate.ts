@@ -48,7 +48,7 @@ export class IngestGate {
   readonly #budget: number;
   readonly #queue: FairQueue;
   readonly #huge: FairQueue;
-  readonly #refused: Counter;
+  readonly #rejected: Counter;
   readonly #durations: Histogram;
   /** Units held by bodies for their elements, which reject nothing that is in progress. */
   #dense = 0;
@@ -70,16 +70,16 @@ export class IngestGate {
       crowded: budget / 2,
       waiting: MAX_WAITING,
       waitMs: MAX_WAIT_MS,
-      refuse: () => this.#overload(),
+      reject: () => this.#overload(),
     });
     this.#huge = new FairQueue({
       capacity: 1,
       crowded: 1,
       waiting: MAX_WAITING,
       waitMs: MAX_HUGE_WAIT_MS,
-      refuse: () => this.#overload(),
+      reject: () => this.#overload(),
     });
-    this.#refused = new Counter({
+    this.#rejected = new Counter({
       name: "heddle_ingest_refused_total",
       help: "Ingest requests that got 429 because too many bytes were in flight.",
       registers: [registry],
@@ -181,7 +181,7 @@ export class IngestGate {
   }
 
   #overload(): AppError {
-    this.#refused.inc();
+    this.#rejected.inc();
     return new AppError(429, "Too many traces are being received. Try again later.", {
       headers: { "Retry-After": "2" },
     });

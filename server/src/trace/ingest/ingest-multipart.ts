@@ -26,7 +26,7 @@ export async function ingestMultipart(
   const { maxBodyBytes: maxBytes } = deps.settings;
   const delimiter = multipartDelimiter(request.headers.get("content-type") ?? "");
   const body = readBody(request, MAX_PORTIONS * maxBytes, reservation);
-  const earlier: Earlier = { created: new Set(), refused: new Set() };
+  const earlier: Earlier = { created: new Set(), rejected: new Set() };
   const rejected = new RejectedItems();
   let total = 0;
 
@@ -34,7 +34,7 @@ export async function ingestMultipart(
     for (const name of tooLarge) {
       const [kind, id = "", ...field] = name.split(".");
       if (field.length === 0) {
-        earlier.refused.add(name);
+        earlier.rejected.add(name);
         total++;
       }
       rejected.add(kind === "feedback" ? kind : `run ${id.slice(0, 50)}`, partTooLarge(name, maxBytes));

@@ -76,3 +76,27 @@ test.each([
   for (const body of bodies) if (!cancelled.has(body)) body.close();
   expect((await Promise.all(slow)).toSorted()).toEqual([10, 408]);
 });
+
+test("the rest of a rejected body is read, as a connection that is closed before loses the answer", async () => {
+  const gate = new IngestGate(64 * MIB, new Registry());
+  let [left, wasCancelled] = [20, false];
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (left-- > 0) controller.enqueue(randomBytes(65_536));
+        else controller.close();
+      },
+      cancel: () => void (wasCancelled = true),
+    },
+    { highWaterMark: 0 },
+  );
+  const request = new Request("http://localhost/", { method: "POST", body, duplex: "half" } as RequestInit);
+  const read = gate.admit(
+    { length: undefined, compressed: false },
+    (reservation) => readBuffer(request, 100_000, reservation),
+    "one",
+  );
+  await expect(read).rejects.toMatchObject({ status: 413 });
+  await expect.poll(() => left, { timeout: 10_000 }).toBeLessThan(0);
+  expect(wasCancelled).toBe(false);
+});

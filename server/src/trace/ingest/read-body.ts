@@ -4,7 +4,7 @@ import { Decompress as ZstdDecompress } from "fzstd";
 
 import { AppError, coerceError } from "../../base/errors.ts";
 import { MIN_BODY_PACE } from "../../base/http/body-gate.ts";
-import { BodyTooLargeError } from "../../base/http/hold-body.ts";
+import { BodyTooLargeError, discardRest } from "../../base/http/hold-body.ts";
 import type { Structure, StructureLimit } from "../../base/json-structure.ts";
 import { BODY_SETTING } from "../settings.ts";
 import { takeTurns } from "../../base/take-turns.ts";
@@ -39,7 +39,7 @@ export async function* readBody(
   yield* structure ? weighed(chunks, structure({ maxBytes, setting: BODY_SETTING }), reservation) : chunks;
 }
 
-/** Counts the elements of a body as it arrives, so that it is refused before it is decompressed as a whole. */
+/** Counts the elements of a body as it arrives, so that it is rejected before it is decompressed as a whole. */
 export type NewStructure = (limit: StructureLimit) => Structure;
 
 /** A body of so many bytes cannot be expensive, and most are no larger. */
@@ -80,6 +80,7 @@ async function* atPace(body: ReadableStream<Uint8Array>, reservation: Reservatio
   let cut!: (error: Error) => void;
   const slow = new Promise<never>((_, reject) => (cut = reject));
   slow.catch(() => {});
+  let isOver = false;
   const timer = setInterval(() => {
     const seconds = (performance.now() - startedAt - GRACE_MS) / 1000;
     if (seconds > 0 && reservation.isWanted() && received < seconds * MIN_BODY_PACE) {
@@ -89,6 +90,7 @@ async function* atPace(body: ReadableStream<Uint8Array>, reservation: Reservatio
   try {
     for (;;) {
       const { done, value } = await Promise.race([reader.read(), slow]);
+      isOver = done;
       if (done) return;
       received += value.byteLength;
       yield value;
@@ -96,8 +98,17 @@ async function* atPace(body: ReadableStream<Uint8Array>, reservation: Reservatio
   } finally {
     clearInterval(timer);
     // not awaited: it may never settle
-    reader.cancel().catch(() => {});
+    if (!isOver) void discard(reader);
   }
+}
+
+/** Time within which the rest of a rejected body may arrive: a connection that is closed before loses the answer. */
+const LINGER_MS = 1000;
+
+async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  const timer = setTimeout(() => void reader.cancel().catch(() => {}), LINGER_MS).unref();
+  await discardRest(reader);
+  clearTimeout(timer);
 }
 
 /** Reads the whole body as text. */

@@ -1,6 +1,6 @@
 import { Counter, type Registry } from "prom-client";
 
-import { isClickHouseAway, TIMEOUT } from "../../base/clickhouse/away.ts";
+import { isClickHouseUnavailable, TIMEOUT } from "../../base/clickhouse/unavailable.ts";
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { GroupCommit } from "../../base/db/group-commit.ts";
@@ -70,13 +70,13 @@ export class RunWriter {
     // the queue is bounded by the ingest gate
     waiting: Infinity,
     waitMs: Infinity,
-    refuse: () => new Error("never refused"),
+    reject: () => new Error("never rejected"),
   });
   /** Stores an invalid call separately, so that it does not fail the others. */
   readonly #commits = new GroupCommit<Call, void>((group) => this.#commit(group), {
     max: MAX_GROUP,
     weigh: ({ pieces }) => pieces.length,
-    isAway,
+    isUnavailable,
     ready: (queued) => this.#yieldToOthers(queued),
   });
   /** The current group; never rejects. */
@@ -169,7 +169,7 @@ export class RunWriter {
     this.#storing = work.then(
       () => this.failure.succeeded(),
       // an invalid request is no failure of the stores
-      (error: unknown) => void (isAway(error) && this.failure.failed(error)),
+      (error: unknown) => void (isUnavailable(error) && this.failure.failed(error)),
     );
     return work;
   }
@@ -250,9 +250,9 @@ export class RunWriter {
  * Returns true for errors that leave open whether data was written: the store is unavailable, stopping, or out of
  * memory.
  */
-function isAway(error: unknown): boolean {
+function isUnavailable(error: unknown): boolean {
   if (error instanceof AppError) return error.status === 503;
-  if (shortageIn(error) || isClickHouseAway(error)) return true;
+  if (shortageIn(error) || isClickHouseUnavailable(error)) return true;
   const code = (error as { code?: unknown } | null)?.code;
   // 08…: lost connections to Postgres
   return typeof code === "string" && (code === TIMEOUT || code.startsWith("08"));
@@ -261,7 +261,7 @@ function isAway(error: unknown): boolean {
 /** Translates a storage failure to the error of the request. */
 function translate(error: unknown): Error {
   if (error instanceof AppError) return error;
-  if (!isAway(error)) return coerceError(error);
+  if (!isUnavailable(error)) return coerceError(error);
   const reason = shortageIn(error)?.message ?? "The trace store cannot accept traces at the moment.";
   return unavailable(`${reason} Try again later.`, 2, error);
 }
