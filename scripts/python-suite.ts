@@ -52,7 +52,8 @@ for (const [name, [command, ...args], cwd] of steps) {
     ...process.env,
     HEDDLE_PYTHON: python,
     HEDDLE_CONFORMANCE_LANGUAGE: "python",
-    HEDDLE_TEST_DATABASE_URI: database?.uri,
+    // no other step, lest the processes of graphs inherit it
+    ...(name === "pytest" && { HEDDLE_TEST_DATABASE_URI: database?.uri }),
   };
   const { status } = spawnSync(command!, args, { cwd, env, stdio: "inherit" });
   console.log(`${name}: ${status === 0 ? "ok" : "failed"} (${((performance.now() - startedAt) / 1000).toFixed(0)} s)`);

@@ -4,6 +4,7 @@ import type postgres from "postgres";
 
 import { faultPoint } from "../fault-points.ts";
 import { DatabaseAwayError, FencedError, HeadMovedError, isPassingError } from "./errors.ts";
+import { dropLargeBody, sendLargeBody } from "./large-values.ts";
 import { type Finished, itemBytes, type WriteItem } from "./rows.ts";
 import { StatementBuilder } from "./write-statement.ts";
 
@@ -133,15 +134,17 @@ export class CheckpointWriter {
 
   /** Sends a statement, retrying while the database is unreachable: writes are idempotent. */
   async #send(builder: StatementBuilder): Promise<Answer> {
-    const { statement } = builder;
-    const parameters = builder.parameters();
+    const { text, parameters, largeBody } = builder.build();
     let retried = false;
     const startedAt = performance.now();
     for (let pause = 20; ; pause = Math.min(pause * 2, 500)) {
       try {
+        if (largeBody) await sendLargeBody(this.#sql, largeBody);
         faultPoint("before-checkpoint");
-        const rows = await this.#sql.unsafe<AnswerRow[]>(statement, parameters, { prepare: true });
+        // a plan is not kept for a table that is dropped
+        const rows = await this.#sql.unsafe<AnswerRow[]>(text, [...parameters], { prepare: !largeBody });
         faultPoint("after-checkpoint");
+        if (largeBody) void dropLargeBody(this.#sql).catch(() => {});
         this.#awaySince = undefined;
         const held = rows.filter((row) => row.finished === null).map((row) => row.n);
         const ends = rows.filter((row) => row.finished !== null);

@@ -10,6 +10,7 @@ import {
   type StoredChannel,
   type StoredValue,
   type StoredWrite,
+  withLargeValues,
 } from "./read-statement.ts";
 
 /** Writes of a checkpoint's ancestors to one channel since the nearest ancestor that holds its value. */
@@ -39,7 +40,8 @@ export async function readDeltaHistory(
   while (remaining.length > 0) {
     const parameters = [threadId, ns, textArray(remaining, (channel) => channel)];
     if (from !== undefined) parameters.push(from);
-    const rows = await sql.unsafe<HistoryRow[]>(HISTORY_STATEMENT(from !== undefined), parameters, { prepare: true });
+    const found = await sql.unsafe<HistoryRow[]>(HISTORY_STATEMENT(from !== undefined), parameters, { prepare: true });
+    const rows = await withLargeValues(sql, found, ({ kind, type }) => (kind === 2 ? undefined : type));
     const blocks = new Map<string, StoredWrite[]>();
     for (const row of rows) {
       if (row.kind !== 1) continue;
@@ -96,7 +98,7 @@ with recursive chain as (
 select 0 as kind, seed.depth, seed.channel, seed.checkpoint_id as task_id, null::int as idx, bl.type,
        ${asText("bl")} as text, ${asBytes("bl")} as bytes
 from seed cross join lateral (
-  select type, blob from checkpoint_blobs
+  select * from checkpoint_blobs
   where thread_id = $1 and checkpoint_ns = $2 and channel = seed.channel and version = seed.version offset 0
 ) bl
 union all

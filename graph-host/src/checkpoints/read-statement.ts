@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 
 import { plainArray, textArray } from "./array-literal.ts";
+import { LARGE_BYTES, largeValueSource, readLargeValue } from "./large-values.ts";
 import { LIST_TYPE, ListBuilder, type ListValue, MSGPACK_CHANGE, WHOLE_BYTES, wholeList } from "./list-value.ts";
 
 /** Serialized value as stored: text where the type is JSON, bytes otherwise. */
@@ -83,7 +84,8 @@ export async function readCheckpoints(
   const known = query.known && query.known.size > 0 ? query.known : undefined;
   const unknown = query.withoutLists ? "where false" : known ? notKnown(known, parameters) : "";
   const statement = READ_STATEMENT(condition, limit, CHAINS[chains], unknown) + newest;
-  const rows = await sql.unsafe<ReadRow[]>(statement, parameters, { prepare: true });
+  const found = await sql.unsafe<ReadRow[]>(statement, parameters, { prepare: true });
+  const rows = await withLargeValues(sql, found, ({ kind, c }) => (kind === 0 || kind === 4 ? undefined : c));
   const checkpoints = assemble(rows, known, query);
   if (!checkpoints) {
     // the known list belongs to another branch, or a version of the chain was stored anew in the meantime
@@ -181,14 +183,39 @@ union all
 (select 4, null, null, null, checkpoint_id, null, null, null, null, null from checkpoints
  where thread_id = $1 and checkpoint_ns = $2 order by checkpoint_id desc limit 1)`;
 
-/** SQL expression: null where the type is not JSON. */
-export function asText(table: string): string {
-  return `case when ${table}.type in ('json', '${LIST_TYPE}') then convert_from(${table}.blob, 'UTF8') end`;
+/** SQL expression: the text of JSON, the source of a large value of another type, or null. */
+export function asText(alias: "bl" | "w"): string {
+  const source = largeValueSource(alias, alias === "bl" ? "checkpoint_blobs" : "checkpoint_writes");
+  return `case when ${alias}.type in ${TEXT_TYPES} then convert_from(${alias}.blob, 'UTF8') else ${source} end`;
 }
 
-/** SQL expression: null where the type is JSON. */
-export function asBytes(table: string): string {
-  return `case when ${table}.type in ('json', '${LIST_TYPE}') then null else ${table}.blob end`;
+const TEXT_TYPES = `('json', '${LIST_TYPE}')`;
+
+/**
+ * Reads the values of which the rows have the source. Rows of values that were deleted in the meantime are left out.
+ * `typeOf` returns the type of a row's value; undefined for other rows.
+ */
+export async function withLargeValues<Row extends { text: string | null; bytes: Uint8Array | null }>(
+  sql: postgres.Sql,
+  rows: Row[],
+  typeOf: (row: Row) => string | undefined,
+): Promise<Row[]> {
+  const complete: Row[] = [];
+  for (const row of rows) {
+    const type = typeOf(row);
+    if (row.text === null || type === undefined || type === "json" || type === LIST_TYPE) complete.push(row);
+    else {
+      const bytes = await readLargeValue(sql, row.text);
+      if (bytes) complete.push({ ...row, text: null, bytes });
+    }
+  }
+  return complete;
+}
+
+/** SQL expression: null where `asText` is not. */
+export function asBytes(alias: "bl" | "w"): string {
+  return `case when ${alias}.type in ${TEXT_TYPES} or octet_length(${alias}.blob) >= ${LARGE_BYTES} then null
+    else ${alias}.blob end`;
 }
 
 function conditions(query: CheckpointQuery): [string, (string | number)[]] {

@@ -35,6 +35,14 @@ export class StatementBody {
     return [this.#append(toBuffer(first)), this.#append(toBuffer(second))];
   }
 
+  get length(): number {
+    return this.#length;
+  }
+
+  get parts(): readonly Buffer[] {
+    return this.#parts;
+  }
+
   bytes(): Buffer {
     return this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
   }

@@ -1,11 +1,13 @@
 import { plainArray, textArray } from "./array-literal.ts";
+import { LARGE_BODY, LARGE_BYTES } from "./large-values.ts";
 import { StatementBody, type Span } from "./statement-body.ts";
 import type { BlobRow, CheckpointRow, Fence, HeadGuard, WriteItem, WriteRow } from "./rows.ts";
 
 /**
  * One statement writes everything of many runs. Small columns are passed as arrays, one element per row; potentially
  * large values are concatenated in one bytea ($3), which rows reference by position and length: the driver then encodes
- * one value instead of escaping thousands, and a value that several rows have is sent once.
+ * one value instead of escaping thousands, and a value that several rows have is sent once. A large one precedes the
+ * statement (large-values.ts), and $3 is null.
  *
  * The fence: a row is written only if its fence number is 0 (no run) or belongs to a run that is running with that very
  * attempt. `for share` locks the run's row until the commit, so that either a take-over waits for this statement or
@@ -109,6 +111,16 @@ cross join lateral finish_run(f.run_id::uuid, f.thread_id::uuid, f.attempt + 0 *
   convert_from(substring($3::bytea from f.at for f.length), 'UTF8')::jsonb, f.notify) e
 where f.fence in (select n from fence)`;
 
+/** The bytea in the statements' texts, and its place among their parameters. */
+const BODY = "$3::bytea";
+const BODY_AT = 2;
+
+export interface Statement {
+  text: string;
+  parameters: (string | Buffer | null)[];
+  largeBody?: readonly Buffer[];
+}
+
 /**
  * Gathers items for one statement. A statement may not touch a row twice, so rows with one key are merged here, in
  * order, as the database would. `add` returns false, and adds nothing, when the item's rows collide with those of
@@ -150,18 +162,22 @@ export class StatementBuilder {
     return this.items.some((item) => item.finish);
   }
 
-  /** Statement that `parameters` belong to. */
-  get statement(): string {
-    if (this.#guard) return GUARDED_STATEMENT;
-    return this.finishes ? FINISH_STATEMENT : WRITE_STATEMENT;
+  /**
+   * Returns the statement with its parameters. `largeBody`: parts that must be sent before, in the same session.
+   */
+  build(): Statement {
+    const text = this.#guard ? GUARDED_STATEMENT : this.finishes ? FINISH_STATEMENT : WRITE_STATEMENT;
+    const body = new StatementBody();
+    const parameters = this.#parameters(body);
+    if (body.length < LARGE_BYTES) return { text, parameters: parameters.with(BODY_AT, body.bytes()) };
+    return { text: text.replaceAll(BODY, `coalesce(${BODY}, ${LARGE_BODY})`), parameters, largeBody: body.parts };
   }
 
-  parameters(): (string | Buffer)[] {
+  #parameters(body: StatementBody): (string | Buffer | null)[] {
     const fences = [...this.#fences.values()];
     const checkpoints: { fence: number; row: CheckpointRow; at: number; lengths: [number, number] }[] = [];
     const blobs: { fence: number; row: BlobRow; at: number }[] = [];
     const writes: { fence: number; row: WriteRow; at: number }[] = [];
-    const body = new StatementBody();
     // the states first: they may contain the values of the other rows
     const ends: ({ fence: number; item: WriteItem } & Span)[] = [];
     for (const item of this.items) {
@@ -179,7 +195,7 @@ export class StatementBuilder {
     const written = [
       textArray(fences, (f) => f.runId),
       plainArray(fences, (f) => f.attempt),
-      body.bytes(),
+      null,
       plainArray(checkpoints, (c) => c.fence),
       textArray(checkpoints, (c) => c.row.threadId),
       textArray(checkpoints, (c) => c.row.ns),

@@ -30,7 +30,7 @@ async function besideWrite<T>(threadId: string, runId: string, send: () => Promi
   builder.add(step(threadId, runId, "c9"));
   let sent: Promise<T>;
   await sql.begin(async (host) => {
-    const rows = await host.unsafe(WRITE_STATEMENT, builder.parameters());
+    const rows = await host.unsafe(WRITE_STATEMENT, builder.build().parameters);
     expect(rows).toHaveLength(1);
     sent = send();
     await expect
@@ -77,7 +77,7 @@ test("deleting a finished run keeps what the running run has read", async () => 
   const unchanged = JSON.stringify({ channel_versions: { text: "1" } });
   const written = step(t, second.runId, "c2");
   builder.add({ ...written, checkpoint: { ...written.checkpoint!, checkpoint: unchanged }, blobs: [] });
-  await sql.unsafe(WRITE_STATEMENT, builder.parameters());
+  await sql.unsafe(WRITE_STATEMENT, builder.build().parameters);
   await finish(second.runId);
   expect(await rows(t)).toEqual([1, 1, 0]);
   expect(await deleteFinishedRun(sql, t, second.runId)).toBe("deleted");
@@ -94,7 +94,7 @@ test("deleting a finished run keeps the changes from which later checkpoints are
     const metadata = JSON.stringify({ run_id: run.runId, counters_since_delta_snapshot: { text: [1, 1] } });
     const builder = new StatementBuilder();
     builder.add({ ...rest, checkpoint: { ...row!, parentId, metadata } });
-    await sql.unsafe(WRITE_STATEMENT, builder.parameters());
+    await sql.unsafe(WRITE_STATEMENT, builder.build().parameters);
     await finish(run.runId);
     runs.push(run);
     parentId = id;
