@@ -1,6 +1,8 @@
 /**
- * npm run bench -- versions --base REV [--quick]: this checkout beside an earlier revision, alternating, with three
- * kinds of runs: waited for, streamed, and streamed as resumable (whose frames are kept in the database).
+ * npm run bench -- versions --base REV [--python] [--quick] [--only KIND]: this checkout beside an earlier revision,
+ * alternating, with five kinds of runs: waited for, streamed, streamed as resumable (whose frames are kept in the
+ * database), turns of a conversation that has had 1,000, and a value of 20 MB. `--python`: the graphs in Python, for
+ * which HEDDLE_PYTHON names an interpreter with langgraph.
  *
  * Exits with 1 when the whole interval of a kind is below 0.95 of the base's throughput, or it takes more than 1 / 0.95
  * of its CPU time. The base is checked out into a temporary directory with its own packages.
@@ -22,7 +24,12 @@ const RUNS = 100;
 
 const { values: options } = parseArgs({
   args: process.argv.slice(3),
-  options: { base: { type: "string" }, quick: { type: "boolean", default: false }, only: { type: "string" } },
+  options: {
+    base: { type: "string" },
+    quick: { type: "boolean", default: false },
+    python: { type: "boolean", default: false },
+    only: { type: "string" },
+  },
 });
 if (options.base === undefined) {
   console.error("Name the revision to compare with: npm run bench -- versions --base REV");
@@ -42,10 +49,57 @@ const stream = (extra: object) => (client: AgentClient, threads: string[], runs:
     if (values === 0) throw new Error("a stream of the echo graph brought no values");
   });
 
-const KINDS: Record<string, Side["round"]> = {
-  waited: wait,
-  streamed: stream({}),
-  resumable: stream({ stream_resumable: true }),
+const message = (type: string) => ({ type, content: type[0]!.repeat(250) });
+
+async function turn(client: AgentClient, thread: string): Promise<void> {
+  const body = { assistant_id: "chat", input: { messages: [message("human")] }, stream_mode: ["updates"] };
+  let updates = 0;
+  await client.stream(thread, body, ({ event }) => {
+    if (event === "updates") updates += 1;
+  });
+  if (updates === 0) throw new Error("a turn brought no update");
+}
+
+/** Threads with a conversation of 1,000 turns. */
+const seeded = new Set<string>();
+
+async function laterTurn(client: AgentClient, thread: string): Promise<void> {
+  if (!seeded.has(thread)) {
+    seeded.add(thread);
+    await turn(client, thread);
+    const messages = Array.from({ length: 999 }, () => [message("human"), message("ai")]).flat();
+    await client.post(`/threads/${thread}/state`, { values: { messages }, as_node: "answer" });
+  }
+  await turn(client, thread);
+}
+
+const LARGE = 20e6;
+
+async function makeLarge(client: AgentClient, thread: string): Promise<void> {
+  const body = { assistant_id: "large", input: { make: "text", size: LARGE } };
+  const received = await client.download(`/threads/${thread}/runs/wait`, body);
+  if (received < LARGE) throw new Error("a run did not answer with its value");
+}
+
+const each =
+  (request: (client: AgentClient, thread: string) => Promise<void>): Side["round"] =>
+  (client, threads, runs) =>
+    closedLoop(threads, runs, (thread) => request(client, thread));
+
+interface Kind {
+  round: Side["round"];
+  clients: number;
+  runsPerRound: number;
+  warmRuns: number;
+}
+
+const USUAL = { clients: 16, runsPerRound: RUNS, warmRuns: 500 };
+const KINDS: Record<string, Kind> = {
+  waited: { ...USUAL, round: wait },
+  streamed: { ...USUAL, round: stream({}) },
+  resumable: { ...USUAL, round: stream({ stream_resumable: true }) },
+  turns: { clients: 4, runsPerRound: 20, warmRuns: 40, round: each(laterTurn) },
+  large: { clients: 1, runsPerRound: 1, warmRuns: 2, round: each(makeLarge) },
 };
 
 /** Checks out the revision with its own packages, hard-linked where the lock file is the same. */
@@ -65,24 +119,19 @@ function checkOut(revision: string): string {
 
 const base = checkOut(options.base);
 try {
-  for (const [kind, round] of Object.entries(KINDS)) {
+  const project = join(repository, "bench", options.python ? "project-python" : "project");
+  for (const [kind, { round, ...sizes }] of Object.entries(KINDS)) {
     if (options.only !== undefined && options.only !== kind) continue;
     const sides: [Side, Side] = [
-      { name: "base", start: (directory) => startHeddle(directory, { root: base }), round },
-      { name: "this", start: (directory) => startHeddle(directory), round },
+      { name: "base", start: (directory) => startHeddle(directory, { root: base, project }), round },
+      { name: "this", start: (directory) => startHeddle(directory, { project }), round },
     ];
-    const measured = await measureByTurns(sides, {
-      rounds: options.quick ? 20 : 60,
-      runsPerRound: RUNS,
-      pairs: 2,
-      warmRuns: 500,
-      clients: 16,
-      limitMs: 120_000,
-    });
+    const rounds = options.quick ? 20 : 60;
+    const measured = await measureByTurns(sides, { ...sizes, rounds, pairs: 2, limitMs: 120_000 });
     const { runs, seconds, ratio, interval, costRatio } = measured;
     const [low, high] = interval;
     console.log(
-      `${kind}: ${runs} runs each in ${seconds.toFixed(0)} s, by turns of ${RUNS}; load ${loadavg()[0]!.toFixed(1)} on ${cpus().length} cores`,
+      `${kind}: ${runs} runs each in ${seconds.toFixed(0)} s, by turns of ${sizes.runsPerRound}; load ${loadavg()[0]!.toFixed(1)} on ${cpus().length} cores`,
     );
     for (const n of [0, 1] as const) console.log(`  ${reportSide(sides[n].name, measured, n)}`);
     const passed = high >= LEAST && costRatio <= 1 / LEAST;
