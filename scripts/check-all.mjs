@@ -21,6 +21,7 @@ const checks = {
   ),
   dependencies: [process.execPath, ["scripts/check-dependencies.mjs"]],
   settings: [process.execPath, ["--import", "tsx", "scripts/settings-page.ts"]],
+  "host-frames": [process.execPath, ["--import", "tsx", "scripts/python-protocol.ts"]],
   names: [process.execPath, ["--import", "tsx", "scripts/check-names.ts"]],
   schema: [process.execPath, ["--import", "tsx", "scripts/check-schema.ts"]],
 };

@@ -20,13 +20,12 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+from .runs.active_run import Stop
 from .work import Work, current_work
 
 # Ignored by default, and not used by the libraries that graphs use.
 _SIGNAL = signal.SIGURG
 _MAX_STACK = 16_000
-
-Stop = dict[str, Any]
 
 
 class BlockedEventLoop(BaseException):
@@ -67,7 +66,8 @@ class BlockedLoop:
             return
         error = request.get("error")
         if error:
-            self._loop.call_soon_threadsafe(self._stop_run, request["run_id"], {"outcome": "error", "error": error})
+            stop: Stop = {"outcome": "error", "error": error}
+            self._loop.call_soon_threadsafe(self._stop_run, request["run_id"], stop)
         raise BlockedEventLoop(error["message"] if error else "The run was cancelled while it blocked the event loop.")
 
     def _current_work(self) -> Work | None:

@@ -8,19 +8,22 @@ import resource
 import signal
 import sys
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Coroutine
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, cast
+
+from typing_extensions import Never
 
 from .calls.answer_call import answer_call
 from .calls.errors import CallError, wire_error
 from .checkpoints.clock import CheckpointClock, process_clock
 from .checkpoints.remote import RemoteCheckpoints
+from .frames import PROTOCOL_VERSION, HostFrame, PingFrame, RunStart, ServerFrame, StoreResultFrame
 from .graphs.load import GraphEntry
 from .graphs.open import GraphError, OpenInput
 from .loaded_files import LoadedFiles
 from .output import complain
-from .protocol import PROTOCOL_VERSION, Connection, Header
+from .protocol import Connection, Header
 from .runs.active_run import ActiveRun, Stop
 from .runs.execute_run import OpenedGraph, RunDeps, RunEnd, execute_run
 from .runs.outcome import to_outcome
@@ -125,7 +128,7 @@ class Host:
         async with entry.graph.open(OpenInput(config, access, context, self.store)) as graph:
             yield OpenedGraph(graph, False)
 
-    def _send(self, header: Header, *body: bytes) -> None:
+    def _send(self, header: HostFrame, *body: bytes) -> None:
         assert self._connection is not None
         self._connection.send(header, *body)
 
@@ -135,56 +138,50 @@ class Host:
 
     def _receive(self, header: Header, body: bytes) -> None:
         try:
-            self._handle(header, body)
+            self._handle(cast(ServerFrame, header), body)
         except Exception as error:
             self._fault(error)
 
-    def _handle(self, header: Header, body: bytes) -> None:
-        kind = header["t"]
-        handle = self.FRAMES.get(kind)
-        if handle is None:
-            raise ValueError(f'Unknown frame "{kind}"')
-        handle(self, header, body)
+    def _handle(self, header: ServerFrame, body: bytes) -> None:
+        match header["t"]:
+            case "ping":
+                self._ping(header)
+            case "run.start":
+                self._spawn(self._execute(header, from_json(body)))
+            case "run.cancel":
+                if run := self._runs.get(header["run_id"]):
+                    run.stop({"outcome": "cancelled"}, header["reason"])
+            case "run.hold":
+                if run := self._runs.get(header["run_id"]):
+                    run.holds_end = True
+            case "call":
+                self._spawn(self._answer(header["id"], header["method"], from_json(body)))
+            case "store.result":
+                self._store_answered(header, body)
+            case "checkpoint.result":
+                self._checkpoints.answered(header, body)
+            case "trace.to":
+                self._tracing.direct(header["to"])
+            case "lists.whole":
+                self._checkpoints.stores_lists_whole = header["whole"]
+            case "trace.close":
+                self._tracing.close(from_json(body))
+            case "trace.flush":
+                self._spawn(self._flush_traces(header["ms"]))
+            case "drain":
+                self._draining = True
+                self._exit_if_drained()
+            case "close":
+                self._close()
+            case _:
+                unhandled: Never = header
+                raise ValueError(f'Unknown frame "{unhandled["t"]}"')
 
-    def _ping(self, header: Header, _: bytes) -> None:
+    def _ping(self, header: PingFrame) -> None:
         if files := self._files.take():
             self._send({"t": "loaded"}, to_json(files))
         rss = resident_bytes()
         self._send({"t": "pong", "n": header["n"], "rss": rss, "heap": rss})
-
-    def _cancel(self, header: Header, _: bytes) -> None:
-        run = self._runs.get(header["run_id"])
-        if run:
-            run.stop({"outcome": "cancelled"}, header["reason"])
-
-    def _hold_end(self, header: Header, _: bytes) -> None:
-        run = self._runs.get(header["run_id"])
-        if run:
-            run.holds_end = True
-
-    def _store_lists_whole(self, header: Header, _: bytes) -> None:
-        self._checkpoints.stores_lists_whole = header["whole"]
-
-    def _drain(self, header: Header, _: bytes) -> None:
-        self._draining = True
-        self._exit_if_drained()
-
-    FRAMES: ClassVar[dict[str, Callable[[Host, Header, bytes], None]]] = {
-        "ping": _ping,
-        "run.start": lambda self, header, body: self._spawn(self._execute(header, from_json(body))),
-        "run.cancel": _cancel,
-        "run.hold": _hold_end,
-        "call": lambda self, header, body: self._spawn(self._answer(header["id"], header["method"], from_json(body))),
-        "store.result": lambda self, header, body: self._store_answered(header, body),
-        "checkpoint.result": lambda self, header, body: self._checkpoints.answered(header, body),
-        "trace.to": lambda self, header, body: self._tracing.direct(header["to"]),
-        "lists.whole": _store_lists_whole,
-        "trace.close": lambda self, header, body: self._tracing.close(from_json(body)),
-        "trace.flush": lambda self, header, body: self._spawn(self._flush_traces(header["ms"])),
-        "drain": _drain,
-        "close": lambda self, header, body: self._close(),
-    }
-    """Handlers of the server's frames (`ServerFrame` of graph-host/src/host-protocol.ts)."""
 
     def stop_run(self, run_id: str, stop: Stop) -> None:
         """Ends a run whose code has blocked the event loop."""
@@ -213,7 +210,7 @@ class Host:
         self._send({"t": "fault", "message": message})
         self._spawn(self._exit(_EXIT_SOFTWARE, asyncio.sleep(0)))
 
-    async def _execute(self, start: dict[str, Any], kwargs: dict[str, Any]) -> None:
+    async def _execute(self, start: RunStart, kwargs: dict[str, Any]) -> None:
         run = ActiveRun(start)
         earlier = self._runs.get(run.run_id)
         if earlier:
@@ -249,7 +246,7 @@ class Host:
         self._send({"t": "store.call", "id": call_id}, operations)
         return await future
 
-    def _store_answered(self, header: Header, body: bytes) -> None:
+    def _store_answered(self, header: StoreResultFrame, body: bytes) -> None:
         future = self._store_calls.pop(header["id"], None)
         if future is None or future.done():
             return

@@ -1,6 +1,6 @@
-"""Frames of the graph host protocol, version 1, and the host's end of the stream.
+"""Frames of the graph host protocol, and the host's end of the stream.
 
-The protocol is defined in graph-host/src/host-protocol.ts:
+The protocol is defined in graph-host/src/host-protocol.ts, from which frames.py is generated:
 
     frame := u32 header_length (LE) | u32 body_length (LE) | header (JSON, UTF-8) | body (bytes)
 """
@@ -11,10 +11,8 @@ import asyncio
 import json
 import socket
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-
-PROTOCOL_VERSION = 1
 
 Header = dict[str, Any]
 OnFrame = Callable[[Header, bytes], None]
@@ -22,11 +20,11 @@ OnFrame = Callable[[Header, bytes], None]
 _PREFIX = struct.Struct("<II")
 
 
-def encode_frame(header: Header, *body: bytes) -> bytes:
+def encode_frame(header: Mapping[str, Any], *body: bytes) -> bytes:
     return b"".join(_frame_parts(header, body))
 
 
-def _frame_parts(header: Header, body: Sequence[bytes]) -> list[bytes]:
+def _frame_parts(header: Mapping[str, Any], body: Sequence[bytes]) -> list[bytes]:
     head = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
     return [_PREFIX.pack(len(head), sum(map(len, body))), head, *body]
 
@@ -100,7 +98,7 @@ class Connection(asyncio.Protocol):
     def resume_writing(self) -> None:
         self._writable.set()
 
-    def send(self, header: Header, *body: bytes) -> None:
+    def send(self, header: Mapping[str, Any], *body: bytes) -> None:
         """Queues a frame, whose body may consist of several parts. Must be called on the event loop's thread."""
         if not self._queued:
             self._loop.call_soon(self.flush)

@@ -10,6 +10,7 @@ from .checkpoints.remote import RemoteCheckpoints
 from .checkpoints.rows import Fence
 from .checkpoints.saver import HeddleSaver
 from .checkpoints.steps import Triggers, read_triggers, starts_without_user_code
+from .frames import RunStart
 from .work import current_work
 
 
@@ -20,7 +21,7 @@ class Savers:
         self._shapes: dict[int, tuple[Any, bool, Triggers | None]] = {}
 
     def for_run(
-        self, start: dict[str, Any], graph: Any, is_static: bool, on_checkpoint: Callable[[str], None] | None
+        self, start: RunStart, graph: Any, is_static: bool, on_checkpoint: Callable[[str], None] | None
     ) -> HeddleSaver:
         passive, triggers = self._shape(graph, is_static)
         thread_id: str = start["thread_id"]

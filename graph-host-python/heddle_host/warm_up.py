@@ -18,7 +18,7 @@ from langgraph.graph import END, START, StateGraph
 
 from .checkpoints.clock import CheckpointClock, process_clock
 from .checkpoints.remote import RemoteCheckpoints
-from .protocol import Header
+from .frames import CheckpointFrame, CheckpointResult, RunStart
 from .runs.active_run import ActiveRun
 from .runs.execute_run import OpenedGraph, RunDeps, execute_run
 from .savers import Savers
@@ -45,14 +45,16 @@ def _rehearsal() -> RemoteCheckpoints:
     """Returns checkpoints of a server whose database is empty and accepts every write."""
     loop = asyncio.get_running_loop()
 
-    def send(header: Header, body: Sequence[bytes]) -> None:
+    def send(header: CheckpointFrame, body: Sequence[bytes]) -> None:
         if header["t"] == "checkpoint.read":
-            answer: Header = {"checkpoints": [], "values": []}
+            answer: CheckpointResult = {"t": "checkpoint.result", "id": header["id"], "checkpoints": [], "values": []}
         elif header["t"] == "checkpoint.write":
-            answer = {"finished": {"outcome": "success", "waiting": False}} if "finish" in header["item"] else {}
+            answer = {"t": "checkpoint.result", "id": header["id"]}
+            if "finish" in header["item"]:
+                answer["finished"] = {"outcome": "success", "waiting": False}
         else:
             return
-        loop.call_soon(checkpoints.answered, {"t": "checkpoint.result", "id": header["id"], **answer}, b"")
+        loop.call_soon(checkpoints.answered, answer, b"")
 
     checkpoints = RemoteCheckpoints(send)
     return checkpoints
@@ -99,7 +101,7 @@ def _graph(is_synchronous: bool) -> Any:
     return builder.add_edge(START, "answer").add_edge("answer", END).compile()
 
 
-def _start(n: int) -> dict[str, Any]:
+def _start(n: int) -> RunStart:
     return {
         "t": "run.start",
         "run_id": _ID,

@@ -77,7 +77,7 @@ async def test_writes_beyond_the_window_wait_in_the_host() -> None:
         sent.append(header)
 
     checkpoints = RemoteCheckpoints(send)
-    written = [checkpoints.write(item(10 * MIB), True), checkpoints.write(item(10 * MIB), False)]
+    written = [checkpoints.write(item(30 * MIB), True), checkpoints.write(item(30 * MIB), False)]
     written.append(checkpoints.write(item(1), True))
     assert [header["t"] for header in sent] == ["checkpoint.write", "checkpoint.hurry", "checkpoint.hurry"]
     checkpoints.answered({"id": sent[0]["id"]}, b"")
@@ -85,22 +85,22 @@ async def test_writes_beyond_the_window_wait_in_the_host() -> None:
     writes = [header for header in sent if header["t"] == "checkpoint.write"]
     # in order, and the small one fits beside the large one
     assert [(write["lazy"], write["item"]["writes"][0]["bytes"]) for write in writes] == [
-        (True, 10 * MIB),
-        (False, 10 * MIB),
+        (True, 30 * MIB),
+        (False, 30 * MIB),
         (True, 1),
     ]
     for write in writes[1:]:
         checkpoints.answered({"id": write["id"]}, b"")
     assert await asyncio.gather(*written) == [None, None, None]
     # one that is larger than the window passes alone
-    checkpoints.write(item(20 * MIB), False)
+    checkpoints.write(item(50 * MIB), False)
     assert sent[-1]["t"] == "checkpoint.write"
 
 
 async def test_a_flush_hurries_what_waits_in_the_host() -> None:
     sent: list[Header] = []
     checkpoints = RemoteCheckpoints(lambda header, body: sent.append(header))
-    checkpoints.write(item(20 * MIB), True)
+    checkpoints.write(item(50 * MIB), True)
     checkpoints.write(item(1), True)
     checkpoints.hurry()
     checkpoints.answered({"id": sent[0]["id"]}, b"")

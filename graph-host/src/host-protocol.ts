@@ -189,6 +189,8 @@ export interface RunKwargs {
   questions?: { refused?: string; discarded?: string[]; bound?: Record<string, string>; open?: string[] } | null;
 }
 
+type Outcome = "success" | "error" | "cancelled" | "fenced" | "retry";
+
 export interface RunEnd {
   t: "run.end";
   run_id: string;
@@ -198,7 +200,7 @@ export interface RunEnd {
    * was stopped by `run.cancel`. `fenced`: another attempt owns the run; nothing was written. `retry`: the
    * infrastructure failed (the database was unreachable for too long), not user code.
    */
-  outcome: "success" | "error" | "cancelled" | "fenced" | "retry";
+  outcome: Outcome;
   error?: { error: string; message: string; stack?: string };
   /**
    * Present when the host has written the run's final status with its last checkpoint: the status, and whether another

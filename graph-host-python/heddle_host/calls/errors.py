@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..frames import WireError
 from ..serialize import error_name
 
 
@@ -16,8 +15,7 @@ class CallError(Exception):
         self.name = name
 
 
-def wire_error(error: BaseException) -> dict[str, Any]:
-    """Returns the `WireError` of the host protocol."""
+def wire_error(error: BaseException) -> WireError:
     if isinstance(error, CallError):
         return {"status": error.status, "name": error.name, "message": str(error)}
     name = error_name(error)

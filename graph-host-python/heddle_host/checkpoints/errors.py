@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from ..frames import WireError
 
 
 class CheckpointError(Exception):
@@ -60,6 +60,6 @@ class OtherLanguageError(Exception):
 _KINDS = {kind.__name__: kind for kind in (FencedError, HeadMovedError, DatabaseAwayError)}
 
 
-def error_of(wire: dict[str, Any]) -> CheckpointError:
+def error_of(wire: WireError) -> CheckpointError:
     """Returns the error that a `checkpoint.result` reports."""
     return _KINDS.get(wire["name"], CheckpointError)(wire["name"], wire["message"])

@@ -8,18 +8,29 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
-from ..protocol import Header
+from ..frames import (
+    CheckpointChange,
+    CheckpointChangeFrame,
+    CheckpointFrame,
+    CheckpointHistoryFrame,
+    CheckpointReadFrame,
+    CheckpointResult,
+    CheckpointWriteFrame,
+    WireItem,
+    WireQuery,
+    WireWrite,
+)
 from .errors import OtherLanguageError, error_of
 from .last_heads import LastHeads
 from .list_changes import CHANGE_TYPE, ListBuilder, StoredChannel
 from .rows import CheckpointQuery, Finished, StoredCheckpoint, StoredHistory, StoredWrite, WriteItem
 
-Send = Callable[[Header, Sequence[bytes]], None]
+Send = Callable[[CheckpointFrame, Sequence[bytes]], None]
 
 # Bytes of unanswered writes above which further writes wait in this process instead of the server's memory.
-_WINDOW_BYTES = 16 * 1024 * 1024
+_WINDOW_BYTES = 48 * 1024 * 1024
 # Type of a value that holds the change of a list, which the JavaScript host writes.
 _JAVASCRIPT_CHANGE = "list"
 
@@ -31,7 +42,7 @@ class _Written(NamedTuple):
 
 
 class _Held(NamedTuple):
-    header: Header
+    header: CheckpointWriteFrame
     body: list[bytes]
     written: _Written
 
@@ -52,7 +63,7 @@ class RemoteCheckpoints:
         self.last_heads = LastHeads()
         self._next_id = 1
         self._writes: dict[int, _Written] = {}
-        self._calls: dict[int, asyncio.Future[tuple[Header, bytes]]] = {}
+        self._calls: dict[int, asyncio.Future[tuple[CheckpointResult, bytes]]] = {}
         self._unanswered_bytes = 0
         self._held: deque[_Held] = deque()
 
@@ -90,28 +101,36 @@ class RemoteCheckpoints:
         The newest id is None across namespaces.
         """
         fields = {name: getattr(query, name) for name in CheckpointQuery.__slots__}
-        given = {name: value for name, value in fields.items() if value is not None}
-        header, body = await self._call({"t": "checkpoint.read", "query": given})
+        given = cast(WireQuery, {name: value for name, value in fields.items() if value is not None})
+        header, body = await self._call({"t": "checkpoint.read", "id": self._new_id(), "query": given})
         return _decode_checkpoints(header, _Body(header, body)), header.get("newest")
 
     async def read_delta_history(
         self, thread_id: str, ns: str, checkpoint_id: str | None, channels: list[str]
     ) -> dict[str, StoredHistory]:
         """Reads the history from which the library rebuilds delta channels."""
-        call = {"t": "checkpoint.history", "thread_id": thread_id, "ns": ns, "channels": channels}
-        header, data = await self._call(call if checkpoint_id is None else {**call, "checkpoint_id": checkpoint_id})
+        call: CheckpointHistoryFrame = {
+            "t": "checkpoint.history",
+            "id": self._new_id(),
+            "thread_id": thread_id,
+            "ns": ns,
+            "channels": channels,
+        }
+        if checkpoint_id is not None:
+            call["checkpoint_id"] = checkpoint_id
+        header, data = await self._call(call)
         body = _Body(header, data)
         histories: dict[str, StoredHistory] = {}
-        for found in header["history"]:
+        for found in header.get("history", []):
             seed = body.value(found["seed"], thread_id) if "seed" in found else None
             histories[found["channel"]] = StoredHistory([body.write(write) for write in found["writes"]], seed)
         return histories
 
-    async def change(self, op: str, **arguments: Any) -> None:
-        """Copies, prunes or deletes checkpoints: see `CheckpointChange` of the protocol."""
-        await self._call({"t": "checkpoint.change", "change": {"op": op, **arguments}})
+    async def change(self, change: CheckpointChange) -> None:
+        """Copies, prunes or deletes checkpoints."""
+        await self._call({"t": "checkpoint.change", "id": self._new_id(), "change": change})
 
-    def answered(self, header: Header, body: bytes) -> None:
+    def answered(self, header: CheckpointResult, body: bytes) -> None:
         """Handles a `checkpoint.result`."""
         written = self._writes.pop(header["id"], None)
         if written is None:
@@ -145,15 +164,16 @@ class RemoteCheckpoints:
         self._unanswered_bytes += held.written.size
         self._send(held.header, held.body)
 
-    async def _call(self, header: Header) -> tuple[Header, bytes]:
-        call_id = self._new_id()
-        future: asyncio.Future[tuple[Header, bytes]] = asyncio.get_running_loop().create_future()
-        self._calls[call_id] = future
-        self._send({**header, "id": call_id}, ())
+    async def _call(
+        self, call: CheckpointReadFrame | CheckpointHistoryFrame | CheckpointChangeFrame
+    ) -> tuple[CheckpointResult, bytes]:
+        future: asyncio.Future[tuple[CheckpointResult, bytes]] = asyncio.get_running_loop().create_future()
+        self._calls[call["id"]] = future
+        self._send(call, ())
         return await future
 
 
-def _encode(item: WriteItem) -> tuple[Header, list[bytes]]:
+def _encode(item: WriteItem) -> tuple[WireItem, list[bytes]]:
     body: list[bytes] = []
 
     def add(data: bytes) -> int:
@@ -162,16 +182,18 @@ def _encode(item: WriteItem) -> tuple[Header, list[bytes]]:
 
     rows = (item.checkpoint, *item.blobs, *item.writes)
     row = next((row for row in rows if row), None)
-    header: Header = {
+    header: WireItem = {
         "thread_id": row.thread_id if row else item.finish.thread_id if item.finish else "",
         "ns": row.ns if row else "",
+        "blobs": [],
+        "writes": [],
     }
     if item.fence:
         header["fence"] = {"run_id": item.fence.run_id, "attempt": item.fence.attempt}
     if item.guard:
         header["guard"] = item.guard.newest
     if c := item.checkpoint:
-        header["checkpoint"] = {"id": c.id, "parent_id": c.parent_id, "bytes": [add(c.checkpoint), add(c.metadata)]}
+        header["checkpoint"] = {"id": c.id, "parent_id": c.parent_id, "bytes": (add(c.checkpoint), add(c.metadata))}
     header["blobs"] = [
         {
             "channel": b.channel,
@@ -202,10 +224,10 @@ def _encode(item: WriteItem) -> tuple[Header, list[bytes]]:
 class _Body:
     """Takes what a body consists of: the values of channels, then the rest in its order."""
 
-    def __init__(self, header: Header, data: bytes) -> None:
+    def __init__(self, header: CheckpointResult, data: bytes) -> None:
         self._data = data
         self._at = 0
-        self._headers: list[Header] = header["values"]
+        self._headers = header.get("values", [])
         self._parts = [self.take(value["bytes"]) for value in self._headers]
         self._values: dict[int, StoredChannel] = {}
 
@@ -214,7 +236,7 @@ class _Body:
         self._at += size
         return self._data[start : self._at]
 
-    def write(self, header: Header) -> StoredWrite:
+    def write(self, header: WireWrite) -> StoredWrite:
         data = self.take(header["bytes"])
         return StoredWrite(header["type"], data, header["task_id"], header["idx"], header["channel"])
 
@@ -232,18 +254,18 @@ class _Body:
             return StoredChannel(header["type"], self._parts[place], header["version"])
         changes: list[bytes] = []
         at = place
-        while self._headers[at]["type"] == CHANGE_TYPE:
+        while (changed := self._headers[at])["type"] == CHANGE_TYPE and "base" in changed:
             changes.append(self._parts[at])
-            at = self._headers[at]["base"]
+            at = changed["base"]
         builder = ListBuilder(self._parts[at], self._headers[at]["version"])
         for change in reversed(changes):
             builder.apply(change)
         return StoredChannel("msgpack", builder.data(), header["version"], builder.chain)
 
 
-def _decode_checkpoints(header: Header, body: _Body) -> list[StoredCheckpoint]:
+def _decode_checkpoints(header: CheckpointResult, body: _Body) -> list[StoredCheckpoint]:
     checkpoints: list[StoredCheckpoint] = []
-    for found in header["checkpoints"]:
+    for found in header.get("checkpoints", []):
         checkpoint, metadata = [body.take(size) for size in found["bytes"]]
         stored = StoredCheckpoint(
             found["thread_id"], found["ns"], found["id"], found["parent_id"], checkpoint, metadata

@@ -289,20 +289,20 @@ class HeddleSaver(BlockingSaver):
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         await self.flush()
         self._heads.clear()
-        await self._checkpoints.change("delete_runs", run_ids=list(run_ids))
+        await self._checkpoints.change({"op": "delete_runs", "run_ids": list(run_ids)})
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         await self.flush()
-        await self._checkpoints.change("copy_thread", source=source_thread_id, target=target_thread_id)
+        await self._checkpoints.change({"op": "copy_thread", "source": source_thread_id, "target": target_thread_id})
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         await self.flush()
         for thread_id in thread_ids:
             self._heads.clear(thread_id)
         if strategy == "keep_latest":
-            await self._checkpoints.change("keep_latest", thread_ids=list(thread_ids))
+            await self._checkpoints.change({"op": "keep_latest", "thread_ids": list(thread_ids)})
         elif strategy == "delete":
-            await self._checkpoints.change("delete_threads", thread_ids=list(thread_ids))
+            await self._checkpoints.change({"op": "delete_threads", "thread_ids": list(thread_ids)})
         else:
             raise ValueError(f'Unknown strategy "{strategy}". The strategies are "keep_latest" and "delete".')
 

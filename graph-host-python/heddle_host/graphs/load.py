@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, NoReturn
 
+from ..frames import GraphStatus
 from .open import GraphError, LoadedGraph
 
 # Time limit for loading a module, so that one that never finishes does not block the others.
@@ -28,10 +29,12 @@ class GraphEntry:
     error: str = ""
 
     @property
-    def status(self) -> dict[str, Any]:
+    def status(self) -> GraphStatus:
         if self.graph:
-            notes = self.graph.replaced_parts
-            return {"ok": True, "description": self.description, **({"notes": notes} if notes else {})}
+            status: GraphStatus = {"ok": True, "description": self.description}
+            if notes := self.graph.replaced_parts:
+                status["notes"] = notes
+            return status
         return {"ok": False, "description": self.description, "error": self.error}
 
 

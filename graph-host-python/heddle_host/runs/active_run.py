@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from typing import Any
+from typing import Any, TypedDict
+
+from typing_extensions import NotRequired
+
+from ..frames import Outcome, RunEndError, RunEndFinished, RunStart
 
 # Grace period after which user code that ignores the cancellation is abandoned.
 _GRACE_SECONDS = 1.0
 
-Stop = dict[str, Any]
-"""`outcome` and `error` of a `run.end`."""
+
+class Stop(TypedDict):
+    """What ends a run: fields of a `run.end`."""
+
+    outcome: Outcome
+    error: NotRequired[RunEndError]
+    finished: NotRequired[RunEndFinished]
 
 
 class ActiveRun:
@@ -19,7 +28,7 @@ class ActiveRun:
     A closed run emits nothing more, whatever its abandoned code still does.
     """
 
-    def __init__(self, start: dict[str, Any]) -> None:
+    def __init__(self, start: RunStart) -> None:
         self.start = start
         self.run_id: str = start["run_id"]
         self.thread_id: str = start["thread_id"]

@@ -14,10 +14,11 @@ from langgraph.store.base import BaseStore
 from ..calls.update_state import to_command, to_run_result
 from ..checkpoints.merged_metadata import USER_OBJECTS
 from ..checkpoints.saver import HeddleSaver
+from ..frames import HostFrame, RunEndError, RunResumedFrame, RunStart
 from ..output import complain
 from ..savers import Savers
 from ..serialize import to_json
-from .active_run import ActiveRun
+from .active_run import ActiveRun, Stop
 from .answer_tool_calls import answer_tool_calls
 from .marks import ProgressMarks
 from .outcome import to_outcome
@@ -48,7 +49,7 @@ class RunTrace(Protocol):
 
 
 class Tracing(Protocol):
-    def start(self, start: dict[str, Any], kwargs: dict[str, Any]) -> RunTrace | None: ...
+    def start(self, start: RunStart, kwargs: dict[str, Any]) -> RunTrace | None: ...
 
     def close(self, lost: dict[str, Any]) -> None: ...
 
@@ -63,15 +64,14 @@ class RunDeps(NamedTuple):
     store: BaseStore
     langgraph_version: str
     open_graph: Callable[[str, dict[str, Any], Any], AbstractAsyncContextManager[OpenedGraph]]
-    send: Callable[[dict[str, Any], bytes], None]
+    send: Callable[[HostFrame, bytes], None]
     congested: Callable[[], bool]
     drained: Callable[[], Awaitable[None]]
     tracing: Tracing | None = None
 
 
 class RunEnd(NamedTuple):
-    end: dict[str, Any]
-    """`outcome`, `error` and `finished` of a `run.end`."""
+    end: Stop
     result: bytes
 
 
@@ -137,8 +137,9 @@ class _Execution:
     async def close(self, ended: RunEnd) -> RunEnd:
         run, deps = self._run, self._deps
         end = ended.end
-        if end["outcome"] == "error" and end.get("error"):
-            self._emit("error", {"error": end["error"]["error"], "message": end["error"]["message"]})
+        error = end.get("error")
+        if end["outcome"] == "error" and error:
+            self._emit("error", {"error": error["error"], "message": error["message"]})
         run.close()
         self._marks.close()
         if self._trace:
@@ -146,7 +147,7 @@ class _Execution:
         is_over = end["outcome"] not in ("fenced", "retry")
         # no tracer has seen a run that failed before its graph began, or had stopped in an earlier attempt
         if self._trace and deps.tracing and not self._begun and is_over:
-            deps.tracing.close(self._lost_trace(end.get("error")))
+            deps.tracing.close(self._lost_trace(error))
         if ended.result or not self._graph or not self._saver or not is_over:
             return RunEnd(end, ended.result or _UNKNOWN)
         saver, graph = self._saver, self._graph
@@ -207,7 +208,11 @@ class _Execution:
             if begin != "as given":
                 reached, checkpoint_id = await reached_before(graph, thread_id)
                 if reached:
-                    frame = {"t": "run.resumed", "run_id": self._run.run_id, "checkpoint_id": checkpoint_id}
+                    frame: RunResumedFrame = {
+                        "t": "run.resumed",
+                        "run_id": self._run.run_id,
+                        "checkpoint_id": checkpoint_id,
+                    }
                     self._deps.send(frame, b"")
             if begin == "stopped":
                 return None
@@ -245,7 +250,9 @@ class _Execution:
                 finished = await saver.finish(
                     run.thread_id, result, notify, lambda: self._serialize(head.whole), head.shown
                 )
-                return RunEnd({"outcome": "success", "finished": finished._asdict()}, result)
+                end: Stop = {"outcome": "success"}
+                end["finished"] = {"outcome": finished.outcome, "waiting": finished.waiting}
+                return RunEnd(end, result)
         await saver.flush(run.thread_id)
         return RunEnd({"outcome": "success"}, b"")
 
@@ -267,7 +274,7 @@ class _Execution:
             complain(f"The state of thread {self._run.thread_id} could not be serialized after the run: {error!r}")
             return _UNKNOWN
 
-    def _lost_trace(self, error: dict[str, Any] | None) -> dict[str, Any]:
+    def _lost_trace(self, error: RunEndError | None) -> dict[str, Any]:
         config, given = self._config, self._kwargs["config"]
         configurable = {key: value for key, value in config["configurable"].items() if key not in USER_OBJECTS}
         project = configurable.pop("langsmith_project", None)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from typing import Any
 
 from ..checkpoints.errors import DatabaseAwayError, FencedError
+from ..frames import RunEndError
 from ..serialize import error_name
 from .active_run import Stop
 
@@ -22,7 +22,7 @@ def to_outcome(error: BaseException, stopped: Stop | None) -> Stop:
     return {"outcome": "error", "error": describe_error(error)}
 
 
-def describe_error(error: BaseException) -> dict[str, Any]:
+def describe_error(error: BaseException) -> RunEndError:
     message = str(error)
     if isinstance(error, asyncio.CancelledError) and not message:
         message = "The graph's code was cancelled"

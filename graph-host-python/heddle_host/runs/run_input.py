@@ -8,13 +8,14 @@ from typing import Any
 from uuid import UUID
 
 from ..calls.update_state import to_command
+from ..frames import RunStart
 
 RESUMING = "__pregel_resuming"
 _INTERRUPT_ID = re.compile(r"[0-9a-f]{32}")
 _CHECKPOINT_KEYS = ("checkpoint_id", "checkpoint_ns", "checkpoint_map")
 
 
-def run_config(start: dict[str, Any], kwargs: dict[str, Any], langgraph_version: str) -> dict[str, Any]:
+def run_config(start: RunStart, kwargs: dict[str, Any], langgraph_version: str) -> dict[str, Any]:
     given: dict[str, Any] = kwargs["config"]
     api_url = os.environ.get("LANGGRAPH_API_URL")
     config: dict[str, Any] = {

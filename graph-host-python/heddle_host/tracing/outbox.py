@@ -15,8 +15,9 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
+
+from ..frames import TraceDestination
 
 _LONGEST_PAUSE_S = 10.0
 # Time without an accepted batch after which the platform is worth a log line.
@@ -79,8 +80,7 @@ class Outbox:
         """Bytes that wait to be delivered."""
         return self._bytes
 
-    def direct(self, destination: dict[str, Any]) -> None:
-        """Sets the `TraceDestination` of the host protocol."""
+    def direct(self, destination: TraceDestination) -> None:
         with self._changed:
             self._state = destination["state"]
             self._url = str(destination.get("url") or "").rstrip("/")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from ..frames import RunStart, TraceDestination
 from ..output import complain
 from .outbox import Outbox
 
@@ -38,12 +39,12 @@ class RunTracing:
         self._client: TracingClient | None = None
         self._is_on = False
 
-    def direct(self, destination: dict[str, Any]) -> None:
-        """Sets the destination (`TraceDestination` of the host protocol). Without one, runs are not traced."""
+    def direct(self, destination: TraceDestination) -> None:
+        """Sets the destination. Without one, runs are not traced."""
         self._is_on = destination["state"] != "off"
         self._outbox.direct(destination)
 
-    def start(self, start: dict[str, Any], kwargs: dict[str, Any]) -> RunTrace | None:
+    def start(self, start: RunStart, kwargs: dict[str, Any]) -> RunTrace | None:
         """Returns the tracing of a run; None when runs are not traced.
 
         The run's id is its trace's id, so a later attempt continues the trace of the first one.
