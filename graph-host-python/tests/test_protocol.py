@@ -46,5 +46,5 @@ def test_the_host_handles_every_frame_of_the_server() -> None:
 
 def test_an_unknown_frame_is_an_error_that_names_it() -> None:
     host = Host.__new__(Host)
-    with pytest.raises(ValueError, match='Unknown frame "run.pause"'):
+    with pytest.raises(ValueError, match=r'Unknown frame "run\.pause"'):
         host._handle(cast(ServerFrame, {"t": "run.pause"}), b"")
