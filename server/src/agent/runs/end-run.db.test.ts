@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test, vi } from "vitest";
 
 import { testDatabase } from "../../../test/db.ts";
-import { faultProxy } from "../../../test/fault-proxy.ts";
+import { FaultProxy } from "../../../../test/faults/fault-proxy.ts";
 import { readOptions } from "../../base/config/options.ts";
 import { connect, type Sql } from "../../base/db/connect.ts";
 import { createFaultPoint } from "../../base/fault-point.ts";
@@ -167,11 +167,11 @@ test("the result of a temporary run that another server executed comes from its 
 });
 
 test("writes an end however long the database is unavailable", async () => {
-  const proxy = await faultProxy(uri);
-  const unreachable = connect({ uri: proxy.uri, socket: null }, { max: 2 });
+  const proxy = await FaultProxy.before(uri);
+  const unreachable = connect({ uri: proxy.through(uri), socket: null }, { max: 2 });
   await unreachable`select 1`;
   const run = await claimed(false);
-  proxy.down();
+  const up = proxy.refuse();
   const ended = finish(run, { outcome: "success" }, Buffer.from(STATE), endingsOn(unreachable));
   await sleep(500);
   // an hour passes
@@ -180,11 +180,11 @@ test("writes an end however long the database is unavailable", async () => {
   await sleep(1000);
   vi.unstubAllGlobals();
   dates.mockRestore();
-  proxy.up();
+  up();
   await ended;
   expect((await selectRunState(sql, run.threadId, run.runId))?.status).toBe("success");
   await unreachable.end({ timeout: 1 });
-  await proxy.close();
+  await proxy.stop();
 });
 
 test("a run whose end the database rejects ends as error", async () => {

@@ -13,7 +13,7 @@ const ALL: LinkFilter = () => true;
 
 interface Lasting {
   matches: LinkFilter;
-  kind: "half-open" | "delay" | "refuse";
+  kind: "half-open" | "delay" | "refuse" | "hold-answers";
   ms: number;
 }
 
@@ -48,6 +48,23 @@ export class FaultProxy {
     proxy.#server.listen(0, "127.0.0.1");
     await once(proxy.#server, "listening");
     return proxy;
+  }
+
+  /** Listens in front of the database at `uri`. */
+  static before(uri: string): Promise<FaultProxy> {
+    return FaultProxy.start(Number(new URL(uri).port), "postgres");
+  }
+
+  /** The address `uri`, through the proxy. */
+  through(uri: string): string {
+    const through = new URL(uri);
+    through.host = `127.0.0.1:${this.port}`;
+    return through.href;
+  }
+
+  /** Number of open connections. */
+  get count(): number {
+    return this.#links.size;
   }
 
   get port(): number {
@@ -100,6 +117,21 @@ export class FaultProxy {
     };
   }
 
+  /** Stops forwarding on the connections that are open, and keeps their sockets open; serves new ones. */
+  silence(matches: LinkFilter = ALL): void {
+    for (const link of this.#links) if (matches(link.clientName)) link.hold();
+  }
+
+  /** Forwards requests and withholds their responses; resets the connections when the fault ends. */
+  holdAnswers(matches: LinkFilter = ALL): () => void {
+    const fault: Lasting = { matches, kind: "hold-answers", ms: 0 };
+    this.#lasting.add(fault);
+    return () => {
+      this.#lasting.delete(fault);
+      this.cut(matches);
+    };
+  }
+
   /** Delays every chunk in both directions. */
   delay(ms: number, matches: LinkFilter = ALL): () => void {
     const fault: Lasting = { matches, kind: "delay", ms };
@@ -125,6 +157,7 @@ export class FaultProxy {
     const link = new Link(near, connect(this.#target, "127.0.0.1"), this.#speaksPostgres, {
       delay: (name) => this.#ruling("delay", name)?.ms ?? 0,
       isRefused: (name) => this.#ruling("refuse", name) !== undefined,
+      holdsAnswers: (name) => this.#ruling("hold-answers", name) !== undefined,
       isHalfOpen: (name) => this.#ruling("half-open", name) !== undefined,
       take: (name) => this.#take(name),
       dropsNotification: () => {
@@ -167,6 +200,7 @@ interface Rules {
   delay(name: string): number;
   isRefused(name: string): boolean;
   isHalfOpen(name: string): boolean;
+  holdsAnswers(name: string): boolean;
   take(name: string): { kind: "lose-answer" | "swallow"; ms: number } | undefined;
   dropsNotification(): boolean;
 }
@@ -234,6 +268,7 @@ class Link {
 
   #answer(chunk: Buffer, forward: (chunk: Buffer) => void): void {
     if (this.#losesAnswer) return this.reset();
+    if (this.#rules.holdsAnswers(this.clientName)) return;
     const passed = this.#messages ? this.#messages.filter(chunk) : chunk;
     if (passed.length > 0) forward(passed);
   }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A Redis of the harness, on the same port across restarts. Needs `redis-server` in the PATH. */
+/** A Redis on the same port across restarts, which can be killed and frozen. Needs `redis-server` in the PATH. */
 export class RedisProcess {
   readonly port: number;
   readonly #dir: string;
@@ -12,6 +12,10 @@ export class RedisProcess {
   constructor(port: number, dir: string) {
     this.port = port;
     this.#dir = dir;
+  }
+
+  get uri(): string {
+    return `redis://127.0.0.1:${this.port}/0`;
   }
 
   async start(): Promise<void> {
