@@ -66,11 +66,8 @@ export class RunWriter {
   /** The current group and the next one. */
   readonly #turns = new FairQueue({
     capacity: 2 * MAX_GROUP,
+    // the queue is bounded by the gate of ingest
     crowded: CROWDED,
-    // the queue is bounded by the ingest gate
-    waiting: Infinity,
-    waitMs: Infinity,
-    refuse: () => new Error("never refused"),
   });
   /** Stores an invalid call separately, so that it does not fail the others. */
   readonly #commits = new GroupCommit<Call, void>((group) => this.#commit(group), {
@@ -136,11 +133,11 @@ export class RunWriter {
   }
 
   #enqueue(tenantId: string, pieces: RunPiece[]): Promise<void> {
-    return this.#turns.run(tenantId, pieces.length, () =>
+    const commit = () =>
       this.#commits.call({ tenantId, pieces }).catch((error: unknown) => {
         throw translate(error);
-      }),
-    );
+      });
+    return this.#turns.run(commit, tenantId, pieces.length);
   }
 
   async #commit(group: Call[]): Promise<void[]> {

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 
-import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 
-import { IngestGate } from "./ingest-gate.ts";
+import { BodyGate } from "./body-gate.ts";
 import { readBuffer } from "./read-body.ts";
 
 const MIB = 1024 * 1024;
+const LIMIT = { maxBytes: 64 * MIB };
 
 test("a large compressed body adds no listeners, whatever its number of chunks", async () => {
   const warnings: Error[] = [];
@@ -28,12 +28,8 @@ test("a large compressed body adds no listeners, whatever its number of chunks",
     body,
     duplex: "half",
   } as RequestInit);
-  const gate = new IngestGate(64 * MIB, new Registry());
-  const read = await gate.admit(
-    { length: undefined, compressed: true },
-    (reservation) => readBuffer(request, 64 * MIB, reservation),
-    "one",
-  );
+  const gate = new BodyGate({ bytes: 64 * MIB, reserves: true });
+  const read = await gate.admit(6 * MIB, (held) => readBuffer(request, LIMIT, held), "one");
   await new Promise((resolve) => setImmediate(resolve));
   process.off("warning", note);
   expect(read.equals(content)).toBe(true);
@@ -44,7 +40,7 @@ test.each([
   ["for a request that waits for memory", 2 * MIB],
   ["for another body of its size", 20 * MIB],
 ])("a stalled body is cancelled %s", async (_, length) => {
-  const gate = new IngestGate(4 * MIB, new Registry());
+  const gate = new BodyGate({ bytes: 4 * MIB, reserves: true, waitMs: 10_000 });
   const bodies: ReadableStreamDefaultController<Uint8Array>[] = [];
   const cancelled = new Set<ReadableStreamDefaultController<Uint8Array>>();
   /** Sends ten bytes of a body, then stalls. */
@@ -65,12 +61,12 @@ test.each([
       duplex: "half",
     } as RequestInit);
     return gate
-      .admit({ length, compressed: true }, (reservation) => readBuffer(request, 64 * MIB, reservation), "one")
+      .admit(6 * length, (held) => readBuffer(request, LIMIT, held), "one")
       .then(({ length }) => length)
       .catch((error: { status: number }) => error.status);
   };
   const slow = [stalled(), stalled()];
-  expect(await gate.admit({ length: 3 * MIB, compressed: false }, () => Promise.resolve("in"), "two")).toBe("in");
+  expect(await gate.admit(3 * MIB, () => Promise.resolve("in"), "two")).toBe("in");
   await expect.poll(() => cancelled.size, { timeout: 10_000 }).toBe(1);
   // bodies that block no other request are left alone
   for (const body of bodies) if (!cancelled.has(body)) body.close();

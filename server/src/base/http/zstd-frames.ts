@@ -1,4 +1,4 @@
-import { AppError } from "../../base/errors.ts";
+import { AppError } from "../errors.ts";
 
 const MAGIC = 0xfd2fb528;
 /** Frames with any of 16 magic numbers are skipped. */
