@@ -22,7 +22,7 @@ import { startTestDatabase } from "./python-test-database.ts";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PAGE = join(ROOT, "docs", "versions.md");
 const SKIPPED = 77;
-const TEST_PACKAGES = ["pytest", "pytest-asyncio", "psycopg[binary]", "langgraph-sdk", "fastapi"];
+const TEST_PACKAGES = ["pytest", "pytest-asyncio", "psycopg[binary]", "debugpy", "langgraph-sdk", "fastapi"];
 /** Tests that need modules which not every environment has. */
 const OPTIONAL_TESTS = [
   { test: "tests/test_saver_conformance.py", needs: "langgraph.checkpoint.conformance, langgraph.checkpoint.postgres" },

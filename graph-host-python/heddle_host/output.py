@@ -32,7 +32,8 @@ def report_stray_error(loop: asyncio.AbstractEventLoop, details: dict[str, Any])
             return context.run(loop.default_exception_handler, details)
         context = source.get_context() if hasattr(source, "get_context") else getattr(source, "_context", None)
         if isinstance(context, Context):
-            return context.run(loop.default_exception_handler, details)
+            # from Python 3.12 on the loop itself is within that context, which cannot be entered twice
+            return context.copy().run(loop.default_exception_handler, details)
     loop.default_exception_handler(details)
 
 

@@ -18,7 +18,7 @@ export function checkAnswer(input: HttpInput, answer: RawAnswer, world: World): 
   if (status === 0) return undefined;
   const text = body.toString("utf8");
   const isUpstream = status === 502 && isDocumented(input, status, world);
-  if (status >= 500 && !isOverload(answer, text) && !isUpstream)
+  if (status >= 500 && !isOverload(input, answer, text) && !isUpstream)
     return `a server error: ${status} ${text.slice(0, 300)}`;
   const shown = showsHidden(input, text, world);
   if (shown !== undefined) return shown;
@@ -54,8 +54,8 @@ function findOperation({ paths }: OpenApi, { method, target }: HttpInput): strin
 }
 
 /** A server that is loaded says so, why, and for how long. */
-const isOverload = ({ status, headers }: RawAnswer, text: string): boolean =>
-  status === 503 && Number(headers["retry-after"]) > 0 && text.length > 2;
+const isOverload = ({ method }: HttpInput, { status, headers }: RawAnswer, text: string): boolean =>
+  status === 503 && Number(headers["retry-after"]) > 0 && (text.length > 2 || method === "HEAD");
 
 function showsHidden(input: HttpInput, text: string, world: World): string | undefined {
   if (world.publicTokens.some((token) => input.target.includes(token))) return undefined;
