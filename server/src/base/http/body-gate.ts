@@ -9,13 +9,10 @@
  *
  * Bodies of public routes have a separate budget (public-bodies.ts).
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
-
 import { integer, type Options } from "../config/options.ts";
 import { type AppError, unavailable } from "../errors.ts";
-import { FairQueue, type Slot } from "../fair-queue.ts";
-import type { FairShare } from "../fair-share.ts";
-import { type HeldBody, type SharedMemory, TenantBody } from "./held-body.ts";
+import { FairQueue } from "../fair-queue.ts";
+import { type BodyRules, type HeldBody, type SharedMemory, TenantBody } from "./held-body.ts";
 import { PublicBodies } from "./public-bodies.ts";
 
 const MIB = 1024 * 1024;
@@ -44,62 +41,41 @@ const WAIT_MS = 5_000;
 const MAX_HUGE_WAIT_MS = 30_000;
 const CHECK_MS = 500;
 
-export interface BodyGateOptions {
-  /** Bytes of all bodies. One that is alone may exceed them. */
-  bytes: number;
-  /** Weight of a byte, in bytes of decoded elements, that `bytes` allows for already. Default: 0. */
-  usualWeight?: number;
-  /**
-   * Whether bodies reserve what they are expected to need. Those that need more then don't wait: they are rejected
-   * beyond twice the bytes of the gate.
-   */
-  reserves?: boolean;
-  waitMs?: number;
-  /** Creates the error of a body for which there is no room. */
-  refuse?: () => AppError;
-  /** Bodies of tenants above their share are decoded one at a time, each after a pause for queries of other tenants. */
-  share?: FairShare | undefined;
-  /** Called with the size of a large body when it is done. */
-  afterLarge?: (bytes: number) => void;
-}
+export type BodyGateOptions = Pick<BodyRules, "bytes"> & Partial<BodyRules> & { waitMs?: number };
 
-export class BodyGate implements SharedMemory {
-  readonly #o: Required<Omit<BodyGateOptions, "share">>;
-  readonly #share: FairShare | undefined;
-  readonly #queue: FairQueue;
-  readonly #huge: FairQueue;
-  /** Turns of large bodies, and of those above their share. */
-  readonly #large = new FairQueue({ capacity: 1 });
-  readonly #pauses = new FairQueue({ capacity: 1 });
-  /** Oldest first. */
-  readonly #arriving = new Set<TenantBody>();
+export class BodyGate {
+  readonly #shared: SharedMemory;
   readonly #public = new PublicBodies(noRoom);
-  /** Units held for elements by bodies with a reservation, which reject nothing. */
-  #dense = 0;
 
-  constructor({ share, ...options }: BodyGateOptions) {
-    const noop = () => {};
-    this.#o = { usualWeight: 0, reserves: false, waitMs: WAIT_MS, refuse: noRoom, afterLarge: noop, ...options };
-    this.#share = share;
-    const { bytes, waitMs, refuse } = this.#o;
-    const shared = { waiting: MAX_WAITING, refuse };
-    this.#queue = new FairQueue({ ...shared, capacity: bytes, crowded: bytes / 2, waitMs });
-    this.#huge = new FairQueue({ ...shared, capacity: 1, waitMs: MAX_HUGE_WAIT_MS });
+  constructor({ waitMs = WAIT_MS, refuse = noRoom, ...options }: BodyGateOptions) {
+    const { bytes } = options;
+    const bounded = { waiting: MAX_WAITING, refuse };
+    this.#shared = {
+      rules: { usualWeight: 0, reserves: false, share: undefined, afterLarge() {}, ...options, refuse },
+      queue: new FairQueue({ ...bounded, capacity: bytes, crowded: bytes / 2, waitMs }),
+      huge: new FairQueue({ ...bounded, capacity: 1, waitMs: MAX_HUGE_WAIT_MS }),
+      large: new FairQueue({ capacity: 1 }),
+      pauses: new FairQueue({ capacity: 1 }),
+      dense: 0,
+      arriving: new Set(),
+      evictWhile: (turn) => this.#evictWhile(turn),
+    };
   }
 
   /** Bytes currently held. */
   get used(): number {
-    return this.#queue.held - this.#dense + this.#public.used;
+    const { queue, dense } = this.#shared;
+    return queue.held - dense + this.#public.used;
   }
 
   /** Whether bodies wait for room or their turn to be read. */
   get isWaitedFor(): boolean {
-    return this.#queue.isWaitedFor || this.#huge.isWaitedFor;
+    return this.#shared.queue.isWaitedFor || this.#shared.huge.isWaitedFor;
   }
 
   /** Holds a body of a tenant; empty when the caller has none. */
   hold(tenantId: string): TenantBody {
-    return new TenantBody(this, tenantId, this.#queue.slot(tenantId), this.#o);
+    return new TenantBody(this.#shared, tenantId);
   }
 
   /** Runs `work` with a body that holds what it is expected to need. */
@@ -118,49 +94,14 @@ export class BodyGate implements SharedMemory {
     return this.#public.hold();
   }
 
-  exceed(slot: Slot, units: number): void {
-    if (this.#queue.held - this.#dense + units > 2 * this.#o.bytes) throw this.#o.refuse();
-    slot.add(units);
-  }
-
-  addDense(slot: Slot, units: number): void {
-    this.#dense += units;
-    if (units > 0) slot.add(units);
-  }
-
-  follow(body: TenantBody): void {
-    this.#arriving.add(body);
-  }
-
-  unfollow(body: TenantBody): void {
-    this.#arriving.delete(body);
-  }
-
-  async takeHuge(tenantId: string): Promise<Slot> {
-    return this.evictWhile(this.#huge.enter(tenantId, 1));
-  }
-
-  takeLarge(tenantId: string): Promise<Slot> {
-    return this.#large.enter(tenantId, 1);
-  }
-
-  async pauseForOthers(tenantId: string): Promise<void> {
-    const share = this.#share;
-    if (!share?.isAboveShare(tenantId)) return;
-    await this.#pauses.run(async () => {
-      await share.yieldToOthers(() => !share.isAboveShare(tenantId));
-      await nextTurn();
-    }, tenantId);
-  }
-
-  async evictWhile<T>(turn: Promise<T>): Promise<T> {
+  #evictWhile<T>(turn: Promise<T>): Promise<T> {
     this.#evictSlow();
     const timer = setInterval(() => this.#evictSlow(), CHECK_MS);
     return turn.finally(() => clearInterval(timer));
   }
 
   #evictSlow(): void {
-    for (const body of this.#arriving) {
+    for (const body of this.#shared.arriving) {
       if (!this.isWaitedFor) return;
       if (body.isSlow) body.evict();
     }

@@ -1,5 +1,8 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+
 import { AppError } from "../errors.ts";
-import type { Slot } from "../fair-queue.ts";
+import type { FairQueue, Slot } from "../fair-queue.ts";
+import type { FairShare } from "../fair-share.ts";
 
 const MIB = 1024 * 1024;
 /** Expected size from which a tenant's bodies are read one at a time, because each is in memory as a whole. */
@@ -35,37 +38,48 @@ export interface HeldBody {
   end(): void;
 }
 
-/** Rules of a gate for its bodies (BodyGateOptions). */
+/** Rules of a gate for its bodies. */
 export interface BodyRules {
+  /** Bytes of all bodies. One that is alone may exceed them. */
   bytes: number;
+  /** Weight of a byte, in bytes of decoded elements, that `bytes` allows for already. Default: 0. */
   usualWeight: number;
+  /**
+   * Whether bodies reserve what they are expected to need. Those that need more then don't wait: they are rejected
+   * beyond twice the bytes of the gate.
+   */
   reserves: boolean;
+  /** Creates the error of a body for which there is no room. */
+  refuse: () => AppError;
+  /** Bodies of tenants above their share are decoded one at a time, each after a pause for queries of other tenants. */
+  share: FairShare | undefined;
+  /** Called with the size of a large body when it is done. */
   afterLarge: (bytes: number) => void;
 }
 
-/** Memory that the bodies of a gate share, and their turns. */
+/** What the bodies of a gate share. */
 export interface SharedMemory {
-  /** Adds units that were not expected. @throws 429 or 503 beyond twice the bytes of the gate */
-  exceed(slot: Slot, units: number): void;
-  /** Adds units for elements, or with a negative number forgets them. */
-  addDense(slot: Slot, units: number): void;
-  follow(body: TenantBody): void;
-  unfollow(body: TenantBody): void;
-  /** Waits for the turn of a huge body. */
-  takeHuge(tenantId: string): Promise<Slot>;
-  takeLarge(tenantId: string): Promise<Slot>;
-  /** Resolves after a pause for queries of other tenants, if this one is above its share. */
-  pauseForOthers(tenantId: string): Promise<void>;
+  rules: BodyRules;
+  /** Bytes, and units for elements. */
+  queue: FairQueue;
+  /** Turns to read huge bodies, to decode large ones, and to pause. */
+  huge: FairQueue;
+  large: FairQueue;
+  pauses: FairQueue;
+  /** Units held for elements by bodies with a reservation, which reject nothing. */
+  dense: number;
+  /** Oldest first. */
+  arriving: Set<TenantBody>;
   /** Evicts slow bodies, as many as necessary, while something waits for room. */
   evictWhile<T>(turn: Promise<T>): Promise<T>;
 }
 
 /** Body of an authenticated caller. */
 export class TenantBody implements HeldBody {
-  readonly #gate: SharedMemory;
+  readonly #shared: SharedMemory;
+  readonly #rules: BodyRules;
   readonly #tenantId: string;
   readonly #slot: Slot;
-  readonly #rules: BodyRules;
   readonly #listeners: OnEvicted[] = [];
   #since = performance.now();
   #received = 0;
@@ -78,11 +92,11 @@ export class TenantBody implements HeldBody {
   #hasArrived = false;
   #hasEnded = false;
 
-  constructor(gate: SharedMemory, tenantId: string, slot: Slot, rules: BodyRules) {
-    this.#gate = gate;
+  constructor(shared: SharedMemory, tenantId: string) {
+    this.#shared = shared;
+    this.#rules = shared.rules;
     this.#tenantId = tenantId;
-    this.#slot = slot;
-    this.#rules = rules;
+    this.#slot = shared.queue.slot(tenantId);
   }
 
   /** Bytes in memory, decompressed. */
@@ -102,13 +116,13 @@ export class TenantBody implements HeldBody {
 
   /** Reserves room before the body is read. */
   async reserve(expected: number): Promise<void> {
-    if (expected >= HUGE_BYTES) this.#huge = await this.#gate.takeHuge(this.#tenantId);
+    if (expected >= HUGE_BYTES) this.#huge = await this.#shared.evictWhile(this.#shared.huge.enter(this.#tenantId, 1));
     // the size is a guess, so a single request may not exclude all others
     const bytes = Math.min(expected, this.#rules.bytes / 2);
     await this.#grow(bytes);
     this.#reserved = bytes;
     this.#since = performance.now();
-    this.#gate.follow(this);
+    this.#shared.arriving.add(this);
   }
 
   /** Accounts for bytes if there is room at once. */
@@ -121,14 +135,16 @@ export class TenantBody implements HeldBody {
 
   async use(bytes: number): Promise<void> {
     if (this.#hasEnded) return;
-    if (!this.#hasArrived) this.#gate.follow(this);
+    if (!this.#hasArrived) this.#shared.arriving.add(this);
     this.#received += bytes;
     this.#used += bytes;
     const more = this.#used - this.#reserved;
     if (more <= 0) return;
     this.#reserved += more;
-    if (this.#rules.reserves) this.#gate.exceed(this.#slot, more);
-    else await this.#grow(more);
+    if (!this.#rules.reserves) return this.#grow(more);
+    const { queue, dense } = this.#shared;
+    if (queue.held - dense + more > 2 * this.#rules.bytes) throw this.#rules.refuse();
+    this.#slot.add(more);
   }
 
   /** Releases bytes that are not in memory any more. */
@@ -153,18 +169,19 @@ export class TenantBody implements HeldBody {
     const more = beyond / Math.max(1, usualWeight) - this.#dense;
     if (more <= 0) return;
     this.#dense += more;
-    if (reserves) this.#gate.addDense(this.#slot, more);
-    else await this.#grow(more);
+    if (!reserves) return this.#grow(more);
+    this.#slot.add(more);
+    this.#shared.dense += more;
   }
 
   async #grow(units: number): Promise<void> {
     if (this.#slot.tryGrow(units)) return;
-    await this.#gate.evictWhile(this.#slot.grow(units));
+    await this.#shared.evictWhile(this.#slot.grow(units));
   }
 
   arrived(): void {
     this.#hasArrived = true;
-    this.#gate.unfollow(this);
+    this.#shared.arriving.delete(this);
   }
 
   onEvicted(listener: OnEvicted): void {
@@ -183,11 +200,16 @@ export class TenantBody implements HeldBody {
   /** Resolves when the body, which has been read, may be decoded. */
   async turnToDecode(): Promise<void> {
     if (this.#isLarge && !this.#hasEnded) {
-      const slot = await this.#gate.takeLarge(this.#tenantId);
+      const slot = await this.#shared.large.enter(this.#tenantId, 1);
       if (this.#hasEnded) slot.leave();
       else this.#large = slot;
     }
-    await this.#gate.pauseForOthers(this.#tenantId);
+    const { share } = this.#rules;
+    if (!share?.isAboveShare(this.#tenantId)) return;
+    await this.#shared.pauses.run(async () => {
+      await share.yieldToOthers(() => !share.isAboveShare(this.#tenantId));
+      await nextTurn();
+    }, this.#tenantId);
   }
 
   /** Lets other bodies be decoded before the rest of this one, which has not been read. */
@@ -206,7 +228,7 @@ export class TenantBody implements HeldBody {
     this.#hasEnded = true;
     this.arrived();
     this.endTurn();
-    if (this.#rules.reserves) this.#gate.addDense(this.#slot, -this.#dense);
+    if (this.#rules.reserves) this.#shared.dense -= this.#dense;
     this.#slot.leave();
     this.#huge?.leave();
   }

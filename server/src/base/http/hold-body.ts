@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { JsonStructure, MAX_DEPTH, type StructureLimit } from "../json-structure.ts";
 import type { BodyGate } from "./body-gate.ts";
 import type { HeldBody } from "./held-body.ts";
-import { type BodyLimit, checkLength, readBody, SMALL_BYTES, unpacker } from "./read-body.ts";
+import { type BodyLimit, checkLength, readBody, unpacker } from "./read-body.ts";
 
 /** Largest body of a route without authentication. */
 export const PUBLIC_BODY_BYTES = 64 * 1024;
@@ -27,6 +27,9 @@ interface Limit {
    */
   isJson?: boolean;
 }
+
+/** A body with a declared length up to this is counted at once and read the fast way. Connections bound their number. */
+const SMALL_BYTES = 16 * 1024;
 
 const HELD = "heddle.heldBody";
 
@@ -78,7 +81,6 @@ export function holdBody(
   }
   const known: Known = { held: IGNORED, limit: { maxBytes, setting, maxDepth: MAX_DEPTH }, isCounted: false };
   c.set(HELD, known);
-  // counted at once and read the fast way; connections bound the number of such bodies
   if (!isPublic && declared !== undefined && length <= SMALL_BYTES && !c.req.header("content-encoding")) {
     const body = gate.hold(tenantId);
     body.arrived();
@@ -104,9 +106,8 @@ function readThrough(c: Context, known: Known, limit: BodyLimit, isJson: boolean
   const { raw } = c.req;
   if (isJson) unpacker(raw.headers);
   known.isCounted = isJson;
-  const counted = isJson ? { structure: new JsonStructure(known.limit) } : undefined;
   const source = isJson ? raw : { body: raw.body, headers: new Headers() };
-  const chunks = readBody(source, limit, known.held, counted);
+  const chunks = readBody(source, limit, known.held, isJson ? new JsonStructure(known.limit) : undefined);
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {

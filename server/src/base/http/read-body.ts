@@ -26,18 +26,8 @@ export interface BodyLimit {
   maxWindow?: number;
 }
 
-/** A body of so many bytes cannot be expensive, and most are no larger. */
-export const SMALL_BYTES = 16 * 1024;
-
-/** Counts the elements of a body as it arrives, so that it is rejected before it is decompressed as a whole. */
-export interface Counted {
-  structure: Structure;
-  /** Whether bodies of up to SMALL_BYTES are not counted. Default: false. */
-  skipsSmall?: boolean;
-}
-
 /**
- * Reads a body, decompressed, in chunks, and accounts for them. Both compressed and decompressed sizes are counted on the
+ * Reads a body, decompressed, in chunks, and accounts for them and their elements as they arrive. Both compressed and decompressed sizes are counted on the
  * way: a few kilobytes can decompress to gigabytes.
  * @throws 413 and 422 beyond the limits, 400 for invalid compressed data, 415 for another encoding, 408 for a body that
  * was evicted, 429 or 503 without memory for it
@@ -46,12 +36,16 @@ export async function* readBody(
   { body, headers }: Pick<Request, "body" | "headers">,
   limit: BodyLimit,
   held: HeldBody,
-  counted?: Counted,
+  structure?: Structure,
 ): AsyncGenerator<Buffer> {
   const unpack = unpacker(headers);
   if (!body) return;
-  const chunks = unpack(arriving(body, limit, held), limit);
-  yield* account(chunks, held, counted);
+  for await (const chunk of unpack(arriving(body, limit, held), limit)) {
+    await held.use(chunk.length);
+    structure?.add(chunk);
+    if (structure) await held.weigh(structure.weight);
+    yield chunk;
+  }
 }
 
 /** @throws 413 when the declared length is beyond the limit */
@@ -65,29 +59,6 @@ export function unpacker(headers: Headers): Unpacker {
   const unpack = UNPACKERS[encoding];
   if (!unpack) throw new AppError(415, `Content-Encoding: ${encoding} is not supported; use ${ENCODINGS}.`);
   return unpack;
-}
-
-/** Passes chunks on, with what their elements take. */
-async function* account(
-  chunks: AsyncGenerator<Buffer>,
-  held: HeldBody,
-  { structure, skipsSmall = false }: Partial<Counted> = {},
-): AsyncGenerator<Buffer> {
-  let small: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    await held.use(chunk.length);
-    if (structure) {
-      bytes += chunk.length;
-      small.push(chunk);
-      if (bytes > (skipsSmall ? SMALL_BYTES : 0)) {
-        for (const waiting of small) structure.add(waiting);
-        small = [];
-        await held.weigh(structure.weight);
-      }
-    }
-    yield chunk;
-  }
 }
 
 /** Time within which the rest of a rejected body may arrive, so that its connection serves further requests. */
@@ -131,24 +102,14 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
   }
 }
 
-/** Reads the whole body as text. */
-export async function readText(
-  request: Request,
-  limit: BodyLimit,
-  held: TenantBody,
-  counted: Counted,
-): Promise<string> {
-  return (await readBuffer(request, limit, held, counted)).toString("utf8");
-}
-
 /** Reads the whole body. Resolves when it is its turn to be decoded. */
 export async function readBuffer(
   request: Request,
   limit: BodyLimit,
   held: TenantBody,
-  counted?: Counted,
+  structure?: Structure,
 ): Promise<Buffer> {
-  const body = await collect(readBody(request, limit, held, counted), knownLength(request, limit.maxBytes));
+  const body = await collect(readBody(request, limit, held, structure), knownLength(request, limit.maxBytes));
   await held.turnToDecode();
   return body;
 }

@@ -1,8 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 import { AppError } from "../../base/errors.ts";
-import type { FairShare } from "../../base/fair-share.ts";
-import { BodyGate } from "../../base/http/body-gate.ts";
+import { BodyGate, type BodyGateOptions } from "../../base/http/body-gate.ts";
 import type { TenantBody } from "../../base/http/held-body.ts";
 import { type BodyLimit, checkLength } from "../../base/http/read-body.ts";
 
@@ -17,12 +16,7 @@ const ASSUMED_RATIO = 6;
 const USUAL_WEIGHT = 4;
 const MAX_WAIT_MS = 10_000;
 
-export interface IngestRequestsOptions {
-  bytes: number;
-  registry: Registry;
-  share?: FairShare | undefined;
-  afterLarge?: (bytes: number) => void;
-}
+export type IngestRequestsOptions = BodyGateOptions & { registry: Registry };
 
 /**
  * Gate of the bodies of traces, from the first byte to the durable row. A request reserves its expected need before its

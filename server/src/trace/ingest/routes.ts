@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Principal } from "../../base/auth/principal.ts";
 import { v1 } from "../../base/http/aliases.ts";
 import type { TenantBody } from "../../base/http/held-body.ts";
-import { type BodyLimit, readText } from "../../base/http/read-body.ts";
+import { type BodyLimit, readBuffer } from "../../base/http/read-body.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { JsonStructure, type StructureLimit } from "../../base/json-structure.ts";
@@ -46,11 +46,8 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
   };
   // two lists have as many elements as commas, and two more
   const maxItems = { count: MAX_RUNS, error: tooManyRuns };
-  const text = (request: Request, body: TenantBody, most: Partial<StructureLimit> = {}) =>
-    readText(request, limit, body, {
-      structure: new JsonStructure({ ...limit, ...most }),
-      skipsSmall: true,
-    });
+  const text = async (request: Request, body: TenantBody, most: Partial<StructureLimit> = {}) =>
+    (await readBuffer(request, limit, body, new JsonStructure({ ...limit, ...most }))).toString("utf8");
   const store = async (principal: Principal, collected: Collected, body: TenantBody) => {
     await body.weigh(body.weight + collected.messages.length * RUN_BYTES);
     await ingestRuns(deps, principal, collected);

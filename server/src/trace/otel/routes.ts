@@ -74,7 +74,7 @@ export function otelRoutes(deps: TraceDeps): Route[] {
           limit,
           async (body) => {
             const structure = (isJson ? jsonStructure : protobuf.structure)(limit);
-            const bytes = await readBuffer(c.req.raw, limit, body, { structure, skipsSmall: true });
+            const bytes = await readBuffer(c.req.raw, limit, body, structure);
             const spans = isJson ? decodeJson(bytes.toString("utf8"), maxBytes) : protobuf.spans(bytes, maxBytes);
             const rejected = new RejectedItems();
             const runs = await convert(spans, c.req.header("langsmith-project"), rejected);
