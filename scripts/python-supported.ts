@@ -22,4 +22,5 @@ export const PYTHON_PAIRS: PythonPair[] = [
     langgraph: "1.2.24",
     packages: ["langchain", "deepagents", "langgraph-checkpoint-conformance", "langgraph-checkpoint-postgres"],
   },
+  { python: "3.14", langgraph: "1.2.24", packages: ["langchain", "deepagents"] },
 ];

@@ -96,4 +96,15 @@ export const FIXED_CASES: readonly FixedCase[] = [
       raw: null,
     },
   },
+  http("a WebSocket handshake of a page without a name", "headers", {
+    ...{ server: "control", caller: "key", method: "GET", target: "/info" },
+    rawHead: [
+      "origin: \r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n",
+      "sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n",
+    ],
+  }),
+  http("HEAD of a route that calls another service", "paths", {
+    ...{ server: "control", caller: "key", method: "HEAD" },
+    target: "/%761/integrations/github/00000000-0000-7000-8000-000000000001/repos",
+  }),
 ];

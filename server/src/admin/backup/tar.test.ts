@@ -91,6 +91,17 @@ test.each([
   expect(read).toBeLessThan(1024 ** 2);
 });
 
+test.each([
+  ["directory", "5"],
+  ["link", "2"],
+])("rejects the size of a %s, which has no content", async (_, type) => {
+  const block = changedBlock((header) => {
+    header.write(type, 156);
+    header.write("00000000001", 124);
+  });
+  await expect(readHeader(new ByteReader(inChunks(block)))).rejects.toThrow("has content");
+});
+
 test("rejects a negative size, and a number beyond those of JavaScript", async () => {
   for (const first of [0xff, 0x80]) {
     const block = changedBlock((header) => void header.fill(0xff, 124, 136).writeUInt8(first, 124));

@@ -140,7 +140,8 @@ export async function readHeader(reader: ByteReader): Promise<TarEntry | undefin
     const type = (Object.keys(TYPES) as TarEntry["type"][]).find((known) => TYPES[known] === header.type);
     if (!type)
       throw new ArchiveError(`The archive holds an entry of the type ${header.type}, which no backup contains.`);
-    if (type !== "file" && header.size !== 0)
+    // the library overlooks the size of a directory, after which other readers look for content
+    if (type !== "file" && !/^[0 \0]*$/.test(block.toString("latin1", 124, 136)))
       throw new ArchiveError("The archive is damaged: a directory has content.");
     return {
       name: name ?? header.path ?? "",

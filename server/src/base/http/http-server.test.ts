@@ -276,6 +276,23 @@ describe.each([
     }
   });
 
+  test("rejects the handshake of a foreign page as it rejects its requests", async () => {
+    const settings = readOptions({ ...connectionOptions, ...clientIpOptions, ...options }, {});
+    server = await listenHttp("127.0.0.1", 0, settings);
+    server.serve(app.fetch, { keyless: false, hosts: new Set(), allows: () => false }, interceptor);
+    const offer = ["-H", "Connection: Upgrade", "-H", "Upgrade: websocket", "-H", "Sec-WebSocket-Version: 13"];
+    const handshake = [...offer, "-H", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="];
+    for (const origin of ["https://evil.example", ""]) {
+      const page = ["-H", origin === "" ? "Origin;" : `Origin: ${origin}`, "-w", "%{content_type}%{http_code}"];
+      const [request, upgrade] = [
+        await curl(...page, `${server.url}/`),
+        await curl(...page, ...handshake, `${server.url}/`),
+      ];
+      expect(request.body).toMatch(/^\{"detail":"Pages of .*\}application\/json/);
+      expect(upgrade).toEqual(request);
+    }
+  });
+
   test("answers offers that are sent before earlier requests are answered, in their order", async () => {
     const url = new URL(await open());
     const { socket, closed } = dial(url);

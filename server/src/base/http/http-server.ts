@@ -62,12 +62,7 @@ export async function listenHttp(
     const refusal = policy && refuse(request, policy);
     if (refusal) {
       setSecurityHeaders(response);
-      const headers = { "Cache-Control": "no-store" };
-      const error = new AppError(refusal.status, refusal.detail, { headers });
-      return void sendResponse(
-        response,
-        errorResponse(policy?.errors?.(request.headers["user-agent"]) ?? "detail", error),
-      );
+      return void sendResponse(response, refusalResponse(request, policy, refusal));
     }
     if (interceptor?.handle(request, response)) return;
     setSecurityHeaders(response);
@@ -117,7 +112,10 @@ export async function listenHttp(
         socket.on("error", () => socket.destroy());
         // browsers open a WebSocket to any origin without a preflight
         const refusal = refuse(request, pages);
-        if (refusal) return refuseUpgrade(socket, refusal.status, refusal.detail);
+        if (refusal) {
+          const response = refusalResponse(request, pages, refusal);
+          return void response.text().then((body) => refuseUpgrade(socket, refusal.status, body, response.headers));
+        }
         if (first?.upgrade(request, socket, head)) return;
         if (sockets)
           sockets.upgrade(request, socket, head, fetch as Parameters<WebSockets["upgrade"]>[3], setSecurityHeaders);
@@ -148,6 +146,16 @@ const SECURITY_HEADERS: [name: string, value: string][] = [
 
 function setSecurityHeaders(response: ServerResponse): void {
   for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
+}
+
+/** The refusal of a page, as an error of the server's own format, to a request as well as to a WebSocket handshake. */
+function refusalResponse(
+  request: IncomingMessage,
+  policy: BrowserPolicy | undefined,
+  { status, detail }: { status: number; detail: string },
+): Response {
+  const error = new AppError(status, detail, { headers: { "Cache-Control": "no-store" } });
+  return errorResponse(policy?.errors?.(request.headers["user-agent"]) ?? "detail", error);
 }
 
 async function sendResponse(response: ServerResponse, sent: Response): Promise<void> {
