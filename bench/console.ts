@@ -137,5 +137,5 @@ function printVisits(name: string, samples: Visit[]): void {
 }
 
 if (busyBefore > 1)
-  console.log(`\nThe machine was busy before (load ${busyBefore.toFixed(1)}): these figures are worth little.`);
+  console.log(`\nThe machine was busy before (load ${busyBefore.toFixed(1)}): these measurements are worth little.`);
 process.exitCode = missed ? 1 : 0;

@@ -2,7 +2,7 @@
  * npm run bench -- deployments [--quick]: the cost of a deployment. A control plane is started on fresh data, and a
  * small project (LangGraph and its packages by a lock file) is uploaded to it several times.
  *
- * - gateway: the same request to an agent server, through the control plane's gateway and through a gateway apart, by
+ * - gateway: the same request to an agent server, through the control plane's gateway and through a standalone gateway, by
  *   turns, each on a kept connection
  * - from the end of the upload to the first response of the new revision, with a warm package cache: for a new
  *   deployment, and for a new revision of one with an unchanged lock file
@@ -60,7 +60,7 @@ function versions(): Record<string, string> {
 }
 
 const control = await startControl(directory);
-const apart = await startGateway(directory);
+const standalone = await startGateway(directory);
 
 async function api<T>(method: string, path: string, body?: object): Promise<T> {
   const headers = { "content-type": "application/json" };
@@ -229,7 +229,7 @@ async function measureGateways(
 
 const GATEWAYS: { label: string; server: ControlUnderTest }[] = [
   { label: "gateway", server: control },
-  { label: "gateway apart", server: apart },
+  { label: "standalone gateway", server: standalone },
 ];
 
 /** Returns the CPU time of a single process, in milliseconds. */
@@ -293,12 +293,12 @@ try {
     }
   }
 } finally {
-  await apart.stop();
+  await standalone.stop();
   await control.stop();
   await removeDirectory(directory);
 }
 const load = loadavg()[0]!;
 console.log(
-  `load ${load.toFixed(1)} on ${cpus().length} cores${load > cpus().length ? ": these figures are worth little" : ""}`,
+  `load ${load.toFixed(1)} on ${cpus().length} cores${load > cpus().length ? ": these measurements are worth little" : ""}`,
 );
 process.exitCode = failed ? 1 : 0;

@@ -48,7 +48,7 @@ try {
       times.push(performance.now() - startedAt);
     };
     let stored = 0;
-    let refused = 0;
+    let rejected = 0;
     const appeared: number[] = [];
     const probes: Promise<void>[] = [];
     const probe = async (run: string, acknowledged: number) => {
@@ -65,7 +65,7 @@ try {
       const headers = { "content-type": type, "x-api-key": server.firstKey };
       const response = await writers.request({ method: "POST", path: "/runs/multipart", headers, body });
       await response.body.text();
-      if (response.statusCode !== 202) return void refused++;
+      if (response.statusCode !== 202) return void rejected++;
       stored += BATCH;
       if (n % PROBED === 0) probes.push(probe(ids.at(-1)!, performance.now()));
     };
@@ -108,7 +108,7 @@ try {
     const ms = (value: number) => `${value.toFixed(0)} ms`;
     const both = (times: number[]) => `${ms(median(times))} / ${ms(percentile(times, 0.95))}`;
     console.log(
-      `${stored.toLocaleString("en")} runs, ${perSecond.toFixed(0)} per second (asked: ${RATE}), ${refused} requests refused; ` +
+      `${stored.toLocaleString("en")} runs, ${perSecond.toFixed(0)} per second (asked: ${RATE}), ${rejected} requests rejected; ` +
         `${cpus().length} cores, load before ${loadBefore.toFixed(1)}`,
     );
     targets.report("newest 100 roots, whole, median", ms(median(whole)), median(whole) <= 100, "≤ 100 ms");

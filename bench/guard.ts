@@ -82,11 +82,11 @@ async function throughput({ url }: TraceUnderTest, headers: Record<string, strin
   const ask = createRequester(pool);
   let running = true;
   let answered = 0;
-  let refused = 0;
+  let rejected = 0;
   const clients = Array.from({ length: 64 }, async () => {
     while (running) {
       if ((await ask(headers)) === 200) answered++;
-      else refused++;
+      else rejected++;
     }
   });
   await sleep(1000);
@@ -98,7 +98,7 @@ async function throughput({ url }: TraceUnderTest, headers: Record<string, strin
   running = false;
   await Promise.all(clients);
   await pool.close();
-  if (refused > 0) throw new Error(`${refused} requests were not answered with 200`);
+  if (rejected > 0) throw new Error(`${rejected} requests were not answered with 200`);
   return { perSecond, processor };
 }
 
@@ -180,7 +180,7 @@ try {
   const distinct = SIZES.distinct.toLocaleString("en");
   line(`growth by ${distinct} keys and ${distinct} addresses`, `${memory.toFixed(0)} MB`, "< 100 MB", memory < 100);
   if (loadBefore > 1)
-    console.log(`\nThe machine was busy before (load ${loadBefore.toFixed(1)}): these figures are worth little.`);
+    console.log(`\nThe machine was busy before (load ${loadBefore.toFixed(1)}): these measurements are worth little.`);
 } finally {
   for (const server of running) await server.stop();
   await removeDirectory(directory);

@@ -31,14 +31,14 @@ interface Outcome {
   seconds: number;
   latencies: number[];
   peak: number;
-  refused: number;
+  rejected: number;
 }
 
 /** Sends for that long, as fast as responses arrive, or `rate` requests per second regardless of responses. */
 async function load(server: TraceUnderTest, key: string, seconds: number, rate?: number): Promise<Outcome> {
   const pool = new Pool(server.url, { connections: rate === undefined ? CONNECTIONS : 64 });
   const cpuBefore = { server: await processorMs(server.url), client: process.cpuUsage() };
-  const outcome: Outcome = { server: 0, client: 0, runs: 0, seconds, latencies: [], peak: 0, refused: 0 };
+  const outcome: Outcome = { server: 0, client: 0, runs: 0, seconds, latencies: [], peak: 0, rejected: 0 };
   const startedAt = performance.now();
   const deadline = startedAt + seconds * 1000;
   const send = async () => {
@@ -49,7 +49,7 @@ async function load(server: TraceUnderTest, key: string, seconds: number, rate?:
     const text = await response.body.text();
     outcome.latencies.push(performance.now() - sent);
     if (response.statusCode === 202) outcome.runs += BATCH;
-    else if (response.statusCode === 429 || response.statusCode === 503) outcome.refused++;
+    else if (response.statusCode === 429 || response.statusCode === 503) outcome.rejected++;
     else throw new Error(`${response.statusCode} ${text}`);
   };
   let watching = true;
@@ -130,7 +130,7 @@ try {
         "",
         undefined,
       ],
-      ["refused for overload", String(full.refused + half.refused), "0", full.refused + half.refused === 0],
+      ["rejected for overload", String(full.rejected + half.rejected), "0", full.rejected + half.rejected === 0],
     );
     await server.stop();
     const raw = await rawInsert(join(directory, "data-ingest", "chdb"));
@@ -165,5 +165,5 @@ for (const [what, value, target, pass] of rows) {
   );
 }
 if (busyBefore > 1)
-  console.log(`\nThe machine was busy before (load ${busyBefore.toFixed(1)}): these figures are worth little.`);
+  console.log(`\nThe machine was busy before (load ${busyBefore.toFixed(1)}): these measurements are worth little.`);
 process.exitCode = rows.some(([, , , pass]) => pass === false) ? 1 : 0;

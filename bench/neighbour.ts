@@ -1,5 +1,5 @@
 // Process of bench/tenants.ts: repeats slow searches or an ingest flood on every connection from the message that names
-// the load until the message "stop"; then sends the number of refused requests and exits.
+// the load until the message "stop"; then sends the number of rejected requests and exits.
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { setPriority } from "node:os";
@@ -32,4 +32,4 @@ const repeat = async () => {
 };
 await Promise.all(Array.from({ length: load.connections }, repeat));
 await client.close();
-process.send!(client.refused, () => process.disconnect());
+process.send!(client.rejected, () => process.disconnect());

@@ -128,6 +128,6 @@ try {
 }
 const load = loadavg()[0]!;
 console.log(
-  `load ${load.toFixed(1)} on ${cpus().length} cores${load > cpus().length + 1 ? ": these figures are worth little" : ""}`,
+  `load ${load.toFixed(1)} on ${cpus().length} cores${load > cpus().length + 1 ? ": these measurements are worth little" : ""}`,
 );
 process.exitCode = failed ? 1 : 0;

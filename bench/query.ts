@@ -70,16 +70,16 @@ try {
     await line("what nothing passes, any time", query({ filter: rare }));
     await line("100 with a failed run in their trace", query({ is_root: true, tree_filter: 'eq(status,"error")' }));
     await line(
-      "figures over a week, all runs",
+      "statistics over a week, all runs",
       () => ask(server, "POST", "/runs/stats", { session, start_time: ago(7) }),
       500,
     );
     await line(
-      "figures over a week, traces",
+      "statistics over a week, traces",
       () => ask(server, "POST", "/runs/stats", { session, is_root: true, start_time: ago(7) }),
       500,
     );
-    await line("figures over everything, traces", () =>
+    await line("statistics over everything, traces", () =>
       ask(server, "GET", `/sessions/${project.id}?include_stats=true`),
     );
     await line("20 threads of a week", () =>
@@ -132,5 +132,5 @@ async function ask(
 }
 
 if (busyBefore > 1)
-  console.log(`\nThe machine was busy before (load ${busyBefore.toFixed(1)}): these figures are worth little.`);
+  console.log(`\nThe machine was busy before (load ${busyBefore.toFixed(1)}): these measurements are worth little.`);
 process.exitCode = missed ? 1 : 0;

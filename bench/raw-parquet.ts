@@ -1,6 +1,6 @@
 // Baseline of the engine: the runs of a chDB directory, merged, as one Parquet file on the local disk, with the
 // columns, the compression and the row groups of an export. Prints rows, seconds and seconds of CPU time. Runs in
-// a separate process, because a process can have one chDB directory. With "sums" a root's figures are those of its
+// a separate process, because a process can have one chDB directory. With "sums" a root's statistics are those of its
 // trace, as in an export; without it they come from its own row, and the engine reads nothing twice.
 import { rmSync, statSync } from "node:fs";
 
@@ -11,13 +11,13 @@ const withSums = which === "sums";
 const session = new Session(directory);
 const file = `${directory}/../raw.parquet`;
 rmSync(file, { force: true });
-const FIGURES = [
+const STATISTICS = [
   ...["total_tokens", "prompt_tokens", "completion_tokens"],
   ...["total_cost", "prompt_cost", "completion_cost"],
 ];
-const figure = (name: string) =>
+const statistic = (name: string) =>
   withSums ? `if(parent_run_id is null, coalesce(t.models_${name}, runs.${name}, t.all_${name}), runs.${name})` : name;
-const sums = FIGURES.map(
+const sums = STATISTICS.map(
   (name) => `sumIf(${name}, run_type in ('llm', 'embedding')) as models_${name}, sum(${name}) as all_${name}`,
 );
 const join = withSums
@@ -33,8 +33,8 @@ const columns = `toString(id) as c0, toString(tenant_id) as c1, toString(project
   as c9, cast(parent_run_id is null as Bool) as c10, ifNull(dotted_order, '') as c11,
   cast(ifNull(trace_tier, 'longlived') as String) as c12, inputs, outputs, error, extra, events,
   arrayPopBack(arrayPopFront(splitByChar('\\x1E', ifNull(tags, '\\x1E')))) as c13, cast(null as Nullable(String)) as c14,
-  ifNull(${figure("total_tokens")}, 0) as c15, ifNull(${figure("prompt_tokens")}, 0) as c16, ifNull(${figure("completion_tokens")}, 0) as c17,
-  toFloat64(${figure("total_cost")}) as c18, toFloat64(${figure("prompt_cost")}) as c19, toFloat64(${figure("completion_cost")}) as c20, first_token_time`;
+  ifNull(${statistic("total_tokens")}, 0) as c15, ifNull(${statistic("prompt_tokens")}, 0) as c16, ifNull(${statistic("completion_tokens")}, 0) as c17,
+  toFloat64(${statistic("total_cost")}) as c18, toFloat64(${statistic("prompt_cost")}) as c19, toFloat64(${statistic("completion_cost")}) as c20, first_token_time`;
 const settings = `output_format_parquet_compression_method = 'zstd', output_format_parquet_write_bloom_filter = 0,
   output_format_parquet_row_group_size = 8000, output_format_parquet_row_group_size_bytes = 33554432,
   max_block_size = 2000, join_algorithm = 'hash'`;

@@ -1,13 +1,13 @@
-export interface Figure {
+export interface Measurement {
   label: string;
   unit: string;
   better: "lower" | "higher";
-  /** Published target; figures without one are informative. */
+  /** Published target; measurements without one are informative. */
   target?: number;
 }
 
-/** Every printed figure, by the id that measurements use. */
-export const FIGURES: Record<string, Figure> = {
+/** Every printed measurement, by the id that measurements use. */
+export const MEASUREMENTS: Record<string, Measurement> = {
   "wait.reused.median": { label: "wait, one thread: median", unit: "ms", better: "lower", target: 8 },
   "wait.reused.p95": { label: "wait, one thread: p95", unit: "ms", better: "lower" },
   "wait.fresh.median": { label: "wait, new thread per run: median", unit: "ms", better: "lower", target: 8 },
@@ -33,7 +33,7 @@ export interface Sides {
   bare: Results;
 }
 
-export interface Row extends Figure {
+export interface Row extends Measurement {
   id: string;
   heddle?: number;
   devServer?: number;
@@ -44,10 +44,10 @@ export interface Row extends Figure {
 }
 
 export function rows({ heddle, devServer, bare }: Sides): Row[] {
-  return Object.entries(FIGURES)
+  return Object.entries(MEASUREMENTS)
     .filter(([id]) => id in heddle || id in devServer || id in bare)
-    .map(([id, figure]) => {
-      const row: Row = { id, ...figure, heddle: heddle[id], devServer: devServer[id], bare: bare[id] };
+    .map(([id, measurement]) => {
+      const row: Row = { id, ...measurement, heddle: heddle[id], devServer: devServer[id], bare: bare[id] };
       const { heddle: heddleValue, devServer: devServerValue, better, target } = row;
       if (heddleValue !== undefined && devServerValue !== undefined && id !== "memory.growth") {
         row.ratio = better === "lower" ? devServerValue / heddleValue : heddleValue / devServerValue;
@@ -62,7 +62,7 @@ const number = (value: number | undefined): string =>
   value === undefined ? "" : value >= 100 ? value.toFixed(0) : value.toFixed(1);
 
 export function printTable(table: Row[]): void {
-  const head = ["figure", "unit", "Heddle", "target", "", "dev server", "ratio", "bare loop"];
+  const head = ["measurement", "unit", "Heddle", "target", "", "dev server", "ratio", "bare loop"];
   const body = table.map((row) => [
     row.label,
     row.unit,

@@ -192,7 +192,7 @@ console.log(
 );
 printTable(table);
 if (loadBefore > 1)
-  console.log(`\nThe machine was busy before (load ${loadBefore.toFixed(1)}): these figures are worth little.`);
+  console.log(`\nThe machine was busy before (load ${loadBefore.toFixed(1)}): these measurements are worth little.`);
 console.log(
   `\n${((Date.now() - started) / 1000).toFixed(0)} s. Bare loop: graph.invoke with the in-memory saver, no server.`,
 );
@@ -205,6 +205,6 @@ if (options.json) {
     quick: options.quick,
     loadBefore,
   };
-  await writeFile(options.json, `${JSON.stringify({ ...about, failures, figures: table }, null, 2)}\n`);
+  await writeFile(options.json, `${JSON.stringify({ ...about, failures, measurements: table }, null, 2)}\n`);
 }
 process.exitCode = failures.length > 0 || table.some((row) => row.pass === false) ? 1 : 0;

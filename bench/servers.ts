@@ -124,7 +124,7 @@ export async function startConsole(directory: string, traceUrl: string): Promise
   });
 }
 
-/** Starts a gateway apart, beside the control plane of the same directory. */
+/** Starts a standalone gateway, beside the control plane of the same directory. */
 export async function startGateway(directory: string): Promise<ControlUnderTest> {
   const port = await freePort();
   const args = ["cli/bin/heddle.js", "serve", "--role", "gateway", "--gateway-port", String(port)];

@@ -1,4 +1,4 @@
-/** Prints figures with their targets, one line each. */
+/** Prints measurements with their targets, one line each. */
 export class Targets {
   missed = false;
 

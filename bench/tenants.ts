@@ -61,7 +61,7 @@ async function measure(
   while (performance.now() < until) {
     await timed("newest runs", () => client.ask("POST", "/runs/query", { session, is_root: true }));
     await timed("search", () => client.ask("POST", "/runs/query", { session, filter }));
-    await timed("figures", () => client.ask("POST", "/runs/stats", { session, start_time: ago(7) }));
+    await timed("statistics", () => client.ask("POST", "/runs/stats", { session, start_time: ago(7) }));
     await timed("ingest", () => client.ingest());
     await sleep(PAUSE_MS);
   }
@@ -96,13 +96,13 @@ async function beside(load: Load, measured: () => Promise<Samples>): Promise<Sam
   } finally {
     const ended = message();
     neighbour.send("stop");
-    const [refused] = (await ended) as [number];
-    refusedNeighbour += refused;
+    const [rejected] = (await ended) as [number];
+    rejectedNeighbour += rejected;
   }
 }
 
 const directory = await temporaryDirectory();
-let refusedNeighbour = 0;
+let rejectedNeighbour = 0;
 const busyBefore = loadavg()[0]!;
 const store = spawn(process.execPath, ["--import", "tsx", script("store.ts")], { stdio: ["pipe", "pipe", "inherit"] });
 let server: TraceUnderTest | undefined;
@@ -163,7 +163,7 @@ try {
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, queue));
   phases.push([`beside ${EXPORTS} queued exports`, await ask()]);
-  report(phases, client.refused);
+  report(phases, client.rejected);
   await Promise.all([neighbour.close(), client.close()]);
 } finally {
   await server?.stop();
@@ -171,13 +171,13 @@ try {
   await removeDirectory(directory);
 }
 
-function report(phases: [string, Samples][], refused: number): void {
+function report(phases: [string, Samples][], rejected: number): void {
   const [, alone] = phases[0]!;
   console.log(
     `Node ${process.version}, ${cpus().length} cores, clients on the same machine; the neighbour has ${RUNS} runs and ` +
       `${CONNECTIONS} connections. ${SECONDS} s a phase.\n`,
   );
-  let missed = refused > 0;
+  let missed = rejected > 0;
   for (const [phase, samples] of phases) {
     for (const [name, times] of Object.entries(samples)) {
       const p95 = percentile(times, 0.95);
@@ -189,8 +189,8 @@ function report(phases: [string, Samples][], refused: number): void {
       );
     }
   }
-  console.log(`\nrefused: ${refusedNeighbour} requests of the neighbour, ${refused} of the measured workspace`);
+  console.log(`\nrejected: ${rejectedNeighbour} requests of the neighbour, ${rejected} of the measured workspace`);
   if (busyBefore > 1)
-    console.log(`The machine was busy before (load ${busyBefore.toFixed(1)}): these figures are worth little.`);
+    console.log(`The machine was busy before (load ${busyBefore.toFixed(1)}): these measurements are worth little.`);
   process.exitCode = missed ? 1 : 0;
 }

@@ -23,15 +23,15 @@ const TURNS = Number(options.turns);
 const SAMPLES = 20;
 const QUESTION = "q".repeat(250);
 
-interface Figure {
+interface Measurement {
   label: string;
   value: number;
   unit: string;
   most?: number;
 }
-const figures: Figure[] = [];
+const measurements: Measurement[] = [];
 const report = (label: string, value: number, unit: string, most?: number): void => {
-  figures.push({ label, value, unit, ...(most !== undefined && { most }) });
+  measurements.push({ label, value, unit, ...(most !== undefined && { most }) });
   const verdict = most === undefined ? "" : `  (<= ${round(most)}: ${value <= most ? "PASS" : "FAIL"})`;
   console.log(`${label.padEnd(66)}${String(round(value)).padStart(9)} ${unit}${verdict}`);
 };
@@ -191,5 +191,5 @@ try {
   await server.stop();
   await removeDirectory(directory);
 }
-if (options.json) await writeFile(options.json, JSON.stringify(figures, null, 2));
-process.exitCode = figures.some(({ value, most }) => most !== undefined && value > most) ? 1 : 0;
+if (options.json) await writeFile(options.json, JSON.stringify(measurements, null, 2));
+process.exitCode = measurements.some(({ value, most }) => most !== undefined && value > most) ? 1 : 0;

@@ -140,7 +140,7 @@ function report([untraced, traced]: [Side, Side], costs: Costs[], runs: number):
   const latency = median(traced.latencies) / median(untraced.latencies);
   const sum = (cost: Costs) => cost.server + cost.hosts + cost.trace + cost.postgres;
   const cost = sum(costs[1]!) - sum(costs[0]!);
-  if (runs < LEAST_RUNS) console.log(`Fewer than ${LEAST_RUNS} runs: start-up work dominates these figures.`);
+  if (runs < LEAST_RUNS) console.log(`Fewer than ${LEAST_RUNS} runs: start-up work dominates these measurements.`);
   const verdict = (passed: boolean) => {
     if (!passed) process.exitCode = 1;
     return passed ? "PASS" : "FAIL";

@@ -20,7 +20,7 @@ export interface Credentials {
 export class WorkspaceClient {
   readonly #pool: Pool;
   readonly #headers: Record<string, string>;
-  refused = 0;
+  rejected = 0;
 
   constructor({ url, key, workspaceId, connections }: Credentials) {
     this.#pool = new Pool(url, { connections });
@@ -51,7 +51,7 @@ export class WorkspaceClient {
       headersTimeout: 120_000,
     });
     const text = await response.body.text();
-    if (response.statusCode === 429 || response.statusCode === 503) this.refused++;
+    if (response.statusCode === 429 || response.statusCode === 503) this.rejected++;
     else if (response.statusCode >= 400 && response.statusCode !== 422)
       throw new Error(`${method} ${path}: ${response.statusCode} ${text}`);
     return (text.startsWith("{") ? JSON.parse(text) : {}) as Answer;

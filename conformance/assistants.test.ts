@@ -198,7 +198,7 @@ describe.each(sdks)("assistants over SDK $sdk", ({ client }) => {
     }
   });
 
-  test.runIf(has("schemas of zod"))(
+  test.runIf(has("schemas of zod") && has("contexts of a schema library"))(
     "types of a schema library are the graph's schemas, and check its input",
     async () => {
       const { input_schema: schema, ...others } = await client.assistants.getSchemas("typed");

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { client, sdks } from "./clients.ts";
 import { UNKNOWN_ID } from "./frames.ts";
-import { refuseSent } from "./secrets.ts";
+import { rejectSent } from "./secrets.ts";
 
 interface Message {
   path: string;
@@ -27,7 +27,7 @@ const hook = createServer((request, response) => {
 beforeAll(() => new Promise<void>((listening) => hook.listen(0, "127.0.0.1", listening)));
 afterAll(() => {
   hook.close();
-  refuseSent("a webhook", received);
+  rejectSent("a webhook", received);
 });
 const hookUrl = (path: string) => `http://127.0.0.1:${(hook.address() as AddressInfo).port}${path}`;
 async function waitForMessage(path: string, timeout = 10_000) {

@@ -38,7 +38,7 @@ describe.each(SDKS)("over SDK %s", (version, Sdk) => {
     const run = await anna.runs.create(id, "slow", { input });
     expect((await anna.threads.search()).map((thread) => thread.thread_id)).toEqual([id]);
     expect(await ben.threads.search()).toEqual([]);
-    const refused: [string, () => Promise<unknown>][] = [
+    const rejected: [string, () => Promise<unknown>][] = [
       ["get", () => ben.threads.get(id)],
       ["update", () => ben.threads.update(id, { metadata: { owner: `ben-${version}` } })],
       ["delete", () => ben.threads.delete(id)],
@@ -52,7 +52,7 @@ describe.each(SDKS)("over SDK %s", (version, Sdk) => {
       ["runs.cancel", () => ben.runs.cancel(id, run.run_id)],
       ["runs.delete", () => ben.runs.delete(id, run.run_id)],
     ];
-    for (const [, ask] of refused) await expect(ask()).rejects.toThrow("HTTP 404");
+    for (const [, ask] of rejected) await expect(ask()).rejects.toThrow("HTTP 404");
     await expect(ben.threads.copy(id)).rejects.toThrow("HTTP 409");
     await expect(ben.threads.updateState(id, { values: {} })).rejects.toThrow("HTTP 404");
     const events = [];

@@ -21,7 +21,7 @@ describe.each(sdks)("double-texting over SDK $sdk", ({ client }) => {
   const second = (client: Client, thread_id: string, multitaskStrategy: Strategy) =>
     client.runs.create(thread_id, "slow", { ...slow("two", 1, 20), multitaskStrategy });
 
-  test("reject refuses the second run and does not affect the first", async () => {
+  test("reject rejects the second run and does not affect the first", async () => {
     const { thread_id, first } = await busy();
     await expect(second(client, thread_id, "reject")).rejects.toThrow(
       "HTTP 422: Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
@@ -141,7 +141,7 @@ describe("double-texting over HTTP", () => {
     const resume = { assistant_id: "approval", command: { resume: "yes" }, multitask_strategy: "reject" };
     const answers = await Promise.all([1, 2].map(() => request("POST", `/threads/${thread_id}/runs`, resume)));
     const accepted = answers.filter((answer) => answer.status === 200).map((answer) => answer.json);
-    // the second is refused, or arrives after the first has ended and finds no interrupt to answer
+    // the second is rejected, or arrives after the first has ended and finds no interrupt to answer
     expect(accepted.length).toBeGreaterThan(0);
     expect(answers.every((answer) => answer.status === 200 || answer.status === 422)).toBe(true);
     for (const run of accepted) await request("GET", `/threads/${thread_id}/runs/${run.run_id}/join`);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { url } from "./clients.ts";
 import { has } from "./features.ts";
-import { PROTOCOLS, refusals } from "./immediate-answers.ts";
+import { PROTOCOLS, rejections } from "./immediate-answers.ts";
 
 /** Polling costs more, and finds the interrupt later. `scripts/immediate-answers.ts` counts more answers. */
 const cases = Object.entries(PROTOCOLS)
@@ -13,6 +13,6 @@ test.each(cases)(
   "an interrupt that becomes visible can be answered at once: $name",
   { timeout: 120_000 },
   async ({ connect, count }) => {
-    expect(await refusals(await connect(url), count)).toEqual([]);
+    expect(await rejections(await connect(url), count)).toEqual([]);
   },
 );

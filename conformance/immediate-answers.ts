@@ -11,7 +11,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { Client } from "langgraph-sdk-v1";
 import WebSocket from "ws";
 
-/** Asks and answers once. @returns the graph's state after the answer; throws if the answer is refused */
+/** Asks and answers once. @returns the graph's state after the answer; throws if the answer is rejected */
 type Talk = () => Promise<unknown>;
 
 const GRAPH = "approval";
@@ -34,28 +34,28 @@ export const PROTOCOLS: Record<string, (url: string) => Promise<Talk>> = {
   "A2A 1.0": a2aV1,
 };
 
-/** Runs `talk` `count` times, some at a time. @returns a message for each answer that was refused or had no effect */
-export async function refusals(talk: Talk, count: number, atOnce = 4): Promise<string[]> {
-  const refused: string[] = [];
+/** Runs `talk` `count` times, some at a time. @returns a message for each answer that was rejected or had no effect */
+export async function rejections(talk: Talk, count: number, atOnce = 4): Promise<string[]> {
+  const rejected: string[] = [];
   let left = count;
   const work = async () => {
     while (left-- > 0) {
       try {
         const state = (await talk()) as { answer?: unknown; log?: unknown } | undefined;
-        if (state?.answer !== ANSWER) refused.push(`the answer had no effect: ${JSON.stringify(state)}`);
+        if (state?.answer !== ANSWER) rejected.push(`the answer had no effect: ${JSON.stringify(state)}`);
       } catch (error) {
-        refused.push(String((error as Error).message).slice(0, 300));
+        rejected.push(String((error as Error).message).slice(0, 300));
       }
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
-  return refused;
+  return rejected;
 }
 
 const connect = (apiUrl: string) => new Client({ apiUrl, apiKey: null, callerOptions: { maxRetries: 0 } });
 const isQuestion = (data: unknown) => typeof data === "object" && data !== null && "__interrupt__" in data;
 
-/** The answer is a new run, which may not be refused although the strategy is reject. */
+/** The answer is a new run, which may not be rejected although the strategy is reject. */
 async function rest(
   url: string,
   untilAsked: (client: Client, thread: string, url: string) => Promise<void>,

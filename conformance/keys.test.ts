@@ -59,7 +59,7 @@ describe.each(["1.15.0", "2.0.0"])("a server that requires keys, over SDK %s", (
     expect(await status(reader, (client) => client.store.putItem(["a"], "k", { v: 1 }))).toBe(403);
   });
 
-  test("a key revoked on the command line is refused within a second", async () => {
+  test("a key revoked on the command line is rejected within a second", async () => {
     const key = await makeKey();
     expect(await status(key, create)).toBe(200);
     await keys("revoke", "--id", key);

@@ -4,6 +4,8 @@ export type Language = "javascript" | "python";
 interface Lack {
   /** Versions below lack it. */
   until: Partial<Record<Language, string>>;
+  /** Versions below this one have it again. */
+  since?: Partial<Record<Language, string>>;
   reason: string;
 }
 
@@ -18,8 +20,25 @@ export const LACKS = {
     reason: "answers by id to some of several interrupts also answer the others",
   },
   "interrupts in mode values": {
-    until: { javascript: "0.3.6" },
+    until: { javascript: "0.3.6", python: "1.0.4" },
     reason: "they are in mode updates only; the server adds them",
+  },
+  "contexts of a schema library": {
+    until: { python: "0.6.2" },
+    reason: "nodes get their context as it was sent, not as the schema makes it",
+  },
+  "several questions of one task": {
+    until: { python: "0.6.5" },
+    reason: "a task's second question cannot be answered by its id",
+  },
+  "lone surrogates": {
+    until: { python: "1.0.1" },
+    reason: "langgraph-checkpoint 2 cannot store a message with half of a surrogate pair",
+  },
+  "updates of older states": {
+    since: { python: "0.6.9" },
+    until: { python: "1.0.3" },
+    reason: "an update of an older state also gets what the step after it has written",
   },
   "nested drawings": {
     until: { javascript: "1.4.0" },
@@ -58,11 +77,13 @@ export type Feature = keyof typeof LACKS;
 /** Returns the features that a version lacks. */
 export function lackedBy(language: Language, version: string): Feature[] {
   return (Object.keys(LACKS) as Feature[]).filter((feature) => {
-    const until = (LACKS[feature].until as Lack["until"])[language];
-    return until !== undefined && isBelow(version, until);
+    const { until, since }: Lack = LACKS[feature];
+    const [end, start] = [until[language], since?.[language]];
+    return end !== undefined && isBelow(version, end) && (start === undefined || !isBelow(version, start));
   });
 }
 
-function isBelow(version: string, other: string): boolean {
+/** Whether a version is older than another. */
+export function isBelow(version: string, other: string): boolean {
   return version.localeCompare(other, "en", { numeric: true }) < 0;
 }

@@ -32,7 +32,7 @@ test.each(clients)("a call over $path runs the graph and returns its state", asy
   expect(replies.at(-1)!.content).toBe("The tool says: sunny in Oslo");
 });
 
-test("a slow call returns its result, a failing one a tool error, and an unknown tool is refused", async () => {
+test("a slow call returns its result, a failing one a tool error, and an unknown tool is rejected", async () => {
   const { client } = clients[0]!;
   const slow = await client.callTool({ name: "slow", arguments: { ms: 1500, steps: 1 } });
   expect(slow.isError).toBe(false);

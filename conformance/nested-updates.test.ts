@@ -79,7 +79,7 @@ describe.each(["child", "grandchild"] as const)("an update of the %s", (level) =
     expect(history.slice(0, 2).map(({ metadata }) => metadata!["source"])).toEqual(["update", "update"]);
   });
 
-  test("from an older checkpoint leaves out what followed", async () => {
+  test.runIf(has("updates of older states"))("from an older checkpoint leaves out what followed", async () => {
     const { thread, ...places } = await stopped();
     const { checkpoint_ns } = places[level];
     const history = await client.threads.getHistory(thread, { checkpoint: { checkpoint_ns } as never });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { refuseSent } from "./secrets.ts";
+import { rejectSent } from "./secrets.ts";
 import { SENT } from "./sent.ts";
 import { startTracedServer } from "./server.ts";
 
@@ -42,10 +42,10 @@ test("a secret that a server stores is found in every place, and fails its stop"
   expect(error).not.toMatch(/x-api-key|password/);
 });
 
-test("text that holds what was sent is refused, in any encoding", () => {
-  refuseSent("a webhook", '{"text":"nothing"}');
+test("text that holds what was sent is rejected, in any encoding", () => {
+  rejectSent("a webhook", '{"text":"nothing"}');
   const secret = SENT["x-api-key"];
   for (const text of [secret, Buffer.from(`ab${secret}`).toString("base64"), Buffer.from(secret).toString("hex")]) {
-    expect(() => refuseSent("a webhook", `{"text":"${text}"}`)).toThrow("a webhook contains x-api-key");
+    expect(() => rejectSent("a webhook", `{"text":"${text}"}`)).toThrow("a webhook contains x-api-key");
   }
 });

@@ -78,7 +78,7 @@ export function searchSecrets({ directory, pid, urls, spans, withArchive = false
 }
 
 /** Throws when text that left the suite's servers, such as a webhook's or a span's, holds what was sent to them. */
-export function refuseSent(place: string, text: string): void {
+export function rejectSent(place: string, text: string): void {
   const found = Object.entries(SENT).filter(([, value]) => encodings(value).some((form) => text.includes(form)));
   if (found.length > 0) throw new Error(`${place} contains ${found.map(([name]) => name).join(", ")}`);
 }

@@ -33,7 +33,7 @@ export interface RunningServer {
  */
 export const isPython = process.env["HEDDLE_CONFORMANCE_LANGUAGE"] === "python";
 
-/** Returns the directory of a project; `HEDDLE_CONFORMANCE_PROJECTS` is a copy of them, with packages of its own. */
+/** Returns the directory of a project; `HEDDLE_CONFORMANCE_PROJECTS` is a copy of them, with its own packages. */
 export const projectDirectory = (name: string): string =>
   join(process.env["HEDDLE_CONFORMANCE_PROJECTS"] ?? "conformance", isPython ? `${name}-python` : name);
 

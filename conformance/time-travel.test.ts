@@ -59,7 +59,7 @@ describe.each(sdks)("time travel over SDK $sdk", ({ client }) => {
     expect(trails).toEqual(["+5", "+10", "+1"]);
   });
 
-  test("a state update at an older checkpoint creates a branch", async () => {
+  test.runIf(has("updates of older states"))("a state update at an older checkpoint creates a branch", async () => {
     const thread_id = await countedTwice(client);
     const { checkpoint } = await at(thread_id, ["+1"]);
     await client.threads.updateState(thread_id, { values: { total: 100, trail: ["edit"] }, checkpoint });
@@ -68,7 +68,7 @@ describe.each(sdks)("time travel over SDK $sdk", ({ client }) => {
     expect(state.parent_checkpoint!.checkpoint_id).toBe(checkpoint.checkpoint_id);
   });
 
-  test("a branch can be run after its state was edited", async () => {
+  test.runIf(has("updates of older states"))("a branch can be run after its state was edited", async () => {
     const thread_id = await countedTwice(client);
     const { checkpoint } = await at(thread_id, ["+1"]);
     const values = { total: 100, trail: ["edit"] };
@@ -77,7 +77,8 @@ describe.each(sdks)("time travel over SDK $sdk", ({ client }) => {
     expect(end).toMatchObject({ total: 202, trail: ["+1", "edit", "*2"] });
   });
 
-  test.runIf(has("state updates without values"))("an answered interrupt can be raised again on a branch", async () => {
+  const redoes = has("state updates without values") && has("updates of older states");
+  test.runIf(redoes)("an answered interrupt can be raised again on a branch", async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, "approval", { input: { topic: "t" } });
     const { checkpoint } = await client.threads.getState(thread_id);

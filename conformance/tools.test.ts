@@ -24,25 +24,22 @@ describe.each(sdks)("parallel interrupts over SDK $sdk", ({ client }) => {
   const answer = (thread: string, graph: string, resume: Record<string, unknown>) =>
     client.runs.wait(thread, graph, { command: { resume } });
 
-  test.runIf(has("interrupt ids"))(
-    "tools in tasks of their own are answered together, each with its answer",
-    async () => {
-      const thread = await started("desk", { messages: [], apart: true });
-      const asked = await pending(client, thread);
-      expect(asked.map(({ value }) => value)).toEqual([{ what: "tea" }, { what: "cake" }]);
-      expect(new Set(asked.map(({ id }) => id)).size).toBe(2);
-      const { interrupts } = await client.threads.get(thread);
-      expect(new Set(Object.values(interrupts).flat())).toEqual(new Set(asked));
-      await answer(thread, "desk", Object.fromEntries(asked.map(({ id, value }) => [id, `yes to ${value["what"]}`])));
-      const { values } = await client.threads.getState<Messages>(thread);
-      const results = values.messages.filter(({ type }) => type === "tool").map(({ content }) => content);
-      expect(results).toEqual(["tea: yes to tea", "cake: yes to cake"]);
-      expect(values.messages.at(-1)).toMatchObject({ content: "closed" });
-    },
-  );
+  test.runIf(has("interrupt ids"))("tools in their own tasks are answered together, each with its answer", async () => {
+    const thread = await started("desk", { messages: [], apart: true });
+    const asked = await pending(client, thread);
+    expect(asked.map(({ value }) => value)).toEqual([{ what: "tea" }, { what: "cake" }]);
+    expect(new Set(asked.map(({ id }) => id)).size).toBe(2);
+    const { interrupts } = await client.threads.get(thread);
+    expect(new Set(Object.values(interrupts).flat())).toEqual(new Set(asked));
+    await answer(thread, "desk", Object.fromEntries(asked.map(({ id, value }) => [id, `yes to ${value["what"]}`])));
+    const { values } = await client.threads.getState<Messages>(thread);
+    const results = values.messages.filter(({ type }) => type === "tool").map(({ content }) => content);
+    expect(results).toEqual(["tea: yes to tea", "cake: yes to cake"]);
+    expect(values.messages.at(-1)).toMatchObject({ content: "closed" });
+  });
 
   test.runIf(has("answers to some interrupts"))(
-    "tools in tasks of their own are answered one after the other, the last one first",
+    "tools in their own tasks are answered one after the other, the last one first",
     async () => {
       const thread = await started("desk", { messages: [], apart: true });
       const [tea, cake] = (await pending(client, thread)) as [Interrupt, Interrupt];
@@ -58,7 +55,7 @@ describe.each(sdks)("parallel interrupts over SDK $sdk", ({ client }) => {
     },
   );
 
-  test.runIf(has("answers to some interrupts"))(
+  test.runIf(has("answers to some interrupts") && has("several questions of one task"))(
     "tools in one task ask one after the other, and each receives its answer",
     async () => {
       const thread = await started("desk", { messages: [] });

@@ -1,6 +1,22 @@
+import { execFile } from "node:child_process";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+
 import { tanstackRouter } from "@tanstack/router-plugin/vite";
 import react from "@vitejs/plugin-react";
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
+
+/** Generates the types of the API for the editor, when the development server starts. */
+const apiTypes: Plugin = {
+  name: "api-types",
+  apply: "serve",
+  configureServer({ config }) {
+    const script = fileURLToPath(new URL("../scripts/console-api.ts", import.meta.url));
+    execFile(process.execPath, ["--import", "tsx", script], { cwd: dirname(dirname(script)) }, (error) => {
+      if (error) config.logger.error(`The types of the API could not be generated: ${error.message}`);
+    });
+  },
+};
 
 /** `npx vite console` while working on it; HEDDLE_CONSOLE_URL names a running console, whose spaces it uses. */
 const backend = process.env["HEDDLE_CONSOLE_URL"] ?? "http://127.0.0.1:3000";
@@ -33,6 +49,7 @@ export default defineConfig({
       routeFileIgnorePattern: "\\.test\\.",
     }),
     react(),
+    apiTypes,
   ],
   build: {
     target: "es2023",

@@ -172,7 +172,7 @@ function writeAgentImage(file, { withHeddle, withPython }) {
         put(path, join("opt/heddle", path.slice(root.length + 1)));
       }
       script("usr/bin/heddle", "node /opt/heddle/cli/bin/heddle.js");
-      // used by projects without packages of their own
+      // used by projects without their own packages
       mkdirSync(join(stage, "deps"));
       symlinkSync("/opt/heddle/node_modules", join(stage, "deps", "node_modules"));
     }

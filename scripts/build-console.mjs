@@ -78,7 +78,8 @@ function sourcesHash() {
   const hash = createHash("sha256");
   const own = ["index.html", "package.json", "vite.config.ts"].map((name) => join(CONSOLE, name));
   for (const file of [join(ROOT, "package-lock.json"), ...own, ...files(join(CONSOLE, "src"))]) {
-    if (file.endsWith("route-tree.gen.ts")) continue;
+    // generated, the types for the compiler only
+    if (file.endsWith("route-tree.gen.ts") || file.includes(".d.ts")) continue;
     hash.update(file.slice(ROOT.length)).update(readFileSync(file));
   }
   return hash.digest("hex");

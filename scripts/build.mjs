@@ -15,4 +15,5 @@ rmSync(dist, { recursive: true, force: true });
 execFileSync(process.execPath, [compiler, "-p", join(root, "tsconfig.build.json")], { cwd: root, stdio: "inherit" });
 copyAssets(root, dist);
 cpSync(join(root, "docs"), join(dist, "docs"), { recursive: true });
+execFileSync(process.execPath, ["--import", "tsx", "scripts/console-api.ts"], { cwd: root, stdio: "inherit" });
 await buildConsole(join(dist, "console"));

@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 
 import { readErrors, readReport, sum, withErrors, withSecondTry } from "./ci-report.mjs";
 import { compileSources } from "./compile-sources.mjs";
+import { countLines, describeLines, trackedFiles } from "./count-lines.mjs";
 import { buildS3Server } from "./s3-server.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -77,6 +78,7 @@ const programChecks = [
     { name: "versions", args: ["--import", "tsx", "scripts/langgraph-versions.ts", "--only", "0.2.57,0.4.10,1.7.3"] },
     { name: "python-host", args: ["--import", "tsx", "scripts/python-suite.ts"] },
     { name: "audit", args: ["scripts/audit.mjs"] },
+    { name: "newest", args: ["--import", "tsx", "scripts/newest-packages.ts"] },
   ],
 ];
 const SKIPPED = 77;
@@ -255,6 +257,7 @@ async function runPrograms(programs) {
 await Promise.all(programChecks.map((programs) => runPrograms(programs.filter(isWanted))));
 rmSync(reports, { recursive: true, force: true });
 
+lines.push(describeLines(countLines(root, trackedFiles(root))));
 console.log(`\n${[...notes, ...lines].join("\n")}`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed > 0 ? 1 : 0;

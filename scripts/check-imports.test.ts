@@ -57,7 +57,7 @@ test("accepts a tree that follows the import rules", async () => {
 });
 
 test("finds each violation of the import rules", async () => {
-  // Imported files, one per location, without violations of their own.
+  // Imported files, one per location, without their own violations.
   const targets = {
     "server/src/base/ids.ts": source,
     "server/src/base/log.ts": source,

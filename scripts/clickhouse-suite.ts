@@ -1,5 +1,5 @@
 /**
- * Runs the trace platform's tests on a ClickHouse server, each file in a database of its own:
+ * Runs the trace platform's tests on a ClickHouse server, each file in its own database:
  *
  *     CLICKHOUSE_URL=http://user:password@host:8123 node --import tsx scripts/clickhouse-suite.ts [FILE…]
  *     node --import tsx scripts/clickhouse-suite.ts --emulated [--statements FILE] [FILE…]
@@ -42,7 +42,7 @@ function runTests(url: string): Promise<number> {
     ["node_modules/vitest/vitest.mjs", "run", "--project", "db", ...excluded, ...files],
     {
       stdio: "inherit",
-      // tests that start servers of their own get chDB
+      // tests that start their own servers get chDB
       env: {
         ...process.env,
         CLICKHOUSE_URL: "",

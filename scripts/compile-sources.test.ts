@@ -15,7 +15,7 @@ function write(path: string, text: string): void {
   writeFileSync(join(root, path), text);
 }
 
-/** Compiles the checkout in a process of its own, and runs its launcher. */
+/** Compiles the checkout in a separate process, and runs its launcher. */
 function compileAndRun(): string {
   const script = `
     const { compileSources } = await import(${JSON.stringify(join(repository, "scripts/compile-sources.mjs"))});

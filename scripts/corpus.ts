@@ -53,7 +53,7 @@ const model = await startModelServer();
 let platform: Platform | undefined;
 try {
   Object.assign(process.env, { HEDDLE_CONSOLE: "false" });
-  // each project has an environment of its own
+  // each project has its own environment
   delete process.env["HEDDLE_PYTHON"];
   const drivers = await loadSdks();
   if (isPython) drivers.push(pythonDriver());
@@ -80,7 +80,7 @@ for (const failure of failures) console.log(failure);
 console.log(`${passed} passed, ${failures.length} failed`);
 process.exitCode = failures.length === 0 ? 0 : 1;
 
-/** Installs each version of the client in a directory of its own. */
+/** Installs each version of the client in its own directory. */
 async function loadSdks(): Promise<Driver[]> {
   const directory = join(home, "clients");
   const dependencies = Object.fromEntries(SDKS.map((v) => [`sdk-${v}`, `npm:@langchain/langgraph-sdk@${v}`]));
@@ -104,7 +104,7 @@ async function loadSdks(): Promise<Driver[]> {
   );
 }
 
-/** The official Python client in an environment of its own, which runs corpus/drive.py. */
+/** The official Python client in its own environment, which runs corpus/drive.py. */
 function pythonDriver(): Driver {
   const python = createEnvironment(join(home, "python-client"), "python3", [`langgraph-sdk==${PYTHON_SDK.slice(3)}`]);
   const script = fileURLToPath(new URL("../corpus/drive.py", import.meta.url));

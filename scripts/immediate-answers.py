@@ -1,5 +1,5 @@
 """Answers interrupts with the Python client in the moment in which they become visible. Arguments: URL, count. Exits
-with 1 if an answer was refused. Run by immediate-answers.ts."""
+with 1 if an answer was rejected. Run by immediate-answers.ts."""
 
 import asyncio
 import sys
@@ -28,27 +28,27 @@ async def protocol_v2(client):
         return await thread.output
 
 
-async def count_refused(name, client, talk, count):
-    refused = []
+async def count_rejected(name, client, talk, count):
+    rejected = []
     for _ in range(count):
         try:
             state = await talk(client)
             if (state or {}).get("answer") != ANSWER:
-                refused.append(f"the answer had no effect: {state!r}")
+                rejected.append(f"the answer had no effect: {state!r}")
         except Exception as error:
-            refused.append(f"{type(error).__name__}: {error}"[:300])
-    print(f"python, {name}: {len(refused)} of {count} answers refused", flush=True)
-    for message in sorted(set(refused)):
+            rejected.append(f"{type(error).__name__}: {error}"[:300])
+    print(f"python, {name}: {len(rejected)} of {count} answers rejected", flush=True)
+    for message in sorted(set(rejected)):
         print(f"  {message}", flush=True)
-    return len(refused)
+    return len(rejected)
 
 
 async def main(url, count):
     client = get_client(url=url, api_key=None)
-    refused = await count_refused("a run's stream", client, rest, count)
+    rejected = await count_rejected("a run's stream", client, rest, count)
     if hasattr(client.threads, "stream"):
-        refused += await count_refused("protocol v2", client, protocol_v2, count)
-    return 1 if refused else 0
+        rejected += await count_rejected("protocol v2", client, protocol_v2, count)
+    return 1 if rejected else 0
 
 
 sys.exit(asyncio.run(main(sys.argv[1], int(sys.argv[2]))))

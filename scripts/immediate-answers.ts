@@ -1,17 +1,17 @@
 /**
- * Answers interrupts in the moment in which they become visible, on every protocol, and counts the refused answers:
+ * Answers interrupts in the moment in which they become visible, on every protocol, and counts the rejected answers:
  *
  *     node --import tsx scripts/immediate-answers.ts [--count 200] [--only NAME]…
  *
  * `--only python` runs only the loop of the official Python client, which is left out if it cannot be installed. Exits
- * with 1 if an answer was refused.
+ * with 1 if an answer was rejected.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
-import { PROTOCOLS, refusals } from "../conformance/immediate-answers.ts";
+import { PROTOCOLS, rejections } from "../conformance/immediate-answers.ts";
 import { startServer } from "../conformance/server.ts";
 import { pythonEnvironment } from "./python-venv.ts";
 
@@ -28,18 +28,18 @@ try {
   for (const [name, connect] of Object.entries(PROTOCOLS)) {
     if (!isWanted(name)) continue;
     const startedAt = performance.now();
-    const refused = await refusals(await connect(server.url), count);
+    const rejected = await rejections(await connect(server.url), count);
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
-    console.log(`${name}: ${refused.length} of ${count} answers refused (${seconds} s)`);
-    for (const message of new Set(refused)) console.log(`  ${message}`);
-    if (refused.length > 0) process.exitCode = 1;
+    console.log(`${name}: ${rejected.length} of ${count} answers rejected (${seconds} s)`);
+    for (const message of new Set(rejected)) console.log(`  ${message}`);
+    if (rejected.length > 0) process.exitCode = 1;
   }
   if (isWanted("python") && !runPython()) process.exitCode = 1;
 } finally {
   await server.stop();
 }
 
-/** Runs the same with the Python client. @returns false if an answer was refused */
+/** Runs the same with the Python client. @returns false if an answer was rejected */
 function runPython(): boolean {
   const python = (directory: string) => join(directory, "bin", "python");
   const imports = (directory: string) =>

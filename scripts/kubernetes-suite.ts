@@ -69,7 +69,7 @@ try {
 }
 process.exitCode = isOk ? 0 : 1;
 
-/** Runs a file in a process of its own, so that the cluster of a failed one is not left to the next. */
+/** Runs a file in a separate process, so that the cluster of a failed one is not left to the next. */
 function runFile(file: string, env: NodeJS.ProcessEnv): FileResult {
   const output = join(directory, "results.json");
   rmSync(output, { force: true });

@@ -41,7 +41,7 @@ interface Layout {
   /** More files of the project: settings of the package manager. */
   files?: Record<string, string>;
   /** What `heddle dev` says where it cannot serve the layout. */
-  refused?: RegExp;
+  rejected?: RegExp;
 }
 
 const node = (linker: string) => ({ ".yarnrc.yml": `nodeLinker: ${linker}\n` });
@@ -54,7 +54,7 @@ const LAYOUTS: Layout[] = [
   { manager: "yarn 4", name: "node-modules", files: node("node-modules") },
   { manager: "yarn 4", name: "pnpm", files: node("pnpm") },
   { manager: "yarn 4", name: "workspaces", files: node("node-modules"), isWorkspace: true },
-  { manager: "yarn 4", name: "Plug'n'Play", refused: /uses Yarn Plug'n'Play, which is not supported/ },
+  { manager: "yarn 4", name: "Plug'n'Play", rejected: /uses Yarn Plug'n'Play, which is not supported/ },
   { manager: "pnpm 9", name: "isolated" },
   { manager: "pnpm 10", name: "isolated" },
   { manager: "pnpm 10", name: "hoisted", files: { ".npmrc": "node-linker=hoisted\n" } },
@@ -199,7 +199,7 @@ async function checkLayout(layout: Layout, platform: Platform | undefined): Prom
       fail(`${title(layout)}, ${how}: ${(error as Error).message}`),
     );
   }
-  const served = await attempt(`${title(layout)}, served`, () => serve(join(root, config), layout.refused));
+  const served = await attempt(`${title(layout)}, served`, () => serve(join(root, config), layout.rejected));
   if (!platform) return [served];
   const { control, key } = platform;
   const deployed = await attempt(`${title(layout)}, deployed`, async () => {
@@ -218,20 +218,20 @@ async function checkLayout(layout: Layout, platform: Platform | undefined): Prom
   return [served, deployed];
 }
 
-async function serve(config: string, refused: RegExp | undefined): Promise<string> {
+async function serve(config: string, rejected: RegExp | undefined): Promise<string> {
   const server = await startProject(config);
   try {
-    if (refused === undefined) {
+    if (rejected === undefined) {
       await call(server.url, true);
       return "yes";
     }
-    for (const deadline = Date.now() + CHECK_MS; !refused.test(await server.printed());) {
-      assert.ok(Date.now() < deadline, `nothing matches ${refused} in ${await server.printed()}`);
+    for (const deadline = Date.now() + CHECK_MS; !rejected.test(await server.printed());) {
+      assert.ok(Date.now() < deadline, `nothing matches ${rejected} in ${await server.printed()}`);
       await new Promise((done) => setTimeout(done, 100));
     }
     const client = new Client({ apiUrl: server.url, callerOptions: { maxRetries: 0 } });
-    await assert.rejects(client.runs.wait(null, "agent", { input: { text: "hi" } }), refused);
-    return "refused by name";
+    await assert.rejects(client.runs.wait(null, "agent", { input: { text: "hi" } }), rejected);
+    return "rejected by name";
   } catch (error) {
     throw new Error(`${(error as Error).message}\n${await server.printed()}`, { cause: error });
   } finally {

@@ -1,4 +1,4 @@
-"""What the Python client sends: batches packed with zstd, single creates and updates, attachments, feedback within
+"""What the Python client sends: batches compressed with zstd, single creates and updates, attachments, feedback within
 batches and beside them, links, projects, datasets, evaluations. Run by python-client.ts."""
 
 import datetime
@@ -29,6 +29,7 @@ logging.getLogger("langsmith").addHandler(warnings)
 
 from langsmith import Client, traceable  # noqa: E402
 from langsmith.schemas import Attachment, FeedbackSourceType  # noqa: E402
+from langsmith.utils import LangSmithNotFoundError  # noqa: E402
 
 client = Client()
 
@@ -37,12 +38,18 @@ def now():
     return datetime.datetime.now(datetime.timezone.utc)
 
 
-def until(read, wanted, seconds=5):
+def until(read, wanted, seconds=30):
+    """What is read when it is as wanted, or at the end of the time. Ingested traces, and the project that they create,
+    are found some time after they were accepted."""
     deadline = time.monotonic() + seconds
     while True:
-        found = read()
-        if wanted(found) or time.monotonic() > deadline:
-            return found
+        try:
+            found = read()
+            if wanted(found) or time.monotonic() > deadline:
+                return found
+        except LangSmithNotFoundError:
+            if time.monotonic() > deadline:
+                raise
         time.sleep(0.05)
 
 
@@ -93,7 +100,7 @@ def single_create_and_update():
     usage = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3, "input_cost": 1e-6}
     # everything that is not given goes as null
     single.update_run(id, end_time=now(), outputs={"usage_metadata": usage})
-    run = single.read_run(id)
+    run = until(lambda: single.read_run(id), lambda found: found.outputs)
     equal((run.name, run.run_type, run.inputs, run.tags, run.status), ("single", "llm", {"a": 1}, ["kept"], "success"))
     equal((run.total_tokens, run.prompt_cost, run.total_cost), (3, decimal.Decimal("1e-6"), decimal.Decimal("1e-6")))
 
@@ -122,7 +129,7 @@ def attachments():
         attachments={"file": Attachment(mime_type="application/x-test", data=content)},
     )
     client.flush()
-    run = client.read_run(id)
+    run = until(lambda: client.read_run(id), lambda found: found.attachments)
     equal(run.attachments["file"]["reader"].read(), content)
 
 

@@ -1,11 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 
 import { expect, test } from "vitest";
 
+import { COMMANDS } from "./commands.ts";
 import { freePort } from "../../server/src/base/free-port.ts";
 import { runHeddle } from "../test/run-heddle.ts";
 
@@ -44,16 +46,66 @@ test.each([
   [["rollback", "x", "--to", "y"], '--to must be the id of a revision, not "y"'],
   [["rollback"], "The name of the deployment is missing: heddle rollback NAME"],
   [["deployments", "delete"], "The name of the deployment is missing: heddle deployments delete NAME"],
-  [["deployments", "drop", "x"], 'There is no action "drop"'],
+  [["deployments", "drop", "x"], 'Unknown action "drop". Actions of heddle deployments: list, show, delete.'],
+  [["deployments", "list", "x"], 'Unexpected argument "x".'],
   [["export", "verify"], "The id of the export is missing: heddle export verify ID"],
-  [["export", "verify", "x"], '"x" is not an export id. To list ids: heddle export list'],
-  [["export"], "Missing action: destinations, create"],
+  [["export", "verify", "x"], 'The id of the export must be a UUID, not "x". To list them: heddle export list'],
+  [["holds", "release", "a", "--id", "b"], "heddle holds release takes one ID, not both a and b."],
+  [["keys", "list", "--role", "viewer"], "--role is not an option of heddle keys list. See heddle keys --help."],
+  [["erase", "--id", "x"], "--id is not an option of heddle erase. See heddle erase --help."],
   [["export", "list", "--url", "nonsense"], '--url must begin with http:// or https://, not "nonsense"'],
   [["export", "create", "--destination", "x"], "heddle export create needs --project"],
   [["deploy", "--nam", "x"], "--nam"],
   [["deploy", "--config", "/nowhere/langgraph.json"], "There is no /nowhere/langgraph.json"],
 ])("rejects heddle %j with 2 and prints the usage", async (args, message) => {
   expect(await heddle(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+});
+
+const withActions = Object.entries(COMMANDS).flatMap(([noun, { command, help }]) =>
+  command ? [[noun, command.actions, help] as const] : [],
+);
+
+test("twelve commands have actions", () => {
+  expect(withActions.map(([noun]) => noun).toSorted()).toEqual(
+    ["audit", "blobs", "checkpoints", "deployments", "erase", "export"].concat([
+      "holds",
+      "keys",
+      "prices",
+      "secrets",
+      "users",
+      "workspaces",
+    ]),
+  );
+});
+
+test.each(withActions)("heddle %s has one text for a missing and an unknown action", async (noun, actions) => {
+  const known = `Actions of heddle ${noun}: ${Object.keys(actions).join(", ")}. See heddle ${noun} --help.`;
+  const run = COMMANDS[noun]!.run;
+  const fails = async (...args: string[]) =>
+    run(args).then(
+      () => "succeeds",
+      (error: Error) => `${error.name}: ${error.message}`,
+    );
+  for (const word of ["drop", "constructor", "LIST"])
+    expect(await fails(word)).toBe(`UsageError: Unknown action "${word}". ${known}`);
+  expect(await fails("drop", "more", "words")).toBe(`UsageError: Unknown action "drop". ${known}`);
+});
+
+test.each(withActions.filter(([noun]) => noun !== "deployments" && noun !== "erase"))(
+  "heddle %s needs an action",
+  async (noun, actions) => {
+    const known = `Actions of heddle ${noun}: ${Object.keys(actions).join(", ")}. See heddle ${noun} --help.`;
+    await expect(COMMANDS[noun]!.run([])).rejects.toThrow(`Missing action. ${known}`);
+  },
+);
+
+test.each(withActions)("the help of heddle %s and docs/commands.md list its actions", (noun, actions, help) => {
+  const page = readFileSync(new URL("../../docs/commands.md", import.meta.url), "utf8");
+  for (const [action, { argument, summary }] of Object.entries(actions)) {
+    const usage = argument ? `${action} ${argument.placeholder}` : action;
+    expect(help()).toMatch(new RegExp(`^  ${usage} +${summary.split(" ")[0]}`, "m"));
+    expect(page).toContain(`| \`heddle ${noun} ${usage}\` | ${summary} |`);
+  }
 });
 
 test("names the URL at which no control plane answers", async () => {

@@ -100,6 +100,8 @@ test("a run's trace is in the project named after the deployment, and accepts fe
   const traces = new TraceClient({ apiUrl: platform.traces, apiKey: platform.key });
   const { id: run } = await vi.waitUntil(
     async () => {
+      // the first trace creates the project
+      if (!(await traces.hasProject({ projectName: "my-agent" }))) return undefined;
       for await (const run of traces.listRuns({ projectName: "my-agent", isRoot: true, limit: 1 })) return run;
       return undefined;
     },

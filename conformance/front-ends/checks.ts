@@ -115,13 +115,13 @@ async function interruptAfterReload(page: Page, frontEnd: FrontEnd): Promise<voi
   await page.locator("#question", { hasText: "Shall this be sent?" }).waitFor();
   await ready(page);
   await page.click("#approve");
-  // hooks of SDK 1.11 show the question from the state, and refuse the answer until their own stream has replayed it
-  const refusal = page.getByText("No pending interrupt to respond to.");
-  const isRefused = await refusal.waitFor({ timeout: 1000 }).then(
+  // hooks of SDK 1.11 show the question from the state, and reject the answer until their own stream has replayed it
+  const rejection = page.getByText("No pending interrupt to respond to.");
+  const isRejected = await rejection.waitFor({ timeout: 1000 }).then(
     () => true,
     () => false,
   );
-  if (isRefused) await page.click("#approve");
+  if (isRejected) await page.click("#approve");
   await untilSent(page, frontEnd);
 }
 

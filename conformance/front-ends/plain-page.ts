@@ -17,10 +17,10 @@ export async function checkPlainPage(frontEnd: FrontEnd, stranger: string): Prom
     const made = await fetch(`${apiUrl}/threads`, { method: "POST", headers, body: "{}" });
     const { thread_id: thread } = (await made.json()) as { thread_id: string };
     const connected = await page.evaluate(connectInPage, { apiUrl, key, thread });
-    const isRefused = connected.length === 0;
+    const isRejected = connected.length === 0;
     report(
-      "pages of other origins are refused, also with the key",
-      isRefused ? undefined : `connected: ${connected.join(", ")}`,
+      "pages of other origins are rejected, also with the key",
+      isRejected ? undefined : `connected: ${connected.join(", ")}`,
     );
   } finally {
     await context.close();
@@ -65,7 +65,7 @@ async function inPage({ apiUrl, key }: { apiUrl: string; key: string }): Promise
     const response = await post("/threads/search", {}, headers);
     expect(response.status === 200, response.status);
   });
-  await check("a refusal without a key is readable: 401 with its message", async () => {
+  await check("a rejection without a key is readable: 401 with its message", async () => {
     const response = await post("/threads/search", {}, { "content-type": "application/json" });
     const text = await response.text();
     expect(response.status === 401 && text.includes("x-api-key"), `${response.status} ${text}`);

@@ -30,7 +30,7 @@ def after_plan(state: State):
     return [Send("tools", {"messages": [AIMessage("", tool_calls=[call])]}) for call in calls]
 
 
-# Two tools that each ask a human: both in one task or, with `apart`, each in a task of its own.
+# Two tools that each ask a human: both in one task or, with `apart`, each in its own task.
 graph = (
     StateGraph(State)
     .add_node("plan", lambda state: {"messages": [AIMessage("", tool_calls=calls)]})

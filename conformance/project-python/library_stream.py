@@ -12,6 +12,10 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 sys.path.insert(0, ".")
+if sys.version_info < (3, 11):
+    # LangGraph itself gives asynchronous nodes no context there; the graph host does
+    sys.path.insert(0, "../../graph-host-python")
+    importlib.import_module("heddle_host.task_contexts").install_task_contexts()
 
 
 def plain(value: Any) -> Any:

@@ -80,7 +80,7 @@ def _reply(messages: list[BaseMessage]) -> list[AIMessageChunk]:
             )
             for part in parts
         ]
-    if text == "say what Postgres refuses":
+    if text == "say what Postgres rejects":
         return [
             AIMessageChunk(content="nul \0 "),
             AIMessageChunk(content="half \ud800"),

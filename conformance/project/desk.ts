@@ -14,7 +14,7 @@ const calls = ["tea", "cake"].map((what) => ({ id: `call_${what}`, name: "approv
 const State = Annotation.Root({ ...MessagesAnnotation.spec, apart: Annotation<boolean>() });
 const tools = new ToolNode([approve]);
 
-/** Two tools that each ask a human: both in one task or, with `apart`, each in a task of its own. */
+/** Two tools that each ask a human: both in one task or, with `apart`, each in its own task. */
 export const graph = new StateGraph(State)
   .addNode("plan", () => ({ messages: [new AIMessage({ content: "", tool_calls: calls })] }))
   .addNode("tools", ({ messages }: { messages: BaseMessage[] }, config) => tools.invoke({ messages }, config))

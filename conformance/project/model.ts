@@ -53,7 +53,7 @@ function reply(messages: BaseMessage[]): Fields[] {
       { content: "", tool_call_chunks: [{ args: `"${city}"}`, index: 0, type: "tool_call_chunk" }] },
     ];
   }
-  if (text === "say what Postgres refuses") return [{ content: "nul \u0000 " }, { content: "half \ud800" }];
+  if (text === "say what Postgres rejects") return [{ content: "nul \u0000 " }, { content: "half \ud800" }];
   const answer = last?.getType() === "tool" ? `The tool says: ${text}` : `You said: ${text}`;
   return answer.split(/(?<= )/).map((content) => ({ content }));
 }

@@ -107,7 +107,7 @@ test("a run has a URL and can be shared", async () => {
 });
 
 test("returns statistics of runs, and threads", async () => {
-  const projectName = unique("figures");
+  const projectName = unique("statistics");
   const thread_id = unique("thread");
   await sendTrace(projectName, { thread_id });
   await sendTrace(projectName, { thread_id });

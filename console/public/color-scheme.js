@@ -1,4 +1,4 @@
-// Before the first paint, so that a dark page never begins white. A file of its own, because the policy of this
+// Before the first paint, so that a dark page never begins white. A separate file, because the policy of this
 // origin runs no script that stands in a page.
 try {
   const chosen = localStorage.getItem("mantine-color-scheme-value");

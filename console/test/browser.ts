@@ -35,7 +35,7 @@ export async function openPage(
   page.on("pageerror", (error) => errors.push(error.message));
   page.on("console", (message) => {
     if (message.type() !== "error") return;
-    // the page shows a refused request, and the browser logs it too
+    // the page shows a rejected request, and the browser logs it too
     if (!/Failed to load resource/.test(message.text())) errors.push(message.text());
   });
   return { page, context, errors };

@@ -86,7 +86,7 @@ async function sumColumn(page: Page, title: string, opens = true): Promise<numbe
   return cells.reduce((sum, text) => sum + Number(text.replace(/[$,]/g, "")), 0);
 }
 
-test("charts show the figures of the ingested runs", async () => {
+test("charts show the statistics of the ingested runs", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(address());
   await page.getByRole("heading", { name: "LLM calls" }).first().waitFor();

@@ -199,7 +199,7 @@ test("answers an interrupt in place, by text and by JSON, and one of two before 
   const state = await client.threads.getState<{ answer: unknown; log: string[] }>(threadId(page));
   expect(state.values).toMatchObject({ answer: { yes: true }, log: ["draft:bread", "asked", "published"] });
 
-  // a refused answer keeps the question in the foreground; another input is one click away
+  // a rejected answer keeps the question in the foreground; another input is one click away
   await page.goto(playground("?assistant=review"));
   await page.getByLabel("topic").fill("lunch");
   await page.getByRole("button", { name: "Run", exact: true }).click();
@@ -241,7 +241,7 @@ test("answers an interrupt in place, by text and by JSON, and one of two before 
     const { values } = await client.threads.getState<{ answers: object }>(threadId(page));
     return JSON.stringify(values.answers) === JSON.stringify({ left: false, right: true, merged: "left+right" });
   });
-  // the client library logs the refused answer
+  // the client library logs the rejected answer
   expect(errors.filter((error) => !error.includes("Not an answer"))).toEqual([]);
   await context.close();
 });

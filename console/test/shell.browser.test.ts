@@ -45,7 +45,7 @@ test("the first page is under 300 kB compressed and interactive within a second"
   await context.close();
 });
 
-test("every path without a file serves the application, and an unknown host name is refused", async () => {
+test("every path without a file serves the application, and an unknown host name is rejected", async () => {
   const deep = await fetch(`${platform.url}/a/local/threads/some.thing`);
   expect([deep.status, deep.headers.get("content-type")]).toEqual([200, expect.stringContaining("text/html")]);
   expect(deep.headers.get("content-security-policy")).toContain("default-src 'self'");

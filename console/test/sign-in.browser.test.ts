@@ -1,5 +1,5 @@
 /**
- * Signing in and out in the browser: at an OpenID provider, with a password; and behaviour when the server goes away.
+ * Signing in and out in the browser: at an OpenID provider, with a password; and behaviour when the server becomes unavailable.
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -48,13 +48,13 @@ test("signs in at the identity provider, returns to the requested page, and sign
   await page.goto(`${platform.url}/a/local/assistants?q=agent`);
   await page.waitForURL(/\/sign-in\?next=/);
   const link = page.getByRole("link", { name: `Sign in with ${new URL(provider.issuer).host}` });
-  provider.refuses = true;
+  provider.rejects = true;
   await link.click();
   await page
     .getByRole("alert")
-    .filter({ hasText: /refused|denied|cancel/i })
+    .filter({ hasText: /rejected|denied|cancel/i })
     .waitFor();
-  provider.refuses = false;
+  provider.rejects = false;
   await page.goto(`${platform.url}/a/local/assistants?q=agent`);
   await link.click();
   // the token is removed from the address

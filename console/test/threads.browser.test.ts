@@ -181,7 +181,7 @@ test("the inbox lists interrupted threads and answers them", async () => {
   await context.close();
 });
 
-test("the inbox offers a payload's answers, and keeps the question of an answer that the graph refuses", async () => {
+test("the inbox offers a payload's answers, and keeps the question of an answer that the graph rejects", async () => {
   const { thread_id: id } = await client.threads.create();
   await client.runs.wait(id, "review", { input: { topic: "lunch", recipient: "ada@example.com" } });
   const { page, context, errors } = await openPage(browser);

@@ -28,7 +28,7 @@ const projectPage = (search = "") => at(`/projects/${seeded.projectId}${search}`
 const runRows = (page: Page) => page.getByRole("table", { name: "Runs" }).locator("[data-row]");
 const filterEditor = (page: Page) => page.getByRole("textbox", { name: "Filter expression" });
 
-test("lists projects with their figures, and creates, renames, searches and deletes them", async () => {
+test("lists projects with their statistics, and creates, renames, searches and deletes them", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(at("/projects"));
   const row = page.getByRole("row", { name: /Shop assistant/ });
@@ -394,7 +394,7 @@ test("a trace shows each run's messages, error with stack, pictures, metadata an
     .click();
   const metrics = page.getByLabel("Metrics");
   await metrics.getByText("shop-1", { exact: true }).waitFor();
-  for (const figure of ["30 tokens in", "8 cached", "12 tokens out"]) await metrics.getByText(figure).waitFor();
+  for (const statistic of ["30 tokens in", "8 cached", "12 tokens out"]) await metrics.getByText(statistic).waitFor();
   await tree.getByRole("treeitem").first().click();
 
   // moves between runs by keyboard, down to the failed one
@@ -491,7 +491,7 @@ test("runs selected by key or click get feedback, are exported, added to a datas
   await context.close();
 });
 
-test("two runs are compared by figures and differences", async () => {
+test("two runs are compared by statistics and differences", async () => {
   const { page, context, errors } = await openPage(browser);
   const select: ("name" | "error")[] = ["name", "error"];
   const runs: { id: string; name: string; error?: string }[] = [];

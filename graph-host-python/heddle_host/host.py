@@ -1,4 +1,4 @@
-"""Handles the server's frames: runs and calls execute concurrently, each in a task of its own."""
+"""Handles the server's frames: runs and calls execute concurrently, each in its own task."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from .watchdog import Watchdog, detach_children, start_watchdog
 if TYPE_CHECKING:
     from .project_code.app import App
 
-# The app's lifespan has failed, which may pass: other services may be away.
+# The app's lifespan has failed, which may pass: other services may be unavailable.
 _EXIT_LIFESPAN = 1
 # EX_CONFIG of sysexits.h: a restart is pointless until the project changes.
 _EXIT_CONFIG = 78

@@ -4,7 +4,7 @@ The text is that of the official Python server: pydantic models and messages by 
 as lists, bytes as base64, timedeltas in seconds, unknown objects as null. It never contains what Postgres' jsonb
 rejects, a null character or a lone surrogate: both become U+FFFD.
 
-orjson writes what it can; the slower path below writes the same text for what orjson refuses (integers beyond 64 bits,
+orjson writes what it can; the slower path below writes the same text for what orjson rejects (integers beyond 64 bits,
 surrogates, unusual keys, deep values), and for an environment without orjson.
 """
 

@@ -45,7 +45,7 @@ class RemoteStore(BaseStore):
         if asyncio.get_running_loop() is self._loop:
             results = await self._call(body)
         else:
-            # a node that runs an event loop of its own
+            # a node that runs its own event loop
             results = await asyncio.wrap_future(self._from_thread(body))
         return [_from_wire(operation, result) for operation, result in zip(operations, results, strict=True)]
 
@@ -55,7 +55,7 @@ class RemoteStore(BaseStore):
             return []
         body = to_json([_to_wire(operation) for operation in operations])
         if _in_loop(self._loop):
-            _refuse()
+            _reject()
         results = self._from_thread(body).result()
         return [_from_wire(operation, result) for operation, result in zip(operations, results, strict=True)]
 
@@ -73,7 +73,7 @@ def _in_loop(loop: asyncio.AbstractEventLoop) -> bool:
         return False
 
 
-def _refuse() -> NoReturn:
+def _reject() -> NoReturn:
     # waiting here would block the loop that receives the answer
     raise asyncio.InvalidStateError(
         "A synchronous method of the store was called in the event loop, which would block it. "

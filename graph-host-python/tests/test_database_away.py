@@ -1,4 +1,4 @@
-"""The saver while the database is unreachable or silent, or refuses an item."""
+"""The saver while the database is unreachable or silent, or rejects an item."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The host as a process of its own, with runs that behave badly."""
+"""The host as a separate process, with runs that behave badly."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def config_of(thread_id: str, checkpoint_id: str | None = None) -> Any:
 
 
 async def talk(database: CheckpointDatabase, thread_id: str, turns: range, checkpoint_id: str | None = None) -> None:
-    """Each turn is a run with a saver of its own, which reads what the others have stored."""
+    """Each turn is a run with its own saver, which reads what the others have stored."""
     for turn in turns:
         saver = HeddleSaver(database)
         given = {"messages": [HumanMessage(f"turn {turn}", id=f"h{turn}")]}
@@ -212,7 +212,7 @@ class Counting(JsonPlusSerializer):
 
 
 class Lists:
-    """The lists of successive runs, each with an object of its own, of one thread in one process."""
+    """The lists of successive runs, each with its own object, of one thread in one process."""
 
     def __init__(self) -> None:
         self.stored: StoredChannel | None = None

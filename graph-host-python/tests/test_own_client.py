@@ -1,4 +1,4 @@
-"""``get_client()`` without a URL, in a process of its own as a host's."""
+"""``get_client()`` without a URL, in a separate process as a host's."""
 
 import asyncio
 import json

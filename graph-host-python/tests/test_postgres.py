@@ -72,9 +72,9 @@ async def test_authenticates_with_a_password_over_tcp(method: str) -> None:
         assert await connection.fetch("select current_user::text", []) == [(right.user,)]
         assert connection.authentication == method
         connection.close()
-        with pytest.raises(DatabaseError) as refused:
+        with pytest.raises(DatabaseError) as rejected:
             await Connection.open(replace(right, password="wrong"), {})
-        assert refused.value.code == "28P01"
+        assert rejected.value.code == "28P01"
     finally:
         await use(rules)
         await admin.fetch(f"drop role if exists {right.user}", [])

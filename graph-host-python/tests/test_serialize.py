@@ -76,7 +76,7 @@ def test_messages_are_flattened() -> None:
 
 
 @pytest.mark.usefixtures("library")
-def test_text_that_postgres_refuses_is_replaced_and_the_users_escapes_are_kept() -> None:
+def test_text_that_postgres_rejects_is_replaced_and_the_users_escapes_are_kept() -> None:
     assert json.loads(to_json({"a\0": "b\0 \\u0000 \ud800"})) == {"a\ufffd": "b\ufffd \\u0000 \ufffd"}
 
 

@@ -16,7 +16,7 @@ from heddle_host.tracing.run_tracing import RunTracing
 class Platform:
     def __init__(self) -> None:
         self.requests: list[tuple[str | None, bytes]] = []
-        self.refusals = 0
+        self.rejections = 0
         platform = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -24,11 +24,11 @@ class Platform:
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["content-length"]))
-                refused = platform.refusals > 0
-                platform.refusals -= refused
-                if not refused:
+                rejected = platform.rejections > 0
+                platform.rejections -= rejected
+                if not rejected:
                     platform.requests.append((self.headers["x-api-key"], body))
-                self.send_response(503 if refused else 202)
+                self.send_response(503 if rejected else 202)
                 self.send_header("content-length", "0")
                 self.end_headers()
 
@@ -121,7 +121,7 @@ async def test_traces_wait_for_a_platform_that_starts_or_is_busy(platform: Platf
     tracing.direct({"state": "waiting"})
     await run(tracing)
     assert not await tracing.flush(100)
-    platform.refusals = 1
+    platform.rejections = 1
     tracing.direct(platform.to)
     assert await tracing.flush(5000)
     assert len(platform.sent("post")) == 3

@@ -21,8 +21,11 @@ const IDLE_LOAD = 0.05;
 const STARVED_UTILIZATION = 0.5;
 /** Growth of the committed heap that is worth a collection. */
 const WORTHWHILE_BYTES = 8 * 1024 * 1024;
-/** Live heap above which a collection would block the event loop for too long: 30 ms per 30 MB, measured. */
-const LARGEST_HEAP_BYTES = 96 * 1024 * 1024;
+/**
+ * Live heap above which a collection would block the event loop for too long: 30 ms per 30 MB, measured. How much is
+ * live, only a collection can tell: garbage costs nothing, however much there is.
+ */
+const LARGEST_LIVE_BYTES = 96 * 1024 * 1024;
 
 export interface IdleMemoryOptions {
   /** Whether work is in progress although the event loop is idle, such as a run that waits for a model. */
@@ -34,7 +37,9 @@ export interface IdleMemoryOptions {
 export function releaseMemoryWhenIdle({ isBusy, sampleMs = SAMPLE_MS }: IdleMemoryOptions = {}): () => void {
   let last = sample();
   let idleSamples = 0;
+  /** Committed and live heap after the last collection. */
   let floor = 0;
+  let live = 0;
   let repeatAt: number | undefined;
   const timer = setInterval(() => {
     const now = sample();
@@ -44,12 +49,13 @@ export function releaseMemoryWhenIdle({ isBusy, sampleMs = SAMPLE_MS }: IdleMemo
     const isIdle = load < IDLE_LOAD && utilization < STARVED_UTILIZATION && !isBusy?.();
     idleSamples = isIdle ? idleSamples + 1 : 0;
     if (idleSamples < IDLE_SAMPLES) return;
-    const { total_physical_size: committed, used_heap_size: used } = getHeapStatistics();
+    const { total_physical_size: committed } = getHeapStatistics();
     const isRepetition = idleSamples === repeatAt;
-    if (used > LARGEST_HEAP_BYTES || !(isRepetition || committed > floor + WORTHWHILE_BYTES)) return;
+    const isTooLarge = live > LARGEST_LIVE_BYTES && committed < 2 * floor;
+    if (isTooLarge || !(isRepetition || committed > floor + WORTHWHILE_BYTES)) return;
     repeatAt = isRepetition ? undefined : idleSamples + REPEAT_SAMPLES;
     collectGarbage();
-    floor = getHeapStatistics().total_physical_size;
+    ({ total_physical_size: floor, used_heap_size: live } = getHeapStatistics());
     last = sample();
   }, sampleMs);
   timer.unref();

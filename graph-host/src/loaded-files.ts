@@ -25,7 +25,7 @@ export class LoadedFiles {
   /** Returns the files that were loaded since the last call. */
   take(): string[] {
     // modules in CommonJS that others require pass no hook
-    this.add(Object.keys(this.#required).map((file) => file.replace(/\?.*$/s, "")));
+    this.add(Object.keys(this.#required).map((file) => file.replace(/\?[^/\\]*$/, "")));
     return this.#new.splice(0);
   }
 }

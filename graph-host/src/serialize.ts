@@ -20,7 +20,7 @@ export function toFieldJson(value: unknown): string | undefined {
   return json === undefined ? undefined : storable(json);
 }
 
-/** Length from which a text is a part of its own. */
+/** Length from which a text is a separate part. */
 const LARGE_TEXT = 32 * 1024;
 
 /**

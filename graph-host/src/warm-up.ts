@@ -15,7 +15,7 @@ const ID = "00000000-0000-4000-8000-000000000000";
 
 /**
  * Runs a built-in graph through the code that every run uses, so that the first callers do not pay for its compilation:
- * 10 ms a run at first, 3 ms afterwards. Nothing leaves the process: checkpoints stay in memory, events are dropped. It
+ * 10 ms per run, 3 ms once it is compiled. Nothing leaves the process: checkpoints stay in memory, events are dropped. It
  * stops as soon as `busy` reports real work, and is skipped where it would be visible: with LangSmith tracing or
  * verbose output enabled in the environment.
  */

@@ -4,7 +4,7 @@
  *
  * - is destroyed when nothing comes back for `silenceMs` after a write: the other end is gone or frozen, and TCP may
  *   take a quarter of an hour to find that out,
- * - is destroyed when its session is not established in time: at first within `startMs`, and twice as long after each
+ * - is destroyed when its session is not established in time: initially within `startMs`, and twice as long after each
  *   failure, so that one lost attempt delays no statement for long and a slow database is reached nevertheless,
  * - reports a loss by `close` alone once the session is established, so that all statements in flight fail,
  * - reports a loss during session start-up as an error, because postgres.js would otherwise retry at once, forever,

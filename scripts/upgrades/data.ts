@@ -54,12 +54,12 @@ export async function upgradeData({ earlier, current, directory }: Place): Promi
   wrong.push(...(await goOn(agent, traces, made)));
   await upgraded.stop();
 
-  const refused = start(earlier);
-  const outcome = await refused.ended(60_000);
-  if (outcome === "runs") await refused.kill();
+  const rejected = start(earlier);
+  const outcome = await rejected.ended(60_000);
+  if (outcome === "runs") await rejected.kill();
   if (outcome === 0 || outcome === "runs") wrong.push(`the release opens newer data: ${outcome}`);
-  else if (!/newer/i.test(refused.printed()))
-    wrong.push(`the release does not say why: ${refused.printed().slice(-500)}`);
+  else if (!/newer/i.test(rejected.printed()))
+    wrong.push(`the release does not say why: ${rejected.printed().slice(-500)}`);
 
   const again = start(current);
   await untilReady(again);

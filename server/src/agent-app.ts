@@ -5,7 +5,7 @@ import { corsRules } from "./agent/custom-app/cors-rules.ts";
 import { admitOwnCode } from "./agent/custom-app/in-process-client.ts";
 import { logRequests } from "./agent/custom-app/log-requests.ts";
 import { authenticateFirst, mountCustomApp } from "./agent/custom-app/mount-custom-app.ts";
-import { pythonAppHandler, refuseUnauthenticated } from "./agent/custom-app/python-app.ts";
+import { pythonAppHandler, rejectUnauthenticated } from "./agent/custom-app/python-app.ts";
 import { toAuthUser } from "./agent/custom-auth/access.ts";
 import { projectAuthenticator } from "./agent/custom-auth/authenticate.ts";
 import type { AgentDeps } from "./agent/deps.ts";
@@ -76,7 +76,7 @@ function projectSurroundings(deps: AgentDeps, reach: Reach): Surroundings {
             ? async (c) => toAuthUser(await recognize(guard.authenticator, c))
             : null,
         }),
-        refuseUnauthenticated,
+        rejectUnauthenticated,
       );
     },
   };

@@ -1,9 +1,9 @@
-/** Composition: the middleware around every request of a space. Each space is mounted by a module of its own. */
+/** Composition: the middleware around every request of a space. Each space is mounted by its own module. */
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 
-import { refuseOutside, pathBelow } from "./agent/custom-app/path-prefix.ts";
+import { rejectOutside, pathBelow } from "./agent/custom-app/path-prefix.ts";
 import { AppError } from "./base/errors.ts";
-import { refuseControlCharacters } from "./base/http/control-characters.ts";
+import { rejectControlCharacters } from "./base/http/control-characters.ts";
 import { type ClientIpSettings, findClientIp } from "./base/http/client-ip.ts";
 import { allowOrigins, type CrossOriginRules, type CrossOriginSettings } from "./base/http/cross-origin.ts";
 import { type ErrorFormat, errorHandler, errorResponse, formatFor } from "./base/http/errors.ts";
@@ -80,8 +80,8 @@ export function createApp(
   app.onError(errorHandler(errors, log, (shortage) => health.note(shortage)));
   app.notFound(notFound);
   if (arrival) app.use(arrival);
-  app.use(refuseControlCharacters);
-  if (prefix !== undefined) refuseOutside(app, notFound);
+  app.use(rejectControlCharacters);
+  if (prefix !== undefined) rejectOutside(app, notFound);
   app.use(measureRequests(metrics));
   if (telemetry) app.use(traceRequests(telemetry));
   app.use(nameRequests);

@@ -1,4 +1,4 @@
-/** Mounts the control space, and the part of it that a gateway apart serves. */
+/** Mounts the control space, and the part of it that a standalone gateway serves. */
 import type { Hono } from "hono";
 
 import { createApp } from "./app.ts";
@@ -21,7 +21,7 @@ export const createControlApp = (deps: ControlDeps, guard: Guard, reach: Reach =
     errors: deps.settings.errors,
   });
 
-/** A gateway apart serves only health and metrics besides deployments. */
+/** A standalone gateway serves only health and metrics besides deployments. */
 export function createGatewayApp(
   { metrics, health, settings, log }: GatewayDeps & { log: Log; settings: GatewayRoleSettings },
   guard: Guard,

@@ -68,15 +68,15 @@ test(
     await start(db);
     const [row] = await db.sql<{ id: string }[]>`select id from workspaces where is_default`;
     const { id: first } = row!;
-    const refused = await start(db, other).then(
+    const rejected = await start(db, other).then(
       () => "started",
       (error: Error) => error.message,
     );
     const name = new URL(db.uri).pathname.slice(1);
     for (const part of [first, other, name, "HEDDLE_WORKSPACE_ID", "heddle workspaces hand-over"]) {
-      expect(refused).toContain(part);
+      expect(rejected).toContain(part);
     }
-    // refused before it wrote anything
+    // rejected before it wrote anything
     expect((await db.sql`select 1 from servers`).length).toBe(1);
     // a replica, with or without a configured workspace
     await start(db, first);

@@ -68,7 +68,7 @@ export async function startListener(settings: ListenerSettings): Promise<{ stop(
   return openListener(settings, env);
 }
 
-/** Starts a gateway apart from the control plane. Resolves when requests are forwarded. */
+/** Starts a standalone gateway. Resolves when requests are forwarded. */
 export async function startGatewayServer(settings: ServerSettings): Promise<RunningServer> {
   const started = new Started();
   // as it is now: the import takes a moment

@@ -1,6 +1,6 @@
 /**
  * World of the tests of deployments in clusters: a test cluster with images of agent servers, a database that its pods
- * reach, and a control plane in a process of its own whose cluster it is.
+ * reach, and a control plane in a separate process whose cluster it is.
  */
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";

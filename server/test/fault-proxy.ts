@@ -14,7 +14,7 @@ export interface FaultProxy {
   blackHole(): void;
   /** Delays each chunk of both directions. */
   delay(ms: number): void;
-  /** Refuses new connections and resets the others, until `up`. */
+  /** Rejects new connections and resets the others, until `up`. */
   down(): void;
   up(): void;
   close(): Promise<void>;

@@ -17,7 +17,7 @@ export interface TestProvider {
   issuer: string;
   account: ProviderAccount;
   /** Whether the user declines at the provider. */
-  refuses: boolean;
+  rejects: boolean;
   /** Follows the provider's pages like a browser. @returns the URL that it redirects back to */
   visit(url: string): Promise<URL>;
 }
@@ -52,11 +52,11 @@ export async function testProvider(client: { id: string; secret: string; redirec
   const handle = provider.callback();
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     if (!request.url!.startsWith("/interaction/")) return void handle(request, response);
-    const result = test.refuses ? { error: "access_denied" } : { login: { accountId: test.account.sub } };
+    const result = test.rejects ? { error: "access_denied" } : { login: { accountId: test.account.sub } };
     void provider.interactionFinished(request, response, result);
   });
 
-  const test: TestProvider = { issuer, account: { sub: "somebody" }, refuses: false, visit };
+  const test: TestProvider = { issuer, account: { sub: "somebody" }, rejects: false, visit };
   return test;
 
   async function visit(url: string): Promise<URL> {

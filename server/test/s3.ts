@@ -82,10 +82,10 @@ export async function startTestS3(): Promise<TestS3> {
     const asked = parseTarget(request);
     requests.push(`${request.method} ${asked.action} ${asked.bucket}/${asked.key}`);
     const wrong = checkSignature(request, body, (id) => keys.get(id));
-    if (wrong) return refuse(request, response, wrong === "InvalidToken" ? 400 : 403, wrong);
+    if (wrong) return reject(request, response, wrong === "InvalidToken" ? 400 : 403, wrong);
     const key = keys.get(/Credential=([^/]+)/.exec(request.headers.authorization ?? "")?.[1] ?? "");
-    if (key?.denied.has(asked.action)) return refuse(request, response, 403, "AccessDenied");
-    if (!buckets.has(asked.bucket)) return refuse(request, response, 404, "NoSuchBucket");
+    if (key?.denied.has(asked.action)) return reject(request, response, 403, "AccessDenied");
+    if (!buckets.has(asked.bucket)) return reject(request, response, 404, "NoSuchBucket");
     if (asked.action === "s3:ListBucketMultipartUploads") return listUploads(response, asked);
     const outcome = await forward(request, response, asked, body);
     if (outcome.status < 300) noteUpload(request, asked, outcome.body);
@@ -193,7 +193,7 @@ function requiredAction(method: string, key: string, query: URLSearchParams): Ac
   return "s3:PutObject";
 }
 
-function refuse({ method }: IncomingMessage, response: ServerResponse, status: number, code: string): void {
+function reject({ method }: IncomingMessage, response: ServerResponse, status: number, code: string): void {
   const content = `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code} it is</Message></Error>`;
   response.writeHead(status, { "Content-Type": "application/xml" }).end(method === "HEAD" ? undefined : content);
 }

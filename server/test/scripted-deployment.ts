@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import type { TestControlPlane } from "./control-plane.ts";
 import { WORKSPACE } from "./principal.ts";
 
-/** Creates a deployment that serves from the given port of this machine, without a process of its own. */
+/** Creates a deployment that serves from the given port of this machine, without a separate process. */
 export async function serveFrom(port: number, name: string, { sql, control }: TestControlPlane): Promise<void> {
   const { directory, table } = control.deps;
   const [id, revision] = [crypto.randomUUID(), crypto.randomUUID()];

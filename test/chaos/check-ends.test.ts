@@ -17,13 +17,13 @@ import { readInTime } from "./read-world.ts";
 test("a stop does not wait longer than its limit for scenarios, and counts those that have not ended", async () => {
   const directory = mkdtempSync(join(tmpdir(), "heddle-generator-"));
   const unanswered = new Set<ServerResponse>();
-  const refuse = (response: ServerResponse) => response.writeHead(404).end();
+  const reject = (response: ServerResponse) => response.writeHead(404).end();
   let hangs = true;
   // creates crons, and answers nothing else at first
   const server = createServer((request, response) => {
     if (request.url?.includes("/crons")) response.end(JSON.stringify({ cron_id: "c" }));
     else if (hangs) unanswered.add(response);
-    else refuse(response);
+    else reject(response);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const history = new History(join(directory, "history.jsonl"));
@@ -38,7 +38,7 @@ test("a stop does not wait longer than its limit for scenarios, and counts those
   await generator.start();
   expect(await generator.stop(50)).toBe(10);
   hangs = false;
-  unanswered.forEach(refuse);
+  unanswered.forEach(reject);
   expect(await generator.stop(20_000)).toBe(0);
 });
 

@@ -228,8 +228,8 @@ export class FleetServer {
     this.#hasServed = false;
     child.once("exit", (code, how) => {
       // a start without a database exits with the reason; an orchestrator would restart it
-      const refused = !this.#hasServed && code === 1 && this.log().slice(-600).includes(NO_DATABASE);
-      if (refused) void sleep(500).then(() => this.start().catch(() => {}));
+      const rejected = !this.#hasServed && code === 1 && this.log().slice(-600).includes(NO_DATABASE);
+      if (rejected) void sleep(500).then(() => this.start().catch(() => {}));
       else if (!this.#killed) this.#o.onExit(this, String(how ?? code));
     });
     child.once("error", () => {});

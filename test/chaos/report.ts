@@ -22,8 +22,8 @@ export function report(world: World, verdicts: Record<string, Verdict>, skipped:
   const calm = world.calms.reduce((sum, { from, to }) => sum + to - from, 0);
   lines.push(`Calm windows: ${world.calms.length}, ${(calm / 1000).toFixed(0)} s`);
   for (const [law, { violations, checked }] of Object.entries(verdicts)) {
-    const figures = Object.entries(checked).map(([name, value]) => `${name} ${value}`);
-    lines.push(`Law ${law}: ${violations.length} violations (${figures.join(", ")})`);
+    const statistics = Object.entries(checked).map(([name, value]) => `${name} ${value}`);
+    lines.push(`Law ${law}: ${violations.length} violations (${statistics.join(", ")})`);
   }
   return lines.join("\n");
 }

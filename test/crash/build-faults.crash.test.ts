@@ -103,8 +103,8 @@ test.skipIf(!isMounted)(
     const url = new URL(target.json.upload_url);
     const large = createArchive({ "langgraph.json": "{}" });
     const body = new Uint8Array(Buffer.concat([large, Buffer.alloc(30_000_000)]));
-    const refused = await call("PUT", url.pathname + url.search, body, { "Content-Type": "application/gzip" });
-    expect(`${refused.status} ${refused.text}`).toMatch(/^503 .*the server's disk is full/);
+    const rejected = await call("PUT", url.pathname + url.search, body, { "Content-Type": "application/gzip" });
+    expect(`${rejected.status} ${rejected.text}`).toMatch(/^503 .*the server's disk is full/);
 
     rmSync(filler);
     const again = await deployArchive(call, id, createArchive(graphProject("roomy")));

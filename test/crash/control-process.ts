@@ -9,7 +9,7 @@ import type { Call } from "../../server/test/call.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
-/** `heddle serve --role control`, or a gateway apart, on the same port across restarts. */
+/** `heddle serve --role control`, or a standalone gateway, on the same port across restarts. */
 export class ControlProcess {
   readonly url: string;
   readonly #role: "control" | "gateway";

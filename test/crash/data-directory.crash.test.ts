@@ -82,11 +82,11 @@ for (const part of ["postgres", "chdb", "control"]) {
       expect(await first.outcome()).toBe("open");
 
       const second = new Container(part);
-      expect(await second.outcome()).toMatch(/^refused: .*process \d+ of another container \(host \S+\) since 20/);
+      expect(await second.outcome()).toMatch(/^rejected: .*process \d+ of another container \(host \S+\) since 20/);
       expect(second.lines[0]).toMatch(/^waits: .*another container/);
 
       first.signal("SIGSTOP");
-      expect(await new Container(part).outcome()).toMatch(/^refused: /);
+      expect(await new Container(part).outcome()).toMatch(/^rejected: /);
 
       const third = new Container(part, { waitMs: 60_000 });
       await expect.poll(() => third.lines, { timeout: 20_000 }).toHaveLength(1);
@@ -127,7 +127,9 @@ test.runIf(hasNamespaces)("detects a Postgres of version 0.6, which holds no loc
   expect(await first.outcome()).toBe("open");
   first.signal("SIGKILL");
   rmSync(join(dataDir, "postgres", "cluster.lock"));
-  expect(await new Container("postgres").outcome()).toMatch(/^refused: .* is in use by a Postgres that was started by/);
+  expect(await new Container("postgres").outcome()).toMatch(
+    /^rejected: .* is in use by a Postgres that was started by/,
+  );
 });
 
 test.runIf(hasNamespaces)("of containers that start at once after a kill exactly one opens each part", async () => {
@@ -137,7 +139,7 @@ test.runIf(hasNamespaces)("of containers that start at once after a kill exactly
     killed.kill();
     const outcomes = await Promise.all([1, 2, 3].map(() => new Container(part, { waitMs: 3_000 }).outcome()));
     expect(outcomes.filter((line) => line === "open")).toHaveLength(1);
-    expect(outcomes.filter((line) => line.startsWith("refused: "))).toHaveLength(2);
+    expect(outcomes.filter((line) => line.startsWith("rejected: "))).toHaveLength(2);
     for (const container of containers) container.kill();
   }
 });

@@ -32,7 +32,7 @@ export class ExportProcess {
     return process;
   }
 
-  /** Sends one request at a time; throws when it is refused. */
+  /** Sends one request at a time; throws when it is rejected. */
   async request(method: string, path: string, body?: unknown): Promise<{ id: string }> {
     this.#child.stdin!.write(`${JSON.stringify([method, path, body])}\n`);
     const { value } = await this.#answers.next();

@@ -75,10 +75,10 @@ test.skipIf(!canMount)(
     const makeRoom = fill(installation);
     const answers = [];
     for (let i = 0; i < 12; i++) answers.push(await create(0.5));
-    const refused = answers.filter(({ status }) => status !== 200);
-    expect(refused.length).toBeGreaterThan(0);
-    for (const response of refused) expect(response.status).toBe(503);
-    expect(refused.map(({ text }) => text)).toContain("The database's disk is full.");
+    const rejected = answers.filter(({ status }) => status !== 200);
+    expect(rejected.length).toBeGreaterThan(0);
+    for (const response of rejected) expect(response.status).toBe(503);
+    expect(rejected.map(({ text }) => text)).toContain("The database's disk is full.");
     await expect.poll(() => ready(server.url)).toMatch(/^503 .*disk full/);
     expect((await ask(`${server.url}/ok`)).status).toBe(200);
 

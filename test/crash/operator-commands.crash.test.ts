@@ -89,8 +89,11 @@ test.skipIf(!isRoot)(
     rejectOther();
     const nothing = tryHeddle(place, undefined, "keys", "list", "--data-dir", join(archives, "nothing"));
     expect([nothing.status, nothing.text]).toEqual([2, expect.stringContaining("contains no Heddle data")]);
-    const away = tryHeddle(place, undefined, "holds", "list", "--url", platform.traceUrl);
-    expect([away.status, away.text]).toEqual([1, expect.stringContaining("There is no trace platform at")]);
+    const unreachable = tryHeddle(place, undefined, "holds", "list", "--url", platform.traceUrl);
+    expect([unreachable.status, unreachable.text]).toEqual([
+      1,
+      expect.stringContaining("There is no trace platform at"),
+    ]);
     await platform.start();
     isRunning = true;
     await expectAll(platform, thread);

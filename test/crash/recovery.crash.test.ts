@@ -41,14 +41,14 @@ async function acceptedRun(): Promise<string> {
   const deadline = Date.now() + 30_000;
   for (;;) {
     try {
-      return await new Promise<string>((accepted, refused) => {
+      return await new Promise<string>((accepted, rejected) => {
         stepRuns(
           20,
           90,
           accepted,
         )(load).catch((error: unknown) => {
           if (!(error instanceof Unavailable)) load.ledger.wrong.push(String(error));
-          refused(error as Error);
+          rejected(error as Error);
         });
       });
     } catch (error) {
@@ -129,7 +129,7 @@ test("runs of a killed server continue within 5 s of its restart", async () => {
   factor = Math.max(factor, await machineFactor());
   console.log(`server spawned to run continued: ${times.join(", ")} ms, machine ${factor.toFixed(2)}`);
   // Most of it is Node loading packages in two processes, one after the other: 4 to 5 s on two slow cores. The limit is
-  // 1.5 times that, so that a busy machine causes no failure; watch the figures above.
+  // 1.5 times that, so that a busy machine causes no failure; watch the measurements above.
   expect(times.toSorted((a, b) => a - b)[1]).toBeLessThanOrEqual(1.5 * SERVER_LIMIT_MS * factor);
 });
 

@@ -1,7 +1,7 @@
 /**
  * The drill of a platform with deployments: a backup while it runs, a restore on "another machine" (another directory,
  * user and ports) beside it, and after its loss one in its own place. Everything is served again without a hand's turn.
- * As root, deployments have system users of their own.
+ * As root, deployments have their own system users.
  */
 import { execFileSync } from "node:child_process";
 import { chownSync, readdirSync, rmSync, statSync } from "node:fs";

@@ -38,22 +38,22 @@ test(
       pauseMs: 100,
       say: (line) => console.log(line),
     });
-    const { wrong, ...figures } = outcome;
+    const { wrong, ...statistics } = outcome;
     const quantile = (values: number[], share: number) =>
       values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1];
     console.log(
       JSON.stringify({
-        ...figures,
-        switches: { median: quantile(figures.switches, 0.5), longest: Math.max(...figures.switches) },
-        deployments: { median: quantile(figures.deployments, 0.5), longest: Math.max(...figures.deployments) },
+        ...statistics,
+        switches: { median: quantile(statistics.switches, 0.5), longest: Math.max(...statistics.switches) },
+        deployments: { median: quantile(statistics.deployments, 0.5), longest: Math.max(...statistics.deployments) },
       }),
     );
     expect(wrong).toEqual([]);
     // revisions may supersede one another, but several must have served
-    expect(figures.revisions["DEPLOYED"]).toBeGreaterThanOrEqual(Math.min(3, seconds / 10));
-    expect(Object.keys(figures.revisions).filter((status) => !/^(DEPLOYED|SKIPPED)$/.test(status))).toEqual([]);
-    expect(figures.servers).toBeGreaterThanOrEqual(figures.revisions["DEPLOYED"]! - 1);
-    expect(figures.runs).toBeGreaterThan(seconds);
+    expect(statistics.revisions["DEPLOYED"]).toBeGreaterThanOrEqual(Math.min(3, seconds / 10));
+    expect(Object.keys(statistics.revisions).filter((status) => !/^(DEPLOYED|SKIPPED)$/.test(status))).toEqual([]);
+    expect(statistics.servers).toBeGreaterThanOrEqual(statistics.revisions["DEPLOYED"]! - 1);
+    expect(statistics.runs).toBeGreaterThan(seconds);
   },
   seconds * 1000 + 200_000,
 );

@@ -1,4 +1,4 @@
-/** Reads archives, each in its turn, in a process of its own with a limited heap (archive-reader.ts starts it). */
+/** Reads archives, each in its turn, in a separate process with a limited heap (archive-reader.ts starts it). */
 import { createReadStream } from "node:fs";
 
 import { ArchiveError } from "../../server/src/admin/backup/tar.ts";

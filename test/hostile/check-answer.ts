@@ -5,7 +5,7 @@ import { type HttpInput, pathAsRead } from "./http-input.ts";
 import type { RawAnswer } from "./raw-client.ts";
 import type { OpenApi, ResponseObject, World } from "./world.ts";
 
-/** Statuses with which Node.js itself refuses a head, without a body. */
+/** Statuses with which Node.js itself rejects a head, without a body. */
 const OF_THE_PARSER = new Set([400, 408, 413, 417, 431, 505]);
 
 /** Returns what is wrong with an answer. */
@@ -25,10 +25,10 @@ export function checkAnswer(input: HttpInput, answer: RawAnswer, world: World): 
   if (input.caller === "stranger" && status < 300 && input.operation !== undefined && !isPublic(input, world)) {
     return `a key to another workspace is answered with ${status}`;
   }
-  // a deployment answers, and JSON-RPC has errors of its own
+  // a deployment answers, and JSON-RPC has its own errors
   if (input.operation === undefined && (/^\/+d\//.test(input.target) || text.startsWith('{"jsonrpc"')))
     return undefined;
-  // refused before routing, so in the format of the space rather than of the route
+  // rejected before routing, so in the format of the space rather than of the route
   if (status === 400 && text.includes("The path contains a control character.")) return undefined;
   const isFromParser = OF_THE_PARSER.has(status) && body.length === 0 && headers["connection"] === "close";
   if (end === "complete" && !isFromParser) return checkShape(input, answer, text, world);

@@ -1,5 +1,5 @@
 /**
- * An HTTP/1.1 client that sends the bytes it is given: the libraries refuse to send what a hostile caller sends. It
+ * An HTTP/1.1 client that sends the bytes it is given: the libraries do not send what a hostile caller sends. It
  * reads one response, as a client would that trusts nothing.
  */
 import { connect, type Socket } from "node:net";

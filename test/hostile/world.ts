@@ -263,7 +263,7 @@ export class World {
         if (PROGRESSING.has(table)) return [];
         const [old, now] = [new Set(before.get(table)), new Set(after.get(table))];
         const gone = [...old].filter((row) => !now.has(row));
-        // the caller may write the ids of others into rows of its own
+        // the caller may write the ids of others into its own rows
         const added = [...now].filter((row) => !old.has(row) && row.includes(`_id": "${workspaceId}"`));
         return [...gone, ...added].map((row) => `${table}: ${row}`);
       });

@@ -121,7 +121,7 @@ describe.skipIf(helm === undefined || missingPrograms().length > 0)("the chart",
     ]);
   });
 
-  test("the dry run refuses what the schemas refuse", async () => {
+  test("the dry run rejects what the schemas reject", async () => {
     const manifest = parseManifests(renderChart(helm!, VALUES)).find(({ kind }) => kind === "Deployment")!;
     (manifest["spec"] as Record<string, unknown>)["replica"] = 1;
     expect(validateManifest(manifest).join()).toContain("replica");
@@ -138,7 +138,7 @@ describe.skipIf(helm === undefined || missingPrograms().length > 0)("the chart",
     ["control.replica=2", /replica/],
     ["settings.DATABASE_URI=postgres://a", /DATABASE_URI|propertyNames/],
     ["trace.service.port=80", /1024/],
-  ])("helm refuses %s, with the reason", (set, reason) => {
+  ])("helm rejects %s, with the reason", (set, reason) => {
     expect(() => renderChart(helm!, VALUES, [set])).toThrow(reason);
   });
 

@@ -13,7 +13,7 @@ export interface ListenerProcessOptions {
   logFile: string;
 }
 
-/** `heddle listener` in a process of its own. */
+/** `heddle listener` in a separate process. */
 export class ListenerProcess {
   readonly #options: ListenerProcessOptions;
   #child: ChildProcess | undefined;

@@ -1,4 +1,4 @@
-/** Metrics API of the test cluster (metrics.k8s.io), with figures that tests set: the CPU time of each pod. */
+/** Metrics API of the test cluster (metrics.k8s.io), with metrics that tests set: the CPU time of each pod. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";

@@ -25,7 +25,7 @@ chmodSync(directory, 0o755);
 const ports = { agent: 0, trace: 0, control: 0 };
 const outside = { agent: 0, trace: 0, control: 0, several: 0 };
 /** Port on which nothing listens, then a server that answers 503. */
-let away = 0;
+let down = 0;
 let server: ChildProcess;
 let output = "";
 let key = "";
@@ -36,7 +36,7 @@ beforeAll(async () => {
     ports[role] = await freePort();
     outside[role] = await freePort();
   }
-  away = await freePort();
+  down = await freePort();
   outside.several = await freePort();
   const environment = documentedEnvironment();
   const args = ["serve", "--role", "agent,trace,control", "--config", "examples/langgraph.json"];
@@ -54,7 +54,7 @@ beforeAll(async () => {
       port: outside[role],
       upstream: ports[role],
     })),
-    { name: "several.example", port: outside.several, upstream: [away, ports.agent] },
+    { name: "several.example", port: outside.several, upstream: [down, ports.agent] },
   ]);
   const isReady = async () => {
     const { status } = await call("agent", "GET", "/ready").catch(() => ({ status: 0 }));
@@ -151,12 +151,12 @@ test("events of a stream arrive as they happen", async () => {
 });
 
 test("with several servers, requests reach one that is up", async () => {
-  // each worker of nginx learns anew that a server is away, after `fail_timeout`
+  // each worker of nginx learns anew that a server is unavailable, after `fail_timeout`
   for (let i = 0; i < 6; i++) {
     expect((await call("several", "POST", "/threads", "{}", withKey())).status).toBe(200);
   }
   const starting = createServer((_, response) => void response.writeHead(503).end());
-  await new Promise<void>((listening) => starting.listen(away, "127.0.0.1", listening));
+  await new Promise<void>((listening) => starting.listen(down, "127.0.0.1", listening));
   try {
     await sleep(5500);
     for (let i = 0; i < 6; i++) expect((await call("several", "GET", "/info", undefined, withKey())).status).toBe(200);

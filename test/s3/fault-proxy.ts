@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** Fault injected into one request. */
 export type Fault =
-  /** The store refuses without having done anything: 500 InternalError, 503 SlowDown, 404 NoSuchBucket … */
+  /** The store rejects without having done anything: 500 InternalError, 503 SlowDown, 404 NoSuchBucket … */
   | { kind: "status"; status: number; code: string }
   /** No answer and no effect. The connection stays open. */
   | { kind: "hang" }

@@ -131,22 +131,22 @@ test("without s3:ListBucket a verification reports that it cannot list other fil
 
 test("distinguishes the causes of a failure with this server's responses too", async () => {
   const user = await userWithout();
-  const refusalDetail = async (credentials: User, config = bucketConfig("causes")) =>
+  const rejectionDetail = async (credentials: User, config = bucketConfig("causes")) =>
     (await create(credentials, config)).json.detail as string;
-  expect(await refusalDetail(user, bucketConfig("causes", "no-such-bucket"))).toContain("Bucket is not valid");
-  expect(await refusalDetail({ ...user, access_key_id: "unknown" })).toContain("Key ID you provided does not exist");
-  expect(await refusalDetail({ ...user, secret_access_key: "wrong" })).toContain("Access denied");
+  expect(await rejectionDetail(user, bucketConfig("causes", "no-such-bucket"))).toContain("Bucket is not valid");
+  expect(await rejectionDetail({ ...user, access_key_id: "unknown" })).toContain("Key ID you provided does not exist");
+  expect(await rejectionDetail({ ...user, secret_access_key: "wrong" })).toContain("Access denied");
   store.deleteUser(user.access_key_id);
-  expect(await refusalDetail(user)).toContain("Key ID you provided does not exist");
+  expect(await rejectionDetail(user)).toContain("Key ID you provided does not exist");
 });
 
 test("credentials are rotated: the old key may be deleted, and a key without permissions is rejected", async () => {
   const [first, second, powerless] = [await userWithout(), await userWithout(), await userWithout("s3:PutObject")];
   const { json } = await create(first, bucketConfig("rotation"));
   const path = `/api/v1/bulk-exports/destinations/${json.id}`;
-  const refused = await platform.call("PATCH", path, { credentials: powerless });
-  expect(refused.status).toBe(400);
-  expect(refused.json.detail).toContain("Access denied");
+  const rejected = await platform.call("PATCH", path, { credentials: powerless });
+  expect(rejected.status).toBe(400);
+  expect(rejected.json.detail).toContain("Access denied");
   store.deleteUser(first.access_key_id);
   expect((await platform.call("PATCH", path, { credentials: first })).status).toBe(400);
   expect((await platform.call("PATCH", path, { credentials: second })).status).toBe(200);

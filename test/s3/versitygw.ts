@@ -77,7 +77,7 @@ export async function startPolicyServer(): Promise<PolicyServer> {
     },
     deleteUser(accessKeyId) {
       administer("delete-user", "-a", accessKeyId);
-      // a policy that names an unknown user is refused
+      // a policy that names an unknown user is rejected
       for (const users of allowed.values()) users.delete(accessKeyId);
     },
     async allow(bucket, accessKeyId, actions) {

@@ -88,7 +88,7 @@ const act = (page: Page) =>
       try {
         read.push(`${name}: ${String(await work()).slice(0, 60)}`);
       } catch {
-        // refused, as expected
+        // rejected, as expected
       }
     };
     const target = `${location.protocol}//${location.host}/v2/deployments`;

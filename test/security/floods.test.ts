@@ -1,7 +1,7 @@
 /**
  * Floods from loopback against `heddle dev` and `heddle up` with keys required. Without a key no way of sending, or of
  * leaving responses unread, makes a server process grow by 100 MiB, and all together leave less than that. With a key,
- * bodies that would take gigabytes when they are decoded (dense-bodies.ts) are refused with the reason, while others are
+ * bodies that would take gigabytes when they are decoded (dense-bodies.ts) are rejected with the reason, while others are
  * answered.
  */
 import type { ChildProcess } from "node:child_process";
@@ -267,7 +267,7 @@ async function whileOthersAsk<T>(
 const atRest: Record<string, number> = {};
 const patience = (space: string) => 2000 + 3 * atRest[space]!;
 
-/** Sends on a connection of its own: one that is refused before its body has arrived is closed. */
+/** Sends on its own connection: one that is rejected before its body has arrived is closed. */
 function send(space: string, key: string, { method = "POST", path, headers, body }: DenseBody): Promise<Answer> {
   const init = { port: ports[space], path, method, agent: false as const };
   const length = { "content-length": Buffer.byteLength(body) };
@@ -291,7 +291,7 @@ interface Answer {
 
 for (const [space, command, bodies] of DENSE) {
   test(
-    `the ${space} server refuses dense bodies of callers with a key, and answers others`,
+    `the ${space} server rejects dense bodies of callers with a key, and answers others`,
     { timeout: 600_000 },
     async () => {
       const key = keys[command]!;
@@ -317,7 +317,7 @@ for (const [space, command, bodies] of DENSE) {
   );
 }
 
-test("the trace server refuses dense messages of gRPC", { timeout: SLOW }, async () => {
+test("the trace server rejects dense messages of gRPC", { timeout: SLOW }, async () => {
   const session = connect(`http://127.0.0.1:${grpcPort}`);
   const call = (message: Buffer) =>
     new Promise<string>((resolve, reject) => {

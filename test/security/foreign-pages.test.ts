@@ -125,14 +125,14 @@ const attack = (page: Page, url: string, path: string, body: string) =>
         const source = new EventSource(target);
         return await new Promise((resolve, reject) => {
           source.addEventListener("open", () => resolve("open"));
-          source.addEventListener("error", () => reject(new Error("refused")));
+          source.addEventListener("error", () => reject(new Error("rejected")));
         });
       });
       await tryRead("WebSocket", async () => {
         const socket = new WebSocket(target.replace("http", "ws"));
         return await new Promise((resolve, reject) => {
           socket.addEventListener("open", () => resolve("open"));
-          socket.addEventListener("error", () => reject(new Error("refused")));
+          socket.addEventListener("error", () => reject(new Error("rejected")));
         });
       });
       await soon;
@@ -166,7 +166,7 @@ test(
       ["trace platform of up", at.upTrace, "/api/v1/sessions", '{"name":"evil"}'],
       ["console of dev", at.console, "/api/agent/threads", "{}"],
       ["console of up", at.upConsole, "/api/control/v2/deployments", DEPLOYMENT],
-      ["figures", at.agent, "/metrics", ""],
+      ["metrics", at.agent, "/metrics", ""],
       ["description", at.control, "/openapi.json", ""],
     ] as const;
     const before = await count(at.trace, "/api/v1/sessions");
@@ -211,10 +211,10 @@ test(
   SLOW,
 );
 
-test("a refusal names the setting to change", async () => {
+test("a rejection names the setting to change", async () => {
   const headers = { origin: "https://front-end.example", "content-type": "application/json" };
-  const refused = await fetch(`${at.agent}/threads`, { method: "POST", headers, body: "{}" });
-  expect([refused.status, await refused.text()]).toEqual([
+  const rejected = await fetch(`${at.agent}/threads`, { method: "POST", headers, body: "{}" });
+  expect([rejected.status, await rejected.text()]).toEqual([
     403,
     expect.stringMatching(/https:\/\/front-end\.example .*HEDDLE_CORS_ORIGINS.*http\.cors/),
   ]);

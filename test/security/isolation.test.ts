@@ -121,7 +121,7 @@ test("rejects unauthorized callers on every route, without changes", { timeout: 
   expect(wrong).toEqual([]);
   expect(changedTables(before, await tableStates(db.sql))).toEqual([]);
   expect(requestCount).toBeGreaterThan(800);
-  console.log(`${requestCount} requests refused on ${spaces.flatMap((space) => space.routes).length} routes`);
+  console.log(`${requestCount} requests rejected on ${spaces.flatMap((space) => space.routes).length} routes`);
 });
 
 test("accepts authorized callers, as a control for the test above", async () => {
@@ -138,7 +138,7 @@ test("accepts authorized callers, as a control for the test above", async () => 
   expect(wrong).toEqual([]);
 });
 
-test("a refusal does not reveal whether an object exists", async () => {
+test("a rejection does not reveal whether an object exists", async () => {
   const agent = spaces.find((space) => space.name === "agent")!;
   const created = await agent.app.request("/threads", { method: "POST", headers: { "x-api-key": a.admin } });
   const { thread_id: id } = (await created.json()) as { thread_id: string };

@@ -212,7 +212,7 @@ for (const mode of ["bubblewrap", "user"] as const) {
       await start(mode);
       const requests = await targets();
       const { built, ran } = await deployHostile(`hostile-${mode}`, requests);
-      const refused = {
+      const rejected = {
         "list deployments": 401,
         "delete a missing deployment": 401,
         "list deployments with a malformed key": 401,
@@ -223,8 +223,8 @@ for (const mode of ["bubblewrap", "user"] as const) {
         "run a neighbour at its own port": 401,
         "read what is public": 200,
       };
-      expect(built).toEqual(refused);
-      expect(ran).toEqual(refused);
+      expect(built).toEqual(rejected);
+      expect(ran).toEqual(rejected);
       // its own traces arrive, with the key in its environment
       await vi.waitUntil(async () => (await projects()).includes(`hostile-${mode}`), {
         timeout: 30_000,

@@ -130,8 +130,8 @@ test("every other route and alias consults the guard first and obeys it", async 
     for (const route of space.routes.filter((route) => route.permission !== "public")) {
       for (const path of allPaths(route)) {
         const request = { method: route.method, ...(route.method !== "GET" && { body: "not { even JSON" }) };
-        const refused = await shut.request(concrete(path, "no-uuid-at-all"), request);
-        expect(refused.status, `${route.method} ${path} without a caller`).toBe(401);
+        const rejected = await shut.request(concrete(path, "no-uuid-at-all"), request);
+        expect(rejected.status, `${route.method} ${path} without a caller`).toBe(401);
         const forbidden = await barred.request(concrete(path, "no-uuid-at-all"), request);
         expect(forbidden.status, `${route.method} ${path} without permissions`).toBe(403);
         requestCount += 1;

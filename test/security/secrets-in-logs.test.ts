@@ -29,7 +29,7 @@ const USER = "anna@a.example";
 
 let child: ChildProcess;
 let [stdout, stderr] = ["", ""];
-const refused: string[] = [];
+const rejected: string[] = [];
 let [agent, trace] = ["", ""];
 
 const heddle = (...args: string[]): string =>
@@ -98,7 +98,7 @@ async function ask(
     },
   );
   const text = await response.text();
-  if (response.status >= 400) refused.push(text);
+  if (response.status >= 400) rejected.push(text);
   return { status: response.status, text };
 }
 
@@ -155,11 +155,11 @@ test("no secret is in the logs or in an error response", { timeout: 180_000 }, a
 
   // runs: with secrets in a webhook's address, in headers, in a graph that fails
   const webhook = `https://hooks.example/run?token=${secrets["a token in a webhook's URL"]}`;
-  const away = `https://user:${secrets["a password in a URL"]}@hooks.example/`;
+  const unreachable = `https://user:${secrets["a password in a URL"]}@hooks.example/`;
   const headers = { ...key, "x-api-token": secrets["a header of the user's app"]! };
   for (const assistant of ["trail", "broken", "nobody"]) {
     await ask(`${agent}/runs/wait`, post({ assistant_id: assistant, input: {}, webhook }, headers));
-    await ask(`${agent}/runs/wait`, post({ assistant_id: assistant, input: {}, webhook: away }, headers));
+    await ask(`${agent}/runs/wait`, post({ assistant_id: assistant, input: {}, webhook: unreachable }, headers));
     await ask(`${agent}/runs/wait`, post({ assistant_id: assistant, input: {} }, headers));
   }
 
@@ -188,13 +188,13 @@ test("no secret is in the logs or in an error response", { timeout: 180_000 }, a
   await ask(`${trace}/login`, post({ email: USER, password }, {}));
   await ask(`${trace}/api/v1/feedback/tokens/${secrets["a feedback link"]}`);
 
-  expect(refused.length).toBeGreaterThan(20);
+  expect(rejected.length).toBeGreaterThan(20);
   await stop();
   const log = stderr + afterBanner(stdout);
   expect(log).toContain("request failed");
   for (const [name, secret] of Object.entries(secrets)) {
     expect(log.includes(secret), `${name} is in the log: ${around(log, secret)}`).toBe(false);
-    const leak = refused.find((text) => text.includes(secret));
+    const leak = rejected.find((text) => text.includes(secret));
     expect(leak, `${name} is in an error's body`).toBeUndefined();
   }
 });

@@ -27,7 +27,7 @@ const ASK = { messages: [{ role: "human", content: "ask" }] };
 // oxlint-disable-next-line typescript/no-explicit-any -- tests read what they expect to be there
 type Json = any;
 
-/** @param hasOwnKey whether the project's code calls the server with a key of its own */
+/** @param hasOwnKey whether the project's code calls the server with its own key */
 export function describeStoredSecrets(config: string, hasOwnKey: boolean): void {
   const directory = mkdtempSync(join(tmpdir(), "heddle-stored-secrets-"));
   chmodSync(directory, 0o755);
@@ -233,11 +233,11 @@ export function describeStoredSecrets(config: string, hasOwnKey: boolean): void 
         .poll(async () => (await allTraces()).length, { timeout: 60_000, interval: 2_000 })
         .toBeGreaterThan(40);
       const traces = JSON.stringify(await allTraces());
-      const figures = await Promise.all([agent, trace].map(async (url) => (await fetch(`${url}/metrics`)).text()));
+      const metrics = await Promise.all([agent, trace].map(async (url) => (await fetch(`${url}/metrics`)).text()));
       const log = output.slice(output.indexOf("Stop with Ctrl-C"));
       expect(log).toContain('"x-team":"blue"');
       expect(traces).toContain('"x-team":"blue"');
-      const shown = { traces, received: received.join("\n"), figures: figures.join("\n"), log };
+      const shown = { traces, received: received.join("\n"), metrics: metrics.join("\n"), log };
       for (const [place, text] of Object.entries(shown)) {
         for (const [name, secret] of Object.entries(secrets)) {
           const at = text.indexOf(secret);

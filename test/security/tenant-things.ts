@@ -127,7 +127,7 @@ export async function fillDeployments(
     compute_id: mark,
     compute_config: { k8s_namespaces: [mark] },
   });
-  // deployments use both, so that requests that are refused for that reason would show that they exist
+  // deployments use both, so that requests that are rejected for that reason would show that they exist
   const user = await callAsTenant("POST", "/v2/deployments", {
     name: "user-of-a",
     source: "internal_source",

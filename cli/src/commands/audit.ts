@@ -3,34 +3,38 @@ import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
 
 import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
-import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
-
-const flags = {
-  ...DATA_FLAGS,
-  from: { type: "text", placeholder: "TIME", description: "For export: start of the time range, ISO 8601." },
-  to: { type: "text", placeholder: "TIME", description: "For export: end of the time range, ISO 8601." },
-  format: { type: "text", placeholder: "FORMAT", default: "ndjson", description: "For export: ndjson or csv." },
-  output: { type: "text", placeholder: "FILE", description: "For export: write to this new file instead of stdout." },
-} as const satisfies Record<string, FlagSpec>;
+import { declareActions, describeActions, readAction } from "../core/actions.ts";
+import { UsageError } from "../core/flags.ts";
 
 export const summary = "Export and verify the audit log";
 
-export function help(): string {
-  return `Usage: heddle audit ACTION [options]
+export const command = declareActions({
+  noun: "audit",
+  actions: {
+    export: { summary: "Print the audit log of all workspaces, and attempts without a workspace, oldest first." },
+    verify: {
+      summary:
+        "Check every line's seal and number, and list lines that were altered, inserted or removed. Exits with 1 if there are any, or if a key to check lines with is missing.",
+    },
+  },
+  flags: {
+    ...DATA_FLAGS,
+    from: { type: "text", placeholder: "TIME", only: ["export"], description: "Start of the time range, ISO 8601." },
+    to: { type: "text", placeholder: "TIME", only: ["export"], description: "End of the time range, ISO 8601." },
+    format: { type: "text", placeholder: "FORMAT", default: "ndjson", only: ["export"], description: "ndjson or csv." },
+    output: {
+      type: "text",
+      placeholder: "FILE",
+      only: ["export"],
+      description: "Write to this new file instead of stdout.",
+    },
+  },
+});
 
-Actions:
-  export      Print the audit log of all workspaces, and attempts without a workspace, oldest first.
-  verify      Check every line's seal and number, and list lines that were altered, inserted or
-              removed. Exits with 1 if there are any, or if a key to check lines with is missing.
-
-Options:
-${describeFlags(flags)}
-`;
-}
+export const help = (): string => describeActions(command);
 
 export async function run(args: string[]): Promise<void> {
-  const { words, options } = readArguments(flags, args, process.env, 1);
-  const [action = ""] = words;
+  const { action, options } = readAction(command, args);
   const location = () => readDataLocation(options);
   const admin = () => import("../../../server/src/admin/audit.ts");
   if (action === "export") {
@@ -48,7 +52,7 @@ export async function run(args: string[]): Promise<void> {
       if (!out.write(piece)) await once(out, "drain");
     });
     if (file) await finished(file.end());
-  } else if (action === "verify") {
+  } else {
     const found = await (await admin()).verifyAudit(location(), process.env);
     const print = (line: string) => process.stdout.write(`${line}\n`);
     print(
@@ -61,8 +65,6 @@ export async function run(args: string[]): Promise<void> {
       print(`MISSING  ${missing} after line ${after} of writer ${writer}`);
     const unchecked = Object.keys(found.unknownKeys).length;
     if (found.altered.length + found.gaps.length + unchecked > 0) process.exitCode = 1;
-  } else {
-    throw new UsageError(`heddle audit needs an action: export or verify, not "${action}".`);
   }
 }
 

@@ -212,13 +212,13 @@ function withoutReserved(secrets: Secrets, print: (line: string) => void) {
       return await attempt(accepted);
     } catch (error) {
       const issues = error instanceof ControlError ? error.issues : [];
-      const refused = issues.filter(({ loc, msg }) => loc[1] === "secrets" && msg.includes("is reserved"));
-      const reserved = new Set(refused.map(({ loc }) => accepted[Number(loc[2])]?.name));
+      const rejected = issues.filter(({ loc, msg }) => loc[1] === "secrets" && msg.includes("is reserved"));
+      const reserved = new Set(rejected.map(({ loc }) => accepted[Number(loc[2])]?.name));
       if (reserved.size === 0 || reserved.size < issues.length) throw error;
       const isPlatforms = (msg: string) => msg.endsWith("the platform sets it");
-      const plain = refused.filter(({ msg }) => isPlatforms(msg)).map(({ loc }) => accepted[Number(loc[2])]!.name);
+      const plain = rejected.filter(({ msg }) => isPlatforms(msg)).map(({ loc }) => accepted[Number(loc[2])]!.name);
       if (plain.length > 0) print(`Skipped variables that the platform sets: ${plain.join(", ")}`);
-      for (const { msg } of refused) {
+      for (const { msg } of rejected) {
         if (!isPlatforms(msg)) print(`Skipped a variable: ${msg.replace(/^Value error, /, "")}.`);
       }
       accepted = accepted.filter((secret) => !reserved.has(secret.name));

@@ -1,27 +1,31 @@
 import { ControlApi, type DeploymentOnWire } from "../core/control-api.ts";
 import { CONTROL_FLAGS } from "../core/control-flags.ts";
-import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
+import { declareActions, describeActions, readAction } from "../core/actions.ts";
 import { formatTable } from "../core/table.ts";
-
-const flags = {
-  ...CONTROL_FLAGS,
-  json: { type: "switch", default: false, description: "Print as JSON." },
-} as const satisfies Record<string, FlagSpec>;
 
 export const summary = "List, show and delete deployments";
 
-export function help(): string {
-  return `Usage: heddle deployments [ACTION] [options]
+export const command = declareActions({
+  noun: "deployments",
+  actions: {
+    list: { summary: "List the workspace's deployments, newest first. The default action." },
+    show: {
+      summary: "Show a deployment and its instances.",
+      argument: { placeholder: "NAME", what: "name of the deployment" },
+    },
+    delete: {
+      summary: "Stop a deployment and delete all its data.",
+      argument: { placeholder: "NAME", what: "name of the deployment" },
+    },
+  },
+  bare: `heddle deployments [options]`,
+  flags: {
+    ...CONTROL_FLAGS,
+    json: { type: "switch", default: false, description: "Print as JSON." },
+  },
+});
 
-Actions:
-  list           List the workspace's deployments, newest first. The default action.
-  show NAME      Show a deployment and its instances.
-  delete NAME    Stop a deployment and delete all its data.
-
-Options:
-${describeFlags(flags)}
-`;
-}
+export const help = (): string => describeActions(command);
 
 interface InstanceOnWire {
   id: string;
@@ -35,14 +39,10 @@ interface InstanceOnWire {
 }
 
 export async function run(args: string[]): Promise<void> {
-  const { words, options } = readArguments(flags, args, process.env, 2);
-  const [action = "list", name] = words;
+  const { action, argument, options } = readAction(command, args);
   const api = new ControlApi(options.url, options["api-key"]);
-  if (action === "list") return list(api, options.json);
-  if (action !== "show" && action !== "delete") throw new UsageError(`There is no action "${action}".\n\n${help()}`);
-  if (name === undefined)
-    throw new UsageError(`The name of the deployment is missing: heddle deployments ${action} NAME`);
-  const deployment = await api.find(name);
+  if (action === undefined || action === "list") return list(api, options.json);
+  const deployment = await api.find(argument);
   if (action === "delete") {
     await api.send("DELETE", `/v2/deployments/${deployment.id}`);
     process.stdout.write(`${deployment.name} is being deleted.\n`);

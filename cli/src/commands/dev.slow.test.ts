@@ -132,7 +132,7 @@ test("starts no trace process with --no-trace, and rejects requests without a re
   expect(await server.exited).toBe(0);
 });
 
-test("refuses to start without authentication on a network address", SLOW, async () => {
+test("does not start without authentication on a network address", SLOW, async () => {
   const server = await dev(["--host", "0.0.0.0", "--no-trace"], { HEDDLE_AUTH: "off" });
   expect(await server.exited).toBe(1);
   expect(server.output()).toContain("HEDDLE_AUTH is off and the server listens on 0.0.0.0");

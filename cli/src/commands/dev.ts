@@ -84,7 +84,7 @@ export async function run(args: string[]): Promise<void> {
   let consoleServer: RunningConsole | undefined;
   let tracesUrl: string | null = null;
   const warn = (message: string) => console.error(`heddle: ${message}`);
-  // Does nothing at first: the banner reports the first load.
+  // Does nothing initially: the banner reports the first load.
   let announce = (_graphs: Graphs) => {};
   const starting = startAgentServer({
     config,

@@ -1,51 +1,47 @@
 import { confirm } from "../core/confirm.ts";
-import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
+import { declareActions, describeActions, readAction } from "../core/actions.ts";
+import { UsageError } from "../core/flags.ts";
 import { type ErasureOnWire, erasureLine, resolveProject, TraceApi, watchErasure } from "../core/trace-api.ts";
 import { TRACE_FLAGS } from "../core/trace-flags.ts";
 import { formatTable } from "../core/table.ts";
 import { isUuid } from "../core/uuid.ts";
 
-const flags = {
-  ...TRACE_FLAGS,
-  workspace: { type: "text", placeholder: "ID", description: "Erase everything in the workspace of the key." },
-  project: { type: "text", placeholder: "ID", description: "Erase a project, by id or name." },
-  traces: { type: "text", placeholder: "A,B", description: "Erase traces, by id." },
-  "dataset-copies": {
-    type: "switch",
-    default: false,
-    description: "Also erase the examples made of these runs; of a workspace all its datasets.",
-  },
-  yes: { type: "switch", default: false, description: "Do not ask for confirmation." },
-  wait: { type: "switch", default: true, description: "Do not wait until the data has left the disk." },
-  id: { type: "text", placeholder: "ID", description: "For status: id of the erasure." },
-  json: { type: "switch", default: false, description: "Print as JSON." },
-} as const satisfies Record<string, FlagSpec>;
-
 export const summary = "Erase traces, a project or a workspace, also from the disk";
 
-export function help(): string {
-  return `Usage: heddle erase (--workspace ID | --project ID | --traces A,B) [options]
-       heddle erase status ID [options]
-       heddle erase list [options]
-
-Deletes runs with their feedback, attachments and shares, and waits until nothing of them is
+export const command = declareActions({
+  noun: "erase",
+  about: `Deletes runs with their feedback, attachments and shares, and waits until nothing of them is
 left on disk, which takes about ten minutes. Needs a key that may manage the workspace. What is
-under legal hold is not erased: heddle holds.
+under legal hold is not erased: heddle holds.`,
+  actions: {
+    status: {
+      summary: "Wait for the end of an erasure and show it; with --no-wait, show it now.",
+      argument: { placeholder: "ID", what: "id of the erasure", flag: "id", isUuid: true, list: "heddle erase list" },
+    },
+    list: { summary: "List erasures and deletions of the workspace, newest first." },
+  },
+  bare: `heddle erase (--workspace ID | --project ID | --traces A,B) [options]`,
+  flags: {
+    ...TRACE_FLAGS,
+    workspace: { type: "text", placeholder: "ID", description: "Erase everything in the workspace of the key." },
+    project: { type: "text", placeholder: "ID", description: "Erase a project, by id or name." },
+    traces: { type: "text", placeholder: "A,B", description: "Erase traces, by id." },
+    "dataset-copies": {
+      type: "switch",
+      default: false,
+      description: "Also erase the examples made of these runs; of a workspace all its datasets.",
+    },
+    yes: { type: "switch", default: false, description: "Do not ask for confirmation." },
+    wait: { type: "switch", default: true, description: "Do not wait until the data has left the disk." },
+    id: { type: "text", placeholder: "ID", only: ["status"], description: "Id of the erasure." },
+    json: { type: "switch", default: false, description: "Print as JSON." },
+  },
+});
 
-Actions:
-  status      Wait for the end of an erasure and show it; with --no-wait, show it now.
-  list        List erasures and deletions of the workspace, newest first.
-
-Options:
-${describeFlags(flags)}
-`;
-}
+export const help = (): string => describeActions(command);
 
 export async function run(args: string[]): Promise<void> {
-  const wordCount = (first: string | undefined) => (first === "status" ? 2 : 1);
-  const { words, options: given } = readArguments(flags, args, process.env, wordCount);
-  const [action = "", id = given.id] = words;
-  const options = { ...given, id };
+  const { action, argument, options } = readAction(command, args);
   const api = new TraceApi(options.url, options["api-key"]);
   const print = (erasure: ErasureOnWire) =>
     process.stdout.write(`${options.json ? JSON.stringify(erasure) : erasureLine(erasure)}\n`);
@@ -56,19 +52,14 @@ export async function run(args: string[]): Promise<void> {
     const rows = all.map((row) => [row.id, row.scope, row.status, row.requested_at, row.done_at ?? ""]);
     process.stdout.write(formatTable(["ID", "SCOPE", "STATUS", "REQUESTED", "DONE"], rows));
   } else if (action === "status") {
-    if (options.id === undefined || !isUuid(options.id)) {
-      throw new UsageError("heddle erase status needs the id of an erasure. To list ids: heddle erase list");
-    }
-    await follow(await api.send<ErasureOnWire>("GET", `/erasures/${options.id}`));
-  } else if (action === "") {
+    await follow(await api.send<ErasureOnWire>("GET", `/erasures/${argument}`));
+  } else {
     const { body, what } = await readTarget(api, options);
     const copies = options["dataset-copies"] ? " and the examples made of it" : "";
     const question = `Erase ${what}${copies} from ${options.url}? This cannot be undone.`;
     if (!options.yes && !(await confirm(question))) throw new Error("Nothing was erased.");
     const request = { ...body, dataset_copies: options["dataset-copies"] };
     await follow(await api.send<ErasureOnWire>("POST", "/erasures", request));
-  } else {
-    throw new UsageError(`There is no action "${action}": status or list.`);
   }
 }
 

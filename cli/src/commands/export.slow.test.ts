@@ -78,8 +78,8 @@ test("creates, watches, lists and verifies an export, and reports damaged files 
   expect(wrong.stdout).toMatch(/WRONG .*runs-00009.parquet is not in the manifest/);
   expect(wrong.stdout).toMatch(/WRONG {2}15 rows, the query had 25/);
 
-  const refused = await heddle("cancel", id);
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("COMPLETED") });
+  const rejected = await heddle("cancel", id);
+  expect(rejected).toMatchObject({ code: 1, stderr: expect.stringContaining("COMPLETED") });
   expect(await heddle("create", "--project", project)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("--destination"),

@@ -1,83 +1,100 @@
 import { isUuid } from "../core/uuid.ts";
 import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
-import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
+import { declareActions, describeActions, readAction } from "../core/actions.ts";
+import { UsageError } from "../core/flags.ts";
 import { formatTable } from "../core/table.ts";
 import { type ExportOnWire, resolveProject, TraceApi, watch } from "../core/trace-api.ts";
 import { TRACE_FLAGS } from "../core/trace-flags.ts";
 import { nameOptions } from "./export-words.ts";
 
-const flags = {
-  ...TRACE_FLAGS,
-  url: { ...TRACE_FLAGS.url, description: "URL of the trace platform; not used by verify." },
-  destination: { type: "text", placeholder: "ID", description: "For create: destination, by id or name." },
-  project: {
-    type: "text",
-    placeholder: "ID",
-    description: "For create: project whose runs are exported, by id or name.",
-  },
-  from: {
-    type: "text",
-    placeholder: "TIME",
-    description: "For create: start of the time window, inclusive, ISO 8601.",
-  },
-  to: { type: "text", placeholder: "TIME", description: "For create: end of the time window, exclusive, ISO 8601." },
-  "every-hours": {
-    type: "integer",
-    placeholder: "N",
-    min: 1,
-    max: 168,
-    description: "For create: export repeatedly at this interval; without --to.",
-  },
-  filter: { type: "text", placeholder: "EXPR", description: "For create: export only runs that match this filter." },
-  fields: { type: "text", placeholder: "A,B", description: "For create: export only these columns." },
-  compression: {
-    type: "text",
-    placeholder: "NAME",
-    description: "For create: compression: none, gzip, snappy or zstd.",
-  },
-  "format-version": { type: "text", placeholder: "NAME", description: "For create: format version: v1 or v2_beta." },
-  watch: { type: "switch", default: false, description: "For create: wait for the end and show progress." },
-  id: { type: "text", placeholder: "ID", description: "For watch, cancel and verify: id of the export." },
-  json: { type: "switch", default: false, description: "Print as JSON." },
-  ...DATA_FLAGS,
-} as const satisfies Record<string, FlagSpec>;
-
 export const summary = "Export traces to a bucket as Parquet, and verify exports";
 
-export function help(): string {
-  return `Usage: heddle export ACTION [options]
+export const command = declareActions({
+  noun: "export",
+  actions: {
+    destinations: { summary: "List the workspace's destinations. Create them in the console or over HTTP." },
+    create: {
+      summary:
+        "Export a window of a project's runs: heddle export create --destination ID --project ID --from TIME --to TIME",
+    },
+    list: { summary: "List the workspace's exports, newest first." },
+    watch: {
+      summary: "Wait for the end of an export. Exits with 1 unless it completes.",
+      argument: { placeholder: "ID", what: "id of the export", flag: "id", isUuid: true, list: "heddle export list" },
+    },
+    cancel: {
+      summary: "Cancel an export or a schedule.",
+      argument: { placeholder: "ID", what: "id of the export", flag: "id", isUuid: true, list: "heddle export list" },
+    },
+    verify: {
+      summary:
+        "Recount an export in the bucket. Reads the platform's data directly, and exits with 1 if rows are missing, duplicated or changed.",
+      argument: { placeholder: "ID", what: "id of the export", flag: "id", isUuid: true, list: "heddle export list" },
+    },
+  },
+  flags: {
+    ...TRACE_FLAGS,
+    url: { ...TRACE_FLAGS.url, description: "URL of the trace platform; not used by verify." },
+    destination: { type: "text", placeholder: "ID", only: ["create"], description: "Destination, by id or name." },
+    project: {
+      type: "text",
+      placeholder: "ID",
+      only: ["create"],
+      description: "Project whose runs are exported, by id or name.",
+    },
+    from: {
+      type: "text",
+      placeholder: "TIME",
+      only: ["create"],
+      description: "Start of the time window, inclusive, ISO 8601.",
+    },
+    to: {
+      type: "text",
+      placeholder: "TIME",
+      only: ["create"],
+      description: "End of the time window, exclusive, ISO 8601.",
+    },
+    "every-hours": {
+      type: "integer",
+      placeholder: "N",
+      min: 1,
+      max: 168,
+      only: ["create"],
+      description: "Export repeatedly at this interval; without --to.",
+    },
+    filter: {
+      type: "text",
+      placeholder: "EXPR",
+      only: ["create"],
+      description: "Export only runs that match this filter.",
+    },
+    fields: { type: "text", placeholder: "A,B", only: ["create"], description: "Export only these columns." },
+    compression: {
+      type: "text",
+      placeholder: "NAME",
+      only: ["create"],
+      description: "Compression: none, gzip, snappy or zstd.",
+    },
+    "format-version": {
+      type: "text",
+      placeholder: "NAME",
+      only: ["create"],
+      description: "Format version: v1 or v2_beta.",
+    },
+    watch: { type: "switch", default: false, only: ["create"], description: "Wait for the end and show progress." },
+    id: { type: "text", placeholder: "ID", only: ["watch", "cancel", "verify"], description: "Id of the export." },
+    json: { type: "switch", default: false, description: "Print as JSON." },
+    ...DATA_FLAGS,
+  },
+});
 
-Actions:
-  destinations  List the workspace's destinations. Create them in the console or over HTTP.
-  create        Export a window of a project's runs:
-                heddle export create --destination ID --project ID --from TIME --to TIME
-  list          List the workspace's exports, newest first.
-  watch         Wait for the end of an export: heddle export watch ID. Exits with 1 unless it
-                completes.
-  cancel        Cancel an export or a schedule: heddle export cancel ID.
-  verify        Recount an export in the bucket: heddle export verify ID. Reads the platform's
-                data directly, and exits with 1 if rows are missing, duplicated or changed.
-
-Options:
-${describeFlags(flags)}
-`;
-}
+export const help = (): string => describeActions(command);
 
 export async function run(args: string[]): Promise<void> {
-  const takesId = (first: string | undefined) => ["cancel", "verify", "watch"].includes(first ?? "");
-  const wordCount = (first: string | undefined) => (takesId(first) ? 2 : 1);
-  const { words, options: given } = readArguments(flags, args, process.env, wordCount);
-  const [action = "", named = given.id] = words;
-  const options = { ...given, id: named };
+  const { action, argument, options } = readAction(command, args);
   const api = new TraceApi(options.url, options["api-key"]);
   const print = (value: unknown, text: string) =>
     process.stdout.write(options.json ? `${JSON.stringify(value)}\n` : `${text}\n`);
-  const id = () => {
-    if (options.id === undefined) throw new UsageError(`The id of the export is missing: heddle export ${action} ID`);
-    if (!isUuid(options.id))
-      throw new UsageError(`"${options.id}" is not an export id. To list ids: heddle export list`);
-    return options.id;
-  };
   if (action === "destinations") {
     const all = await destinations(api);
     if (options.json) return void print(all, "");
@@ -97,7 +114,7 @@ export async function run(args: string[]): Promise<void> {
     console.error(`Created export ${created.id}`);
     conclude(await watch(api, created.id));
   } else if (action === "watch") {
-    conclude(await watch(api, id()));
+    conclude(await watch(api, argument));
   } else if (action === "list") {
     const all = await api.send<ExportOnWire[]>("GET", "/bulk-exports?limit=1000");
     if (options.json) return void print(all, "");
@@ -110,17 +127,16 @@ export async function run(args: string[]): Promise<void> {
     ]);
     process.stdout.write(formatTable(["ID", "STATUS", "DONE", "ROWS", "WINDOW"], rows));
   } else if (action === "cancel") {
-    const changed = await api.send<ExportOnWire>("PATCH", `/bulk-exports/${encodeURIComponent(id())}`, {
+    const changed = await api.send<ExportOnWire>("PATCH", `/bulk-exports/${argument}`, {
       status: "Cancelled",
     });
     print(changed, `${changed.id} ${changed.status}`);
-  } else if (action === "verify") {
-    const exportId = id();
+  } else {
     const { verify } = await import("../../../server/src/admin/export.ts");
     const onFile = (done: number, total: number) => {
       if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${total} files`);
     };
-    const found = await verify(readDataLocation(options), process.env, exportId, onFile);
+    const found = await verify(readDataLocation(options), process.env, argument, onFile);
     if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
     const lines = found.problems.map((problem) => `WRONG  ${problem}\n`).join("");
     const counted = `${found.rows} rows in ${found.files} files, ${found.bytes} bytes; the query had ${found.query_count}`;
@@ -130,9 +146,6 @@ export async function run(args: string[]): Promise<void> {
       );
     print(found, `${lines}${counted}${found.deleted_count > 0 ? `, ${found.deleted_count} deleted since` : ""}`);
     if (found.problems.length > 0) process.exitCode = 1;
-  } else {
-    const actions = "destinations, create, list, watch, cancel or verify";
-    throw new UsageError(`${action ? `There is no action "${action}"` : "Missing action"}: ${actions}.`);
   }
 
   function conclude(ended: ExportOnWire): void {

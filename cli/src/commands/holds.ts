@@ -1,21 +1,8 @@
-import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
+import { declareActions, describeActions, readAction } from "../core/actions.ts";
+import { UsageError } from "../core/flags.ts";
 import { formatTable, formatTime } from "../core/table.ts";
 import { resolveProject, TraceApi } from "../core/trace-api.ts";
 import { TRACE_FLAGS } from "../core/trace-flags.ts";
-import { isUuid } from "../core/uuid.ts";
-
-const flags = {
-  ...TRACE_FLAGS,
-  project: {
-    type: "text",
-    placeholder: "ID",
-    description: "For place: hold a project, by id or name. Default: the whole workspace.",
-  },
-  reason: { type: "text", placeholder: "TEXT", description: "For place: why, for example a case number." },
-  id: { type: "text", placeholder: "ID", description: "For release: id of the hold." },
-  all: { type: "switch", default: false, description: "For list: also released holds." },
-  json: { type: "switch", default: false, description: "Print as JSON." },
-} as const satisfies Record<string, FlagSpec>;
 
 interface HoldOnWire {
   id: string;
@@ -28,27 +15,37 @@ interface HoldOnWire {
 
 export const summary = "Place and release legal holds, which prevent deletion";
 
-export function help(): string {
-  return `Usage: heddle holds ACTION [options]
+export const command = declareActions({
+  noun: "holds",
+  about: `While a hold is active, nothing of its project, or of the workspace, is deleted: requests get
+409, and retention keeps it. Needs a key that may manage the workspace.`,
+  actions: {
+    list: { summary: "List the workspace's active holds." },
+    place: { summary: "Place a hold: heddle holds place --reason TEXT [--project ID]." },
+    release: {
+      summary: "Release a hold. Its record stays.",
+      argument: { placeholder: "ID", what: "id of the hold", flag: "id", isUuid: true, list: "heddle holds list" },
+    },
+  },
+  flags: {
+    ...TRACE_FLAGS,
+    project: {
+      type: "text",
+      placeholder: "ID",
+      only: ["place"],
+      description: "Hold a project, by id or name. Default: the whole workspace.",
+    },
+    reason: { type: "text", placeholder: "TEXT", only: ["place"], description: "Why, for example a case number." },
+    id: { type: "text", placeholder: "ID", only: ["release"], description: "Id of the hold." },
+    all: { type: "switch", default: false, only: ["list"], description: "Also released holds." },
+    json: { type: "switch", default: false, description: "Print as JSON." },
+  },
+});
 
-While a hold is active, nothing of its project, or of the workspace, is deleted: requests get
-409, and retention keeps it. Needs a key that may manage the workspace.
-
-Actions:
-  list        List the workspace's active holds.
-  place       Place a hold: heddle holds place --reason TEXT [--project ID].
-  release     Release a hold: heddle holds release ID. Its record stays.
-
-Options:
-${describeFlags(flags)}
-`;
-}
+export const help = (): string => describeActions(command);
 
 export async function run(args: string[]): Promise<void> {
-  const wordCount = (first: string | undefined) => (first === "release" ? 2 : 1);
-  const { words, options: given } = readArguments(flags, args, process.env, wordCount);
-  const [action = "", id = given.id] = words;
-  const options = { ...given, id };
+  const { action, argument, options } = readAction(command, args);
   const api = new TraceApi(options.url, options["api-key"]);
   const print = (hold: HoldOnWire, done: string) =>
     process.stdout.write(`${options.json ? JSON.stringify(hold) : `Hold ${hold.id} ${done}.`}\n`);
@@ -68,12 +65,7 @@ export async function run(args: string[]): Promise<void> {
     if (options.reason === undefined) throw new UsageError("heddle holds place needs --reason.");
     const session_id = options.project === undefined ? undefined : await resolveProject(api, options.project);
     print(await api.send<HoldOnWire>("POST", "/legal-holds", { session_id, reason: options.reason }), "placed");
-  } else if (action === "release") {
-    if (options.id === undefined || !isUuid(options.id)) {
-      throw new UsageError("heddle holds release needs the id of a hold. To list ids: heddle holds list");
-    }
-    print(await api.send<HoldOnWire>("DELETE", `/legal-holds/${options.id}`), "released");
   } else {
-    throw new UsageError(`${action ? `There is no action "${action}"` : "Missing action"}: list, place or release.`);
+    print(await api.send<HoldOnWire>("DELETE", `/legal-holds/${argument}`), "released");
   }
 }

@@ -82,8 +82,8 @@ test("creates and changes workspaces", async () => {
 });
 
 test.each([
-  [keys, [], "create, list or revoke"],
-  [keys, ["make"], 'no action "make"'],
+  [keys, [], "Missing action. Actions of heddle keys: create, list, revoke."],
+  [keys, ["make"], 'Unknown action "make"'],
   [keys, ["create", "--role", "king"], "--role"],
   [keys, ["create", "--expires-in", "soon"], "--expires-in"],
   [keys, ["revoke"], "The id of the key is missing"],

@@ -1,56 +1,67 @@
 import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
-import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
+import { declareActions, describeActions, readAction } from "../core/actions.ts";
+import { UsageError } from "../core/flags.ts";
 import { formatTable, formatTime } from "../core/table.ts";
-
-const flags = {
-  ...DATA_FLAGS,
-  description: {
-    type: "text",
-    placeholder: "TEXT",
-    default: "created on the command line",
-    description: "For create: description of the key.",
-  },
-  role: { type: "text", placeholder: "ROLE", default: "admin", description: "For create: admin, editor or viewer." },
-  "read-only": { type: "switch", default: false, description: "For create: create a read-only key." },
-  "expires-in": {
-    type: "text",
-    placeholder: "TIME",
-    description: "For create: lifetime such as 12h, 30d or 1y; by default the key does not expire.",
-  },
-  workspace: { type: "text", placeholder: "ID", description: "For create: workspace, if not the default one." },
-  organization: {
-    type: "switch",
-    default: false,
-    description: "For create: all workspaces, and with the role admin also the organization.",
-  },
-  id: { type: "text", placeholder: "ID", description: "For revoke: id of the key (see list), or the key itself." },
-  all: { type: "switch", default: false, description: "For list: include revoked keys." },
-  json: { type: "switch", default: false, description: "Print as JSON." },
-} as const satisfies Record<string, FlagSpec>;
 
 export const summary = "Create, list and revoke API keys";
 
-export function help(): string {
-  return `Usage: heddle keys ACTION [options]
+export const command = declareActions({
+  noun: "keys",
+  about: `Works directly on the platform's data; no server has to run. Running servers apply changes within a
+second.`,
+  actions: {
+    create: { summary: "Create a key and print it. It cannot be shown again: only its hash is stored." },
+    list: { summary: "List keys and when they were last used." },
+    revoke: {
+      summary: "Revoke a key.",
+      argument: { placeholder: "ID", what: "id of the key", flag: "id", list: "heddle keys list" },
+    },
+  },
+  flags: {
+    ...DATA_FLAGS,
+    description: {
+      type: "text",
+      placeholder: "TEXT",
+      default: "created on the command line",
+      only: ["create"],
+      description: "Description of the key.",
+    },
+    role: {
+      type: "text",
+      placeholder: "ROLE",
+      default: "admin",
+      only: ["create"],
+      description: "Admin, editor or viewer.",
+    },
+    "read-only": { type: "switch", default: false, only: ["create"], description: "Create a read-only key." },
+    "expires-in": {
+      type: "text",
+      placeholder: "TIME",
+      only: ["create"],
+      description: "Lifetime such as 12h, 30d or 1y; by default the key does not expire.",
+    },
+    workspace: { type: "text", placeholder: "ID", only: ["create"], description: "Workspace, if not the default one." },
+    organization: {
+      type: "switch",
+      default: false,
+      only: ["create"],
+      description: "All workspaces, and with the role admin also the organization.",
+    },
+    id: {
+      type: "text",
+      placeholder: "ID",
+      only: ["revoke"],
+      description: "Id of the key (see list), or the key itself.",
+    },
+    all: { type: "switch", default: false, only: ["list"], description: "Include revoked keys." },
+    json: { type: "switch", default: false, description: "Print as JSON." },
+  },
+});
 
-Works directly on the platform's data; no server has to run. Running servers apply changes within a
-second.
-
-Actions:
-  create      Create a key and print it. It cannot be shown again: only its hash is stored.
-  list        List keys and when they were last used.
-  revoke      Revoke a key: heddle keys revoke ID.
-
-Options:
-${describeFlags(flags)}
-`;
-}
+export const help = (): string => describeActions(command);
 
 export async function run(args: string[]): Promise<void> {
-  const wordCount = (first: string | undefined) => (first === "revoke" ? 2 : 1);
-  const { words, options: given } = readArguments(flags, args, process.env, wordCount);
-  const [action = "", id = given.id] = words;
-  const options = { ...given, id };
+  const { action, argument, options } = readAction(command, args);
   const admin = () => import("../../../server/src/admin/keys.ts");
   const print = (text: string) => process.stdout.write(text);
   if (action === "create") {
@@ -86,15 +97,11 @@ export async function run(args: string[]): Promise<void> {
       key.description,
     ]);
     print(formatTable(head, rows));
-  } else if (action === "revoke") {
-    if (options.id === undefined)
-      throw new UsageError("The id of the key is missing: heddle keys revoke ID. To list ids: heddle keys list");
+  } else {
     const location = readDataLocation(options);
-    const revoked = await (await admin()).revoke(location, options.id);
+    const revoked = await (await admin()).revoke(location, argument);
     if (!revoked) throw new Error("The key does not exist or is already revoked.");
     print(`Revoked ${revoked.id} (${revoked.description}).\n`);
-  } else {
-    throw new UsageError(`${action ? `There is no action "${action}"` : "Missing action"}: create, list or revoke.`);
   }
 }
 

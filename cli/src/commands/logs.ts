@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { ControlApi, isAway, type LogEntryOnWire } from "../core/control-api.ts";
+import { ControlApi, isUnavailable, type LogEntryOnWire } from "../core/control-api.ts";
 import { CONTROL_FLAGS, revisionId } from "../core/control-flags.ts";
 import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
 import { readLogs } from "../core/follow-revision.ts";
@@ -69,7 +69,7 @@ export async function run(args: string[]): Promise<void> {
       for (const entry of lines) print(entry);
     } catch (error) {
       // it is restarting, which takes a while
-      if (!isAway(error)) throw error;
+      if (!isUnavailable(error)) throw error;
       process.stderr.write(`${(error as Error).message} Retrying.\n`);
     }
   }

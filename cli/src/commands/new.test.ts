@@ -73,7 +73,7 @@ test("a checkout of a created project starts the Heddle of its own machine, or s
   expect(start(checkout, { PATH: `${bin}:/usr/bin:/bin` })).toEqual({ status: 0, stdout: version, stderr: "" });
 });
 
-test("refuses a directory that is not empty, and an unknown example", async () => {
+test("rejects a directory that is not empty, and an unknown example", async () => {
   expect(await runHeddle(["new", home])).toMatchObject({ code: 2, stderr: expect.stringContaining("is not empty") });
   const unknown = await runHeddle(["new", join(home, "x"), "--template", "nothing"]);
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("must be agent or approval") });

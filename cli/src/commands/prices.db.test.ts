@@ -38,9 +38,9 @@ test("imports a price list, and reports a file that is none", async () => {
   const log = await db.sql`select operation from audit_log where actor_kind = 'system'`;
   expect(log.map((line) => line["operation"])).toEqual(["heddle prices import", "heddle prices import"]);
   writeFileSync(file, "[]");
-  const refused = await prices("import", "--file", file);
-  expect(refused.code).not.toBe(0);
-  expect(refused.stderr).toContain("is not an object of models");
+  const rejected = await prices("import", "--file", file);
+  expect(rejected.code).not.toBe(0);
+  expect(rejected.stderr).toContain("is not an object of models");
   const wrong = [["import"], [], ["import", file, "--from", "soon"], ["import", file, "--file", "x"]];
   const codes = await Promise.all(wrong.map(async (args) => (await prices(...args)).code));
   expect(codes).not.toContain(0);

@@ -1,18 +1,8 @@
 import { readFile } from "node:fs/promises";
 
 import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
-import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
-
-const flags = {
-  ...DATA_FLAGS,
-  file: { type: "text", placeholder: "FILE", description: "The same as FILE." },
-  from: {
-    type: "text",
-    placeholder: "TIME",
-    description: "Time from which changed prices apply, ISO 8601. Default: now.",
-  },
-  "dry-run": { type: "switch", default: false, description: "Print the changes without making them." },
-} as const satisfies Record<string, FlagSpec>;
+import { declareActions, describeActions, readAction } from "../core/actions.ts";
+import { UsageError } from "../core/flags.ts";
 
 interface PriceChange {
   before: { prompt_cost: string; completion_cost: string } | undefined;
@@ -21,28 +11,35 @@ interface PriceChange {
 
 export const summary = "Import model prices";
 
-export function help(): string {
-  return `Usage: heddle prices import FILE [options]
-
-Adds a list of model prices, in LiteLLM's JSON format, to the installation. They apply to
+export const command = declareActions({
+  noun: "prices",
+  about: `Adds a list of model prices, in LiteLLM's JSON format, to the installation. They apply to
 all workspaces, after a workspace's own prices and before the built-in ones. A changed
 price applies to runs that start from --from on; earlier runs keep theirs. LiteLLM
 publishes such a list: model_prices_and_context_window.json in the repository
-BerriAI/litellm.
+BerriAI/litellm.`,
+  actions: {
+    import: {
+      summary: "Add the prices of a file, or change those that have the same names.",
+      argument: { placeholder: "FILE", what: "file with the prices", flag: "file" },
+    },
+  },
+  flags: {
+    ...DATA_FLAGS,
+    file: { type: "text", placeholder: "FILE", description: "The same as FILE." },
+    from: {
+      type: "text",
+      placeholder: "TIME",
+      description: "Time from which changed prices apply, ISO 8601. Default: now.",
+    },
+    "dry-run": { type: "switch", default: false, description: "Print the changes without making them." },
+  },
+});
 
-Options:
-${describeFlags(flags)}
-`;
-}
+export const help = (): string => describeActions(command);
 
 export async function run(args: string[]): Promise<void> {
-  const { words, options } = readArguments(flags, args, process.env, 2);
-  const [action = "", file = options.file] = words;
-  if (action !== "import") throw new UsageError(`heddle prices needs an action: import, not "${action}".`);
-  if (file === undefined) throw new UsageError("heddle prices import needs a file: heddle prices import FILE.");
-  if (options.file !== undefined && options.file !== file) {
-    throw new UsageError(`heddle prices import takes one file, not both ${file} and ${options.file}.`);
-  }
+  const { argument: file, options } = readAction(command, args);
   const from = options.from === undefined ? new Date() : new Date(options.from);
   if (Number.isNaN(from.getTime())) throw new UsageError(`--from must be an ISO 8601 time, not "${options.from}".`);
   const text = await readFile(file, "utf8").catch((error: Error) => {
@@ -65,12 +62,12 @@ export async function run(args: string[]): Promise<void> {
 /** Lists each new and changed price in dollars per million tokens. */
 function describeChanges(changes: PriceChange[]): string {
   const million = (cost: string) => Number(`${cost}e6`).toString();
-  const figures = (price: { prompt_cost: string; completion_cost: string }) =>
+  const costs = (price: { prompt_cost: string; completion_cost: string }) =>
     `${million(price.prompt_cost)} / ${million(price.completion_cost)}`;
   return changes
     .map(({ before, after }) => {
-      const was = before ? `, was ${figures(before)}` : "";
-      return `${before ? "changed" : "new"}  ${after.name} (${after.provider ?? "any provider"}): ${figures(after)}${was}\n`;
+      const was = before ? `, was ${costs(before)}` : "";
+      return `${before ? "changed" : "new"}  ${after.name} (${after.provider ?? "any provider"}): ${costs(after)}${was}\n`;
     })
     .join("");
 }

@@ -42,7 +42,7 @@ function serve(http: object, port: string) {
   return { child, exited, output: () => output };
 }
 
-const lives = (pid: number): boolean => {
+const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
     // a zombie that has not been reaped yet is dead
@@ -82,7 +82,7 @@ test(
 
     const second = await pid();
     child.kill("SIGKILL");
-    await expect.poll(() => lives(second), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => isAlive(second), { timeout: 20_000 }).toBe(false);
   },
 );
 

@@ -117,7 +117,7 @@ test("exports the whole audit log and verifies it", async () => {
 
 test("rejects invalid arguments with a usage error", async () => {
   const mistakes: [string[], string, Record<string, string>?][] = [
-    [["secrets", "turn"], 'not "turn"'],
+    [["secrets", "turn"], 'Unknown action "turn"'],
     [["secrets", "retire"], "--key"],
     [["audit", "export", "--from", "soon"], "--from must be an ISO 8601 time"],
     [["audit", "export", "--format", "xml"], "--format must be"],

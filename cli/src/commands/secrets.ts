@@ -1,36 +1,35 @@
 import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
-import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
-
-const flags = {
-  ...DATA_FLAGS,
-  key: { type: "text", placeholder: "ID", description: "For retire: id of the key to remove." },
-} as const satisfies Record<string, FlagSpec>;
+import { declareActions, describeActions, readAction } from "../core/actions.ts";
+import { UsageError } from "../core/flags.ts";
 
 export const summary = "Manage the encryption keys of stored secrets";
 
-export function help(): string {
-  return `Usage: heddle secrets ACTION [options]
+export const command = declareActions({
+  noun: "secrets",
+  about: `Stored secrets (credentials, webhook secrets, deployment secrets) are encrypted with keys from
+HEDDLE_SECRETS_KEYS or a key file; see the README.`,
+  actions: {
+    status: { summary: "List the keys, which one is current, and how many secrets each encrypts." },
+    rotate: {
+      summary:
+        "Re-encrypt all secrets with a new key; servers keep running. With a key file, creates the key; with HEDDLE_SECRETS_KEYS, first put a new key in front on all servers. Can be repeated after an interruption.",
+    },
+    retire: {
+      summary:
+        "Remove a key that encrypts no secret any more (--key ID). Keep a copy: backups from before the rotation need it, and heddle audit verify needs it for older lines.",
+    },
+    generate: { summary: "Print a new key in the format of HEDDLE_SECRETS_KEYS and key files." },
+  },
+  flags: {
+    ...DATA_FLAGS,
+    key: { type: "text", placeholder: "ID", only: ["retire"], description: "Id of the key to remove." },
+  },
+});
 
-Stored secrets (credentials, webhook secrets, deployment secrets) are encrypted with keys from
-HEDDLE_SECRETS_KEYS or a key file; see the README.
-
-Actions:
-  status      List the keys, which one is current, and how many secrets each encrypts.
-  rotate      Re-encrypt all secrets with a new key; servers keep running. With a key file, creates
-              the key; with HEDDLE_SECRETS_KEYS, first put a new key in front on all servers. Can be
-              repeated after an interruption.
-  retire      Remove a key that encrypts no secret any more (--key ID). Keep a copy: backups from
-              before the rotation need it, and heddle audit verify needs it for older lines.
-  generate    Print a new key in the format of HEDDLE_SECRETS_KEYS and key files.
-
-Options:
-${describeFlags(flags)}
-`;
-}
+export const help = (): string => describeActions(command);
 
 export async function run(args: string[]): Promise<void> {
-  const { words, options } = readArguments(flags, args, process.env, 1);
-  const [action = ""] = words;
+  const { action, options } = readAction(command, args);
   const location = () => readDataLocation(options);
   const print = (line: string) => process.stdout.write(`${line}\n`);
   const admin = () => import("../../../server/src/admin/secrets.ts");
@@ -52,13 +51,11 @@ export async function run(args: string[]): Promise<void> {
       print(`No secret uses the key ${id} any more. To remove it: heddle secrets retire --key ${id}`);
     for (const { purpose, id } of done.damaged) console.error(`cannot be decrypted and was skipped: ${purpose} ${id}`);
     if (done.damaged.length > 0) process.exitCode = 1;
-  } else if (action === "retire") {
+  } else {
     if (options.key === undefined) throw new UsageError("heddle secrets retire needs --key ID.");
     const { removed, source } = await (await admin()).retireKey(location(), process.env, options.key);
     print(
       removed ? `Removed ${options.key} from ${source}.` : `No secret uses ${options.key}. Remove it from ${source}.`,
     );
-  } else {
-    throw new UsageError(`heddle secrets needs an action: status, rotate, retire or generate, not "${action}".`);
   }
 }

@@ -158,7 +158,7 @@ export function readRoles(text: string | undefined): Role[] {
   }
   if (names.includes("control") && names.includes("gateway")) {
     throw new UsageError(
-      "The roles control and gateway cannot share a process: the control plane has a gateway of its own. Run " +
+      "The roles control and gateway cannot share a process: the control plane has its own gateway. Run " +
         "heddle serve --role gateway in another process.",
     );
   }

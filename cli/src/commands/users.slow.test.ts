@@ -69,7 +69,7 @@ test("creates editors and viewers of a workspace, with or without a password", a
 
 test("rejects invalid arguments, unknown users and weak passwords", async () => {
   const mistakes: [string[], number, string][] = [
-    [["promote"], 2, 'not "promote"'],
+    [["promote"], 2, 'Unknown action "promote"'],
     [["create"], 2, "--email"],
     [["create", "--email", "x@y.z", "--role", "king"], 2, "--role"],
     [["create", "--email", "no-address"], 1, "is not an e-mail address"],

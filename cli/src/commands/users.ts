@@ -2,57 +2,52 @@ import { text as readAll } from "node:stream/consumers";
 
 import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
 import { formatTable } from "../core/table.ts";
-import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
-
-const flags = {
-  email: { type: "text", placeholder: "ADDRESS", description: "E-mail address of the user." },
-  name: { type: "text", placeholder: "NAME", description: "For create: full name." },
-  role: {
-    type: "text",
-    placeholder: "ROLE",
-    default: "admin",
-    description: "For create: admin (of the organization), editor or viewer (of one workspace).",
-  },
-  workspace: { type: "text", placeholder: "ID", description: "For create: workspace, if not the default one." },
-  "password-stdin": {
-    type: "switch",
-    default: false,
-    description: "For create and password: read the password from standard input instead of generating one.",
-  },
-  password: {
-    type: "switch",
-    default: true,
-    description: "For create: no password, for a user who signs in at the identity provider only.",
-  },
-  ...DATA_FLAGS,
-} as const satisfies Record<string, FlagSpec>;
+import { declareActions, describeActions, readAction } from "../core/actions.ts";
+import { UsageError } from "../core/flags.ts";
 
 export const summary = "Create, list, disable and enable users, set passwords, and unlink identities";
 
-export function help(): string {
-  return `Usage: heddle users ACTION [options]
+export const command = declareActions({
+  noun: "users",
+  actions: {
+    create: { summary: "Create a user (--email). Prints a generated password once, unless one is given." },
+    list: { summary: "List all users." },
+    password: { summary: "Set a user's password (--email) and end the user's sessions." },
+    disable: { summary: "Disable a user (--email): block sign-in and the user's keys." },
+    enable: { summary: "Enable a disabled user (--email)." },
+    unlink: { summary: "Forget a user's identity at the provider (--email). The next sign-in sets a new one." },
+  },
+  flags: {
+    email: { type: "text", placeholder: "ADDRESS", description: "E-mail address of the user." },
+    name: { type: "text", placeholder: "NAME", only: ["create"], description: "Full name." },
+    role: {
+      type: "text",
+      placeholder: "ROLE",
+      default: "admin",
+      only: ["create"],
+      description: "Admin (of the organization), editor or viewer (of one workspace).",
+    },
+    workspace: { type: "text", placeholder: "ID", only: ["create"], description: "Workspace, if not the default one." },
+    "password-stdin": {
+      type: "switch",
+      default: false,
+      only: ["create", "password"],
+      description: "Read the password from standard input instead of generating one.",
+    },
+    password: {
+      type: "switch",
+      default: true,
+      only: ["create"],
+      description: "No password, for a user who signs in at the identity provider only.",
+    },
+    ...DATA_FLAGS,
+  },
+});
 
-Actions:
-  create      Create a user (--email). Prints a generated password once, unless one is given.
-  list        List all users.
-  password    Set a user's password (--email) and end the user's sessions.
-  disable     Disable a user (--email): block sign-in and the user's keys.
-  enable      Enable a disabled user (--email).
-  unlink      Forget a user's identity at the provider (--email). The next sign-in sets a new one.
-
-Options:
-${describeFlags(flags)}
-`;
-}
+export const help = (): string => describeActions(command);
 
 export async function run(args: string[]): Promise<void> {
-  const { words, options } = readArguments(flags, args, process.env, 1);
-  const [action = ""] = words;
-  if (!["create", "list", "password", "disable", "enable", "unlink"].includes(action)) {
-    throw new UsageError(
-      `heddle users needs an action: create, list, password, disable, enable or unlink, not "${action}".`,
-    );
-  }
+  const { action, options } = readAction(command, args);
   const print = (line: string) => process.stdout.write(`${line}\n`);
   const admin = await import("../../../server/src/admin/users.ts");
   const location = readDataLocation(options);

@@ -1,45 +1,44 @@
 import { isUuid } from "../core/uuid.ts";
 import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
-import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
+import { declareActions, describeActions, readAction } from "../core/actions.ts";
+import { UsageError } from "../core/flags.ts";
 import { formatTable, formatTime } from "../core/table.ts";
 
 const PLANS = ["developer", "plus", "enterprise"] as const;
 
-const flags = {
-  ...DATA_FLAGS,
-  name: { type: "text", placeholder: "TEXT", description: "For create and update: name of the workspace." },
-  plan: {
-    type: "text",
-    placeholder: "PLAN",
-    description: `For create and update: ${PLANS.join(", ")}. Default for create: enterprise.`,
-  },
-  id: { type: "text", placeholder: "ID", description: "For update and hand-over: id of the workspace." },
-  json: { type: "switch", default: false, description: "Print as JSON." },
-} as const satisfies Record<string, FlagSpec>;
-
 export const summary = "Create, list and update workspaces";
 
-export function help(): string {
-  return `Usage: heddle workspaces ACTION [options]
+export const command = declareActions({
+  noun: "workspaces",
+  about: `Works directly on the platform's data; no server has to run. Traces, deployments and keys belong to
+a workspace; the first start creates one.`,
+  actions: {
+    list: { summary: "List workspaces." },
+    create: { summary: `Create one: heddle workspaces create --name "Team A"` },
+    update: { summary: "Change name or plan: heddle workspaces update --id ID --plan plus" },
+    "hand-over": {
+      summary:
+        "Assign an agent server's database, with all its threads and runs, to a workspace: heddle workspaces hand-over --id ID. Stop the agent servers first.",
+    },
+  },
+  flags: {
+    ...DATA_FLAGS,
+    name: { type: "text", placeholder: "TEXT", only: ["create", "update"], description: "Name of the workspace." },
+    plan: {
+      type: "text",
+      placeholder: "PLAN",
+      only: ["create", "update"],
+      description: `${PLANS.join(", ")}. Default for create: enterprise.`,
+    },
+    id: { type: "text", placeholder: "ID", only: ["update", "hand-over"], description: "Id of the workspace." },
+    json: { type: "switch", default: false, description: "Print as JSON." },
+  },
+});
 
-Works directly on the platform's data; no server has to run. Traces, deployments and keys belong to
-a workspace; the first start creates one.
-
-Actions:
-  list        List workspaces.
-  create      Create one: heddle workspaces create --name "Team A"
-  update      Change name or plan: heddle workspaces update --id ID --plan plus
-  hand-over   Assign an agent server's database, with all its threads and runs, to a workspace:
-              heddle workspaces hand-over --id ID. Stop the agent servers first.
-
-Options:
-${describeFlags(flags)}
-`;
-}
+export const help = (): string => describeActions(command);
 
 export async function run(args: string[]): Promise<void> {
-  const { words, options } = readArguments(flags, args, process.env, 1);
-  const [action = ""] = words;
+  const { action, options } = readAction(command, args);
   const admin = () => import("../../../server/src/admin/workspaces.ts");
   const plan = readPlan(options.plan);
   const show = (all: Workspace[]) =>
@@ -61,16 +60,12 @@ export async function run(args: string[]): Promise<void> {
     const changed = await (await admin()).changeWorkspace(location, id, { name: name ?? null, plan });
     if (!changed) throw new Error(`There is no workspace ${id}.`);
     show([changed]);
-  } else if (action === "hand-over") {
+  } else {
     const { id } = options;
     if (id === undefined || !isUuid(id))
       throw new UsageError("--id ID is missing: the workspace that gets the database.");
     await (await admin()).handOverDatabase(readDataLocation(options), id.toLowerCase());
     process.stdout.write(`The database now belongs to workspace ${id.toLowerCase()}.\n`);
-  } else {
-    throw new UsageError(
-      `${action ? `There is no action "${action}"` : "Missing action"}: list, create, update or hand-over.`,
-    );
   }
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { parseBaseUrl, whyNot } from "./reach.ts";
+import { parseBaseUrl, describeFailure } from "./reach.ts";
 
 /** Fields of a deployment that commands read. */
 export interface DeploymentOnWire {
@@ -53,11 +53,11 @@ export class UnreachableError extends Error {
   override name = "UnreachableError";
 }
 
-const AWAY = new Set([502, 503, 504]);
+const UNAVAILABLE = new Set([502, 503, 504]);
 
 /** Whether the control plane, or a service it needs, is temporarily unavailable. */
-export const isAway = (error: unknown): boolean =>
-  error instanceof UnreachableError || (error instanceof ControlError && AWAY.has(error.status));
+export const isUnavailable = (error: unknown): boolean =>
+  error instanceof UnreachableError || (error instanceof ControlError && UNAVAILABLE.has(error.status));
 const AGAIN_MS = 500;
 
 /** Client of the control plane over HTTP. */
@@ -83,7 +83,7 @@ export class ControlApi {
       });
     } catch (error) {
       const message = `There is no control plane at ${this.url}. Start one with heddle up, or name it with --url.`;
-      throw new UnreachableError(`${message} (${whyNot(error)})`, { cause: error });
+      throw new UnreachableError(`${message} (${describeFailure(error)})`, { cause: error });
     }
     const text = await response.text();
     if (!response.ok) throw toControlError(response.status, text);
@@ -96,7 +96,7 @@ export class ControlApi {
       try {
         return await this.send<T>(method, path, body);
       } catch (error) {
-        if (!isAway(error) || performance.now() > deadline) throw error;
+        if (!isUnavailable(error) || performance.now() > deadline) throw error;
       }
     }
   }

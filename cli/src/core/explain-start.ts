@@ -11,7 +11,7 @@ export function explainStart(
   }
   if (code === "EACCES")
     return new Error(`This user may not listen on port ${port} of ${host}. Choose another port with ${portFlag}.`);
-  // SQLSTATEs of a server that refuses the login, stops, or has no connection left
+  // SQLSTATEs of a server that rejects the login, stops, or has no connection left
   const unreachable = /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOST|ENET|CONN|08|28|3D|53300|57P0)/.test(code);
   if (databaseUri && unreachable) {
     return new Error(

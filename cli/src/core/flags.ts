@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
  * Flags are data, declared beside the command that uses them; `--help` and the reading of environment variables use the
  * same declaration. A flag takes precedence over its variables, and an earlier variable over a later one.
  */
-export interface FlagSpec {
+export interface FlagSpec<A extends string = string> {
   /** `list`: text that may be given several times. */
   type: "text" | "integer" | "switch" | "list";
   /** A boolean flag is given as `--name` or `--no-name`, its variables as true or false. */
@@ -15,6 +15,8 @@ export interface FlagSpec {
   /** Default as shown in the help text, where it is not a constant. */
   defaultNote?: string;
   description: string;
+  /** Actions of the command that take the flag. Default: all. */
+  only?: readonly A[];
   /** Used by Heddle's own processes only; hidden from the help text. */
   internal?: true;
   /** Whether an empty text is a value. */
@@ -50,7 +52,7 @@ export const readFlags = <const D extends Record<string, FlagSpec>>(
 ): Flags<D> => readArguments(declared, args, env, 0).options;
 
 /**
- * Reads the words and the flags of a command, in any order.
+ * Reads the words and the flags of a command, in any order. `given`: the names of the flags that the caller wrote.
  * @param most number of words that it takes, which may depend on the first one: its action
  */
 export function readArguments<const D extends Record<string, FlagSpec>>(
@@ -58,7 +60,7 @@ export function readArguments<const D extends Record<string, FlagSpec>>(
   args: string[],
   env: Record<string, string | undefined>,
   most: number | ((action: string | undefined) => number),
-): { words: string[]; options: Flags<D> } {
+): { words: string[]; given: string[]; options: Flags<D> } {
   const { texts, lists, words } = parse(declared, args);
   const stray = words[typeof most === "number" ? most : most(words[0])];
   if (stray !== undefined) throw new UsageError(`Unexpected argument "${stray}".`);
@@ -70,7 +72,7 @@ export function readArguments<const D extends Record<string, FlagSpec>>(
     else if (variable) values[name] = convert(spec, variable, env[variable]!);
     else values[name] = spec.default;
   }
-  return { words, options: values as Flags<D> };
+  return { words, given: [...Object.keys(texts), ...Object.keys(lists)], options: values as Flags<D> };
 }
 
 interface ParsedArgs {
@@ -132,13 +134,20 @@ export function describeFlags(declared: Record<string, FlagSpec>): string {
       ...(fallback === undefined ? [] : [`default ${fallback}`]),
       ...(spec.env?.length ? [`env ${spec.env.join(", ")}`] : []),
     ];
-    return { usage, text: spec.description + (notes.length > 0 ? ` (${notes.join("; ")})` : "") };
+    const about = spec.only ? `For ${list(spec.only)}: ${lowerFirst(spec.description)}` : spec.description;
+    return { usage, text: about + (notes.length > 0 ? ` (${notes.join("; ")})` : "") };
   });
   const width = Math.max(...rows.map((row) => row.usage.length)) + 4;
   return rows.map((row) => `  ${row.usage.padEnd(width)}${wrap(row.text, 96 - width, width + 2)}`).join("\n");
 }
 
-function wrap(text: string, width: number, indent: number): string {
+const list = (names: readonly string[]): string =>
+  names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names.join("");
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+
+/** Breaks a text into lines of at most `width` characters; all but the first are indented. */
+export function wrap(text: string, width: number, indent: number): string {
   const lines = [""];
   for (const word of text.split(" ")) {
     const last = lines.at(-1)!;

@@ -9,7 +9,7 @@ export function parseBaseUrl(url: string): string {
 }
 
 /** Returns why a server did not answer; `fetch` itself only reports that it failed. */
-export function whyNot(error: unknown): string {
+export function describeFailure(error: unknown): string {
   const { cause, message } = error as Error & { cause?: { message?: string; code?: string } };
   return cause?.message || cause?.code || message;
 }

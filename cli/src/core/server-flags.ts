@@ -32,7 +32,7 @@ export const SERVER_FLAGS = {
     env: ["HEDDLE_GATEWAY_PORT"],
     default: 2027,
     max: 65_535,
-    description: "Port of a gateway apart from the control plane; 0 picks a free one.",
+    description: "Port of a standalone gateway; 0 picks a free one.",
   },
   "console-port": {
     type: "integer",

@@ -2,14 +2,14 @@ import { onNpmEnd } from "./npm-parent.ts";
 import { onLauncherEnd, notifyLauncher } from "./restarts.ts";
 
 /** Window for duplicate signals: a terminal's Ctrl-C can arrive twice, from the terminal and from npm. */
-const SAME_WISH_MS = 500;
+const DUPLICATE_SIGNAL_MS = 500;
 
 /** Calls `stop` at the first stop signal, exits at once at a second one. */
 export function onStopSignal(stop: () => Promise<void>): void {
   let first = 0;
   const handle = (signal: string) => {
     if (first !== 0) {
-      if (performance.now() - first > SAME_WISH_MS) process.exit(130);
+      if (performance.now() - first > DUPLICATE_SIGNAL_MS) process.exit(130);
       return;
     }
     first = performance.now();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { parseBaseUrl, whyNot } from "./reach.ts";
+import { parseBaseUrl, describeFailure } from "./reach.ts";
 import { isUuid } from "./uuid.ts";
 
 /** Fields of an export that commands read. */
@@ -34,8 +34,8 @@ export interface ErasureOnWire {
 }
 
 /** The platform does not answer, or is temporarily unavailable. */
-class AwayError extends Error {
-  override name = "AwayError";
+class UnavailableError extends Error {
+  override name = "UnavailableError";
 }
 
 /** Client of the trace platform over HTTP. Errors carry the platform's message. */
@@ -57,13 +57,13 @@ export class TraceApi {
         ...(body && { body: JSON.stringify(body) }),
       });
     } catch (error) {
-      const message = `There is no trace platform at ${this.#base}. Name it with --url. (${whyNot(error)})`;
-      throw new AwayError(message, { cause: error });
+      const message = `There is no trace platform at ${this.#base}. Name it with --url. (${describeFailure(error)})`;
+      throw new UnavailableError(message, { cause: error });
     }
     const text = await response.text();
     const parsed = parse(text);
     const detail = parsed === undefined ? text.slice(0, 500) : String((parsed as { detail?: unknown } | null)?.detail);
-    if (response.status >= 500) throw new AwayError(`${response.status} ${detail}`);
+    if (response.status >= 500) throw new UnavailableError(`${response.status} ${detail}`);
     if (parsed === undefined)
       throw new Error(`The server at ${this.#base} is not a trace platform. Name the trace platform with --url.`);
     if (response.status === 401) throw new Error(`401 ${detail} Pass a key with --api-key or HEDDLE_API_KEY.`);
@@ -85,7 +85,7 @@ const OVER = /^(completed|failed|cancelled|timedout)$/i;
 const WIDTH = 30;
 
 /** Longest outage to wait out: an export resumes when the platform is restarted. */
-const AWAY_AT_MOST_MS = 5 * 60_000;
+const MAX_UNAVAILABLE_MS = 5 * 60_000;
 
 /** Requests an object again and again; waits out an outage of the platform that answered before. */
 async function* poll<T>(api: TraceApi, path: string, everyMs: number): AsyncGenerator<T, never> {
@@ -95,7 +95,7 @@ async function* poll<T>(api: TraceApi, path: string, everyMs: number): AsyncGene
     try {
       current = await api.send<T>("GET", path);
     } catch (error) {
-      if (error instanceof AwayError && performance.now() - answeredAt < AWAY_AT_MOST_MS) continue;
+      if (error instanceof UnavailableError && performance.now() - answeredAt < MAX_UNAVAILABLE_MS) continue;
       throw error;
     }
     answeredAt = performance.now();

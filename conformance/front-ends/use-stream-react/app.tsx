@@ -6,7 +6,7 @@ import { useState } from "react";
 import { keepThread, page, textOf, toInput } from "../apps/page.ts";
 import { show, View } from "../apps/view.tsx";
 
-/** Browsers cannot set headers on a WebSocket, so the library refuses to open one for a client with a key. */
+/** Browsers cannot set headers on a WebSocket, so the library does not open one for a client with a key. */
 const webSocket = {
   client: new Client({ apiUrl: page.apiUrl, apiKey: null, callerOptions: { fetch: fetchWithKey } }),
   transport: "websocket",

@@ -12,8 +12,8 @@ import { spacesQuery } from "./queries.ts";
 export async function mayEnter(client: QueryClient, href: string): Promise<void> {
   const about = await client.ensureQueryData(spacesQuery).catch(() => null);
   if (!about?.spaces.trace) return;
-  const refusal = await client.ensureQueryData(identityQuery).catch((error: unknown) => error);
-  if (refusal instanceof ApiError && refusal.status === 401) {
+  const rejection = await client.ensureQueryData(identityQuery).catch((error: unknown) => error);
+  if (rejection instanceof ApiError && rejection.status === 401) {
     redirect({ to: "/sign-in", search: { next: href }, replace: true, throw: true });
   }
 }

@@ -22,7 +22,7 @@ test("ticks of an axis share one unit", () => {
   expect(durationTicks([0, 300_000])).toEqual(["0 min", "5 min"]);
 });
 
-test("a number is in the grammar of its noun, and no tokens are a missing figure", () => {
+test("a number is in the grammar of its noun, and no tokens are a missing number", () => {
   expect([counted(1, "trace"), counted(0, "trace"), counted(1200, "trace")]).toEqual([
     "1 trace",
     "0 traces",

@@ -1,4 +1,4 @@
-/** Formats figures for readers. A missing one is always a dash. */
+/** Formats numbers for readers. A missing one is always a dash. */
 const NONE = "–";
 const integer = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });

@@ -68,7 +68,7 @@ def graph_schemas(graph: Any) -> dict[str, Any]:
 
 @contextmanager
 def _typed_dicts() -> Iterator[None]:
-    """Makes pydantic describe `typing.TypedDict`, which it refuses before Python 3.12.
+    """Makes pydantic describe `typing.TypedDict`, which it rejects before Python 3.12.
 
     It cannot validate inherited keys there, but describes them. It recognizes the class by its metaclass's module.
     """

@@ -19,7 +19,7 @@ from ..loaded_files import LoadedFiles
 from ..own_client import install_own_client
 from ..protocol import Connection, Header
 from .app import App, Exchange
-from .auth import Handlers, Refusal
+from .auth import Handlers, Rejection
 from .embed import Embedder
 from .load import LoadError, describe_load_error, extend_path, load_export
 from .values import to_json
@@ -130,8 +130,8 @@ class Process:
     async def _answer(self, ident: int, work: Awaitable[Any]) -> None:
         try:
             self._send({"t": "result", "id": ident}, to_json(await work))
-        except Refusal as refusal:
-            error = {"status": refusal.status, "message": refusal.detail, "headers": refusal.headers}
+        except Rejection as rejection:
+            error = {"status": rejection.status, "message": rejection.detail, "headers": rejection.headers}
             self._send({"t": "result", "id": ident, "error": error})
         except Exception as error:
             traceback.print_exc()

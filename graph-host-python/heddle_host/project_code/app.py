@@ -144,7 +144,7 @@ def _guard(router: Any) -> None:
 
     async def call(self: Any, scope: Any, receive: Any, send: Any) -> None:
         exchange: Exchange | None = scope.get("heddle.exchange") if scope["type"] == "http" else None
-        if exchange is not None and (exchange.is_refused or (exchange.is_own and not _has_route(self, scope))):
+        if exchange is not None and (exchange.is_rejected or (exchange.is_own and not _has_route(self, scope))):
             return await exchange.inner(scope, receive, send)
         await kind.__call__(self, scope, receive, send)
 
@@ -185,7 +185,7 @@ class Exchange:
     def __init__(self, ident: int, request: dict[str, Any], body: bytes, more: bool, send: Send) -> None:
         self.request = request
         #: Whether the routes require a caller and there is none.
-        self.is_refused = bool(request.get("guarded")) and request.get("user") is None
+        self.is_rejected = bool(request.get("guarded")) and request.get("user") is None
         #: Whether the server has a route for the request.
         self.is_own = bool(request.get("own"))
         self._id = ident

@@ -16,7 +16,7 @@ _IDS = ("thread_id", "assistant_id", "run_id", "cron_id")
 _NAMESPACES = ("namespace", "namespace_prefix", "prefix", "suffix")
 
 
-class Refusal(Exception):
+class Rejection(Exception):
     """What a handler answered instead of a user or a filter."""
 
     def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
@@ -97,7 +97,7 @@ class Handlers:
         try:
             found = await _call(self._authenticate, **_arguments(wanted, request, body))
         except Exception as error:
-            raise _refusal_of(error) from error
+            raise _rejection_of(error) from error
         return _user_fields(found)
 
     async def decide(self, question: dict[str, Any]) -> dict[str, Any]:
@@ -114,9 +114,9 @@ class Handlers:
         try:
             result = await _call(handler, ctx=context, value=value)
         except AssertionError as error:
-            raise Refusal(403, str(error)) from error
+            raise Rejection(403, str(error)) from error
         except Exception as error:
-            raise _refusal_of(error) from error
+            raise _rejection_of(error) from error
         return {"result": result, "value": value}
 
     def _find(self, resource: str, action: str) -> Callable[..., Any] | None:
@@ -178,7 +178,7 @@ def _starlette_request(request: dict[str, Any], body: bytes) -> Any:
     try:
         from starlette.requests import Request  # pyright: ignore
     except ImportError:
-        raise Refusal(
+        raise Rejection(
             500, 'The auth handler takes "request", which needs starlette in the project (pip install starlette).'
         ) from None
 
@@ -224,9 +224,9 @@ def _user_fields(found: Any) -> dict[str, Any]:
     raise RuntimeError("the project's authenticate returned neither a string nor an object with an identity")
 
 
-def _refusal_of(error: Exception) -> Exception:
+def _rejection_of(error: Exception) -> Exception:
     """An HTTPException of the SDK or of Starlette, recognized by its status. Anything else is a bug of the project."""
     status = getattr(error, "status_code", None)
-    if isinstance(error, Refusal) or not isinstance(status, int) or not 400 <= status <= 599:
+    if isinstance(error, Rejection) or not isinstance(status, int) or not 400 <= status <= 599:
         return error
-    return Refusal(status, str(getattr(error, "detail", error)), getattr(error, "headers", None))
+    return Rejection(status, str(getattr(error, "detail", error)), getattr(error, "headers", None))

@@ -1,7 +1,7 @@
 """The head of a thread as a run's end stores it: long lists item by item, where only new items are sent.
 
 The same as graph-host/src/runs/state-text.ts; functions/values.sql stores it. Items are kept where they are the ones
-that the thread's values show since the last run of this process. The database refuses a state that keeps items of other
+that the thread's values show since the last run of this process. The database rejects a state that keeps items of other
 values ("stale_values"), and then gets all of them.
 """
 

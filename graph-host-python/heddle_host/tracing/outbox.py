@@ -46,13 +46,13 @@ class Outbox:
     def __init__(
         self,
         max_bytes: int,
-        say: Callable[[str], None],
+        log: Callable[[str], None],
         first_pause: float = 0.25,
         report_every: float = 60.0,
         patience: float = _PATIENCE_S,
     ) -> None:
         self._max_bytes = max_bytes
-        self._say = say
+        self._log = log
         self._first_pause = first_pause
         self._report_every = report_every
         self._patience = patience
@@ -150,7 +150,7 @@ class Outbox:
                     continue
                 self._last_problem = answer.problem
                 if time.monotonic() > complain_at:
-                    self._say(f"Traces are queued: {answer.problem}. Runs are not affected.")
+                    self._log(f"Traces are queued: {answer.problem}. Runs are not affected.")
                     complain_at = float("inf")
                 wait = pause * (0.75 + random.random() / 2) if answer.retry_after is None else answer.retry_after
                 known = (self._state, self._url, self._key)
@@ -221,7 +221,7 @@ class Outbox:
         batches = "A batch" if self._lost == 1 else f"{self._lost} batches"
         self._lost = 0
         self._report_at = time.monotonic() + self._report_every
-        self._say(f"{batches} of traces could not be stored: {self._last_problem}. Runs are not affected.")
+        self._log(f"{batches} of traces could not be stored: {self._last_problem}. Runs are not affected.")
         return None
 
 

@@ -33,8 +33,8 @@ class RunTrace:
 
 
 class RunTracing:
-    def __init__(self, say: Callable[[str], None] = complain) -> None:
-        self._outbox = Outbox(_OUTBOX_BYTES, say)
+    def __init__(self, log: Callable[[str], None] = complain) -> None:
+        self._outbox = Outbox(_OUTBOX_BYTES, log)
         self._client: TracingClient | None = None
         self._is_on = False
 
@@ -89,7 +89,7 @@ class RunTracing:
             delivered = self._outbox.flush(deadline - time.monotonic()) and handed_over
             loop.call_soon_threadsafe(settle, delivered)
 
-        # a thread of its own: the nodes of runs may have taken all those of the loop's executor
+        # its own thread: the nodes of runs may have taken all those of the loop's executor
         threading.Thread(target=wait, name="heddle-trace-flush", daemon=True).start()
         return await done
 

@@ -1,7 +1,7 @@
 """Records the runs of an official client: those that `@traceable` creates below a traced run.
 
 Where the environment enables LangSmith's tracing, its owner meant another platform to receive the traces: that platform
-then receives them too, through a client of its own.
+then receives them too, through its own client.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ test("creates a thread from supersteps", async () => {
   expect(run.result.values).toEqual({ log: ["given", "one, by hand", "two", "three"] });
 });
 
-test("a value above the limit is refused with 413, or ends its run; both name the setting", async () => {
+test("a value above the limit is rejected with 413, or ends its run; both name the setting", async () => {
   const tooLarge = { name: "ValueTooLargeError", message: expect.stringContaining("(HEDDLE_MAX_VALUE_MB)") };
   await host.run("steps", { input: { log: [] } }, { threadId: thread_id });
   const before = await history();

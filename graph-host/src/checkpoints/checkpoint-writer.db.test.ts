@@ -214,9 +214,9 @@ test("stores null characters and lone surrogates without affecting other writes"
 
 test("an item that the database rejects fails alone", async () => {
   const statementsBefore = statements.length;
-  const refused = new HeddleSaver(database, { fence: { runId: "not a uuid", attempt: 1 } });
+  const rejected = new HeddleSaver(database, { fence: { runId: "not a uuid", attempt: 1 } });
   const [bad, ...good] = await Promise.allSettled([
-    put(refused, randomUUID(), { a: 1 }),
+    put(rejected, randomUUID(), { a: 1 }),
     ...Array.from({ length: 8 }, () => put(new HeddleSaver(database), randomUUID(), { a: 1 })),
   ]);
   expect(bad).toMatchObject({ status: "rejected", reason: { code: "22P02" } });

@@ -196,7 +196,7 @@ test("stores bytes as they were at the put, and returns a copy to each reader", 
   }
 });
 
-test("a thread that a Python graph has written is refused by name", async () => {
+test("a thread that a Python graph has written is rejected by name", async () => {
   const threadId = randomUUID();
   const checkpoint = { ...emptyCheckpoint(), channel_values: { n: { deep: 1 } }, channel_versions: { n: 1 } };
   await new HeddleSaver(database).put(config(threadId), checkpoint, { source: "loop", step: 1, parents: {} }, { n: 1 });

@@ -19,9 +19,9 @@ function clean(value: unknown): unknown {
 
 /** Cleans text for a text column, which rejects the null character; lone surrogates become U+FFFD in UTF-8. */
 export function cleanText(text: string): string {
-  return REFUSED.test(text) ? text.replaceAll(ALL_REFUSED, "\ufffd") : text;
+  return REJECTED.test(text) ? text.replaceAll(ALL_REJECTED, "\ufffd") : text;
 }
 
 // With the u flag, only lone surrogates match.
-const REFUSED = /[\0\p{Surrogate}]/u;
-const ALL_REFUSED = new RegExp(REFUSED, "gu");
+const REJECTED = /[\0\p{Surrogate}]/u;
+const ALL_REJECTED = new RegExp(REJECTED, "gu");

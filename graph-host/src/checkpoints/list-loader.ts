@@ -39,7 +39,7 @@ export class ListLoader {
     this.#onlyReads = onlyReads;
   }
 
-  /** Returns the list's values: objects of its own for each call, unless the caller only reads. */
+  /** Returns the list's values: its own objects for each call, unless the caller only reads. */
   async load(name: string, { items }: ListValue): Promise<unknown[]> {
     const values = Array.from<unknown>({ length: items.length });
     const live = Array.from<LiveItem | undefined>({ length: items.length });

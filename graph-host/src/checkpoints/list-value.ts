@@ -22,7 +22,7 @@ export interface ListRow {
   depth: number | null;
 }
 
-/** Type of a row that holds a change; the official saver refuses it by name. */
+/** Type of a row that holds a change; the official saver rejects it by name. */
 export const LIST_TYPE = "list";
 
 /** Lists with less text are always stored whole. */

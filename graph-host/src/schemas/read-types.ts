@@ -54,7 +54,7 @@ export function readTypes(
   return { schemas: reader.schemas, files };
 }
 
-/** Classes of @langchain/core that extend its base class of messages without type parameters of their own. */
+/** Classes of @langchain/core that extend its base class of messages without their own type parameters. */
 function messageClasses(ts: typeof Ts, program: Ts.Program): Ts.ClassDeclaration[] {
   const extendsBase = (node: Ts.ClassDeclaration) =>
     node.heritageClauses?.some(({ types }) => types.some(({ expression }) => expression.getText() === "BaseMessage"));
@@ -209,7 +209,7 @@ class GraphReader {
       const source = declaration.getSourceFile();
       if (source.isDeclarationFile) continue;
       this.#visit(declaration, seen, found);
-      // builder.addNode(…) in statements of its own
+      // builder.addNode(…) in its own statements
       const search = (node: Ts.Node): void => {
         if (isAddNode(ts, node) && this.#isOf(symbol, node)) {
           for (const [added, value] of addedNodes(ts, node)) found(added, value);

@@ -95,7 +95,7 @@ export class SourceSchemas {
     );
   }
 
-  /** Reads the types of one graph in a process of its own, after those that wait for theirs. */
+  /** Reads the types of one graph in a separate process, after those that wait for theirs. */
   #extractAlone(graphId: string): Promise<TypesOfGraph> {
     const reading = this.#last.then(() => extract([this.#locate(graphId)])[0]!);
     this.#last = reading.catch(() => {});

@@ -32,7 +32,7 @@ function outbox(maxBytes = 1000, patienceMs = 60_000) {
   const logged: string[] = [];
   const box = new Outbox({
     maxBytes,
-    say: (message) => logged.push(message),
+    log: (message) => logged.push(message),
     firstPauseMs: 10,
     reportEveryMs: 50,
     patienceMs,

@@ -20,7 +20,7 @@ export interface Batch {
 interface OutboxOptions {
   /** Limit on the bytes that wait, beside one batch that is being sent. */
   maxBytes: number;
-  say(message: string): void;
+  log(message: string): void;
   /** Set by tests. */
   firstPauseMs?: number;
   reportEveryMs?: number;
@@ -122,7 +122,7 @@ export class Outbox {
       } else {
         this.#lastProblem = result.problem;
         if (performance.now() > reportAt) {
-          this.#options.say(`Traces are queued: ${result.problem}. Runs are not affected.`);
+          this.#options.log(`Traces are queued: ${result.problem}. Runs are not affected.`);
           reportAt = Number.POSITIVE_INFINITY;
         }
         await this.#sleep(result.retryAfterMs ?? pause * (0.75 + Math.random() / 2));
@@ -206,7 +206,7 @@ export class Outbox {
   #reportLosses(): void {
     const batches = this.#lost === 1 ? "A batch" : `${this.#lost} batches`;
     this.#lost = 0;
-    this.#options.say(`${batches} of traces could not be stored: ${this.#lastProblem}. Runs are not affected.`);
+    this.#options.log(`${batches} of traces could not be stored: ${this.#lastProblem}. Runs are not affected.`);
   }
 }
 

@@ -28,7 +28,7 @@ async function recorder() {
   });
   servers.push(server);
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const outbox = new Outbox({ maxBytes: 32 * 1024 * 1024, say: () => {} });
+  const outbox = new Outbox({ maxBytes: 32 * 1024 * 1024, log: () => {} });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   outbox.direct({ state: "on", url, key: null });
   const options = { environment: {}, hideInputs: false, hideOutputs: false, hideMetadata: false };

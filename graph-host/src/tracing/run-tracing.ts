@@ -16,7 +16,7 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
  * as the rehearsals at the start, are not traced.
  */
 export class RunTracing {
-  readonly #outbox = new Outbox({ maxBytes: OUTBOX_BYTES, say: complain });
+  readonly #outbox = new Outbox({ maxBytes: OUTBOX_BYTES, log: complain });
   #client: TracingClient | undefined;
   #isOn = false;
 

@@ -42,7 +42,7 @@ export interface AgentServerOptions {
   openLoopback: boolean;
   /** Destination of run traces unless a setting names one. Default: none. */
   traces?: TraceDestination | undefined;
-  /** Refuses the database of another workspace. Called after the migration, before anything is written or executed. */
+  /** Rejects the database of another workspace. Called after the migration, before anything is written or executed. */
   claim?: () => Promise<unknown>;
   /** Called when graphs were loaded: at start and after each reload. */
   onGraphs(graphs: Record<string, GraphStatus>): void;

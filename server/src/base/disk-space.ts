@@ -11,12 +11,12 @@ const PROBE_BYTES = 64 * 1024;
 export async function checkFreeSpace(directory: string, limitMb: number): Promise<CheckResult> {
   const { bavail, bsize } = await statfsAbove(directory);
   const freeMb = Math.floor((Number(bavail) * Number(bsize)) / MIB);
-  const figures = { free_mb: freeMb, limit_mb: limitMb };
-  if (freeMb >= limitMb) return { ok: true, ...figures };
+  const metrics = { free_mb: freeMb, limit_mb: limitMb };
+  if (freeMb >= limitMb) return { ok: true, ...metrics };
   return {
     ok: false,
     reason: `disk full: the data directory has ${freeMb} MiB free, less than ${limitMb} MiB`,
-    ...figures,
+    ...metrics,
   };
 }
 
@@ -31,7 +31,7 @@ async function statfsAbove(directory: string): ReturnType<typeof statfs> {
   }
 }
 
-/** Writes and removes a file. Throws the system's error: a quota is not part of the file system's figures. */
+/** Writes and removes a file. Throws the system's error: a quota is not part of the file system's metrics. */
 export async function probeDirectory(directory: string): Promise<void> {
   const file = join(directory, `.space-${randomBytes(6).toString("hex")}`);
   try {

@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { deferred } from "./deferred.ts";
 import { FairQueue, type FairQueueOptions } from "./fair-queue.ts";
 
-const refused = new Error("refused");
+const rejected = new Error("rejected");
 const createQueue = (options: Partial<FairQueueOptions> = {}) =>
-  new FairQueue({ capacity: 2, crowded: 1, waiting: 100, waitMs: 10_000, refuse: () => refused, ...options });
+  new FairQueue({ capacity: 2, crowded: 1, waiting: 100, waitMs: 10_000, reject: () => rejected, ...options });
 
 /** Starts work that records its start and ends on request. */
 function worker(queue: FairQueue) {
@@ -69,8 +69,8 @@ test("a full queue rejects the tenant with the most work in it", async () => {
   const first = start("a", "a0");
   const flood = [start("a", "a1"), start("a", "a2"), start("a", "a3")];
   const other = start("b", "b0");
-  await expect(flood[2]!.done).rejects.toBe(refused);
-  await expect(start("a", "a4").done).rejects.toBe(refused);
+  await expect(flood[2]!.done).rejects.toBe(rejected);
+  await expect(start("a", "a4").done).rejects.toBe(rejected);
   await first.end();
   await other.end();
   expect(begun).toEqual(["a0", "b0"]);
@@ -80,7 +80,7 @@ test("rejects work that has waited too long without starting it, and frees the c
   const queue = createQueue({ capacity: 1, waitMs: 20 });
   const { begun, start } = worker(queue);
   const first = start("a", "a0");
-  await expect(start("a", "a1").done).rejects.toBe(refused);
+  await expect(start("a", "a1").done).rejects.toBe(rejected);
   await first.end();
   await expect(queue.run(() => Promise.reject(new Error("broke")), "a")).rejects.toThrow("broke");
   expect([queue.held, begun]).toEqual([0, ["a0"]]);

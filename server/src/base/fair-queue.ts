@@ -3,7 +3,7 @@
  * other tenants are active, a tenant holds at most a part of the resource, so that a newcomer finds room without
  * waiting for slow work. A tenant that is alone may use all of it.
  *
- * The queue is bounded over all tenants. When it is full, the tenant with the most queued work is refused, newest
+ * The queue is bounded over all tenants. When it is full, the tenant with the most queued work is rejected, newest
  * first.
  */
 import { deferred } from "./deferred.ts";
@@ -17,8 +17,8 @@ export interface FairQueueOptions {
   waiting?: number;
   /** Longest wait. Default: any. */
   waitMs?: number;
-  /** Creates the error for refused work. */
-  refuse?: () => Error;
+  /** Creates the error for rejected work. */
+  reject?: () => Error;
 }
 
 /** Capacity held by one piece of work. */
@@ -27,7 +27,7 @@ export interface Slot {
   add(units: number): void;
   /** Adds units if there is room and no work waits. */
   tryGrow(units: number): boolean;
-  /** Adds units when there is room. Rejects with the error of `refuse` when there is none in time. */
+  /** Adds units when there is room. Rejects with the error of `reject` when there is none in time. */
   grow(units: number): Promise<void>;
   give(units: number): void;
   /** Returns all units. Units for which the slot waits are not added any more. */
@@ -43,7 +43,7 @@ interface Entry {
   /** What its work holds already. */
   held: Held;
   enter: () => void;
-  refuse: () => void;
+  reject: () => void;
 }
 
 interface Tenant {
@@ -67,8 +67,8 @@ export class FairQueue {
   #prunedAt = 0;
 
   constructor(options: FairQueueOptions) {
-    const refuse = () => new Error("the queue is full");
-    this.#o = { crowded: options.capacity, waiting: Infinity, waitMs: Infinity, refuse, ...options };
+    const reject = () => new Error("the queue is full");
+    this.#o = { crowded: options.capacity, waiting: Infinity, waitMs: Infinity, reject, ...options };
   }
 
   /** Units held by all tenants. */
@@ -81,7 +81,7 @@ export class FairQueue {
     return this.#waiting > 0;
   }
 
-  /** Resolves when the work may start. Rejects with the error of `refuse` when no capacity is freed in time. */
+  /** Resolves when the work may start. Rejects with the error of `reject` when no capacity is freed in time. */
   async enter(tenantId: string, units: number): Promise<Slot> {
     const slot = this.slot(tenantId);
     await slot.grow(units);
@@ -141,14 +141,14 @@ export class FairQueue {
   async #grow(tenant: Tenant, held: Held, units: number): Promise<void> {
     if (this.#tryGrow(tenant, held, units)) return;
     const { promise, resolve, reject } = deferred<void>();
-    const entry: Entry = { units, held, enter: resolve, refuse: () => reject(this.#o.refuse()) };
+    const entry: Entry = { units, held, enter: resolve, reject: () => reject(this.#o.reject()) };
     tenant.waiting.push(entry);
     this.#waiting++;
     this.#serve();
     if (!tenant.waiting.includes(entry)) return;
-    if (this.#waiting > this.#o.waiting) this.#refuseNewest();
+    if (this.#waiting > this.#o.waiting) this.#rejectNewest();
     const { waitMs } = this.#o;
-    const timer = waitMs === Infinity ? undefined : setTimeout(() => this.#refuse(tenant, entry), waitMs);
+    const timer = waitMs === Infinity ? undefined : setTimeout(() => this.#reject(tenant, entry), waitMs);
     await promise.finally(() => clearTimeout(timer));
   }
 
@@ -187,18 +187,18 @@ export class FairQueue {
     return this.#tenants.size === 1 || tenant.held <= own || tenant.held + units <= this.#o.crowded;
   }
 
-  #refuseNewest(): void {
+  #rejectNewest(): void {
     let longest: Tenant | undefined;
     for (const tenant of this.#tenants.values()) {
       if (tenant.waiting.length >= (longest?.waiting.length ?? 1)) longest = tenant;
     }
-    if (longest) this.#refuse(longest, longest.waiting.at(-1)!);
+    if (longest) this.#reject(longest, longest.waiting.at(-1)!);
   }
 
-  /** Refuses a queued entry. Does nothing when it has just started. */
-  #refuse(tenant: Tenant, entry: Entry): void {
+  /** Rejects a queued entry. Does nothing when it has just started. */
+  #reject(tenant: Tenant, entry: Entry): void {
     if (!this.#remove(tenant, entry)) return;
-    entry.refuse();
+    entry.reject();
     this.#serve();
   }
 

@@ -16,7 +16,7 @@ export interface CheckResult {
   starting?: true;
   /** Much works without this part, and a restart would cost that: readiness fails, liveness does not. */
   partial?: true;
-  [figure: string]: unknown;
+  [metric: string]: unknown;
 }
 
 export type Check = () => CheckResult | Promise<CheckResult>;

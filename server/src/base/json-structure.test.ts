@@ -101,7 +101,7 @@ function shuffled(count: number): string {
   return `{${names.map((name) => `"${name}":1`).join(",")}}`;
 }
 
-test.each(Object.entries(TOO_MANY))("refuses %s before the text has arrived as a whole", (_, text) => {
+test.each(Object.entries(TOO_MANY))("rejects %s before the text has arrived as a whole", (_, text) => {
   const structure = new JsonStructure(limit);
   const bytes = Buffer.from(text);
   let at = 0;

@@ -3,7 +3,7 @@
  * of millions of empty objects, which take fifty times their bytes and seconds to decode.
  *
  * Nothing is judged by its compression: traces repeat themselves, and honest ones shrink to a hundredth. A body is
- * refused as it arrives, by what it would take in memory. That depends only on its objects, lists and strings, its
+ * rejected as it arrives, by what it would take in memory. That depends only on its objects, lists and strings, its
  * distinct names, and the orders in which objects have them. Long texts, embeddings and images cost no more than their
  * bytes.
  */
@@ -15,7 +15,7 @@ import { AppError, unprocessable } from "./errors.ts";
 const CONTAINER = 64;
 const STRING = 24;
 const VALUE = 16;
-/** A name that has not occurred before: an object with many of them is a hash table, and a shape of its own. */
+/** A name that has not occurred before: an object with many of them is a hash table, and a separate shape. */
 const NAME = 112;
 /**
  * A known name after names that it has not followed before: V8 describes each order of names once more. That takes a

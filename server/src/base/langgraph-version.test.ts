@@ -34,7 +34,7 @@ test.each(["0.2.57", "0.2.74", "0.10.0", "1.0.0-alpha.1", "1.7.3"])("accepts Lan
 });
 
 test.each(["0.0.34", "0.2.5", "0.2.11", "0.2.56", "0.2.57-rc.1"])(
-  "refuses LangGraph %s with the command",
+  "rejects LangGraph %s with the command",
   (version) => {
     expect(problem({ "package.json": LISTED, ...langgraph(version) })).toBe(
       `langgraph ${version} is not supported, needs 0.2.57 or newer. Run in DIR:\n` +

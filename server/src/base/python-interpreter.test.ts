@@ -70,7 +70,7 @@ test.each([
   expect(problem).toContain(`\n  ${command}\n`);
 });
 
-test("refuses versions of Python and LangGraph that are too old, with the command that updates them", async () => {
+test("rejects versions of Python and LangGraph that are too old, with the command that updates them", async () => {
   const dir = project();
   interpreter(join(dir, ".venv/bin/python"), "3.9.18", "1.0.0");
   expect(await find(dir)).toContain("DIR/.venv/bin/python is Python 3.9.18, but graphs need 3.10 or newer.");

@@ -15,7 +15,7 @@ function recorded() {
 test("logs the first failure at error at once, and again with a count after 10 s, 1 min and each 5 min", () => {
   const { failure, lines, wait } = recorded();
   for (let second = 0; second <= 700; second++) {
-    failure.failed(new Error("away"));
+    failure.failed(new Error("unreachable"));
     wait(1000);
   }
   const errors = lines.filter(([level]) => level === "error");
@@ -26,14 +26,14 @@ test("logs the first failure at error at once, and again with a count after 10 s
 test("logs the recovery once, with the duration of the failure", () => {
   const { failure, lines, wait } = recorded();
   failure.succeeded();
-  failure.failed(new Error("away"));
+  failure.failed(new Error("unreachable"));
   wait(3000);
-  failure.failed(new Error("away"));
+  failure.failed(new Error("unreachable"));
   failure.succeeded();
   failure.succeeded();
   const over = lines.filter(([level]) => level === "warn");
   expect(over).toEqual([["warn", { failures: 2, seconds: 3 }, "recovered: could not claim runs"]]);
-  failure.failed(new Error("away"));
+  failure.failed(new Error("unreachable"));
   expect(lines.at(-1)![0]).toBe("error");
 });
 

@@ -60,7 +60,7 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
     response.setHeader("x-content-type-options", "nosniff");
     response.setHeader("x-frame-options", "DENY");
     if (proxy.handle(request, response)) return true;
-    if (request.method !== "GET" && request.method !== "HEAD") return say(response, 405, "Only GET and HEAD.");
+    if (request.method !== "GET" && request.method !== "HEAD") return respond(response, 405, "Only GET and HEAD.");
     const path = request.url?.split("?", 1)[0];
     if (path === "/console.json") return describe(response, spaces);
     const directory = files();
@@ -68,19 +68,19 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
     if (path === "/readyz") return sayHealth(response, readiness(directory));
     if (directory === null) {
       response.setHeader("refresh", "2");
-      return say(response, 503, "The console is being built. This page will load again by itself.");
+      return respond(response, 503, "The console is being built. This page will load again by itself.");
     }
     try {
       serve ??= serveFiles(directory);
     } catch (error) {
       log.error({ err: error }, "the files of the console cannot be read");
-      return say(response, 503, "The files of the console cannot be read; see the server's log.");
+      return respond(response, 503, "The files of the console cannot be read; see the server's log.");
     }
     // a server may ignore ranges (RFC 9110 §14.2); the library throws for those that end before they begin
     delete request.headers.range;
     response.setHeader("content-security-policy", POLICY);
     response.setHeader("referrer-policy", "no-referrer");
-    serve(request, response, () => void say(response, 404, NO_PAGE));
+    serve(request, response, () => void respond(response, 404, NO_PAGE));
     return true;
   };
   const pages = { keyless: !keysNeeded, hosts: new Set(settings.allowedHosts), allows: () => false };
@@ -133,7 +133,7 @@ function describe(response: ServerResponse, spaces: SpaceUrls): true {
   return true;
 }
 
-/** The servers behind have probes of their own: without them, the console still shows which one is missing. */
+/** The servers behind have their own probes: without them, the console still shows which one is missing. */
 function readiness(directory: string | null): HealthReport {
   if (directory !== null) return { ok: true, checks: { files: { ok: true } } };
   const reason = "the console is being built";
@@ -146,7 +146,7 @@ function sayHealth(response: ServerResponse, report: HealthReport): true {
   return true;
 }
 
-function say(response: ServerResponse, status: number, text: string): true {
+function respond(response: ServerResponse, status: number, text: string): true {
   response.writeHead(status, { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" });
   response.end(`${text}\n`);
   return true;

@@ -13,7 +13,7 @@ import type { PeerCheck } from "../base/http/confined-peers.ts";
 import { FORWARDED_HEADER } from "../base/http/internal-headers.ts";
 import { HOP_BY_HOP } from "../base/http/hop-by-hop.ts";
 import { markKnown } from "../base/http/connection-guard.ts";
-import { refuseUpgrade } from "../base/http/websocket.ts";
+import { rejectUpgrade } from "../base/http/websocket.ts";
 import type { Log } from "../base/log.ts";
 
 export const SPACES = ["agent", "trace", "control"] as const;
@@ -32,7 +32,7 @@ export class SpaceProxy {
 
   readonly #requiresKey: PeerCheck | undefined;
 
-  /** @param requiresKey detects programs that are refused here, while others need no key */
+  /** @param requiresKey detects programs that are rejected here, while others need no key */
   constructor(urls: SpaceUrls, log: Log, requiresKey?: PeerCheck) {
     this.#urls = urls;
     this.#log = log;
@@ -51,18 +51,18 @@ export class SpaceProxy {
     if (!found) return false;
     const { space, target, url } = found;
     if (target === null) {
-      refuse(response, 503, `The ${NAMES[space]} does not answer, or does not run here.`);
+      reject(response, 503, `The ${NAMES[space]} does not answer, or does not run here.`);
       return true;
     }
-    void this.#judge(request.socket, (isRefused) => {
+    void this.#judge(request.socket, (isRejected) => {
       if (response.destroyed) return;
-      if (isRefused) return refuse(response, 403, REFUSAL);
+      if (isRejected) return reject(response, 403, REJECTION);
       request.url = url;
       dropHopByHop(request, FRAMING);
       this.#proxy.web(request, response, { target }).catch((error: unknown) => {
         this.#log.debug({ err: error, space }, "a request of the console failed");
         if (response.headersSent) response.destroy();
-        else refuse(response, 502, `The ${NAMES[space]} could not be reached.`);
+        else reject(response, 502, `The ${NAMES[space]} could not be reached.`);
       });
     });
     return true;
@@ -72,10 +72,10 @@ export class SpaceProxy {
     const { target, url } = this.#find(request) ?? {};
     if (!target) return false;
     socket.on("error", () => socket.destroy());
-    void this.#judge(request.socket, (isRefused) => {
-      if (isRefused) return refuseUpgrade(socket, 403, REFUSAL);
+    void this.#judge(request.socket, (isRejected) => {
+      if (isRejected) return rejectUpgrade(socket, 403, REJECTION);
       if (socket.destroyed) return;
-      // the server behind authenticates the connection, and ends it when it is refused
+      // the server behind authenticates the connection, and ends it when it is rejected
       markKnown(socket);
       request.url = url;
       dropHopByHop(request, OF_AN_UPGRADE);
@@ -85,9 +85,9 @@ export class SpaceProxy {
   }
 
   /** Calls `next` synchronously when the result is known. */
-  #judge(socket: Socket, next: (isRefused: boolean) => void): Promise<void> | void {
-    const isRefused = this.#requiresKey?.(socket) ?? false;
-    return typeof isRefused === "boolean" ? next(isRefused) : isRefused.then(next);
+  #judge(socket: Socket, next: (isRejected: boolean) => void): Promise<void> | void {
+    const isRejected = this.#requiresKey?.(socket) ?? false;
+    return typeof isRejected === "boolean" ? next(isRejected) : isRejected.then(next);
   }
 
   close(): void {
@@ -116,13 +116,13 @@ function dropHopByHop({ headers }: IncomingMessage, kept: ReadonlySet<string>): 
   for (const name of HOP_BY_HOP) if (!kept.has(name)) delete headers[name];
 }
 
-const REFUSAL =
+const REJECTION =
   "Deployments may not use a console that asks for no key, and neither may a program that closed its connection before " +
   "its user was found. Set HEDDLE_AUTH=required.";
 
 const NAMES: Record<Space, string> = { agent: "agent server", trace: "trace platform", control: "control plane" };
 
-function refuse(response: ServerResponse, status: number, detail: string): void {
+function reject(response: ServerResponse, status: number, detail: string): void {
   response.writeHead(status, { "content-type": "application/json", ...(status === 503 && { "retry-after": "1" }) });
   response.end(JSON.stringify({ detail }));
 }

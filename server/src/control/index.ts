@@ -14,7 +14,7 @@ import { systemRoutes } from "./system/routes.ts";
 import { uploadRoutes } from "./uploads/routes.ts";
 import { webhookRoutes } from "./git-webhooks/routes.ts";
 
-/** Endpoints of a gateway apart: health and metrics. */
+/** Endpoints of a standalone gateway: health and metrics. */
 export const gatewayOnlyRoutes = (deps: { health: Health; metrics: Metrics }): Route[] => gatewayRoutes(deps);
 
 /** All endpoints of the control plane. System routes come last, because their document describes the others. */

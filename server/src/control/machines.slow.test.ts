@@ -8,7 +8,7 @@ import { atEnd } from "../../test/at-end.ts";
 import { testControlPlane, testDataDirectory } from "../../test/control-plane.ts";
 import { testDatabase } from "../../test/db.ts";
 import { createArchive, createDeployment, deployArchive, graphProject, untilStatus } from "../../test/deploy.ts";
-import { processLives } from "../base/db/process-identity.ts";
+import { isProcessAlive } from "../base/db/process-identity.ts";
 
 test("a leader on another machine starts the instances there, and their machine stops the earlier ones", async () => {
   const db = await testDatabase();
@@ -25,9 +25,9 @@ test("a leader on another machine starts the instances there, and their machine 
   const live = () => db.sql<{ pid: number; started: string; place: string; state: string }[]>`
     select pid, started, place, state from instances where state <> 'ended'`;
   const [before] = await live();
-  atEnd(() => processLives(before!) && process.kill(-before!.pid, "SIGKILL"));
+  atEnd(() => isProcessAlive(before!) && process.kill(-before!.pid, "SIGKILL"));
   await first.stop();
-  expect(processLives(before!)).toBe(true);
+  expect(isProcessAlive(before!)).toBe(true);
 
   mkdirSync(join(dataDir, "control"), { recursive: true });
   for (const shared of ["secrets.keys", "control/builds"])
@@ -38,10 +38,10 @@ test("a leader on another machine starts the instances there, and their machine 
   expect(others).toEqual([]);
   expect(after!.place).not.toBe(before!.place);
   // only a control plane on its machine can stop it
-  expect(processLives(before!)).toBe(true);
+  expect(isProcessAlive(before!)).toBe(true);
 
   const again = await testControlPlane(env, options);
-  await vi.waitUntil(() => !processLives(before!), { timeout: 60_000 });
+  await vi.waitUntil(() => !isProcessAlive(before!), { timeout: 60_000 });
   expect(await live()).toEqual([after]);
   expect(again.control.deps.lead.term).toBeNull();
   const response = await fetch(`${again.url}/d/moved/runs/wait`, {
@@ -52,5 +52,5 @@ test("a leader on another machine starts the instances there, and their machine 
   expect(await response.json()).toMatchObject({ word: "moved" });
   await again.stop();
   await second.stop();
-  expect(processLives(after!)).toBe(false);
+  expect(isProcessAlive(after!)).toBe(false);
 }, 180_000);

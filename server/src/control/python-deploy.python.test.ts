@@ -70,8 +70,8 @@ test("Python and JavaScript graphs are built, served, replaced, kept when a buil
   expect((await run("echo"))["word"]).toBe("first");
   const { thread_id: thread } = await send("/threads", {});
   await send(`/threads/${thread}/runs/wait`, { assistant_id: "agent", input: {} });
-  const refused = await post(`/threads/${thread}/runs`, { assistant_id: "echo", input: {} });
-  expect(`${refused.status} ${await refused.text()}`).toMatch(
+  const rejected = await post(`/threads/${thread}/runs`, { assistant_id: "echo", input: {} });
+  expect(`${rejected.status} ${await rejected.text()}`).toMatch(
     /^422 .*was written by a Python graph "agent", and a JavaScript graph cannot continue it/,
   );
   expect((await send(`/threads/${thread}/runs/wait`, { assistant_id: "agent", input: {} }))["word"]).toBe("first");

@@ -46,13 +46,13 @@ test("requests are balanced over the replicas, and their memory and CPU use is r
   ]);
   const servers = new Set<unknown>();
   await vi.waitUntil(async () => servers.add((await ask()).server).size === 2, { timeout: 30_000, interval: 10 });
-  const figures = async () => {
+  const metrics = async () => {
     const { json } = await call("GET", `/v2/deployments/${id}/instances`);
     return json.resources as { memory_bytes: number; cpu_percent: number | null }[];
   };
-  expect((await figures()).map((figure) => figure.memory_bytes > 1e7)).toEqual([true, true]);
+  expect((await metrics()).map((metric) => metric.memory_bytes > 1e7)).toEqual([true, true]);
   await Promise.all(Array.from({ length: 20 }, ask));
-  const later = await figures();
+  const later = await metrics();
   expect(later.every((usage) => usage.cpu_percent !== null && usage.cpu_percent >= 0)).toBe(true);
   expect(later.some((usage) => usage.cpu_percent! > 0)).toBe(true);
 }, 90_000);

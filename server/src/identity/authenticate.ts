@@ -37,7 +37,7 @@ export interface AuthenticatorOptions {
   cache: IdentityCache;
   lastUsed: LastUsed;
   sessions: SessionSource;
-  /** Principal of callers without credentials; null where they are refused. */
+  /** Principal of callers without credentials; null where they are rejected. */
   local: () => Principal | null;
   /** Whether the program at the other end needs a key despite `local`; absent where no program does. */
   requiresKey?: PeerCheck | undefined;
@@ -60,8 +60,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     if (!presented) return localFor(credentials, named);
     const { text } = presented;
     const isKey = looksLikeKey(text);
-    if (!isKey && !looksLikeSessionToken(text)) return refuseOrLocal(credentials, named);
-    if (presented.isCookie) sessions.refuseForgery(method, headers);
+    if (!isKey && !looksLikeSessionToken(text)) return rejectOrLocal(credentials, named);
+    if (presented.isCookie) sessions.rejectForgery(method, headers);
 
     const hash = hashKey(text);
     const workspaceId = named ?? onlyWorkspace;
@@ -78,7 +78,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     credentials: Credentials,
     named: string | undefined,
   ): Principal | Promise<Principal> {
-    if (verdict === "unknown") return refuseOrLocal(credentials, named);
+    if (verdict === "unknown") return rejectOrLocal(credentials, named);
     if (verdict === "revoked") throw unauthorized("this key is no longer valid");
     if (verdict.expiresAt <= Date.now()) throw forbidden("Forbidden: this key has expired.");
     const principal = chosen(verdict, credentials.needsWorkspace !== false);
@@ -98,7 +98,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return principal;
   }
 
-  function refuseOrLocal(credentials: Credentials, named: string | undefined): Principal | Promise<Principal> {
+  function rejectOrLocal(credentials: Credentials, named: string | undefined): Principal | Promise<Principal> {
     if (!local()) throw unauthorized("this key is not valid");
     return localFor(credentials, named);
   }
@@ -107,11 +107,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   function localFor({ socket }: Credentials, named: string | undefined): Principal | Promise<Principal> {
     const principal = local();
     if (!principal) throw unauthorized("send a key in the header x-api-key");
-    const isRefused = socket !== undefined && options.requiresKey?.(socket);
-    if (isRefused === true) throw needsKeyHere();
-    if (!isRefused) return named === undefined ? principal : localIn(principal, named);
-    return isRefused.then((refused) => {
-      if (refused) throw needsKeyHere();
+    const isRejected = socket !== undefined && options.requiresKey?.(socket);
+    if (isRejected === true) throw needsKeyHere();
+    if (!isRejected) return named === undefined ? principal : localIn(principal, named);
+    return isRejected.then((rejected) => {
+      if (rejected) throw needsKeyHere();
       return named === undefined ? principal : localIn(principal, named);
     });
   }

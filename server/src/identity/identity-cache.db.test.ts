@@ -63,7 +63,7 @@ function deafServer(): { server: Authenticator; statements: () => number; sql: S
     sql,
     cache,
     lastUsed: new LastUsed(sql, log),
-    sessions: { readBrowserSession: () => undefined, refuseForgery: () => {}, find: () => Promise.resolve(undefined) },
+    sessions: { readBrowserSession: () => undefined, rejectForgery: () => {}, find: () => Promise.resolve(undefined) },
     local: () => null,
     onlyWorkspace: null,
   });
@@ -138,7 +138,7 @@ test("a cached key needs no statement, and unknown keys are batched and cached",
   // the version is refreshed at intervals
   expect(statements() - before).toBeLessThanOrEqual(1 + elapsed / 350);
 
-  // text that cannot be one of our keys is refused without a query
+  // text that cannot be one of our keys is rejected without a query
   before = statements();
   const garbage = Array.from(
     { length: 500 },

@@ -9,7 +9,7 @@
  *   This also covers a listening connection that died unnoticed.
  * - Without a database nothing can be confirmed, and requests fail with 503 instead of using stale entries.
  *
- * Known and refused credentials are kept in separate maps, so that a flood of made-up keys evicts only its own kind.
+ * Known and rejected credentials are kept in separate maps, so that a flood of made-up keys evicts only its own kind.
  */
 import type { Sql } from "../base/db/connect.ts";
 import type { Log } from "../base/log.ts";
@@ -61,7 +61,7 @@ export class IdentityCache {
   /** Called on every announcement. */
   readonly #onChange: () => void;
   readonly #known = new Generations<Grant>(CAPACITY);
-  readonly #refused = new Generations<"unknown" | "revoked">(CAPACITY);
+  readonly #rejected = new Generations<"unknown" | "revoked">(CAPACITY);
   readonly #loading = new Map<string, Promise<Verdict>>();
   #confirming: Promise<void> | undefined;
   #version: string | undefined;
@@ -111,7 +111,7 @@ export class IdentityCache {
   forget(): void {
     this.#era += 1;
     this.#known.clear();
-    this.#refused.clear();
+    this.#rejected.clear();
     // later callers must not share the result of a lookup that began before the change
     this.#loading.clear();
   }
@@ -130,7 +130,7 @@ export class IdentityCache {
     // after a concurrent change the result answers this request but is not cached
     if (era === this.#era) {
       this.#see(version, startedAt);
-      if (typeof verdict === "string") this.#refused.set(key, verdict);
+      if (typeof verdict === "string") this.#rejected.set(key, verdict);
       else this.#known.set(key, verdict);
     }
     return verdict;
@@ -138,7 +138,7 @@ export class IdentityCache {
 
   #peek(key: string): Verdict | undefined {
     const grant = this.#known.get(key);
-    if (!grant) return this.#refused.get(key);
+    if (!grant) return this.#rejected.get(key);
     return grant.askAgainAt === undefined || grant.askAgainAt > performance.now() ? grant : undefined;
   }
 

@@ -199,7 +199,7 @@ async function openRemoteIdentity(options: IdentityOptions, url: string): Promis
 /** Session source of servers where people do not sign in. */
 const NO_SESSIONS: SessionSource = {
   readBrowserSession: () => undefined,
-  refuseForgery: () => {},
+  rejectForgery: () => {},
   find: () => Promise.resolve(undefined),
 };
 

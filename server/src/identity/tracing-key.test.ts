@@ -7,13 +7,13 @@ import { withTracingKey, workspaceTracingKey } from "./tracing-key.ts";
 
 const KEY = "a-key-of-some-length";
 const scope = { organizationId: "o", workspaceId: "w", plan: "enterprise" } as const;
-const refusing = {
+const rejecting = {
   authenticate(): Principal {
     throw unauthorized("somebody else decides");
   },
 };
 const ask = (headers: Record<string, string>) =>
-  withTracingKey(refusing, KEY, scope).authenticate({
+  withTracingKey(rejecting, KEY, scope).authenticate({
     headers: new Headers(headers),
     method: "POST",
     ip: "127.0.0.1",
@@ -43,7 +43,7 @@ const find = (workspaceId: string) =>
     workspaceId === OTHER ? { organizationId: "o2", workspaceId, plan: "developer" as const } : undefined,
   );
 const askWith = async (key: string) =>
-  withTracingKey(refusing, KEY, scope, find).authenticate({
+  withTracingKey(rejecting, KEY, scope, find).authenticate({
     headers: new Headers({ "x-api-key": key }),
     method: "POST",
     ip: "127.0.0.1",

@@ -24,7 +24,7 @@ import {
 
 const POLL_MS = 50;
 
-/** Opens a gateway apart from the control plane: it forwards requests to deployments, and has nothing of its own. */
+/** Opens a standalone gateway: it forwards requests to deployments, and stores nothing. */
 export async function openGatewayServer(
   settings: ServerSettings,
   env: Environment,

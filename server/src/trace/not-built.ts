@@ -23,7 +23,7 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
   ],
   [
     /^\/(charts|org-charts)(\/|$)|^\/sessions\/[^/]+\/(dashboard|views|insights|issues|agent-versions)(\/|$)|^\/orgs\/current\/dashboard$/,
-    "Heddle stores no charts. Get their figures by POST /api/v1/runs/stats and /api/v1/runs/stats/timeline; the " +
+    "Heddle stores no charts. Get their statistics by POST /api/v1/runs/stats and /api/v1/runs/stats/timeline; the " +
       "console shows them on a project's page.",
   ],
   [/^\/alerts(\/|$)/, "Heddle sends no alerts on traces. Alert on GET /metrics, or poll POST /api/v1/runs/stats."],

@@ -101,7 +101,7 @@ function checkRun(world: World, done: string[], run: RunRow, index: Index, found
     );
 }
 
-/** Checks that an acknowledged state update appears once, and a refused one not at all. */
+/** Checks that an acknowledged state update appears once, and a rejected one not at all. */
 function checkUpdates(world: World, thread: string, done: string[], runs: RunRow[], found: Found): number {
   const updates = world.operations.filter((op) => op.name === "state.update" && op.thread === thread);
   for (const { token, outcome, invoked } of updates) {

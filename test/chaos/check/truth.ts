@@ -4,10 +4,10 @@ import type { FaultEvent, HealthSample, Verdict, Violation, World } from "./worl
 const NOTICE_MS = 5000;
 
 /** Faults that affect all of Postgres: no server can serve requests. */
-const AWAY = new Set(["freeze-postgres", "kill-postgres", "postgres-disk-full"]);
+const UNAVAILABLE = new Set(["freeze-postgres", "kill-postgres", "postgres-disk-full"]);
 
 /**
- * Law 7: readiness fails while the database is away and succeeds in calm times; no request gets a bare 500; servers
+ * Law 7: readiness fails while the database is unavailable and succeeds in calm times; no request gets a bare 500; servers
  * never exit by themselves. Without a readiness endpoint (404) that part is counted as skipped.
  */
 export function checkTruth(world: World): Verdict {
@@ -25,7 +25,7 @@ export function checkTruth(world: World): Verdict {
         t: op.ended,
       });
 
-  const away = world.faults.filter(({ kind, end }) => AWAY.has(kind) && end !== undefined);
+  const unreachable = world.faults.filter(({ kind, end }) => UNAVAILABLE.has(kind) && end !== undefined);
   for (const sample of world.health) {
     if (sample.endpoint === "/ready" && sample.status === 404) {
       checked.withoutReadiness++;
@@ -36,7 +36,7 @@ export function checkTruth(world: World): Verdict {
       checked.calmSamples++;
       if (sample.status !== 200) violations.push(lie(sample, "and everything had been well"));
     }
-    const fault = away.find((event) => isWithin(sample, event));
+    const fault = unreachable.find((event) => isWithin(sample, event));
     if (fault && sample.endpoint === "/ready") {
       checked.awaySamples++;
       if (sample.status === 200)

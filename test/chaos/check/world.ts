@@ -30,7 +30,7 @@ export interface Operation {
   name: OperationName;
   invoked: number;
   ended?: number;
-  /** `fail`: refused without effect. `unknown`: no answer, so it may have taken effect. */
+  /** `fail`: rejected without effect. `unknown`: no answer, so it may have taken effect. */
   outcome: "open" | "ok" | "fail" | "unknown";
   server?: string;
   thread?: string;

@@ -64,7 +64,7 @@ export class Session {
   token = (): string => randomUUID().slice(0, 13);
 
   /**
-   * Sends one request and records its outcome: `fail` when the server refused it, `unknown` when there was no answer or
+   * Sends one request and records its outcome: `fail` when the server rejected it, `unknown` when there was no answer or
    * one that promises nothing (5xx). The result is undefined then.
    */
   async operation<T>(
@@ -81,14 +81,14 @@ export class Session {
       return { operation, result };
     } catch (error) {
       const { status } = error as { status?: number };
-      const isRefused = status !== undefined && status >= 400 && status < 500;
+      const isRejected = status !== undefined && status >= 400 && status < 500;
       const message = (error as Error).message.slice(0, 300);
       this.history.complete(operation, {
-        outcome: isRefused ? "fail" : "unknown",
+        outcome: isRejected ? "fail" : "unknown",
         error: message,
         ...(status !== undefined && { status }),
       });
-      if (!isRefused) await sleep(200);
+      if (!isRejected) await sleep(200);
       return { operation };
     }
   }

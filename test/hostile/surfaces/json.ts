@@ -71,7 +71,7 @@ export const json: Surface<HttpInput> = {
   run: runHttp,
 };
 
-/** Other content types have surfaces of their own. */
+/** Other content types have their own surfaces. */
 const readsJson = (method: string, path: string, { requestBody }: Operation): boolean =>
   !requestBody || "application/json" in requestBody.content || `${method} ${path}` in UNDECLARED_BODIES;
 

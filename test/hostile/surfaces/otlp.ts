@@ -334,7 +334,7 @@ function runGrpc({ caller, path, headers, messages: sent, raw }: GrpcInput, { wo
       resolve({ label: `grpc ${label}`, problem });
     };
     const patience = setTimeout(() => finish("silent"), GRPC_MS);
-    session.on("error", () => finish("refused"));
+    session.on("error", () => finish("rejected"));
     const stream = session.request({
       ":method": "POST",
       ":path": path,

@@ -45,11 +45,11 @@ export const reports: Surface<HttpInput> = {
 function plausible({ listener: { own, foreign } }: World): fc.Arbitrary<unknown> {
   const one = (name: keyof typeof own) =>
     fc.oneof({ weight: 3, arbitrary: fc.constant(own[name]) }, { weight: 2, arbitrary: fc.constant(foreign[name]) });
-  // one refused value refuses the whole report
-  const mostly = <T>(accepted: T[], refused: T[]) =>
+  // one rejected value rejects the whole report
+  const mostly = <T>(accepted: T[], rejected: T[]) =>
     fc.oneof(
       { weight: 30, arbitrary: fc.constantFrom(...accepted) },
-      { weight: 1, arbitrary: fc.constantFrom(...refused) },
+      { weight: 1, arbitrary: fc.constantFrom(...rejected) },
     );
   const count = mostly([0, 1, 5], [2 ** 31, 2 ** 53 - 1, -1]);
   const generation = mostly([0, 1, 5, 6, 2 ** 52], [2 ** 53 - 1, -1]);

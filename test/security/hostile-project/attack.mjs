@@ -105,7 +105,7 @@ export async function attack(targets) {
       await attempt(targets);
       succeeded.push(name);
     } catch {
-      // refused, as expected
+      // rejected, as expected
     }
   }
   return succeeded;

@@ -140,7 +140,7 @@ function RunPicker({ label, onChoose, like }: Pick<SideProps, "label" | "onChoos
 }
 
 function Comparison({ a, b }: { a: Run; b: Run }) {
-  const figures: [string, (run: Run) => number | null | undefined, (value: number | null) => string][] = [
+  const statistics: [string, (run: Run) => number | null | undefined, (value: number | null) => string][] = [
     ["Latency", runLatency, duration],
     ["First token", timeToFirstToken, duration],
     ["Tokens", (run) => run.total_tokens, count],
@@ -167,7 +167,7 @@ function Comparison({ a, b }: { a: Run; b: Run }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {figures.map(([name, read, print]) => {
+          {statistics.map(([name, read, print]) => {
             const [left, right] = [read(a) ?? null, read(b) ?? null];
             return (
               <Table.Tr key={name}>

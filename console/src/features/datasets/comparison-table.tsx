@@ -8,7 +8,7 @@ import { duration } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { describeFeedback, type FeedbackFigures, runLatency } from "../runs/run-record.ts";
+import { describeFeedback, type FeedbackStatistics, runLatency } from "../runs/run-record.ts";
 import { StatusDot } from "../runs/status-dot.tsx";
 import { comparisonQuery, type ExampleWithRuns, experimentsQuery } from "./queries.ts";
 import { formatDelta, formatScore, readScores, sumRegressions } from "./scores.ts";
@@ -148,7 +148,9 @@ interface ScoresProps {
 function Scores({ stats, baseline, label }: ScoresProps) {
   const scores = [...readScores(stats)];
   const before = readScores(baseline);
-  const others = Object.entries((stats ?? {}) as Record<string, FeedbackFigures>).filter(([, { avg }]) => avg == null);
+  const others = Object.entries((stats ?? {}) as Record<string, FeedbackStatistics>).filter(
+    ([, { avg }]) => avg == null,
+  );
   return (
     <Group gap="2px 10px" component="ul" aria-label={label} p={0} m={0} style={{ listStyle: "none" }}>
       {scores.map(([key, score]) => {
@@ -166,9 +168,9 @@ function Scores({ stats, baseline, label }: ScoresProps) {
           </Text>
         );
       })}
-      {others.map(([key, figures]) => (
+      {others.map(([key, statistics]) => (
         <Text key={key} size="xs" component="li" fw={400}>
-          {describeFeedback(key, figures)}
+          {describeFeedback(key, statistics)}
         </Text>
       ))}
     </Group>

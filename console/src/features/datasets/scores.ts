@@ -1,9 +1,9 @@
 /** Scores of experiments against a baseline, the first of them. More is better, as in evaluators of the SDKs. */
-import type { FeedbackFigures } from "../runs/run-record.ts";
+import type { FeedbackStatistics } from "../runs/run-record.ts";
 
 /** Returns the average by feedback key, of keys with numbers. */
 export function readScores(stats: unknown): Map<string, number> {
-  const entries = Object.entries((stats ?? {}) as Record<string, FeedbackFigures>);
+  const entries = Object.entries((stats ?? {}) as Record<string, FeedbackStatistics>);
   return new Map(entries.flatMap(([key, { avg }]) => (typeof avg === "number" ? [[key, avg] as const] : [])));
 }
 

@@ -24,7 +24,7 @@ export function Instances({ deploymentId }: { deploymentId: string }) {
   }
   const live = instances.filter(({ state }) => state !== "ended");
   const memory = live.reduce((total, { memory_bytes: memoryBytes }) => total + (memoryBytes ?? 0), 0);
-  // a pod without figures is not a pod without memory
+  // a pod without metrics is not a pod without memory
   const unmeasured = live.find(({ usage_message: message }) => message !== null)?.usage_message;
   const total = unmeasured === undefined ? `, ${bytes(memory)} memory in total` : "";
   return (

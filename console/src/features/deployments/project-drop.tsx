@@ -16,7 +16,7 @@ interface ProjectDropProps {
   onChange: (project: PackedProject | null) => void;
 }
 
-/** Field for a graph project: its folder, packed here, or a .tar.gz of it, by choosing or dropping. */
+/** Field for a graph project: its folder, compressed here, or a .tar.gz of it, by choosing or dropping. */
 export function ProjectDrop({ value, onChange }: ProjectDropProps) {
   const [isOver, setOver] = useState(false);
   const [isPacking, setPacking] = useState(false);
@@ -131,5 +131,5 @@ async function packFiles(name: string, files: PackedFile[]): Promise<PackedProje
     throw new Error(`${name} has no langgraph.json. Select the folder of a LangGraph project.`);
   }
   const archive = await packProject(files);
-  return { archive, label: `${name}: ${count(files.length)} files, ${bytes(archive.size)} packed` };
+  return { archive, label: `${name}: ${count(files.length)} files, ${bytes(archive.size)} compressed` };
 }

@@ -4,11 +4,11 @@ import { useQuery } from "@tanstack/react-query";
 import { type AgentServer, interruptedCountQuery } from "../../app/queries.ts";
 import { count } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
-import { queueFiguresQuery } from "./queries.ts";
+import { queueStatisticsQuery } from "./queries.ts";
 
 /** State of one server: active and pending runs, and threads that wait for a human. */
 export function AgentCard({ server: { id: server, name } }: { server: AgentServer }) {
-  const { data: queue, error } = useQuery(queueFiguresQuery(server));
+  const { data: queue, error } = useQuery(queueStatisticsQuery(server));
   const { data: waiting } = useQuery(interruptedCountQuery(server));
   const params = { server };
   return (
@@ -27,9 +27,9 @@ export function AgentCard({ server: { id: server, name } }: { server: AgentServe
         </Text>
       ) : (
         <SimpleGrid cols={3} spacing="xs">
-          <Figure label="Running" value={queue?.counts.running} />
-          <Figure label="Waiting" value={queue?.counts.pending} />
-          <Figure label="Needs review" value={waiting} />
+          <Statistic label="Running" value={queue?.counts.running} />
+          <Statistic label="Waiting" value={queue?.counts.pending} />
+          <Statistic label="Needs review" value={waiting} />
         </SimpleGrid>
       )}
       <Group gap="md" mt="sm">
@@ -50,7 +50,7 @@ export function AgentCard({ server: { id: server, name } }: { server: AgentServe
   );
 }
 
-const Figure = ({ label, value }: { label: string; value: number | undefined }) => (
+const Statistic = ({ label, value }: { label: string; value: number | undefined }) => (
   <div>
     <Text size="xs" c="dimmed">
       {label}

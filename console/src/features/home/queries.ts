@@ -1,4 +1,4 @@
-/** Figures for the home page; those of traces cover the last 24 hours. */
+/** Statistics for the home page; those of traces cover the last 24 hours. */
 import { queryOptions } from "@tanstack/react-query";
 
 import { agentApi, controlApi, data, traceApi } from "../../api/clients.ts";
@@ -32,7 +32,7 @@ export const recentProjectsQuery = queryOptions({
   refetchInterval: 10_000,
 });
 
-/** Query for figures by hour, oldest first. */
+/** Query for statistics by hour, oldest first. */
 export const hoursQuery = (projectId: string) =>
   queryOptions({
     queryKey: ["projects", "hours", projectId],
@@ -79,9 +79,9 @@ export const failuresQuery = (projectIds: string[]) =>
   });
 
 /** Query for a server's numbers of active and pending runs. */
-export const queueFiguresQuery = (server: string) =>
+export const queueStatisticsQuery = (server: string) =>
   queryOptions({
-    queryKey: ["queue", server, "figures"],
+    queryKey: ["queue", server, "statistics"],
     queryFn: ({ signal }) => data(agentApi(server).GET("/queue", { params: { query: { limit: "1" } }, signal })),
     refetchInterval: 5_000,
   });

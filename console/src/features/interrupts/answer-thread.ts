@@ -29,7 +29,7 @@ export async function copyCheckpoint(server: string, threadId: string): Promise<
 const FOLLOW_MS = 3000;
 
 /**
- * Follows a run for its first seconds, in which a graph refuses an answer that it does not understand.
+ * Follows a run for its first seconds, in which a graph rejects an answer that it does not understand.
  * @returns the message of the run's error; null while there is none
  */
 export async function earlyFailure(server: string, threadId: string, runId: string): Promise<string | null> {

@@ -13,15 +13,15 @@ const seconds = (value: number) => duration(value * 1000);
 const secondTicks = (values: readonly number[]) => durationTicks(values.map((value) => value * 1000));
 const formatInteger = (value: number) => (Number.isInteger(value) ? compact(value) : "");
 
-/** For all runs several figures, for groups only the first. */
+/** For all runs several statistics, for groups only the first. */
 const metricOrGroups =
   (
     group: Group | undefined,
-    figures: { label: string; value: (point: Point) => number | null | undefined }[],
+    statistics: { label: string; value: (point: Point) => number | null | undefined }[],
     empty: number | null = null,
   ) =>
   (timeline: TimelineInRange) =>
-    group ? groupSeries(timeline, figures[0]!.value, empty) : metricSeries(timeline, figures, empty);
+    group ? groupSeries(timeline, statistics[0]!.value, empty) : metricSeries(timeline, statistics, empty);
 
 const LATENCY = [
   { label: "P50", value: (point: Point) => point.latency_p50 },

@@ -19,7 +19,7 @@ export interface TimelineInRange extends Timeline {
 }
 
 /**
- * Query for figures of a project's runs over the range, which advances with the clock if it ends now.
+ * Query for statistics of a project's runs over the range, which advances with the clock if it ends now.
  * @param isBefore reads the preceding period of the same length instead
  */
 export const timelineQuery = (projectId: string, range: TimeRange, selection: TimelineSelection, isBefore = false) =>

@@ -1,34 +1,37 @@
 import type { ChartSeries } from "../../ui/chart-props.ts";
 import type { Point, TimelineInRange } from "./queries.ts";
 
-type Figure = (point: Point) => number | null | undefined;
+type Statistic = (point: Point) => number | null | undefined;
 
-/** Returns a point's figure at each moment of the timeline; `empty` where no run started. */
+/** Returns a point's statistic at each moment of the timeline; `empty` where no run started. */
 export function seriesValues(
   { times }: Pick<TimelineInRange, "times">,
   points: readonly { start: string }[],
-  figure: (point: never) => number | null | undefined,
+  statistic: (point: never) => number | null | undefined,
   empty: number | null,
 ): (number | null)[] {
   const byTime = new Map(points.map((point) => [Date.parse(point.start) / 1000, point]));
   return times.map((time) => {
     const point = byTime.get(time);
-    return point === undefined ? empty : (figure(point as never) ?? empty);
+    return point === undefined ? empty : (statistic(point as never) ?? empty);
   });
 }
 
-/** Returns several figures of all runs, each as a series. */
+/** Returns several statistics of all runs, each as a series. */
 export function metricSeries(
   timeline: TimelineInRange,
-  figures: { label: string; value: Figure }[],
+  statistics: { label: string; value: Statistic }[],
   empty: number | null = null,
 ): ChartSeries[] {
   const points = timeline.series[0]?.points ?? [];
-  return figures.map(({ label, value }) => ({ label, values: seriesValues(timeline, points, value as never, empty) }));
+  return statistics.map(({ label, value }) => ({
+    label,
+    values: seriesValues(timeline, points, value as never, empty),
+  }));
 }
 
-/** Returns one figure of each group, each as a series. */
-export const groupSeries = (timeline: TimelineInRange, value: Figure, empty: number | null = null): ChartSeries[] =>
+/** Returns one statistic of each group, each as a series. */
+export const groupSeries = (timeline: TimelineInRange, value: Statistic, empty: number | null = null): ChartSeries[] =>
   timeline.series.map(({ group, points }) => ({
     label: group === "" ? "(none)" : group,
     values: seriesValues(timeline, points, value as never, empty),

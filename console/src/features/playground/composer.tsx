@@ -37,7 +37,7 @@ interface ComposerProps {
 
 const STRATEGIES = [
   { value: "enqueue", label: "Enqueue: run after the current run" },
-  { value: "reject", label: "Reject: refuse input during a run" },
+  { value: "reject", label: "Reject: reject input during a run" },
   { value: "interrupt", label: "Interrupt: stop the run, keep its steps" },
   { value: "rollback", label: "Roll back: stop the run, delete its steps" },
 ];

@@ -20,7 +20,7 @@ interface ConversationProps {
   /** Absent where the message's original state is not among the fetched ones. */
   canRedo?: (message: Message, index: number) => boolean;
   /** Duration, cost and feedback of a reply. */
-  renderFigures?: (message: Message, index: number) => ReactNode;
+  renderStatistics?: (message: Message, index: number) => ReactNode;
   onEdit?: (message: Message, index: number, text: string) => void;
   onRerun?: (message: Message, index: number) => void;
   isRunning: boolean;
@@ -35,7 +35,7 @@ export function Conversation({ messages, isRunning, children, ...can }: Conversa
     const canRedo = !isRunning && can.canRedo?.(message, index) === true;
     return (
       <>
-        {message.role === "assistant" && !isRunning && can.renderFigures?.(message, index)}
+        {message.role === "assistant" && !isRunning && can.renderStatistics?.(message, index)}
         {alternatives && <BranchSwitch {...alternatives} onBranch={can.onBranch} />}
         {canRedo && message.role === "user" && can.onEdit && (
           <Tool label="Edit and resend" onClick={() => setEdited({ index, text: messageText(message) })}>

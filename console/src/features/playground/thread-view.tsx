@@ -13,7 +13,7 @@ import { HISTORY_LIMIT, type State } from "../threads/queries.ts";
 import { humanMessage } from "./compose-input.ts";
 import { Conversation } from "./conversation.tsx";
 import classes from "./playground.module.css";
-import { useReplyFigures } from "./reply-figures.tsx";
+import { useReplyStatistics } from "./reply-statistics.tsx";
 import type { RunControls, Send } from "./use-run.ts";
 
 interface ThreadViewProps {
@@ -53,7 +53,7 @@ export function ThreadView({
     const isCut = states.length >= HISTORY_LIMIT && first === states.at(-1);
     return isCut ? null : (first?.parent_checkpoint ?? null);
   };
-  const renderFigures = useReplyFigures(run, messages);
+  const renderStatistics = useReplyStatistics(run, messages);
   const getAlternatives = (message: Message, index: number) => {
     const { branch, branchOptions } = stream.getMessagesMetadata(message.raw as never, index) ?? {};
     return branch && branchOptions && branchOptions.length > 1 ? { now: branch, all: branchOptions } : null;
@@ -143,7 +143,7 @@ export function ThreadView({
       isRunning={isRunning}
       {...(!isViewing && {
         getAlternatives,
-        renderFigures,
+        renderStatistics,
         onBranch: stream.setBranch,
         canRedo: (message: Message, index: number) => findOrigin(message, index) !== null,
         onEdit: (message: Message, index: number, text: string) => {

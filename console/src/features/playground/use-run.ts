@@ -88,8 +88,8 @@ export function useRun({
     },
     onError(error) {
       const { runId, hasFailed } = watcher;
-      const wasRefused = typeof (error as { status?: unknown }).status === "number";
-      if (!hasFailed && !wasRefused && runId !== null) return setLost({ runId, at: Date.now() });
+      const wasRejected = typeof (error as { status?: unknown }).status === "number";
+      if (!hasFailed && !wasRejected && runId !== null) return setLost({ runId, at: Date.now() });
       setLost(null);
       if (runId !== null && hasFailed) watcher.ended.add(runId);
       watcher.rest();

@@ -102,7 +102,7 @@ export function Workbench(props: WorkbenchProps) {
     .filter((candidate) => candidate.status === "pending" && candidate.run_id !== watch.runId)
     .toReversed();
   const nodes = (drawing.data?.nodes ?? []).map(({ id }) => String(id)).filter((id) => !/^__(start|end)__$/.test(id));
-  // after a refused answer the thread's status is "error", and its question is still open
+  // after a rejected answer the thread's status is "error", and its question is still open
   const isOpen = (stream.interrupts as { value?: unknown }[]).some(({ value }) => value !== undefined);
   const isWaiting = !isRunning && (run.thread?.status === "interrupted" || (run.thread?.status === "error" && isOpen));
   const nodeStates = new Map(watch.nodes);

@@ -35,7 +35,7 @@ export function QueuePage() {
     <Page title="Queue">
       {queue ? (
         <Stack gap="lg">
-          <Figures queue={queue} />
+          <Metrics queue={queue} />
           <QueuePicture queue={queue} server={server} />
           <Servers queue={queue} />
           <Waiting queue={queue} server={server} />
@@ -48,21 +48,21 @@ export function QueuePage() {
   );
 }
 
-function Figures({ queue }: { queue: Queue }) {
+function Metrics({ queue }: { queue: Queue }) {
   const now = useNow();
   const oldest = queue.oldest_pending_at === null ? null : Math.max(0, now - Date.parse(queue.oldest_pending_at));
   const alive = queue.servers.filter(({ is_alive }) => is_alive).length;
   return (
     <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm">
-      <Figure label="Waiting" value={count(queue.counts.pending)} />
-      <Figure label="Running" value={count(queue.counts.running)} />
-      <Figure label="Longest wait" value={oldest === null ? "–" : duration(oldest)} />
-      <Figure label="Healthy servers" value={`${alive} of ${queue.servers.length}`} />
+      <Metric label="Waiting" value={count(queue.counts.pending)} />
+      <Metric label="Running" value={count(queue.counts.running)} />
+      <Metric label="Longest wait" value={oldest === null ? "–" : duration(oldest)} />
+      <Metric label="Healthy servers" value={`${alive} of ${queue.servers.length}`} />
     </SimpleGrid>
   );
 }
 
-function Figure({ label, value }: { label: string; value: string }) {
+function Metric({ label, value }: { label: string; value: string }) {
   return (
     <Paper withBorder p="sm">
       <Text size="xs" c="dimmed">

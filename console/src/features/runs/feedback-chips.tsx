@@ -1,27 +1,27 @@
 import { Badge, Group } from "@mantine/core";
 
-import { describeFeedback, type FeedbackFigures } from "./run-record.ts";
+import { describeFeedback, type FeedbackStatistics } from "./run-record.ts";
 
 const SHOWN = 4;
 
 /** Average scores and most frequent values, by key. */
 export function FeedbackChips({ stats, wrap = "nowrap" }: { stats: unknown; wrap?: "wrap" | "nowrap" }) {
-  const entries = Object.entries((stats ?? {}) as Record<string, FeedbackFigures>);
+  const entries = Object.entries((stats ?? {}) as Record<string, FeedbackStatistics>);
   if (entries.length === 0) return null;
   return (
     <Group gap={4} wrap={wrap} miw={0}>
-      {entries.slice(0, SHOWN).map(([key, figures], index) => (
+      {entries.slice(0, SHOWN).map(([key, statistics], index) => (
         <Badge
           key={key}
           variant="default"
           size="sm"
           tt="none"
           fw={500}
-          title={`${describeFeedback(key, figures)}, ${figures.n ?? 0} in total`}
+          title={`${describeFeedback(key, statistics)}, ${statistics.n ?? 0} in total`}
           // in a narrow cell the first is whole, and the others are truncated with an ellipsis
           style={{ flexShrink: wrap === "nowrap" && index > 0 ? 1 : 0, minWidth: 0 }}
         >
-          {describeFeedback(key, figures)}
+          {describeFeedback(key, statistics)}
         </Badge>
       ))}
       {entries.length > SHOWN && (

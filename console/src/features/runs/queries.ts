@@ -111,11 +111,11 @@ export const runStatsQuery = (projectId: string, search: RunSearch) =>
           },
           signal,
         }),
-      ) as Promise<Figures>,
+      ) as Promise<Statistics>,
     placeholderData: keepPreviousData,
   });
 
-export interface Figures {
+export interface Statistics {
   run_count?: number | null;
   error_rate?: number | null;
   latency_p50?: number | null;

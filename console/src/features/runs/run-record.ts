@@ -46,14 +46,14 @@ export function modelName(run: { extra?: unknown }): string | null {
   return (found as string | undefined) ?? null;
 }
 
-export interface FeedbackFigures {
+export interface FeedbackStatistics {
   n?: number;
   avg?: number | null;
   values?: Record<string, number>;
 }
 
 /** Describes a feedback key for a chip: `helpful 0.67`, `tone friendly ×3`. */
-export function describeFeedback(key: string, { n, avg, values }: FeedbackFigures): string {
+export function describeFeedback(key: string, { n, avg, values }: FeedbackStatistics): string {
   if (avg != null) return `${key} ${Number(avg.toFixed(2))}`;
   const [best, ...others] = Object.entries(values ?? {}).sort(([, a], [, b]) => b - a);
   if (!best) return `${key} ×${n ?? 0}`;

@@ -81,7 +81,7 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
         {chosen.length > 0 ? (
           <RunSelection projectId={projectId} runs={chosen} onClear={() => setSelected(new Set())} />
         ) : (
-          <Figures projectId={projectId} search={search} isLive={isLive} />
+          <Statistics projectId={projectId} search={search} isLive={isLive} />
         )}
         <Group gap="sm">
           <Switch
@@ -134,7 +134,7 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
 }
 
 /** Statistics of all selected runs, loaded or not. */
-function Figures({ projectId, search, isLive }: { projectId: string; search: RunSearch; isLive: boolean }) {
+function Statistics({ projectId, search, isLive }: { projectId: string; search: RunSearch; isLive: boolean }) {
   const hasFirstPage = useFirstPage(projectId, search);
   const { data } = useQuery({
     ...runStatsQuery(projectId, search),
@@ -143,7 +143,7 @@ function Figures({ projectId, search, isLive }: { projectId: string; search: Run
   });
   const seconds = (value: number | null | undefined) => duration(value == null ? null : Math.max(0, value) * 1000);
   const noun = search.tab === "traces" ? "trace" : search.tab === "llm" ? "call" : "run";
-  const figures: [string, string][] = [
+  const statistics: [string, string][] = [
     [data?.run_count === 1 ? noun : `${noun}s`, count(data?.run_count)],
     ["errors", percent(data?.error_rate)],
     ["P50", seconds(data?.latency_p50)],
@@ -153,7 +153,7 @@ function Figures({ projectId, search, isLive }: { projectId: string; search: Run
   ];
   return (
     <Group gap="md" aria-label="Metrics">
-      {figures.map(([name, value]) => (
+      {statistics.map(([name, value]) => (
         <Text key={name} size="sm" className="numbers">
           {value}{" "}
           <Text span inherit c="dimmed">

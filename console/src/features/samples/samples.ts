@@ -10,7 +10,7 @@ export interface Access {
 
 const quoted = (text: string) => JSON.stringify(text);
 
-/** Returns a value for the tracing clients, which refuse to start without a key. */
+/** Returns a value for the tracing clients, which do not start without a key. */
 const traceKey = ({ key }: Access): string => key ?? "none";
 
 export function tracingSamples(access: Access, project: string): Sample[] {

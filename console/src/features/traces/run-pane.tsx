@@ -47,7 +47,7 @@ export function RunPane({ run, view, onView, actions, origin, feedback, feedback
           {actions}
         </Group>
       </Group>
-      <Figures run={run} />
+      <Statistics run={run} />
       {origin}
       <Tabs value={view} onChange={(next) => onView((next ?? "run") as View)} keepMounted={false} mt="xs">
         <TabList>
@@ -110,7 +110,7 @@ export function RunPane({ run, view, onView, actions, origin, feedback, feedback
 }
 
 /** Tokens of an LLM call by direction; of other runs, the sum of their calls. */
-function tokenFigures(run: AnyRun): [string, string, string?][] {
+function tokenStatistics(run: AnyRun): [string, string, string?][] {
   const { prompt_tokens: input, completion_tokens: output, total_tokens: total } = run;
   if (run.run_type !== "llm") return [["tokens", count(total), `${input ?? 0} in, ${output ?? 0} out`]];
   const cached = Number(run.prompt_token_details?.["cache_read"] ?? 0);
@@ -121,17 +121,17 @@ function tokenFigures(run: AnyRun): [string, string, string?][] {
   ];
 }
 
-function Figures({ run }: { run: AnyRun }) {
+function Statistics({ run }: { run: AnyRun }) {
   const model = run.run_type === "llm" ? modelName(run) : null;
-  const figures: [string, string, string?][] = [
+  const statistics: [string, string, string?][] = [
     ["latency", duration(runLatency(run)), run.end_time == null ? undefined : fullTime(utc(run.end_time))],
-    ...tokenFigures(run),
+    ...tokenStatistics(run),
   ];
   // most runs have neither, and a dash is not informative
   const firstToken = timeToFirstToken(run);
-  if (firstToken !== null) figures.splice(1, 0, ["first token", duration(firstToken)]);
+  if (firstToken !== null) statistics.splice(1, 0, ["first token", duration(firstToken)]);
   if (run.total_cost != null) {
-    figures.push(["cost", money(run.total_cost), `${money(run.prompt_cost)} in, ${money(run.completion_cost)} out`]);
+    statistics.push(["cost", money(run.total_cost), `${money(run.prompt_cost)} in, ${money(run.completion_cost)} out`]);
   }
   const basis = describeBasis(run.cost_basis);
   return (
@@ -141,7 +141,7 @@ function Figures({ run }: { run: AnyRun }) {
           {model}
         </Text>
       )}
-      {figures.map(([name, value, title]) => (
+      {statistics.map(([name, value, title]) => (
         <Text key={name} size="sm" className="numbers" title={title}>
           {value}{" "}
           <Text span inherit c="dimmed">

@@ -206,6 +206,7 @@ create or replace function meet_questions(_thread_id uuid, _questions jsonb, _kw
 declare
   _named text[];
   _pending jsonb;
+  _all jsonb;
   _open text[];
   _refused text;
 begin
@@ -223,13 +224,16 @@ begin
     where _named is null or p.key = any (_named);
     _questions := _questions || jsonb_build_object('bound', _pending);
   else
+    _all := _pending;
     -- an interrupt with the same id and another fingerprint is the task's next one
     select coalesce(jsonb_object_agg(p.key, p.value), '{}') into _pending from jsonb_each(_pending) p
     where coalesce(_questions -> 'bound' -> p.key, case when p.key = any (_named) then p.value end) = p.value;
     _refused := case
       when _named is not null then resume_refusal(_named, true, _pending)
       when _pending = '{}' then format('The interrupts that this resume answers are not pending any more: %s.',
-                                       interrupts_text(array(select jsonb_object_keys(_questions -> 'bound')))) end;
+                                       interrupts_text(array(select jsonb_object_keys(_questions -> 'bound'))))
+      -- others may have been raised since it was bound
+      else resume_refusal(null, (_questions ->> 'strict')::boolean, _all) end;
     _questions := _questions || jsonb_build_object('bound', _pending);
   end if;
   if _refused is not null then return jsonb_build_object('refused', _refused); end if;

@@ -223,7 +223,7 @@ test("a restore with a wrong passphrase, without one, or of a damaged archive wr
   expect(readdirSync(folder)).not.toContain("fresh");
 });
 
-test("a restore onto data is refused, names it, and changes nothing", async () => {
+test("a restore onto data is rejected, names it, and changes nothing", async () => {
   for (const name of ["postgres", "chdb", "blobs", "control", "secrets.keys"]) {
     const dataDir = mkdtempSync(join(folder, "used-"));
     writeFileSync(join(dataDir, name), "data");

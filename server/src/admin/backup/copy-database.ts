@@ -1,6 +1,6 @@
 /**
  * Copies a database as its tables, in the binary format of COPY. All tables are read in one snapshot, which an open
- * transaction keeps. Each table is read in a transaction of its own on that snapshot, so that no lock is held longer
+ * transaction keeps. Each table is read in its own transaction on that snapshot, so that no lock is held longer
  * than its table takes.
  */
 import { createHash } from "node:crypto";

@@ -7,8 +7,8 @@
  *  4. a copy of all three, then of the control plane's files, the databases of deployments, and the keys,
  *  5. the archive, read back as a restore reads it.
  *
- * What the database of the snapshot references is therefore in the copies of the others, which may hold more: a restore
- * removes that. Everything acknowledged before the first step is in the archive.
+ * The other copies are taken later, so they contain everything that the database references; a restore deletes the
+ * surplus. Everything acknowledged before the first step is in the archive.
  */
 import { existsSync, realpathSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";

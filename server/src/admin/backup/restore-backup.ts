@@ -65,7 +65,7 @@ export async function restoreBackup(request: RestoreRequest): Promise<RestoreRes
   const { location, from, onProgress } = request;
   const { dataDir, databaseUri, env = {} } = location;
   const attachments = blobDirectory(readOptions(blobOptions, env), dataDir);
-  await refuseData(dataDir, attachments);
+  await rejectData(dataDir, attachments);
 
   onProgress("verifying the archive");
   let keys: Record<string, string> = {};
@@ -86,7 +86,7 @@ export async function restoreBackup(request: RestoreRequest): Promise<RestoreRes
   });
   for (const warning of verified.warnings) onProgress(`WARNING ${warning}`);
   const { introduction } = verified;
-  refuseOtherDatabase(introduction, databaseUri, env);
+  rejectOtherDatabase(introduction, databaseUri, env);
 
   await clearUnfinished(dataDir, attachments);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -105,7 +105,7 @@ export async function restoreBackup(request: RestoreRequest): Promise<RestoreRes
 }
 
 /** Throws when the installation holds data, and names it. */
-async function refuseData(dataDir: string, attachments: string): Promise<void> {
+async function rejectData(dataDir: string, attachments: string): Promise<void> {
   if (existsSync(restoreMarker(dataDir))) return;
   const found = DATA.map((name) => join(dataDir, name)).filter((path) => existsSync(path));
   if (attachments !== join(dataDir, "blobs") && (await readdir(attachments).catch(() => [])).length > 0) {
@@ -118,7 +118,7 @@ async function refuseData(dataDir: string, attachments: string): Promise<void> {
   );
 }
 
-function refuseOtherDatabase(
+function rejectOtherDatabase(
   { databases, traces_version }: Introduction,
   databaseUri: string | undefined,
   env: Record<string, string | undefined>,

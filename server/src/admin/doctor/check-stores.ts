@@ -106,7 +106,7 @@ async function* checkBucket(config: NonNullable<ReturnType<typeof readBucket>>):
     ? ok("attachments", `The bucket ${config.bucket} can be written, read, listed and cleaned up.`)
     : failure(
         "attachments",
-        `The bucket ${config.bucket} refuses ${denied.join(", ")}.`,
+        `The bucket ${config.bucket} rejects ${denied.join(", ")}.`,
         "Check its name, endpoint, region and credentials, and grant the rights (docs/production.md).",
       );
 }

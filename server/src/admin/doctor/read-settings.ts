@@ -11,7 +11,7 @@ export interface DoctorTarget extends DataLocation {
   host: string;
   /** Ports by the name of their server; 0, which picks a free one, is not checked. */
   ports: Record<PortName, number>;
-  /** Servers that belong to the installation because the caller says so: by role, or by a port of their own. */
+  /** Servers that belong to the installation because the caller says so: by role, or by their own port. */
   wanted: ReadonlySet<PortName>;
   /** Whether the caller has named all roles, so that no others belong to it. */
   hasAllRoles: boolean;

@@ -51,8 +51,8 @@ test("its middleware wraps Heddle's routes, its routes override them, and other 
 });
 
 test("its errors and Heddle's errors keep their own responses", async () => {
-  const refused = await call("GET", "/custom/refuse");
-  expect([refused.status, refused.text]).toEqual([400, "not like this"]);
+  const rejected = await call("GET", "/custom/reject");
+  expect([rejected.status, rejected.text]).toEqual([400, "not like this"]);
   expect((await call("GET", "/custom/break")).status).toBe(500);
   expect((await call("GET", `/threads/${crypto.randomUUID()}`)).status).toBe(404);
   expect((await call("POST", "/threads/search", { limit: "all" })).status).toBe(422);
@@ -140,7 +140,7 @@ const GUARDED = [
   ...["/nested", "/info"],
 ];
 
-test("no handler of its own runs without authentication, however the path is written", async () => {
+test("no handler of the app runs without authentication, however the path is written", async () => {
   const ran: string[] = [];
   const config = { ...deps.project.config, http: httpSection.parse({ enable_custom_route_auth: true }) };
   const project = { ...deps.project, config };

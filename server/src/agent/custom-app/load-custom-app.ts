@@ -14,7 +14,7 @@ export type CustomApp = Pick<Hono, "fetch" | "routes">;
  */
 export async function loadCustomApp(project: Project): Promise<CustomApp | null> {
   const path = project.config.http.app;
-  // a Python app runs in a process of its own
+  // a Python app runs in a separate process
   if (path === undefined || languageOf(path) === "python") return null;
   const app = (await loadExport(project, path, "http.app")) as Partial<CustomApp>;
   if (typeof app.fetch !== "function" || !Array.isArray(app.routes)) {

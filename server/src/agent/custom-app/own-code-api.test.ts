@@ -9,13 +9,13 @@ import { OwnCodeApi } from "../project/own-code-api.ts";
 const api = new OwnCodeApi("http://127.0.0.1:2999", {} as AgentSettings);
 const project = { config: { http: { mount_prefix: "/team" } } } as unknown as Project;
 const described = JSON.parse(api.describe(project)) as { url: string; header: string; key: string };
-const refuse = {
+const reject = {
   authenticate: () => {
-    throw new Error("refused");
+    throw new Error("rejected");
   },
 };
 const served = { organizationId: "o", workspaceId: "w", plan: "free" } as unknown as Principal;
-const authenticator = admitOwnCode(refuse, api, () => served);
+const authenticator = admitOwnCode(reject, api, () => served);
 const ask = (headers: Record<string, string>) =>
   authenticator.authenticate({ headers: new Headers(headers), method: "GET", ip: "127.0.0.1" });
 
@@ -30,6 +30,6 @@ test("admits requests with this server's key only, and leaves those with a crede
   };
   expect(other.key).not.toBe(described.key);
   for (const key of [other.key, "", described.key.slice(1)])
-    expect(() => ask({ [described.header]: key })).toThrow("refused");
-  expect(() => ask({ [described.header]: described.key, "x-api-key": "lsv2_x" })).toThrow("refused");
+    expect(() => ask({ [described.header]: key })).toThrow("rejected");
+  expect(() => ask({ [described.header]: described.key, "x-api-key": "lsv2_x" })).toThrow("rejected");
 });

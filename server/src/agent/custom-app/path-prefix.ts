@@ -20,6 +20,6 @@ export function pathBelow(prefix: string): (request: Request) => string {
 }
 
 /** Responds with 404 to requests outside the prefix, before any project code sees them. */
-export const refuseOutside = (app: Hono, notFound: (c: Context) => Response): void => {
+export const rejectOutside = (app: Hono, notFound: (c: Context) => Response): void => {
   app.use((c, next) => (c.req.path === OUTSIDE ? Promise.resolve(notFound(c)) : next()));
 };

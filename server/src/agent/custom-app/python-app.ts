@@ -24,7 +24,7 @@ export interface PythonAppOptions {
 
 const NO_BODY = new Set([101, 204, 205, 304]);
 
-const REFUSAL = "heddle.pythonAppRefusal";
+const REJECTION = "heddle.pythonAppRejection";
 
 export function pythonAppHandler(options: PythonAppOptions): MiddlewareHandler {
   return async (c, next) => {
@@ -44,7 +44,7 @@ export function pythonAppHandler(options: PythonAppOptions): MiddlewareHandler {
             if (own) return next();
             throw error;
           }
-          c.set(REFUSAL, error);
+          c.set(REJECTION, error);
         }
       }
     }
@@ -56,10 +56,10 @@ export function pythonAppHandler(options: PythonAppOptions): MiddlewareHandler {
 const isAmong = ({ exact, below }: NonNullable<AppDescription["paths"]>, path: string): boolean =>
   exact.includes(path.replace(/\/+$/, "")) || below.some((prefix) => path.startsWith(prefix));
 
-/** Refuses unauthenticated requests that the app's middleware has let pass and no route of the server takes. */
-export const refuseUnauthenticated: MiddlewareHandler = (c, next) => {
-  const refusal = c.get(REFUSAL) as unknown;
-  if (refusal !== undefined && !takesRequest(c)) throw refusal as Error;
+/** Rejects unauthenticated requests that the app's middleware has let pass and no route of the server takes. */
+export const rejectUnauthenticated: MiddlewareHandler = (c, next) => {
+  const rejection = c.get(REJECTION) as unknown;
+  if (rejection !== undefined && !takesRequest(c)) throw rejection as Error;
   return next();
 };
 

@@ -40,7 +40,7 @@ export interface ProposedRun {
 }
 
 /**
- * Calls the project's handler for `threads:create_run`, which may change the run. Throws its refusal.
+ * Calls the project's handler for `threads:create_run`, which may change the run. Throws its rejection.
  * @returns conditions that the run's thread must meet if it exists already
  */
 export async function authorizeRun(

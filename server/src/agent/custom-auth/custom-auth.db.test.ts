@@ -176,8 +176,8 @@ test("assistants belong to their creators, and all users may run the default one
     (await ben("POST", "/assistants", { assistant_id: mine.assistant_id, graph_id: "agent", if_exists: "do_nothing" }))
       .status,
   ).toBe(409);
-  const refused = await ben("POST", "/runs/wait", { ...HELLO, assistant_id: mine.assistant_id });
-  expect(refused.status).toBe(404);
+  const rejected = await ben("POST", "/runs/wait", { ...HELLO, assistant_id: mine.assistant_id });
+  expect(rejected.status).toBe(404);
   expect(
     parseReply((await anna("POST", "/runs/wait", { ...HELLO, assistant_id: mine.assistant_id })).json)["setting"],
   ).toBe("secret");

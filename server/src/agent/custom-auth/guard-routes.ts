@@ -27,7 +27,7 @@ interface Input {
   principal: Principal;
 }
 
-/** Route as it is guarded. One that is neither public nor declares its rules is refused to the project's users. */
+/** Route as it is guarded. One that is neither public nor declares its rules is forbidden to the project's users. */
 export type GuardedRoute = Route & { auth?: Auth };
 
 export function guardRoutes(deps: Deps, routes: GuardedRoute[]): GuardedRoute[] {

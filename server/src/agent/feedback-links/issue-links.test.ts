@@ -58,9 +58,9 @@ test.each([
   [200, "<html>", 502, /returned an invalid response/],
   [200, "[]", 502, /returned an invalid response/],
   [200, '[{"url":"javascript"},{"url":1}]', 502, /returned an invalid response/],
-])("rejects the run when the platform answers %i %s, with %i", async (status, text, refused, message) => {
+])("rejects the run when the platform answers %i %s, with %i", async (status, text, rejected, message) => {
   answer = { status, text };
-  await expect(issue()).rejects.toMatchObject({ status: refused, message: expect.stringMatching(message) as string });
+  await expect(issue()).rejects.toMatchObject({ status: rejected, message: expect.stringMatching(message) as string });
 });
 
 test("issues no links without a platform, and rejects the run before the platform is available", async () => {

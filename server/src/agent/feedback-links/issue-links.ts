@@ -25,7 +25,7 @@ const linksSchema = z.array(z.object({ feedback_key: z.string().nullish(), url: 
  * @param minutes lifetime of the links
  * @param patienceMs longest wait for a platform that is starting
  * @returns undefined where no platform gets traces
- * @throws 503 while it starts or is unreachable; 422 where it refuses; 502 for an unexpected response
+ * @throws 503 while it starts or is unreachable; 422 where it rejects; 502 for an unexpected response
  */
 export async function issueFeedbackLinks(
   destination: () => TraceDestination,
@@ -53,7 +53,7 @@ export async function issueFeedbackLinks(
       cause: error,
     });
   }
-  if (!response.ok) throw refusal(response.status, text);
+  if (!response.ok) throw rejection(response.status, text);
   const tokens = linksSchema.safeParse(parse(text));
   if (!tokens.success || tokens.data.length !== keys.length) {
     throw new AppError(502, "feedback_keys: the trace platform returned an invalid response.");
@@ -68,7 +68,7 @@ async function settled(destination: () => TraceDestination, patienceMs: number):
   return destination();
 }
 
-function refusal(status: number, text: string): AppError {
+function rejection(status: number, text: string): AppError {
   if (status === 429 || status >= 500) {
     return unavailable(`feedback_keys: the trace platform could not issue the links now (${status}).`);
   }
@@ -77,7 +77,7 @@ function refusal(status: number, text: string): AppError {
       ? "its key (HEDDLE_TRACING_KEY) lacks the permission feedback:create"
       : text.slice(0, 300);
   // a permanent failure must not be a 5xx, because clients retry those
-  return unprocessable(`feedback_keys: the trace platform refused to issue the links (${status}): ${why}.`);
+  return unprocessable(`feedback_keys: the trace platform did not issue the links (${status}): ${why}.`);
 }
 
 function parse(text: string): unknown {

@@ -3,7 +3,7 @@
  *
  * A host that dies or falls silent is replaced at once by the reserve; a silent one that recovers is kept until it is
  * idle. When a host dies, the run at fault is unknown: all of its runs move to the reserve, away from other runs, and
- * those whose host dies again each get a host of their own, so that the run at fault affects no other run.
+ * those whose host dies again each get their own host, so that the run at fault affects no other run.
  *
  * Calls other than runs go to the idlest host, usually the reserve, so that they are answered however busy the others
  * are. On reload a new generation of hosts starts; it gets all new work as soon as one of its hosts is ready, and the
@@ -56,7 +56,7 @@ export interface HostPoolOptions extends Omit<HostOptions, "launch"> {
 }
 
 /** Suspicion from a run's earlier attempts: none, may have crashed a host, last attempt. */
-export type Suspicion = "none" | "apart" | "alone";
+export type Suspicion = "none" | "quarantined" | "alone";
 
 export class HostPool {
   #options: HostPoolOptions;
@@ -151,7 +151,7 @@ export class HostPool {
     const host =
       suspicion === "alone"
         ? this.#pickAlone()
-        : suspicion === "apart"
+        : suspicion === "quarantined"
           ? this.#idlest()
           : this.#recent.choose(threadId, this.#ableForRun());
     if (!host) return false;

@@ -43,8 +43,10 @@ test("the lifespan runs in each process on the loop of its nodes, and ends as of
   expect(of("exit").toSorted()).toEqual(of("enter").toSorted());
 }, 120_000);
 
-test("a failing lifespan refuses the start with its error", async () => {
-  await expect(serve({ LIFESPAN_FAILS: "yes" })).rejects.toThrow(/http\.app: [^]*the database of the app is away/);
+test("a failing lifespan rejects the start with its error", async () => {
+  await expect(serve({ LIFESPAN_FAILS: "yes" })).rejects.toThrow(
+    /http\.app: [^]*the database of the app is unavailable/,
+  );
 });
 
 test("HEDDLE_HOST_LIFESPAN=false leaves it to the process of the app", async () => {

@@ -110,14 +110,14 @@ test("names the package to install when a project has no LangGraph", async () =>
     false,
   );
   const server = await testAgentServer({ HEDDLE_LOG_LEVEL: "silent" }, join(dir, "langgraph.json"));
-  const refused = await server.call("POST", "/runs/wait", { assistant_id: "talk", input: {} });
-  expect(refused.status).toBe(422);
-  expect(refused.text).toContain(
+  const rejected = await server.call("POST", "/runs/wait", { assistant_id: "talk", input: {} });
+  expect(rejected.status).toBe(422);
+  expect(rejected.text).toContain(
     `Graph "talk" could not be loaded: ${dir} has no @langchain/langgraph. Install it there:\n  npm install`,
   );
 });
 
-test("refuses an unsupported LangGraph with the command, and serves the graphs once it is installed", async () => {
+test("rejects an unsupported LangGraph with the command, and serves the graphs once it is installed", async () => {
   const manifest = (version: string) => JSON.stringify({ name: "@langchain/langgraph", version });
   const dir = project(
     { talk: "./graph.ts:graph" },
@@ -134,9 +134,9 @@ test("refuses an unsupported LangGraph with the command, and serves the graphs o
     onGraphs: (graphs) => reports.push(graphs),
   });
   const run = () => server.call("POST", "/runs/wait", { assistant_id: "talk", input: { ms: 0 } });
-  const refused = await run();
-  expect(refused.status).toBe(422);
-  expect(refused.text).toContain(
+  const rejected = await run();
+  expect(rejected.status).toBe(422);
+  expect(rejected.text).toContain(
     `langgraph 0.2.11 is not supported, needs 0.2.57 or newer. Run in ${dir}:\n  npm install @langchain/langgraph@0.2`,
   );
   expect(server.agent.deps.hosts.all).toEqual([]);

@@ -83,7 +83,7 @@ export function mcpRoutes(deps: AgentDeps): AgentRoute[] {
       ...base,
       method: "GET",
       auth: "handler",
-      summary: "Answer 405: the server sends no messages of its own",
+      summary: "Answer 405: the server does not initiate messages",
       out: {},
       errors: [405],
       handler() {

@@ -7,7 +7,7 @@ import { isInternalHeader } from "../../base/http/internal-headers.ts";
 import { langgraphJson, type ProjectConfig } from "./schema.ts";
 
 /** Keys that peers implement and Heddle does not. A project that relies on one must not be served without it. */
-const REFUSED: Record<string, string> = {
+const REJECTED: Record<string, string> = {
   "node_loader=ts-node": 'Heddle loads TypeScript with tsx; remove the key or set "tsx"',
   encryption:
     "Heddle does not run the project's own encryption; remove the key, and encrypt the disk of Postgres or values in " +
@@ -51,9 +51,9 @@ function presentKeys(config: object): Set<string> {
 }
 
 /** @returns reasons why the project cannot be served, one sentence per key */
-export function refusedKeys(config: ProjectConfig): string[] {
+export function rejectedKeys(config: ProjectConfig): string[] {
   const present = presentKeys(config);
-  return Object.entries(REFUSED)
+  return Object.entries(REJECTED)
     .filter(([key]) => present.has(key))
     .map(([key, why]) => `${key.replace("=", ": ")} is not supported: ${why}`);
 }

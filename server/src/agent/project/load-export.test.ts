@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -33,3 +33,16 @@ test("reports what cannot be loaded with its key and the reason", async () => {
   await expect(load("./empty.ts:app")).rejects.toThrow(/http\.app: .*no export "app". It exports: other/);
   await expect(load("./broken.ts:app")).rejects.toThrow(/http\.app: .*no such thing/);
 });
+
+test.each(["a#b", "a?b", "c d", "100%"])(
+  "reports the imported files of a project in the directory %s",
+  async (name) => {
+    const project = join(dir, name);
+    mkdirSync(project);
+    const files = { "app.cjs": `exports.app = require("./inner.cjs").word;`, "inner.cjs": `exports.word = "here";` };
+    for (const [file, text] of Object.entries(files)) writeFileSync(join(project, file), text);
+    const imported = new Set<string>();
+    expect(await loadExport({ dir: project, env: {}, imported }, "./app.cjs:app", "http.app")).toBe("here");
+    expect([...imported]).toEqual(expect.arrayContaining(Object.keys(files).map((file) => join(project, file))));
+  },
+);

@@ -53,17 +53,18 @@ async function importFresh(source: string, imported: Set<string>): Promise<Recor
   const url = pathToFileURL(source).href;
   // also called for modules that the code imports later
   const onImport = (module: string) => {
-    if (module.startsWith("file:")) imported.add(fileURLToPath(withoutQuery(module)));
+    if (module.startsWith("file:")) imported.add(fileURLToPath(module.replace(/[?#].*$/s, "")));
   };
   try {
     return (await tsImport(url, { parentURL: url, onImport })) as Record<string, unknown>;
   } finally {
     // modules in CommonJS that others require are not reported
-    for (const file of Object.keys(createRequire(import.meta.url).cache)) imported.add(withoutQuery(file));
+    for (const key of Object.keys(createRequire(import.meta.url).cache)) imported.add(key.replace(NAMESPACE, ""));
   }
 }
 
-const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, "");
+/** What tsx appends to a file's path in the cache of CommonJS. Names of directories may contain any of its characters. */
+const NAMESPACE = /\?[^/\\]*$/;
 
 /** Sets the project's variables where the server's environment lacks them, as in graph hosts. */
 export function provideEnvironment(env: Record<string, string>): void {

@@ -1,5 +1,5 @@
 /**
- * Access of the project's Python code, which runs in processes of its own, to this server's API: `get_client()` of
+ * Access of the project's Python code, which runs in its own processes, to this server's API: `get_client()` of
  * langgraph_sdk without a URL calls it (graph-host-python/heddle_host/own_client.py). Each start of the server has
  * another key, which only those processes receive.
  */

@@ -6,7 +6,7 @@ import { parse as parseEnv } from "dotenv";
 import { ConfigError } from "../../base/config/options.ts";
 import { describeIssues } from "../../base/http/errors.ts";
 import { readWebhookRules, type WebhookRules } from "./webhook-config.ts";
-import { keyWarnings, refusedKeys } from "./key-notes.ts";
+import { keyWarnings, rejectedKeys } from "./key-notes.ts";
 import { langgraphJson, type ProjectConfig } from "./schema.ts";
 
 export interface GraphSpec {
@@ -56,8 +56,8 @@ export async function readProject(file: string, environment = process.env): Prom
     throw new ConfigError(`${configFile}: ${describeIssues(parsed.error, "the file")}`);
   }
   const config = parsed.data;
-  const refused = refusedKeys(config);
-  if (refused.length > 0) throw new ConfigError(`${configFile}: ${refused.join("; ")}.`);
+  const rejected = rejectedKeys(config);
+  if (rejected.length > 0) throw new ConfigError(`${configFile}: ${rejected.join("; ")}.`);
   const graphs: Record<string, GraphSpec> = {};
   for (const [id, spec] of Object.entries(config.graphs)) {
     const { path, description } = typeof spec === "string" ? { path: spec, description: null } : spec;

@@ -18,15 +18,15 @@ const HANDLERS: Record<string, Handler> = {
   "state.listCheckpoints": stateListCheckpoints,
   "state.fork": stateFork,
   "agent.getTree": agentGetTree,
-  "subscription.reconnect": refuse(
+  "subscription.reconnect": reject(
     "subscription.reconnect is not supported. Subscribe again after the last sequence number.",
   ),
   // on a WebSocket, the socket handles these itself
-  "subscription.subscribe": refuse("Subscriptions require a WebSocket. Over HTTP, open POST …/stream/events."),
-  "subscription.unsubscribe": refuse("Subscriptions require a WebSocket. Over HTTP, close the event stream."),
+  "subscription.subscribe": reject("Subscriptions require a WebSocket. Over HTTP, open POST …/stream/events."),
+  "subscription.unsubscribe": reject("Subscriptions require a WebSocket. Over HTTP, close the event stream."),
 };
 
-function refuse(message: string): Handler {
+function reject(message: string): Handler {
   return () => Promise.reject(new ProtocolError("not_supported", message));
 }
 

@@ -49,29 +49,29 @@ async function answerAll(graph: string, input: object, method: "input.respond" |
   );
   await talk.begin();
   await completed(talk.reader);
-  const refused = (await Promise.all(talk.replies)).filter((reply) => (reply as { type: string }).type !== "success");
-  return { ...talk, refused, values: (await get(`/threads/${talk.threadId}`)).values };
+  const rejected = (await Promise.all(talk.replies)).filter((reply) => (reply as { type: string }).type !== "success");
+  return { ...talk, rejected, values: (await get(`/threads/${talk.threadId}`)).values };
 }
 
 describe.each(["input.respond", "run.start"] as const)("by %s", (method) => {
-  test("200 immediate answers are accepted, none is refused", { timeout: 120_000 }, async () => {
-    const refused: object[] = [];
+  test("200 immediate answers are accepted, none is rejected", { timeout: 120_000 }, async () => {
+    const rejected: object[] = [];
     const logs: string[] = [];
     for (let i = 0; i < 100; i += 1) {
       // two interrupts of one task, with the same id
       const talk = await answerAll("twice", { ms: 0 }, method);
-      refused.push(...talk.refused);
+      rejected.push(...talk.rejected);
       talk.reader.close();
-      if (refused.length > 0) break;
+      if (rejected.length > 0) break;
       logs.push(talk.values.log[0]);
     }
-    expect(refused).toEqual([]);
+    expect(rejected).toEqual([]);
     expect(new Set(logs)).toEqual(new Set(["first, second"]));
   });
 
   test("an interrupt can be answered while a parallel node still works", async () => {
     const talk = await answerAll("spoken", { ms: 400 }, method);
-    expect(talk.refused).toEqual([]);
+    expect(talk.rejected).toEqual([]);
     expect(talk.values.log.toSorted()).toEqual(["answer go on?", "worked"]);
   });
 });
@@ -159,7 +159,7 @@ test.each(["approval", "parallel", "spoken"])(
   },
 );
 
-test("a resume with strategy reject is refused while another run works", async () => {
+test("a resume with strategy reject is rejected while another run works", async () => {
   const { thread_id: threadId } = (await post("/threads", {})).json;
   await post(`/threads/${threadId}/runs`, { assistant_id: "late", input: { ms: 1000 } });
   const run = { assistant_id: "late", command: { resume: "yes" }, multitask_strategy: "reject" };

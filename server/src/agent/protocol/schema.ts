@@ -105,7 +105,7 @@ export const runStartParams = ordinary.extend({
   metadata,
   multitaskStrategy: z.unknown().optional(),
   multitask_strategy: z.unknown().optional(),
-  // refused rather than dropped
+  // rejected rather than dropped
   command: absent("answer with input.respond"),
   checkpoint: absent("set config.configurable.checkpoint_id, or use state.fork"),
   checkpoint_id: absent("set config.configurable.checkpoint_id, or use state.fork"),

@@ -26,7 +26,7 @@ export interface Conversation {
 }
 
 /** Error of the project's code, with the status that it chose for the caller. */
-export class CodeRefusal extends Error {
+export class CodeRejection extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
 
@@ -100,7 +100,7 @@ export class CodeProcess {
         const { error } = answer;
         if (error === undefined) done.resolve(text);
         else if (error.status === null) done.reject(new Error(error.message));
-        else done.reject(new CodeRefusal(error.message, error.status, error.headers));
+        else done.reject(new CodeRejection(error.message, error.status, error.headers));
       },
       onLost: (error) => done.reject(error),
     });

@@ -50,7 +50,7 @@ describe.each([
   ["without middleware", servers[0]!],
   ["with middleware", servers[1]!],
 ] as const)("an app %s", (_, { call, agent }) => {
-  const refused = async (method: string, path: string, headers: Record<string, string> = {}) => {
+  const rejected = async (method: string, path: string, headers: Record<string, string> = {}) => {
     const body = method === "POST" ? {} : undefined;
     const answer = await call(method, path, body, headers);
     expect([method, path, answer.text]).toEqual([method, path, expect.not.stringContaining("secret")]);
@@ -59,11 +59,11 @@ describe.each([
     return answer;
   };
 
-  test("refuses its routes to callers without authentication, however their paths are written", async () => {
+  test("rejects its routes to callers without authentication, however their paths are written", async () => {
     for (const [method, path] of ROUTES) {
-      expect((await refused(method, path)).status).toBe(401);
+      expect((await rejected(method, path)).status).toBe(401);
       for (const spelling of spellings(path)) {
-        for (const other of [method, "HEAD", "PUT", "OPTIONS", "BREW"]) await refused(other, spelling);
+        for (const other of [method, "HEAD", "PUT", "OPTIONS", "BREW"]) await rejected(other, spelling);
       }
     }
     for (const path of ["/hosted", "/", "/elsewhere"]) {
@@ -83,8 +83,8 @@ describe.each([
     const http = await listenAgent(servers[0]!);
     for (const path of ["/admin/export", "/socket", "/raw/x", "/part/one"]) {
       const socket = new WebSocket(`${http.url.replace("http", "ws")}${path}`);
-      const refusal = new Promise((resolve) => socket.once("error", resolve));
-      expect([path, String(await refusal)]).toEqual([path, expect.stringContaining("401")]);
+      const rejection = new Promise((resolve) => socket.once("error", resolve));
+      expect([path, String(await rejection)]).toEqual([path, expect.stringContaining("401")]);
     }
   });
 
@@ -121,7 +121,7 @@ describe.each([
   });
 });
 
-test("middleware sees refusals, and may rewrite paths of authenticated requests", async () => {
+test("middleware sees rejections, and may rewrite paths of authenticated requests", async () => {
   const { call } = servers[1]!;
   const origin = "https://page.example";
   const answer = await call("GET", "/admin/export", undefined, { origin });

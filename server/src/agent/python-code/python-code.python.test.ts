@@ -21,7 +21,7 @@ const as =
 const anna = as("anna");
 const ben = as("ben");
 
-test("authenticate accepts or refuses requests, with its own status, message and headers", async () => {
+test("authenticate accepts or rejects requests, with its own status, message and headers", async () => {
   const anonymous = await call("POST", "/threads/search", {});
   expect([anonymous.status, anonymous.text, anonymous.headers.get("www-authenticate")]).toEqual([
     401,
@@ -39,8 +39,8 @@ test("handlers set metadata, and their filters decide who sees a thread", async 
   const path = `/threads/${thread.thread_id}`;
   expect((await anna("GET", path)).status).toBe(200);
   expect((await ben("GET", path)).status).toBe(404);
-  const refused = await as("ben", { "x-team": "readers" })("DELETE", path);
-  expect([refused.status, refused.text]).toEqual([403, "Readers delete nothing"]);
+  const rejected = await as("ben", { "x-team": "readers" })("DELETE", path);
+  expect([rejected.status, rejected.text]).toEqual([403, "Readers delete nothing"]);
   expect((await as("keeper")("DELETE", path)).status).toBe(403);
 });
 
@@ -91,7 +91,7 @@ test("an app without middleware gets the requests of its routes only", async () 
     query: { a: "1", b: " " },
   });
   expect((await call("GET", "/runs/mine")).json).toBe("mine");
-  expect((await call("GET", "/custom/refuse")).json).toEqual({ detail: "not like this" });
+  expect((await call("GET", "/custom/reject")).json).toEqual({ detail: "not like this" });
   expect((await call("GET", "/custom/break")).status).toBe(500);
   expect((await call("GET", "/nowhere")).text).toBe("404 Not Found");
   const info = await call("GET", "/info");

@@ -23,7 +23,7 @@ interface Loaded {
 
 /**
  * A project's own Python code outside graphs: its ASGI app, its auth handlers and its embedding function. It runs in a
- * process of its own with the project's interpreter, which is restarted when it ends.
+ * its own process with the project's interpreter, which is restarted when it ends.
  */
 export class PythonCode {
   readonly #log: Log;

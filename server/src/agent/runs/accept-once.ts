@@ -1,9 +1,9 @@
 import type { Sql } from "../../base/db/connect.ts";
-import { databaseAway, isDatabaseAway, isUnsent, whileAway } from "../../base/db/retry.ts";
+import { databaseUnavailable, isDatabaseUnavailable, isUnsent, retryWhileUnavailable } from "../../base/db/retry.ts";
 import { type CreatedRun, type NewRun, selectRun } from "./sql.ts";
 
 /**
- * Repeats a run's creation while the database is away. A creation whose answer was lost finds its run by id, unless the
+ * Repeats a run's creation while the database is unavailable. A creation whose answer was lost finds its run by id, unless the
  * run was temporary and has been deleted at its end: repeating it would execute the run twice. That is possible once
  * other servers could have started the run: immediately without a claim here, after half a lease with one.
  * @throws 503 when such a run is not found and may or may not have been accepted
@@ -16,16 +16,16 @@ export async function acceptOnce(
   const startedAt = performance.now();
   const mayBeGone = (): boolean => run.temporary && (!run.claim || performance.now() - startedAt > leaseMs / 2);
   let lost: unknown;
-  const created = await whileAway(() =>
+  const created = await retryWhileUnavailable(() =>
     create().catch((error: unknown) => {
-      if (!isDatabaseAway(error) || isUnsent(error) || !mayBeGone()) throw error;
+      if (!isDatabaseUnavailable(error) || isUnsent(error) || !mayBeGone()) throw error;
       lost = error;
       return undefined;
     }),
   );
   if (created !== undefined) return created;
-  const wire = await whileAway(() => selectRun(sql, run.threadId, run.runId));
-  if (wire === undefined) throw databaseAway(lost);
+  const wire = await retryWhileUnavailable(() => selectRun(sql, run.threadId, run.runId));
+  if (wire === undefined) throw databaseUnavailable(lost);
   return { ...EXISTING, run: wire };
 }
 

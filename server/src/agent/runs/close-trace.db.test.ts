@@ -42,9 +42,10 @@ async function lostRun(status: string, more: { cancel_action?: string; attempt?:
     })
   ).json;
   const { cancel_action = null, attempt = 1 } = more;
+  // the pause of a retry is under 5 s: one that lies further ahead is claimed at once (claim_runs)
   await sql`
     update runs set status = ${status}, attempt = ${attempt}, cancel_action = ${cancel_action}, started_at = now(),
-      server_id = ${uuid7()} where run_id = ${run_id}`;
+      available_at = now() + interval '4.5 s', server_id = ${uuid7()} where run_id = ${run_id}`;
   if (status === "running") await sql`update threads set running_run_id = ${run_id} where thread_id = ${thread_id}`;
   return [thread_id, run_id];
 }

@@ -49,7 +49,7 @@ export interface AcceptedRun extends CreatedRun {
 }
 
 /** Rejects an empty map for `strict_resume`. Its other checks depend on the thread (questions.sql). */
-function refuseEmptyResume({ strict_resume: strict, command }: RunBody): void {
+function rejectEmptyResume({ strict_resume: strict, command }: RunBody): void {
   const resume = command?.resume;
   if (!strict || typeof resume !== "object" || resume === null || Array.isArray(resume)) return;
   if (Object.keys(resume).length === 0) throw unprocessable("strict_resume: command.resume is an empty map.");
@@ -60,7 +60,7 @@ function refuseEmptyResume({ strict_resume: strict, command }: RunBody): void {
  * @returns the assistant's id, which need not exist
  */
 async function checkRun(deps: AgentDeps, body: RunBody, principal: Principal | null): Promise<string> {
-  refuseEmptyResume(body);
+  rejectEmptyResume(body);
   if (typeof body.webhook === "string") deps.webhooks.check(body.webhook);
   const assistantId = resolveAssistantId(deps.project, body.assistant_id);
   if (assistantId === undefined) throw unknownAssistant(body.assistant_id);

@@ -171,11 +171,11 @@ test("the result of a temporary run that another server executed comes from its 
 
 test("writes an end however long the database is unavailable", async () => {
   const proxy = await faultProxy(uri);
-  const away = connect({ uri: proxy.uri, socket: null }, { max: 2 });
-  await away`select 1`;
+  const unreachable = connect({ uri: proxy.uri, socket: null }, { max: 2 });
+  await unreachable`select 1`;
   const run = await claimed(false);
   proxy.down();
-  const ended = endingsOn(away).finish(run, { outcome: "success" }, Buffer.from(STATE));
+  const ended = endingsOn(unreachable).finish(run, { outcome: "success" }, Buffer.from(STATE));
   await sleep(500);
   // an hour passes
   vi.stubGlobal("performance", { now: () => realNow() + 3_600_000 });
@@ -186,17 +186,17 @@ test("writes an end however long the database is unavailable", async () => {
   proxy.up();
   await ended;
   expect((await selectRunState(sql, run.threadId, run.runId))?.status).toBe("success");
-  await away.end({ timeout: 1 });
+  await unreachable.end({ timeout: 1 });
   await proxy.close();
 });
 
 test("a run whose end the database rejects ends as error", async () => {
   const run = await claimed(false);
   await sql.unsafe(`
-    create function refuse() returns trigger language plpgsql as $$ begin raise 'too much'; end $$;
-    create trigger refuse before update on runs for each row when (new.status = 'success') execute function refuse()`);
+    create function reject() returns trigger language plpgsql as $$ begin raise 'too much'; end $$;
+    create trigger reject before update on runs for each row when (new.status = 'success') execute function reject()`);
   await endings.finish(run, { outcome: "success" }, Buffer.from(STATE));
-  await sql`drop trigger refuse on runs`;
+  await sql`drop trigger reject on runs`;
   const row = await selectRunState(sql, run.threadId, run.runId);
   expect(row?.status).toBe("error");
   expect(JSON.parse(row!.error!)).toMatchObject({ error: "ResultNotStored" });

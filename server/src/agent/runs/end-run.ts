@@ -85,7 +85,7 @@ export class RunEndings {
   }
 
   /**
-   * Writes the end of a run. Retries while the database is away, as long as this server owns the run. An end that the
+   * Writes the end of a run. Retries while the database is unavailable, as long as this server owns the run. An end that the
    * database rejects becomes an error of the run, or else its release for another attempt.
    */
   async finish(run: ActiveRun, end: Ended, result: Buffer | undefined): Promise<void> {
@@ -96,12 +96,12 @@ export class RunEndings {
       if (!this.#o.holds(run)) return;
       if (isPassing(error)) throw error;
       this.#o.log.error({ err: error, run_id: run.runId }, "the database rejected the end of a run");
-      const refused = {
+      const rejected = {
         error: "ResultNotStored",
         message: `The database rejected the run's result: ${coerceError(error).message}`,
       };
-      await this.#finish(run, { outcome: "error", error: refused }, undefined).catch(() =>
-        this.release(run, true, refused.message),
+      await this.#finish(run, { outcome: "error", error: rejected }, undefined).catch(() =>
+        this.release(run, true, rejected.message),
       );
     }
   }
@@ -149,7 +149,7 @@ export class RunEndings {
     if (finished.waiting) this.#o.wake();
   }
 
-  /** Retries while the database is away, as long as this server owns the run. */
+  /** Retries while the database is unavailable, as long as this server owns the run. */
   #whileOwned<T>(run: ActiveRun, work: () => Promise<T>): Promise<T> {
     return untilDone(work, () => this.#o.holds(run) && performance.now() < this.#until);
   }

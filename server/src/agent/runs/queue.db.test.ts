@@ -92,8 +92,8 @@ describe("accepting", () => {
     const { runId } = await create(t, { claim: true });
     const from = (metadata: object) => JSON.stringify({ config: { metadata } });
     const node = { run_id: runId, langgraph_node: "remote" };
-    const refused = await create(t, { strategy: "enqueue", kwargs: from(node) });
-    expect([refused.outcome, refused.run]).toEqual(["waits_for_itself", runId]);
+    const rejected = await create(t, { strategy: "enqueue", kwargs: from(node) });
+    expect([rejected.outcome, rejected.run]).toEqual(["waits_for_itself", runId]);
     // a client that passes on what it has read, and a node of another run
     for (const metadata of [{ run_id: runId }, { ...node, run_id: randomUUID() }])
       expect((await create(t, { strategy: "enqueue", kwargs: from(metadata) })).outcome).toBe("created");

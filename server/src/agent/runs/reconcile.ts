@@ -9,7 +9,7 @@
  * Statements in progress make both sides differ for a moment. So a difference must be seen by two heartbeats, and no
  * claim or creation that began before the first of them may still be in progress.
  */
-import { isDatabaseAway } from "../../base/db/retry.ts";
+import { isDatabaseUnavailable } from "../../base/db/retry.ts";
 import type { Log } from "../../base/log.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { ActiveRun } from "./active-run.ts";
@@ -108,6 +108,6 @@ export class Reconciler {
 
   #failed(error: unknown, runId: string): void {
     // retried at the next heartbeat
-    if (!isDatabaseAway(error)) this.#o.log.error({ err: error, run_id: runId }, "could not reconcile a run");
+    if (!isDatabaseUnavailable(error)) this.#o.log.error({ err: error, run_id: runId }, "could not reconcile a run");
   }
 }

@@ -444,10 +444,10 @@ export class RunQueue {
     const execution = { threadId: row.thread_id, attempt: row.attempt };
     stream.execution = execution;
     if (stored !== undefined) this.#o.keeper.keep(stream, { ...execution, stored, held: true });
-    const refused = parseQuestions(row.kwargs)?.refused;
+    const rejected = parseQuestions(row.kwargs)?.refused;
     if (row.cancel_action || run.cancelled) this.#endings.track(this.#endings.finish(run, CANCELLED, undefined));
-    else if (refused !== undefined) {
-      const error = { error: "UnknownInterruptError", message: refused };
+    else if (rejected !== undefined) {
+      const error = { error: "UnknownInterruptError", message: rejected };
       this.#announce(run);
       this.#endings.track(this.#endings.finish(run, { outcome: "refused", error }, undefined));
     } else this.#dispatch(run);

@@ -50,44 +50,46 @@ export const configSchema = z
   .loose();
 
 /** Run-create body, contract §7.1. Unknown keys are dropped. */
-export const runBody = z.object({
-  assistant_id: z.string().describe("Graph id or UUID of the assistant."),
-  input: z.unknown().optional().describe("null or absent: continue from the thread's state."),
-  command: commandSchema.nullish().describe("Resume, update or redirect instead of new input."),
-  config: configSchema.nullish(),
-  context: z.unknown().optional(),
-  metadata: jsonObject.nullish(),
-  checkpoint_id: z.string().nullish(),
-  checkpoint: checkpointSchema.nullish(),
-  interrupt_before: interruptNodes,
-  interrupt_after: interruptNodes,
-  stream_mode: z.union([streamMode, z.array(streamMode)]).nullish(),
-  stream_subgraphs: z.boolean().nullish(),
-  stream_resumable: z.boolean().nullish(),
-  multitask_strategy: z.enum(["reject", "rollback", "interrupt", "enqueue"]).nullish(),
-  on_disconnect: z.enum(["cancel", "continue"]).nullish(),
-  on_completion: z.enum(["delete", "keep", "complete", "continue"]).nullish(),
-  if_not_exists: z.enum(["reject", "create"]).nullish(),
-  after_seconds: z.number().min(0).max(31_536_000).nullish(),
-  durability: z.enum(["sync", "async", "exit"]).nullish(),
-  checkpoint_during: z.boolean().nullish().describe("Deprecated: false means durability exit."),
-  langsmith_tracer: z
-    .object({ project_name: z.string().max(1024).nullish(), example_id: uuid.nullish() })
-    .nullish()
-    .describe("Project and example for the run's trace."),
-  webhook: webhook.nullish(),
-  feedback_keys: z
-    .array(z.string().min(1).max(180))
-    .max(100)
-    .nullish()
-    .describe("Issues one feedback link per key, sent in the event `feedback` and in the result as `__feedback__`."),
-  strict_resume: z
-    .boolean()
-    .nullish()
-    .describe(
-      "Rejects a `command.resume` that is an empty map, or a plain value unless exactly one interrupt is pending.",
-    ),
-});
+export const runBody = z
+  .object({
+    assistant_id: z.string().describe("Graph id or UUID of the assistant."),
+    input: z.unknown().optional().describe("null or absent: continue from the thread's state."),
+    command: commandSchema.nullish().describe("Resume, update or redirect instead of new input."),
+    config: configSchema.nullish(),
+    context: z.unknown().optional(),
+    metadata: jsonObject.nullish(),
+    checkpoint_id: z.string().nullish(),
+    checkpoint: checkpointSchema.nullish(),
+    interrupt_before: interruptNodes,
+    interrupt_after: interruptNodes,
+    stream_mode: z.union([streamMode, z.array(streamMode)]).nullish(),
+    stream_subgraphs: z.boolean().nullish(),
+    stream_resumable: z.boolean().nullish(),
+    multitask_strategy: z.enum(["reject", "rollback", "interrupt", "enqueue"]).nullish(),
+    on_disconnect: z.enum(["cancel", "continue"]).nullish(),
+    on_completion: z.enum(["delete", "keep", "complete", "continue"]).nullish(),
+    if_not_exists: z.enum(["reject", "create"]).nullish(),
+    after_seconds: z.number().min(0).max(31_536_000).nullish(),
+    durability: z.enum(["sync", "async", "exit"]).nullish(),
+    checkpoint_during: z.boolean().nullish().describe("Deprecated: false means durability exit."),
+    langsmith_tracer: z
+      .object({ project_name: z.string().max(1024).nullish(), example_id: uuid.nullish() })
+      .nullish()
+      .describe("Project and example for the run's trace."),
+    webhook: webhook.nullish(),
+    feedback_keys: z
+      .array(z.string().min(1).max(180))
+      .max(100)
+      .nullish()
+      .describe("Issues one feedback link per key, sent in the event `feedback` and in the result as `__feedback__`."),
+    strict_resume: z
+      .boolean()
+      .nullish()
+      .describe(
+        "Rejects a `command.resume` that is an empty map, or a plain value unless exactly one interrupt is pending.",
+      ),
+  })
+  .meta({ id: "RunCreate" });
 export type RunBody = z.output<typeof runBody>;
 
 export const runBatchBody = z.array(runBody).min(1).max(1000);

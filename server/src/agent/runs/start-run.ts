@@ -45,7 +45,7 @@ export function toActiveRun(
 /** Suspicion for a run that has lost hosts: its last attempt runs alone on a host, isolated from all other runs. */
 function suspicionAfter(failures: number, maxFailures: number): Suspicion {
   if (failures === 0) return "none";
-  return failures >= maxFailures - 1 ? "alone" : "apart";
+  return failures >= maxFailures - 1 ? "alone" : "quarantined";
 }
 
 export const isProtocolRun = ({ kwargs }: ActiveRun): boolean => kwargs.includes('"protocol": "v2"');

@@ -11,7 +11,7 @@ import { hostname } from "node:os";
 
 import type { LostTrace } from "../../../../graph-host/src/host-protocol.ts";
 import type { Sql } from "../../base/db/connect.ts";
-import { isDatabaseAway } from "../../base/db/retry.ts";
+import { isDatabaseUnavailable } from "../../base/db/retry.ts";
 import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { toLostTrace } from "../runs/close-trace.ts";
@@ -153,7 +153,8 @@ export class ServerLease {
     try {
       await this.#releaseOrphans();
     } catch (error) {
-      if (!isDatabaseAway(error)) this.#o.log.error({ err: error }, "could not take over the runs of a lost server");
+      if (!isDatabaseUnavailable(error))
+        this.#o.log.error({ err: error }, "could not take over the runs of a lost server");
     } finally {
       this.#sweeping = undefined;
     }

@@ -16,7 +16,7 @@ const noIndex = (field: string) => unprocessable(`"${field}" needs an index: con
 
 export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): AgentRoute[] {
   /** Responds with 403 for items that the project's own rules hide from the caller. */
-  async function refuseForeign(sees: Principal["sees"], item: Parameters<typeof rows.mayWriteItem>[1]): Promise<void> {
+  async function rejectForeign(sees: Principal["sees"], item: Parameters<typeof rows.mayWriteItem>[1]): Promise<void> {
     if (sees?.length && !(await rows.mayWriteItem(sql, item, sees))) throw forbidden("Forbidden");
   }
 
@@ -36,7 +36,7 @@ export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): A
         if (namespace.length === 0) throw new AppError(400, "Namespace is required");
         checkKey(namespace, key);
         if (Array.isArray(index) && !store.index) throw noIndex("index");
-        await refuseForeign(sees, { namespace, key, value });
+        await rejectForeign(sees, { namespace, key, value });
         await rows.putItems(sql, await store.prepare([{ namespace, key, value, index, ttl }]), sees);
         return c.body(null, 204);
       },
@@ -69,7 +69,7 @@ export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): A
       out: { 204: null },
       async handler({ body, c, principal: { sees } }) {
         const item = { namespace: body.namespace ?? [], key: body.key, value: null };
-        await refuseForeign(sees, item);
+        await rejectForeign(sees, item);
         await rows.putItems(sql, await store.prepare([item]), sees);
         return c.body(null, 204);
       },

@@ -21,7 +21,7 @@ testSemanticSearch(sql);
 
 test("reports a failing embedding function and invalid vectors to the caller, and stores nothing", async () => {
   for (const [embed, why] of [
-    ["./embed.ts:failing", "the model is away"],
+    ["./embed.ts:failing", "the model is unavailable"],
     ["./embed.ts:short", "a vector has 3 dimensions, but store.index.dims is 26"],
   ] as const) {
     const { put, call } = await openStore(sql, { index: { ...LETTERS, embed } });

@@ -122,37 +122,37 @@ test("filters compare only values of one type", async () => {
 });
 
 test("rejects invalid requests, and searches without an index, with the reason", async () => {
-  const refusal = async (method: string, path: string, body?: unknown) => {
+  const rejection = async (method: string, path: string, body?: unknown) => {
     const { status, text } = await call(method, path, body);
     return [status, text];
   };
   const item = { namespace: ["n"], key: "k", value: {} };
-  expect(await refusal("PUT", "/store/items", { ...item, namespace: [] })).toEqual([400, "Namespace is required"]);
-  expect(await refusal("PUT", "/store/items", { ...item, namespace: ["a.b"] })).toEqual([
+  expect(await rejection("PUT", "/store/items", { ...item, namespace: [] })).toEqual([400, "Namespace is required"]);
+  expect(await rejection("PUT", "/store/items", { ...item, namespace: ["a.b"] })).toEqual([
     422,
     expect.stringContaining("Namespace labels cannot be empty or contain periods. Received: a.b"),
   ]);
-  expect((await refusal("PUT", "/store/items", { ...item, namespace: [""] }))[0]).toBe(422);
-  expect((await refusal("PUT", "/store/items", { ...item, value: 5 }))[0]).toBe(422);
-  expect((await refusal("PUT", "/store/items", { ...item, key: "k".repeat(3000) }))[0]).toBe(422);
-  expect(await refusal("PUT", "/store/items", { ...item, ttl: 0 })).toEqual([422, expect.stringContaining("ttl")]);
-  expect(await refusal("PUT", "/store/items", { ...item, index: ["a["] })).toEqual([
+  expect((await rejection("PUT", "/store/items", { ...item, namespace: [""] }))[0]).toBe(422);
+  expect((await rejection("PUT", "/store/items", { ...item, value: 5 }))[0]).toBe(422);
+  expect((await rejection("PUT", "/store/items", { ...item, key: "k".repeat(3000) }))[0]).toBe(422);
+  expect(await rejection("PUT", "/store/items", { ...item, ttl: 0 })).toEqual([422, expect.stringContaining("ttl")]);
+  expect(await rejection("PUT", "/store/items", { ...item, index: ["a["] })).toEqual([
     422,
     expect.stringContaining("must be a path"),
   ]);
-  expect(await refusal("PUT", "/store/items", { ...item, index: ["a"] })).toEqual([
+  expect(await rejection("PUT", "/store/items", { ...item, index: ["a"] })).toEqual([
     422,
     expect.stringContaining("store.index"),
   ]);
-  expect((await refusal("PUT", "/store/items", { ...item, index: false, ttl: null }))[0]).toBe(204);
-  expect(await refusal("POST", "/store/items/search", { query: "cats" })).toEqual([
+  expect((await rejection("PUT", "/store/items", { ...item, index: false, ttl: null }))[0]).toBe(204);
+  expect(await rejection("POST", "/store/items/search", { query: "cats" })).toEqual([
     422,
     expect.stringContaining("query"),
   ]);
-  expect((await refusal("POST", "/store/items/search", { limit: 0 }))[0]).toBe(422);
-  expect((await refusal("GET", "/store/items?namespace=n"))[0]).toBe(422);
-  expect((await refusal("GET", "/store/items?namespace=a%00b&key=k"))[0]).toBe(422);
-  expect((await refusal("GET", "/store/items?namespace=a&key=%00"))[0]).toBe(422);
+  expect((await rejection("POST", "/store/items/search", { limit: 0 }))[0]).toBe(422);
+  expect((await rejection("GET", "/store/items?namespace=n"))[0]).toBe(422);
+  expect((await rejection("GET", "/store/items?namespace=a%00b&key=k"))[0]).toBe(422);
+  expect((await rejection("GET", "/store/items?namespace=a&key=%00"))[0]).toBe(422);
 });
 
 test("a graph's batch returns the results of its operations in order", async () => {

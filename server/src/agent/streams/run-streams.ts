@@ -37,7 +37,7 @@ const RUN_MEMORY_BYTES = 2 * 1024 * 1024;
 /** Marks are written with the next frames, or alone after this pause. */
 const MARK_MS = 100;
 /** Events that are still appended to a stream that was cut short. */
-const LAST_WORDS = new Set(["incomplete", "error", "feedback"]);
+const TERMINAL_EVENTS = new Set(["incomplete", "error", "feedback"]);
 
 /** Dependencies shared by a server's streams. */
 export interface StreamBacking {
@@ -109,7 +109,7 @@ export class RunStream {
 
   append(event: string, data: Buffer | string): void {
     if (event === "values") this.lastValues = typeof data === "string" ? Buffer.from(data) : data;
-    if (this.#isCut && !LAST_WORDS.has(event)) return;
+    if (this.#isCut && !TERMINAL_EVENTS.has(event)) return;
     this.#append(event, this.log.appended, data);
   }
 

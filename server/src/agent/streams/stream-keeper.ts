@@ -111,7 +111,7 @@ export class StreamKeeper {
 
   /**
    * Writes the run's final status together with its remaining frames and the end of its stream. Rejects while the
-   * database is away, and may then be repeated. `lost`: nothing was written, or the outcome is unknown.
+   * database is unavailable, and may then be repeated. `lost`: nothing was written, or the outcome is unknown.
    * @param last data of a `feedback` event, for a run that is not rolled back
    */
   async end(stream: RunStream, run: FinishedRun, last: string | undefined): Promise<FinishOutcome> {
@@ -257,7 +257,7 @@ export class StreamKeeper {
       }
       const { stream, row } = writes[0]!;
       this.#o.log.error({ err: error, run_id: stream.runId }, "could not store the frames of a run");
-      if (stream.keeping) this.#refused(stream, stream.keeping, row.attempt);
+      if (stream.keeping) this.#rejected(stream, stream.keeping, row.attempt);
     }
   }
 
@@ -265,7 +265,7 @@ export class StreamKeeper {
    * Handles rejected frames. Those that no reader has seen are dropped, and the stored stream continues after an
    * `incomplete` event.
    */
-  #refused(stream: RunStream, keeping: PersistProgress, attempt: number): void {
+  #rejected(stream: RunStream, keeping: PersistProgress, attempt: number): void {
     const isUnseen = keeping.held && stream.log.count === keeping.stored;
     if (isUnseen && !stream.outcome && stream.incomplete === undefined) stream.dropHidden();
     else this.#leave(stream);

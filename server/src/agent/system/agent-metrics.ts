@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-import { ScrapedFigures } from "../../base/scraped-figures.ts";
+import { ScrapedMetrics } from "../../base/scraped-metrics.ts";
 import type { AgentDeps } from "../deps.ts";
 import type { ServerLease } from "../servers/server-lease.ts";
 import { countDeliveries } from "../webhooks/sql.ts";
@@ -30,14 +30,14 @@ export function registerAgentMetrics(
   const registers = [registry];
   const { sql, log } = deps;
   // never older than the scrape: the control plane scales by it
-  const depth = new ScrapedFigures({
+  const depth = new ScrapedMetrics({
     name: "the queue",
     log,
     keepMs: 0,
     staleMs: 0,
     read: () => selectQueueDepth(sql),
   });
-  const deliveries = new ScrapedFigures({ name: "webhooks", log, keepMs: 2000, read: () => countDeliveries(sql) });
+  const deliveries = new ScrapedMetrics({ name: "webhooks", log, keepMs: 2000, read: () => countDeliveries(sql) });
 
   const oldest = new Gauge({
     name: "heddle_queue_oldest_seconds",
@@ -50,12 +50,12 @@ export function registerAgentMetrics(
     labelNames: ["state"],
     registers,
     async collect() {
-      const figures = await depth.get();
+      const metrics = await depth.get();
       this.reset();
       oldest.reset();
-      if (!figures) return;
-      for (const state of ["due", "later", "running"] as const) this.set({ state }, figures[state]);
-      oldest.set(figures.oldest_due);
+      if (!metrics) return;
+      for (const state of ["due", "later", "running"] as const) this.set({ state }, metrics[state]);
+      oldest.set(metrics.oldest_due);
     },
   });
   void new Gauge({

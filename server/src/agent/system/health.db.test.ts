@@ -92,9 +92,9 @@ test("a full disk of the database is a 503 with its reason, until a write succee
   await db.sql`create function no_room() returns trigger language plpgsql as $$
     begin raise exception 'could not extend file "base/1/2": No space left on device' using errcode = '53100'; end $$`;
   await db.sql`create trigger no_room before insert on threads execute function no_room()`;
-  const refused = await call("POST", "/threads", {});
-  expect([refused.status, refused.text]).toEqual([503, "The database's disk is full."]);
-  expect(refused.headers.get("retry-after")).toBe("5");
+  const rejected = await call("POST", "/threads", {});
+  expect([rejected.status, rejected.text]).toEqual([503, "The database's disk is full."]);
+  expect(rejected.headers.get("retry-after")).toBe("5");
   const body = { jsonrpc: "2.0", id: 1, method: "message/send", params: message };
   const { json: assistants } = await call("POST", "/assistants/search", { graph_id: "trail" });
   const rpc = await call("POST", `/a2a/${assistants[0].assistant_id}`, body);

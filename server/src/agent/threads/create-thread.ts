@@ -1,7 +1,7 @@
 import type { HostCalls } from "../../../../graph-host/src/host-protocol.ts";
 import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { FairQueue } from "../../base/fair-queue.ts";
-import { whileAway } from "../../base/db/retry.ts";
+import { retryWhileUnavailable } from "../../base/db/retry.ts";
 import { AppError, conflict, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { ALL } from "../custom-auth/conditions.ts";
@@ -69,7 +69,7 @@ async function insertWithState(
       return findThread(tx, id);
     });
   } catch (error) {
-    if (inserted) await whileAway(() => deleteCheckpoints(deps.sql, id));
+    if (inserted) await retryWhileUnavailable(() => deleteCheckpoints(deps.sql, id));
     throw error;
   }
 }

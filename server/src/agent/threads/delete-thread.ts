@@ -1,4 +1,4 @@
-import { whileAway } from "../../base/db/retry.ts";
+import { retryWhileUnavailable } from "../../base/db/retry.ts";
 import type { AgentDeps } from "../deps.ts";
 import { threadExists } from "../runs/sql.ts";
 import { deleteThreadStreams } from "../streams/sql.ts";
@@ -12,7 +12,7 @@ export async function deleteThread(deps: Pick<AgentDeps, "sql" | "queue">, threa
   if (!(await threadExists(deps.sql, threadId))) return false;
   await deps.queue.stopThread(threadId);
   // idempotent, so it is repeated when the answer was lost
-  await whileAway(() => deleteThreadRows(deps.sql, threadId));
-  await whileAway(() => deleteThreadStreams(deps.sql, threadId));
+  await retryWhileUnavailable(() => deleteThreadRows(deps.sql, threadId));
+  await retryWhileUnavailable(() => deleteThreadStreams(deps.sql, threadId));
   return true;
 }

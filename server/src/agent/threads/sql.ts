@@ -23,7 +23,7 @@ const COLUMNS = {
   interrupts: "t.interrupts",
   error: "t.error",
 };
-/** Threads have no context of their own; the name is accepted because the contract lists it. */
+/** Threads have no separate context; the name is accepted because the contract lists it. */
 const SELECTABLE = { ...COLUMNS, context: "null::jsonb" };
 
 /** Wire format of the time to live; null for a thread that does not expire. */

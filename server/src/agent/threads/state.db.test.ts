@@ -18,8 +18,8 @@ test("a thread without runs has the empty state and no history", async () => {
   expect((await call("GET", `/threads/${id}/history`)).json).toEqual([]);
   expect((await call("POST", `/threads/${id}/history`, {})).json).toEqual([]);
   expect((await call("GET", `/threads/${id}/state/${UNKNOWN}`)).status).toBe(404);
-  const refused = await update(id, { values: { topic: "t" } });
-  expect([refused.status, refused.text]).toEqual([400, `Thread ${id} has no graph ID`]);
+  const rejected = await update(id, { values: { topic: "t" } });
+  expect([rejected.status, rejected.text]).toEqual([400, `Thread ${id} has no graph ID`]);
   // the same before the first run, if the graph is known
   expect(await state(await create({ graph_id: "trail" }))).toMatchObject(empty);
 });
@@ -171,12 +171,12 @@ test("failing supersteps leave no thread and no checkpoint", async () => {
   const thread_id = "11111111-1111-4111-8111-111111111111";
   const good = { updates: [{ values: { topic: "t" }, as_node: "__start__" }] };
   const bad = { updates: [{ values: { log: ["x"] }, as_node: "nowhere" }] };
-  const refused = async (body: object) => (await call("POST", "/threads", { thread_id, ...body })).status;
-  expect(await refused({ supersteps: [good] })).toBe(400);
-  expect(await refused({ supersteps: [good], graph_id: "unknown" })).toBe(404);
-  expect(await refused({ supersteps: [good], graph_id: "broken" })).toBe(422);
-  expect(await refused({ supersteps: [good, bad], graph_id: "trail" })).toBe(422);
-  expect(await refused({ supersteps: [{ updates: [{ values: {} }] }], graph_id: "trail" })).toBe(422);
+  const rejected = async (body: object) => (await call("POST", "/threads", { thread_id, ...body })).status;
+  expect(await rejected({ supersteps: [good] })).toBe(400);
+  expect(await rejected({ supersteps: [good], graph_id: "unknown" })).toBe(404);
+  expect(await rejected({ supersteps: [good], graph_id: "broken" })).toBe(422);
+  expect(await rejected({ supersteps: [good, bad], graph_id: "trail" })).toBe(422);
+  expect(await rejected({ supersteps: [{ updates: [{ values: {} }] }], graph_id: "trail" })).toBe(422);
   expect(await sql`select 1 from threads where thread_id = ${thread_id}`).toHaveLength(0);
   expect(await sql`select 1 from checkpoints where thread_id = ${thread_id}`).toHaveLength(0);
 });

@@ -19,7 +19,7 @@ export function uiRoutes(deps: Pick<AgentDeps, "ui" | "project" | "settings" | "
   const prefix = mountPrefix(deps);
 
   async function builtFiles(agent: string): Promise<Map<string, Uint8Array>> {
-    const building = deps.ui.of(agent);
+    const building = deps.ui.bundleOf(agent);
     if (!building) throw notFound(`UI not found for agent "${agent}"`);
     try {
       return await building;

@@ -32,7 +32,7 @@ export class UiBundles {
   }
 
   /** Files of an agent's bundle; undefined for an agent without one. Rejects with the components' build error. */
-  of(agent: string): Promise<Files> | undefined {
+  bundleOf(agent: string): Promise<Files> | undefined {
     const { ui, ui_config } = this.#project?.config ?? {};
     if (!this.#project || !this.#bundler || !ui || !Object.hasOwn(ui, agent)) return undefined;
     const running = this.#built.get(agent);

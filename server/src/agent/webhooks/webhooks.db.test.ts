@@ -306,8 +306,8 @@ test("applies headers and rules of langgraph.json", async () => {
   // as http.disable_webhooks sets it
   configured.agent.deps.project.webhooks.disabled = true;
   for (const path of ["/runs", "/runs/wait", "/runs/crons"]) {
-    const refused = await configured.call("POST", path, { ...of(`${hook.url}/x`), schedule: "0 0 * * *" });
-    expect(refused).toMatchObject({ status: 422, text: expect.stringContaining("http.disable_webhooks") });
+    const rejected = await configured.call("POST", path, { ...of(`${hook.url}/x`), schedule: "0 0 * * *" });
+    expect(rejected).toMatchObject({ status: 422, text: expect.stringContaining("http.disable_webhooks") });
   }
   expect((await configured.call("GET", "/info")).json.flags.webhooks).toBe(false);
   await configured.stop();

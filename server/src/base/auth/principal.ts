@@ -63,7 +63,7 @@ export interface Authenticator {
   authenticate(credentials: Credentials): Principal | Promise<Principal>;
 }
 
-/** Audit log entry: a change, or an attempt that was refused. */
+/** Audit log entry: a change, or an attempt that was rejected. */
 export interface AuditEntry {
   /** Null when the caller was not authenticated. */
   principal: Pick<Principal, "actor" | "organizationId" | "workspaceId"> | null;
@@ -80,7 +80,7 @@ export interface AuditEntry {
 
 export interface AuditSink {
   /**
-   * Resolves when the entry is durable. For a refused attempt (401, 403) it resolves at once: such entries are batched,
+   * Resolves when the entry is durable. For a rejected attempt (401, 403) it resolves at once: such entries are batched,
    * so that a flood of them is cheap.
    */
   record(entry: AuditEntry): Promise<void>;

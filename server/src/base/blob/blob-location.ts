@@ -1,6 +1,6 @@
 /**
  * The directory or bucket that holds the blobs of a database. The first process records it; a process configured with
- * another one is refused, because the files it stores would be missing for the others. A recorded location is replaced
+ * another one is rejected, because the files it stores would be missing for the others. A recorded location is replaced
  * only while no file was ever stored in it and no process uses it. A data directory lost at each restart is therefore
  * no obstacle for an installation without attachments.
  */

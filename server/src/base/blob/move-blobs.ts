@@ -70,7 +70,7 @@ export async function moveBlobs({
   };
   await copy();
   await sql.begin(async (tx) => {
-    // a process that starts now waits for this lock, and is then refused
+    // a process that starts now waits for this lock, and is then rejected
     const [row] = await tx<BlobLocation[]>`select * from blob_place for update`;
     if (row && row.id !== known?.id)
       throw new Error("The recorded location changed while this command ran. Run it again.");

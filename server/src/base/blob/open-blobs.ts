@@ -48,8 +48,8 @@ export async function openBlobs({ sql, log, dataDir, settings }: OpenBlobsOption
         `There are attachments in ${directory}. Move them to ${location.shown} first: heddle blobs move.`,
       );
     }
-    const refusal = await claimLocation(sql, location, processId);
-    if (refusal) throw new ConfigError(explain(refusal.location, refusal.isAlive, location));
+    const rejection = await claimLocation(sql, location, processId);
+    if (rejection) throw new ConfigError(explain(rejection.location, rejection.isAlive, location));
     const blobs = new RecordedBlobStore({
       sql,
       log,

@@ -131,8 +131,8 @@ test("uploads small content in parts on demand, and in one request where parts a
   await bucket.upload("up/short", chunks(content), { ...options, onStart });
   expect(started).toHaveLength(1);
   expect((await s3.read("exports", "up/short")).equals(content)).toBe(true);
-  const refused: Fault = { kind: "status", status: 403, code: "AccessDenied" };
-  proxy.setRule(({ url }) => (url.includes("uploads") ? refused : undefined));
+  const rejected: Fault = { kind: "status", status: 403, code: "AccessDenied" };
+  proxy.setRule(({ url }) => (url.includes("uploads") ? rejected : undefined));
   const stored = await bucket.upload("up/whole", chunks(content), { ...options, onStart });
   expect(stored).toMatchObject({ bytes: 1000, sha256: sha256(content) });
   expect(started).toHaveLength(1);
@@ -163,10 +163,10 @@ test("a failed upload leaves neither parts nor a truncated object", async () => 
   expect(short).toMatchObject({ canHeal: true, code: "SizeMismatch" });
   const tiny = await expectFailure(bucket.upload("gone/c", chunks(content.subarray(0, 5)), { size: 6 }));
   expect(tiny.code).toBe("SizeMismatch");
-  const refused = bucket.upload("gone/d", chunks(content), {
+  const rejected = bucket.upload("gone/d", chunks(content), {
     onStart: () => Promise.reject(new Error("not written down")),
   });
-  await expect(refused).rejects.toThrow("not written down");
+  await expect(rejected).rejects.toThrow("not written down");
   proxy.setRule(({ url }) => (url.includes("partNumber=2") ? KEY_REVOKED : undefined));
   expect(await expectFailure(bucket.upload("gone/e", chunks(content)))).toMatchObject({ reason: "key_not_known" });
   proxy.setRule(({ method, url }) =>
@@ -270,7 +270,7 @@ test("failures state what failed and whether a retry can help", async () => {
     [KEY_REVOKED, "key_not_known", false],
     [{ kind: "status", status: 403, code: "AccessDenied" }, "access_denied", false],
     [{ kind: "status", status: 400, code: "ExpiredToken" }, "access_denied", false],
-    [{ kind: "status", status: 400, code: "KMS.DisabledException" }, "refused", false],
+    [{ kind: "status", status: 400, code: "KMS.DisabledException" }, "rejected", false],
   ];
   for (const [fault, reason, canHeal] of cases) {
     proxy.setRule(() => fault);

@@ -9,7 +9,7 @@ export type StorageReason =
   /** The store, or the connection to it, does not work at the moment. */
   | "unavailable"
   /** The request or its answer was rejected for another cause. */
-  | "refused";
+  | "rejected";
 
 /** Whether a later attempt, with nothing changed, can succeed. */
 const CAN_HEAL: Record<StorageReason, boolean> = {
@@ -20,11 +20,11 @@ const CAN_HEAL: Record<StorageReason, boolean> = {
   invalid_endpoint: false,
   no_credentials: false,
   unavailable: true,
-  refused: false,
+  rejected: false,
 };
 
 /**
- * A store's refusal or failure. The message is safe to show to the destination's owner: it holds the store's code, the
+ * A store's rejection or failure. The message is safe to show to the destination's owner: it holds the store's code, the
  * call and the key, and never a credential.
  */
 export class StorageError extends Error {
@@ -114,7 +114,7 @@ export function toStorageError(thrown: unknown, call: string, secrets: readonly 
   const error = thrown as Thrown;
   const status = error.$metadata?.httpStatusCode ?? error.$response?.statusCode ?? 0;
   const code = errorCode(error, status);
-  const blocked = findRefusal(error);
+  const blocked = findRejection(error);
   if (blocked) return new StorageError("invalid_endpoint", `${call}: ${blocked}`, { code, isForeign: true });
   const known = Object.hasOwn(REASONS, code) ? REASONS[code] : undefined;
   const isForeign = known === undefined && isNotS3(error, status);
@@ -137,8 +137,8 @@ function errorCode(error: Thrown, status: number): string {
   return code ?? byStatus[status] ?? (status === 0 ? "NoAnswer" : "NoCode");
 }
 
-/** Returns our own refusal to connect (base/outbound), which is nested below the client's error. */
-function findRefusal(error: Thrown): string | undefined {
+/** Returns the rejection by base/outbound, which is nested below the client's error. */
+function findRejection(error: Thrown): string | undefined {
   for (
     let thrown: Thrown | undefined = error, depth = 0;
     thrown && depth < 5;
@@ -163,7 +163,7 @@ function reasonOfStatus(status: number, isForeign: boolean): StorageReason {
   if (status === 0 || status >= 500 || status === 429 || status === 408) return "unavailable";
   // a proxy in front of an unavailable store may answer anything
   if (isForeign) return "unavailable";
-  return status === 403 || status === 401 ? "access_denied" : "refused";
+  return status === 403 || status === 401 ? "access_denied" : "rejected";
 }
 
 function errorText({ message }: Thrown, code: string): string {

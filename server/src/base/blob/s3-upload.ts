@@ -51,8 +51,8 @@ export async function uploadStream(
     uploadId = await startUpload(calls, key, options);
   } catch (error) {
     // some stores need a separate, optional permission for this (storage.multipartUploads.create)
-    const isRefused = error instanceof StorageError && error.reason === "access_denied";
-    if (second || !isRefused) throw error;
+    const isRejected = error instanceof StorageError && error.reason === "access_denied";
+    if (second || !isRejected) throw error;
     return putWhole();
   }
   // one failure cancels the other parts
@@ -185,6 +185,6 @@ function requireSize(key: string, bytes: number, expected: number | undefined): 
 }
 
 const tooLong = (key: string): StorageError =>
-  new StorageError("refused", `upload of ${key}: needs more than ${MOST_PARTS} parts`, {
+  new StorageError("rejected", `upload of ${key}: needs more than ${MOST_PARTS} parts`, {
     code: "EntityTooLarge",
   });

@@ -173,7 +173,7 @@ export async function checkChdb(): Promise<void> {
 }
 
 /**
- * Creates the directory if missing, and locks it: two engines on it would destroy it, and chDB does not refuse the
+ * Creates the directory if missing, and locks it: two engines on it would destroy it, and chDB does not reject the
  * second.
  */
 export async function lockChdb(

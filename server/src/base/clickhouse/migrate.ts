@@ -23,7 +23,7 @@ export class ClickHouseMigrationError extends Error {
 /**
  * Migrates ClickHouse to this code's schema: numbered files once, in order, forward only. ClickHouse has neither
  * transactions nor advisory locks: the lock is one of Postgres, and each statement is repeatable (`if not exists`), so
- * that an interrupted migration is simply run again. A store that is newer than the code is refused. `upTo`: the version
+ * that an interrupted migration is simply run again. A store that is newer than the code is rejected. `upTo`: the version
  * to stop at.
  */
 export async function migrateClickHouse(

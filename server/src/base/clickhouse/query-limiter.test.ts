@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { deferred } from "../deferred.ts";
 import { QueryLimiter } from "./query-limiter.ts";
 
-const REFUSED = { status: 503, headers: { "Retry-After": "5" } };
+const REJECTED = { status: 503, headers: { "Retry-After": "5" } };
 
 test("runs queries up to the limit, queues more in order, and rejects those beyond the queue", async () => {
   const limiter = new QueryLimiter({ seconds: 1, atOnce: 2, waiting: 2 });
@@ -15,7 +15,7 @@ test("runs queries up to the limit, queues more in order, and rejects those beyo
       return promise;
     }),
   );
-  await expect(queries[4]).rejects.toMatchObject(REFUSED);
+  await expect(queries[4]).rejects.toMatchObject(REJECTED);
   expect(begun).toEqual([0, 1]);
   ends[1]!.resolve(1);
   expect(await queries[1]).toBe(1);
@@ -39,7 +39,7 @@ test("rejects a query that has waited too long, without starting it", async () =
       begun = true;
       return Promise.resolve();
     }),
-  ).rejects.toMatchObject(REFUSED);
+  ).rejects.toMatchObject(REJECTED);
   end.resolve();
   await first;
   expect(begun).toBe(false);

@@ -14,7 +14,7 @@ export interface QueryLimits {
 /**
  * Limits callers' queries, so that fifty of them leave a connection for the look-ups of ingest, and processors for its
  * writes. Tenants take turns, and while several are active, each may use half of the slots. Queries beyond the queue,
- * or waiting too long, are refused before any work was done.
+ * or waiting too long, are rejected before any work was done.
  */
 export class QueryLimiter {
   readonly seconds: number;
@@ -23,7 +23,7 @@ export class QueryLimiter {
   constructor({ seconds, atOnce, waiting = 100, waitMs = 30_000 }: QueryLimits) {
     this.seconds = seconds;
     const crowded = Math.max(1, Math.floor(atOnce / 2));
-    this.#queue = new FairQueue({ capacity: atOnce, crowded, waiting, waitMs, refuse: busy });
+    this.#queue = new FairQueue({ capacity: atOnce, crowded, waiting, waitMs, reject: busy });
   }
 
   /** @throws 503 with Retry-After when it gets no slot in time */

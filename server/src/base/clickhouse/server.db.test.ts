@@ -62,7 +62,7 @@ test.each(["nonsense:secret", "localhost:8123", "tcp://u:secret@localhost:9000/x
 );
 
 test("rejects a directory in use with a message that names the process and the setting", async () => {
-  const refused = ChdbSessions.open(engine);
-  await expect(refused).rejects.toThrow(ChdbError);
-  await expect(refused).rejects.toThrow(/is in use: process \d+ since \S+ holds .*CLICKHOUSE_URL/);
+  const rejected = ChdbSessions.open(engine);
+  await expect(rejected).rejects.toThrow(ChdbError);
+  await expect(rejected).rejects.toThrow(/is in use: process \d+ since \S+ holds .*CLICKHOUSE_URL/);
 });

@@ -10,7 +10,7 @@ export interface OsUser {
 const ACCOUNT = "postgres";
 
 /**
- * Returns the OS user that Postgres must run as; null for the current one. Postgres refuses to run as root, so root
+ * Returns the OS user that Postgres must run as; null for the current one. Postgres does not run as root, so root
  * uses the owner of an existing cluster, else the account `postgres`, created if needed.
  */
 export function clusterOwner(clusterDir: string): OsUser | null {

@@ -9,7 +9,7 @@ import { faultProxy } from "../../../test/fault-proxy.ts";
 import { deferred } from "../deferred.ts";
 import { alone } from "./alone.ts";
 import { connect, ownConnection } from "./connect.ts";
-import { isDatabaseAway, isUnsent } from "./retry.ts";
+import { isDatabaseUnavailable, isUnsent } from "./retry.ts";
 
 const db = await testDatabase();
 const proxy = await faultProxy(db.uri);
@@ -25,7 +25,7 @@ test("a statement on a silent connection fails as lost, and the pool continues",
   await sql`select 1`;
   proxy.blackHole();
   const error: unknown = await sql`select 2`.catch((thrown: unknown) => thrown);
-  expect(isDatabaseAway(error)).toBe(true);
+  expect(isDatabaseUnavailable(error)).toBe(true);
   expect(await sql`select 3 as n`).toEqual([{ n: 3 }]);
   await sql.end({ timeout: 1 });
 });
@@ -120,7 +120,7 @@ test("a statement fails while connections are refused, and succeeds once they ar
   proxy.down();
   await sleep(50);
   const error: unknown = await sql`select 2`.catch((thrown: unknown) => thrown);
-  expect(isDatabaseAway(error)).toBe(true);
+  expect(isDatabaseUnavailable(error)).toBe(true);
   proxy.up();
   await expect.poll(() => sql`select 5 as n`.catch(() => [])).toEqual([{ n: 5 }]);
   await sql.end({ timeout: 1 });

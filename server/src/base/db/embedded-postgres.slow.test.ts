@@ -12,7 +12,7 @@ import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { EmbeddedPostgres, stopAbandonedPostgres, type PostgresAddress } from "./embedded-postgres.ts";
 import { findOrphans } from "./postmaster.ts";
-import { identifyProcess, processLives, type ProcessIdentity } from "./process-identity.ts";
+import { identifyProcess, isProcessAlive, type ProcessIdentity } from "./process-identity.ts";
 
 const USER_SCRIPT = fileURLToPath(new URL("../../../test/fixtures/postgres-user.ts", import.meta.url));
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
@@ -78,8 +78,8 @@ async function query<T>(address: PostgresAddress, work: (sql: postgres.Sql) => P
 }
 
 async function gone(identity: ProcessIdentity | null): Promise<boolean> {
-  for (let i = 0; i < 500 && identity && processLives(identity); i++) await sleep(20);
-  return !identity || !processLives(identity);
+  for (let i = 0; i < 500 && identity && isProcessAlive(identity); i++) await sleep(20);
+  return !identity || !isProcessAlive(identity);
 }
 
 test("data survives a stop and a start, at the same address", async () => {

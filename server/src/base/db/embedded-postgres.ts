@@ -9,7 +9,7 @@ import { findPostgresBinaries, type PostgresBinaries } from "./postgres-binaries
 import { spawnGuardian } from "./postgres-guardian.ts";
 import { clusterLock, liveUsers, type Registration, registerWhenFree, unregisterUser } from "./postgres-users.ts";
 import { endPostmaster, findPostmaster, shutDown, waitUntilGone, type Postmaster } from "./postmaster.ts";
-import { processLives, type ProcessIdentity } from "./process-identity.ts";
+import { isProcessAlive, type ProcessIdentity } from "./process-identity.ts";
 import { spawnPostmaster } from "./spawn-postmaster.ts";
 
 /**
@@ -27,7 +27,7 @@ import { spawnPostmaster } from "./spawn-postmaster.ts";
  *
  * Postgres outlives a killed server, and the next start adopts it; without a next start, its guardian ends it. Several
  * servers of one container, or of a machine without containers, may share it; the last one to stop shuts it down. A
- * server of another container waits until all of them have ended, and refuses to start when that takes too long.
+ * server of another container waits until all of them have ended, and does not start when that takes too long.
  * Startup proceeds through
  *
  *     nothing --initdb--> cluster --spawn--> starting --(crash recovery)--> ready
@@ -110,7 +110,7 @@ export class EmbeddedPostgres {
   /** Takes microseconds while Postgres is alive; restarts it after a crash. Only between start and stop. */
   async ensureRunning(): Promise<PostgresAddress> {
     if (!this.#registration) throw new Error("the embedded Postgres has not been started");
-    if (this.#running && processLives(this.#running.postmaster)) return this.#running.address;
+    if (this.#running && isProcessAlive(this.#running.postmaster)) return this.#running.address;
     this.#starting ??= this.#locked(() => this.#startOrAdopt()).finally(() => (this.#starting = null));
     return this.#starting;
   }
@@ -230,7 +230,7 @@ export class EmbeddedPostgres {
         if (code === "3D000") {
           const admin = open("postgres");
           await admin`create database ${admin(DATABASE)}`.finally(() => admin.end());
-        } else if (!processLives(postmaster) || performance.now() > deadline) throw error;
+        } else if (!isProcessAlive(postmaster) || performance.now() > deadline) throw error;
         else await sleep(50);
       } finally {
         await sql.end({ timeout: 1 });

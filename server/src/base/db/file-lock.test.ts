@@ -62,7 +62,7 @@ test("a killed holder loses the lock at once, and exactly one waiter acquires it
   first.child.kill("SIGKILL");
   const lines = await Promise.all(others.map(({ line }) => line));
   expect(lines.filter((line) => line === "held")).toHaveLength(1);
-  expect(lines.filter((line) => line.startsWith("refused"))).toHaveLength(2);
+  expect(lines.filter((line) => line.startsWith("rejected"))).toHaveLength(2);
 });
 
 test("a frozen holder keeps the lock", async () => {

@@ -4,13 +4,13 @@ import { statSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { identifyProcess, isElsewhere, processLives, type ProcessIdentity } from "./process-identity.ts";
+import { identifyProcess, isElsewhere, isProcessAlive, type ProcessIdentity } from "./process-identity.ts";
 
 /**
  * Holder of a lock between processes, which the kernel keeps: flock(2) on an open file. The kernel knows the holder in
  * every container that shares the file, releases the lock when the holder ends in any way, and keeps it while the
  * holder is frozen. No lock is ever stale, so none is taken over. NFS and other shared file systems propagate the lock
- * between machines, or refuse it, which is an error here.
+ * between machines, or reject it, which is an error here.
  *
  * Node.js has no flock. A lock belongs to the open file, not to the process, so the program `flock` (util-linux,
  * BusyBox) locks an inherited descriptor and exits, and the lock remains ours. Where it is missing, as on macOS, Perl
@@ -93,7 +93,7 @@ export async function acquireFileLock(path: string, wait: LockWait): Promise<Fil
     try {
       let locked = await lockDescriptor(descriptor, 0);
       const holder = readHolder(path);
-      const old = locked && isFileOfOldVersion(holder) && processLives(holder);
+      const old = locked && isFileOfOldVersion(holder) && isProcessAlive(holder);
       const patience = holder && isElsewhere(holder) ? (wait.elsewhereWaitMs ?? wait.waitMs) : wait.waitMs;
       const left = startedAt + patience - performance.now();
       if (!locked || old) {

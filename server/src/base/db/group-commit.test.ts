@@ -36,7 +36,7 @@ test("fails the waiting calls when `ready` throws, and executes later ones", asy
 
 test("fails one bad input alone", async () => {
   const run = (inputs: number[]) => (inputs.includes(0) ? Promise.reject(new Error("zero")) : double(inputs));
-  const commits = new GroupCommit<number, number>(run, { isAway: () => false });
+  const commits = new GroupCommit<number, number>(run, { isUnavailable: () => false });
   const results = await Promise.allSettled([commits.call(0), commits.call(2)]);
   expect(results).toMatchObject([{ status: "rejected" }, { status: "fulfilled", value: 4 }]);
 });

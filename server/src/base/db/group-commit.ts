@@ -1,5 +1,5 @@
 import { deferred, type Deferred } from "../deferred.ts";
-import { isDatabaseAway } from "./retry.ts";
+import { isDatabaseUnavailable } from "./retry.ts";
 
 export interface GroupCommitOptions<In> {
   /** Largest batch, in units of `weigh`. A single call may be heavier. */
@@ -7,7 +7,7 @@ export interface GroupCommitOptions<In> {
   /** Weight of a call; default: 1. */
   weigh?: (input: In) => number;
   /** Whether an error leaves open whether the batch was executed; default: that the database was unreachable. */
-  isAway?: (error: unknown) => boolean;
+  isUnavailable?: (error: unknown) => boolean;
   /** Called before each batch is taken; resolves when it may start. `queued` returns the calls that wait. */
   ready?: (queued: () => In[]) => Promise<void>;
 }
@@ -33,7 +33,7 @@ export class GroupCommit<In, Out> {
 
   constructor(run: (inputs: In[]) => Promise<Out[]>, options: GroupCommitOptions<In> = {}) {
     this.#run = run;
-    this.#o = { max: 64, weigh: () => 1, isAway: isDatabaseAway, ...options };
+    this.#o = { max: 64, weigh: () => 1, isUnavailable: isDatabaseUnavailable, ...options };
   }
 
   call(input: In): Promise<Out> {
@@ -68,7 +68,7 @@ export class GroupCommit<In, Out> {
     } catch (error) {
       // the calls that `ready` was asked about fail with it
       if (batch.length === 0) this.#queue.splice(0).forEach(({ done }) => done.reject(error));
-      else if (batch.length === 1 || this.#o.isAway(error)) batch.forEach(({ done }) => done.reject(error));
+      else if (batch.length === 1 || this.#o.isUnavailable(error)) batch.forEach(({ done }) => done.reject(error));
       else await this.#oneByOne(batch);
     }
   }

@@ -24,7 +24,7 @@ export function guardTransactions(sql: Sql): Sql {
     try {
       return await begin(options, async (tx) => {
         try {
-          const result = await work(refuseWhen(() => over, tx));
+          const result = await work(rejectWhen(() => over, tx));
           // no COMMIT on the connection that replaced the lost one
           return over ? await new Promise(() => {}) : result;
         } catch (error) {
@@ -48,7 +48,7 @@ export function guardTransactions(sql: Sql): Sql {
 type Work = (tx: Transaction) => unknown;
 
 /** Wraps the transaction; each statement fails once it is over. */
-function refuseWhen(over: () => boolean, tx: Transaction): Transaction {
+function rejectWhen(over: () => boolean, tx: Transaction): Transaction {
   const check = () => {
     if (over()) {
       throw Object.assign(new Error("The connection of this transaction was lost"), { code: "CONNECTION_CLOSED" });

@@ -5,7 +5,7 @@
  */
 import type { Log } from "../log.ts";
 import { connect, type DatabaseAddress, type Sql } from "./connect.ts";
-import { isDatabaseAway } from "./retry.ts";
+import { isDatabaseUnavailable } from "./retry.ts";
 
 const PING_MS = 1000;
 const SILENCE_MS = 2500;
@@ -71,7 +71,7 @@ export class Listener {
         if (this.#listening) this.#o.onGap();
       }
     } catch (error) {
-      if (!isDatabaseAway(error) && !this.#stopped)
+      if (!isDatabaseUnavailable(error) && !this.#stopped)
         this.#o.log.error({ err: error }, "cannot receive notifications from the database");
     } finally {
       this.#busy = false;

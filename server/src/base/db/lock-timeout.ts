@@ -1,7 +1,7 @@
-/** SQLSTATE of a lock that could not be had within `lock_timeout`. */
+/** SQLSTATE of a lock that could not be acquired within `lock_timeout`. */
 const LOCK_NOT_AVAILABLE = "55P03";
 
-/** A lock that could not be had in time, as Postgres reports it. */
+/** A lock that could not be acquired in time, as Postgres reports it. */
 export class LockTimeoutError extends Error {
   readonly code = LOCK_NOT_AVAILABLE;
 }

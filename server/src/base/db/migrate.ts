@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { connect, type DatabaseAddress, type Sql, type Transaction } from "./connect.ts";
 import { installFunctions, readFunctions } from "./functions-version.ts";
 import { lockedInTime, LockTimeoutError } from "./lock-timeout.ts";
-import { whileAway } from "./retry.ts";
+import { retryWhileUnavailable } from "./retry.ts";
 
 /** Directory of the numbered migrations and the folder `functions`. */
 export const MIGRATIONS = fileURLToPath(new URL("../../../migrations/postgres", import.meta.url));
@@ -20,7 +20,7 @@ export class MigrationError extends Error {
 
 /** Migrates over a separate connection, without a time limit for statements. */
 export const migrateDatabase = (database: DatabaseAddress): Promise<unknown> =>
-  whileAway(() => withoutLimit(database, migrate));
+  retryWhileUnavailable(() => withoutLimit(database, migrate));
 
 /** Runs statements that may take longer than those of a request: migrations, indexes. */
 export async function withoutLimit<T>(database: DatabaseAddress, work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -31,7 +31,7 @@ export async function withoutLimit<T>(database: DatabaseAddress, work: (sql: Sql
 /**
  * Migrates the database to this code's schema: numbered files once, in order, forward only; the files of `functions`
  * whenever one changed, unless newer ones are installed. All in one transaction under an advisory lock. A database that
- * is newer than the code is refused, because this code's writes might break what the newer code relies on.
+ * is newer than the code is rejected, because this code's writes might break what the newer code relies on.
  *
  * `upTo`: the version to stop at, without installing functions; a restore loads its data before it migrates further.
  */

@@ -6,7 +6,7 @@ import { isPassing, isUnreachable } from "./retry.ts";
 import { RepeatedFailure } from "../repeated-failure.ts";
 import { EmbeddedPostgres } from "./embedded-postgres.ts";
 import type { EmbeddedPostgresSettings } from "./settings.ts";
-import { refuseUnfinishedRestore } from "./unfinished-restore.ts";
+import { rejectUnfinishedRestore } from "./unfinished-restore.ts";
 
 const WATCH_MS = 250;
 
@@ -23,7 +23,7 @@ export async function openDatabase(options: {
   settings?: EmbeddedPostgresSettings;
 }): Promise<Database> {
   const { uri, dataDir, log, settings } = options;
-  refuseUnfinishedRestore(dataDir);
+  rejectUnfinishedRestore(dataDir);
   if (uri) {
     const address = { uri, socket: null };
     await waitForDatabase(address, log);
@@ -62,9 +62,9 @@ export async function openDatabase(options: {
 }
 
 /** Time to wait for a database that restarts or fails over. */
-const AWAY_MS = 30_000;
+const UNAVAILABLE_MS = 30_000;
 /** Time to wait when the connection is refused, which more likely means a wrong address. */
-const REFUSED_MS = 3000;
+const REJECTED_MS = 3000;
 
 /** Resolves when the database answers. Rejects with its last error on timeout. */
 async function waitForDatabase(address: DatabaseAddress, log: Log): Promise<void> {
@@ -76,7 +76,7 @@ async function waitForDatabase(address: DatabaseAddress, log: Log): Promise<void
         await sql`select 1`;
         return;
       } catch (error) {
-        const patience = isUnreachable(error) ? REFUSED_MS : AWAY_MS;
+        const patience = isUnreachable(error) ? REJECTED_MS : UNAVAILABLE_MS;
         if (!isPassing(error) || performance.now() - startedAt > patience) throw error;
         if (tries === 1) log.warn({ err: error }, "the database is not reachable yet; waiting for it");
         await sleep(250);

@@ -12,7 +12,7 @@ import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 
 import { EmbeddedPostgres, type PostgresAddress, stopAbandonedPostgres } from "./embedded-postgres.ts";
-import { identifyProcess, processLives, type ProcessIdentity } from "./process-identity.ts";
+import { identifyProcess, isProcessAlive, type ProcessIdentity } from "./process-identity.ts";
 
 const USER_SCRIPT = fileURLToPath(new URL("../../../test/fixtures/postgres-user.ts", import.meta.url));
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
@@ -74,11 +74,11 @@ async function kill(child: ChildProcess): Promise<void> {
 
 async function livesFor(ms: number, postmaster: ProcessIdentity): Promise<boolean> {
   await sleep(ms);
-  return processLives(postmaster);
+  return isProcessAlive(postmaster);
 }
 
 const hasEnded = async (postmaster: ProcessIdentity) =>
-  await expect.poll(() => processLives(postmaster), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isProcessAlive(postmaster), { timeout: 10_000 }).toBe(false);
 
 test.each(canRunAsNobody ? [undefined, NOBODY_UID] : [undefined])(
   "stops Postgres cleanly some seconds after its server was killed (user %s)",

@@ -13,7 +13,7 @@ import {
   readHolder,
 } from "./file-lock.ts";
 import { clearOrphans, findPostmaster, postmasterAnswers } from "./postmaster.ts";
-import { isElsewhere, processLives } from "./process-identity.ts";
+import { isElsewhere, isProcessAlive } from "./process-identity.ts";
 
 /**
  * Registration of a process that uses an embedded Postgres: one file per process in `<dir>/users`, locked for the life
@@ -91,7 +91,7 @@ export async function liveUsers(dir: string): Promise<LockHolder[]> {
   for (const name of readdirSync(join(dir, "users"))) {
     const path = join(dir, "users", name);
     const user = readHolder(path);
-    if (user && ((await isLocked(path)) || (isFileOfOldVersion(user) && processLives(user)))) live.push(user);
+    if (user && ((await isLocked(path)) || (isFileOfOldVersion(user) && isProcessAlive(user)))) live.push(user);
     else unlinkSync(path);
   }
   return live;

@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync, readFileSync, statSync } from "node:f
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { identifyProcess, processLives, type ProcessIdentity } from "./process-identity.ts";
+import { identifyProcess, isProcessAlive, type ProcessIdentity } from "./process-identity.ts";
 
 export interface Postmaster extends ProcessIdentity {
   port: number;
@@ -49,7 +49,7 @@ export async function postmasterAnswers(clusterDir: string): Promise<boolean> {
 }
 
 /**
- * Finds backends that outlived their postmaster. They exit within a statement, but until then a new postmaster refuses
+ * Finds backends that outlived their postmaster. They exit within a statement, but until then a new postmaster rejects
  * to start ("pre-existing shared memory block is still in use"). Empty on systems without /proc.
  */
 export function findOrphans(clusterDir: string): ProcessIdentity[] {
@@ -79,7 +79,7 @@ function processCommand(pid: number): string {
 
 export async function waitUntilGone(processes: ProcessIdentity[], timeoutMs: number): Promise<boolean> {
   const deadline = performance.now() + timeoutMs;
-  while (processes.some(processLives)) {
+  while (processes.some(isProcessAlive)) {
     if (performance.now() > deadline) return false;
     await sleep(10);
   }
@@ -88,7 +88,7 @@ export async function waitUntilGone(processes: ProcessIdentity[], timeoutMs: num
 
 export function signal(target: ProcessIdentity, name: NodeJS.Signals): void {
   try {
-    if (processLives(target)) process.kill(target.pid, name);
+    if (isProcessAlive(target)) process.kill(target.pid, name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }

@@ -3,16 +3,16 @@ import { once } from "node:events";
 
 import { expect, test } from "vitest";
 
-import { identifyProcess, processIsGone, processLives } from "./process-identity.ts";
+import { identifyProcess, processIsGone, isProcessAlive } from "./process-identity.ts";
 
 test("tells a live process from one that has ended", async () => {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
   const identity = identifyProcess(child.pid!)!;
-  expect(processLives(identity)).toBe(true);
+  expect(isProcessAlive(identity)).toBe(true);
   expect(processIsGone(identity)).toBe(false);
   child.kill("SIGKILL");
   await once(child, "exit");
-  expect(processLives(identity)).toBe(false);
+  expect(isProcessAlive(identity)).toBe(false);
   expect(processIsGone(identity)).toBe(true);
 });
 
@@ -23,7 +23,7 @@ test.runIf(process.platform === "linux")(
     const [scope, ticks] = own.started.split("/");
     const boot = scope!.split("+")[0]!;
     expect(processIsGone({ pid: 1, started: `${boot}+4026539999/${ticks}` })).toBe(false);
-    expect(processLives({ pid: process.pid, started: `${boot}+4026539999/${ticks}` })).toBe(false);
+    expect(isProcessAlive({ pid: process.pid, started: `${boot}+4026539999/${ticks}` })).toBe(false);
     const other = boot.replace(/^./, (first) => (first === "0" ? "1" : "0"));
     expect(processIsGone({ pid: process.pid, started: `${other}/${ticks}` })).toBe(true);
     expect(processIsGone({ pid: process.pid, started: `${other}+4026539999/${ticks}` })).toBe(true);

@@ -18,7 +18,7 @@ export function identifyProcess(pid: number): ProcessIdentity | null {
   return started === null ? null : { pid, started };
 }
 
-export function processLives(identity: ProcessIdentity): boolean {
+export function isProcessAlive(identity: ProcessIdentity): boolean {
   return identifyProcess(identity.pid)?.started === identity.started;
 }
 
@@ -32,7 +32,7 @@ export function processIsGone(identity: ProcessIdentity): boolean {
     const [ourBoot, ourNamespace] = processScope().split("+");
     if (boot === ourBoot && namespace !== ourNamespace) return false;
   }
-  return !processLives(identity);
+  return !isProcessAlive(identity);
 }
 
 /** Whether it runs, or ran, where its pid is not valid here: in another container or on another machine. */

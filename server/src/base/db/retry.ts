@@ -5,7 +5,7 @@ import { shortageIn } from "../shortage.ts";
 
 // Errors of Node.js's sockets and resolver, of postgres.js, and SQLSTATEs of a server that stops, crashes, starts, has
 // no connections left, is still a standby, or has a failing disk
-const AWAY = new Set([
+const UNAVAILABLE = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
   "EPIPE",
@@ -29,9 +29,9 @@ const AWAY = new Set([
 ]);
 
 /** Whether the database was unreachable or the connection was lost. The outcome of the statement is then unknown. */
-export function isDatabaseAway(error: unknown): boolean {
+export function isDatabaseUnavailable(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === "string" && (AWAY.has(code) || code.startsWith("08"));
+  return typeof code === "string" && (UNAVAILABLE.has(code) || code.startsWith("08"));
 }
 
 /** Codes raised before a statement is sent. */
@@ -49,7 +49,7 @@ export const isUnreachable = (error: unknown): boolean =>
   UNREACHABLE.has(String((error as { code?: unknown } | null)?.code));
 
 /** Whether the same statement may succeed later: the database is unreachable, or a resource is exhausted. */
-export const isPassing = (error: unknown): boolean => isDatabaseAway(error) || shortageIn(error) !== undefined;
+export const isPassing = (error: unknown): boolean => isDatabaseUnavailable(error) || shortageIn(error) !== undefined;
 
 /** Retries `work` while its failure is transient and `shouldRetry` holds. Only for idempotent work. */
 export const untilDone = <T>(work: () => Promise<T>, shouldRetry: () => boolean): Promise<T> =>
@@ -63,11 +63,11 @@ export const untilPassed = <T>(work: () => Promise<T>, forMs: number): Promise<T
  * Retries `work` while the database is unreachable, for at most `forMs` and as long as `shouldRetry` holds. Only for
  * idempotent work: the connection can be lost after the commit and before the answer.
  */
-export const whileAway = <T>(
+export const retryWhileUnavailable = <T>(
   work: () => Promise<T>,
   forMs = 15_000,
   shouldRetry: () => boolean = () => true,
-): Promise<T> => retry(work, forMs, shouldRetry, isDatabaseAway);
+): Promise<T> => retry(work, forMs, shouldRetry, isDatabaseUnavailable);
 
 async function retry<T>(
   work: () => Promise<T>,
@@ -87,5 +87,5 @@ async function retry<T>(
 }
 
 /** Error for the caller when the database remains unreachable. */
-export const databaseAway = (cause: unknown): AppError =>
+export const databaseUnavailable = (cause: unknown): AppError =>
   new AppError(503, "The database is unreachable. Try again.", { headers: { "Retry-After": "1" }, cause });

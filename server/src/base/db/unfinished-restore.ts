@@ -7,7 +7,7 @@ import { ConfigError } from "../config/options.ts";
 export const restoreMarker = (dataDir: string): string => join(dataDir, "restore.unfinished");
 
 /** @throws ConfigError when a restore into the directory has not finished */
-export function refuseUnfinishedRestore(dataDir: string): void {
+export function rejectUnfinishedRestore(dataDir: string): void {
   if (!existsSync(restoreMarker(dataDir))) return;
   throw new ConfigError(
     `A restore into ${dataDir} has not finished, so its data is incomplete. Run heddle restore again, which starts ` +

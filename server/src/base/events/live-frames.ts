@@ -38,18 +38,18 @@ export class LiveFrames {
         maxRetriesPerRequest: 0,
         retryStrategy: (times) => Math.min(100 * times, 1000),
       });
-      let away = false;
+      let isDown = false;
       redis.on("ready", () => {
-        if (away) log.warn(`Redis is available again (${connectionName})`);
-        away = false;
+        if (isDown) log.warn(`Redis is available again (${connectionName})`);
+        isDown = false;
       });
       redis.on("error", (error: Error) => {
-        if (!away)
+        if (!isDown)
           log.warn(
             { err: error },
             "Redis is unavailable: streams between servers fall back to the slower path through the database",
           );
-        away = true;
+        isDown = true;
       });
       return redis;
     };

@@ -37,7 +37,7 @@ export interface RequestAudit {
   begins(input: ValidatedInput): Promise<void>;
   /** Called with the response. Resolves when the line is durable; rejects when it could not be written. */
   answered(response: Response): Promise<void>;
-  /** Called when the request was refused or failed. A handler that failed may already have changed something. */
+  /** Called when the request was rejected or failed. A handler that failed may already have changed something. */
   failed(error: unknown): void;
 }
 
@@ -79,10 +79,10 @@ export function createAuditor(
       failed(error) {
         if (kind === "none" || spec.permission === "public") return;
         const status = error instanceof AppError ? error.status : 500;
-        const refused = status === 401 || status === 403;
+        const rejected = status === 401 || status === 403;
         const broke = status >= 500 && kind === "change";
         if (!broke) announced?.withdraw();
-        if (!refused && !broke) return;
+        if (!rejected && !broke) return;
         const sink = broke && announced ? announced : guard.audit;
         // not awaited: the sink logs write failures, and the response is an error already
         sink.record({ ...auditEntry(c.req.param()), status }).catch(() => {});

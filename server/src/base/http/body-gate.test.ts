@@ -30,12 +30,12 @@ test("rejects a body without room after some seconds with 503 and Retry-After", 
     const holder = gate.hold(TENANT);
     await holder.use(MIB);
     holder.arrived();
-    const refused = gate
+    const rejected = gate
       .hold(TENANT)
       .use(MIB)
       .catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(5_000);
-    expect(await refused).toMatchObject({ status: 503, headers: { "Retry-After": "2" } });
+    expect(await rejected).toMatchObject({ status: 503, headers: { "Retry-After": "2" } });
     holder.end();
     expect(gate.used).toBe(0);
   } finally {
@@ -92,12 +92,12 @@ test("a public body replaces the one that has been arriving for longest", async 
 test("cuts off a public body that does not arrive within 15 s", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
   try {
-    const refuse = vi.fn<(error: AppError) => void>();
+    const reject = vi.fn<(error: AppError) => void>();
     const body = createGate(1).holdPublic();
-    body.onEvicted(refuse);
+    body.onEvicted(reject);
     await body.use(10);
     await vi.advanceTimersByTimeAsync(15_000);
-    expect(refuse).toHaveBeenCalledWith(expect.objectContaining({ status: 400 }));
+    expect(reject).toHaveBeenCalledWith(expect.objectContaining({ status: 400 }));
   } finally {
     vi.useRealTimers();
   }

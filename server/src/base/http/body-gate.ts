@@ -47,11 +47,11 @@ export class BodyGate {
   readonly #shared: SharedMemory;
   readonly #public = new PublicBodies(noRoom);
 
-  constructor({ waitMs = WAIT_MS, refuse = noRoom, ...options }: BodyGateOptions) {
+  constructor({ waitMs = WAIT_MS, reject = noRoom, ...options }: BodyGateOptions) {
     const { bytes } = options;
-    const bounded = { waiting: MAX_WAITING, refuse };
+    const bounded = { waiting: MAX_WAITING, reject };
     this.#shared = {
-      rules: { usualWeight: 0, reserves: false, share: undefined, afterLarge() {}, ...options, refuse },
+      rules: { usualWeight: 0, reserves: false, share: undefined, afterLarge() {}, ...options, reject },
       queue: new FairQueue({ ...bounded, capacity: bytes, crowded: bytes / 2, waitMs }),
       huge: new FairQueue({ ...bounded, capacity: 1, waitMs: MAX_HUGE_WAIT_MS }),
       large: new FairQueue({ capacity: 1 }),

@@ -24,7 +24,7 @@ const TOO_MANY: Record<string, [z.ZodType, unknown]> = {
   ],
 };
 
-test.each(Object.entries(TOO_MANY))("refuses %s with too many values, before it is checked", (_, [schema, value]) => {
+test.each(Object.entries(TOO_MANY))("rejects %s with too many values, before it is checked", (_, [schema, value]) => {
   expect(() => boundedParse(schema, value)).toThrow(expect.objectContaining({ status: 413 }));
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { type BrowserPolicy, refusePage } from "./browser-guard.ts";
+import { type BrowserPolicy, rejectPage } from "./browser-guard.ts";
 
 const keyless: BrowserPolicy = {
   keyless: true,
@@ -11,7 +11,7 @@ const keyless: BrowserPolicy = {
 const keyed: BrowserPolicy = { ...keyless, keyless: false };
 
 const sent = (headers: Record<string, string | undefined>, policy = keyless, method = "POST", url = "/threads") =>
-  refusePage({ method, url, headers: { host: "localhost:2024", ...headers } }, policy);
+  rejectPage({ method, url, headers: { host: "localhost:2024", ...headers } }, policy);
 
 test("allows programs, which send neither an origin nor fetch metadata of another site", () => {
   expect(sent({})).toBeUndefined();

@@ -3,7 +3,7 @@
  * `Sec-Fetch-Site` (Fetch standard, W3C Fetch Metadata) and, for requests without either, `Referer`. Other programs
  * send none of them and pass. The guard runs before routing, on every port, for requests and WebSocket upgrades alike.
  *
- * A keyless server refuses two more things, because there the address alone is the credential: a `Host` that is a
+ * A keyless server rejects two more things, because there the address alone is the credential: a `Host` that is a
  * foreign name (DNS rebinding makes another site's page look like ours), and forwarding headers that name a client on
  * another machine (a proxy has made the server reachable).
  */
@@ -13,7 +13,7 @@ import { normalizeAddress } from "./client-ip.ts";
 import type { ErrorFamily, ErrorMode } from "./errors.ts";
 
 export interface BrowserPolicy {
-  /** Format of the refusals for a client. Default: that of the trace platform and the control plane. */
+  /** Format of the rejections for a client. Default: that of the trace platform and the control plane. */
   errors?: (userAgent: string | undefined) => ErrorMode | ErrorFamily;
   /** Whether requests without a key are served. */
   keyless: boolean;
@@ -40,8 +40,8 @@ export interface BrowserFacts {
   headers: Record<string, string | string[] | undefined>;
 }
 
-/** Returns the reason to refuse the request, as a message for its sender; undefined when it may pass. */
-export function refusePage(request: BrowserFacts, policy: BrowserPolicy): string | undefined {
+/** Returns the reason to reject the request, as a message for its sender; undefined when it may pass. */
+export function rejectPage(request: BrowserFacts, policy: BrowserPolicy): string | undefined {
   const host = header(request, "host") ?? "";
   if (policy.keyless) {
     if (!isOwnName(host, policy)) {

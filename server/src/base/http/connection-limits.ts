@@ -36,7 +36,7 @@ export const connectionOptions = {
     env: ["HEDDLE_HTTP_MAX_CONNECTIONS"],
     default: 10_000,
     min: 10,
-    description: "Maximum number of open connections; beyond it idle ones are closed and new ones refused.",
+    description: "Maximum number of open connections; beyond it idle ones are closed and new ones rejected.",
   }),
   maxConnectionsPerAddress: integer({
     env: ["HEDDLE_HTTP_MAX_CONNECTIONS_PER_ADDRESS"],

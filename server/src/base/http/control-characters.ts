@@ -17,7 +17,7 @@ export function hasControlCharacter(target: string): boolean {
   return CONTROL.test(bytes) && CONTROL.test(Buffer.from(bytes, "latin1").toString());
 }
 
-export const refuseControlCharacters: MiddlewareHandler = (c, next) => {
+export const rejectControlCharacters: MiddlewareHandler = (c, next) => {
   if (hasControlCharacter(c.req.raw.url)) throw new AppError(400, CONTROL_CHARACTER);
   return next();
 };

@@ -4,7 +4,7 @@ import type { Context, ErrorHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
 
-import { databaseAway, isDatabaseAway } from "../db/retry.ts";
+import { databaseUnavailable, isDatabaseUnavailable } from "../db/retry.ts";
 import { AppError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { type Shortage, shortageIn } from "../shortage.ts";
@@ -129,7 +129,7 @@ export function translate(thrown: unknown): AppError {
   if (shortage) {
     return new AppError(503, shortage.message, { headers: { "Retry-After": SHORTAGE_RETRY }, cause: thrown });
   }
-  if (isDatabaseAway(thrown)) return databaseAway(thrown);
+  if (isDatabaseUnavailable(thrown)) return databaseUnavailable(thrown);
   // SQLSTATE class 22, data exception: a value that Postgres cannot hold, such as a number out of range
   const code = (thrown as { code?: unknown } | null)?.code;
   if (typeof code === "string" && /^22.{3}$/.test(code)) {

@@ -26,9 +26,9 @@ export function frontRoutes({ version, registry, document, aliases = [], prefix 
   const blocks = inlineBlocks(docsPage);
   // one buffer for all responses, so that slow readers hold no copies
   let text: Buffer | undefined;
-  let figures: Promise<string> | undefined;
+  let metrics: Promise<string> | undefined;
   /** Collects metrics; concurrent requests share one collection. */
-  const collect = () => (figures ??= registry.metrics().finally(() => (figures = undefined)));
+  const collect = () => (metrics ??= registry.metrics().finally(() => (metrics = undefined)));
   return [
     route({
       ...shared,
@@ -49,7 +49,7 @@ export function frontRoutes({ version, registry, document, aliases = [], prefix 
     }),
     route({
       ...shared,
-      publicBecause: "scrapers have no key; the response holds figures only, no names or contents",
+      publicBecause: "scrapers have no key; the response holds metrics only, no names or contents",
       path: "/metrics",
       summary: "Get metrics for monitoring",
       query: z.object({ format: z.enum(["prometheus", "json"]).optional() }),

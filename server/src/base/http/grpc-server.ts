@@ -276,8 +276,8 @@ function end(stream: ServerHttp2Stream, status: Status, message?: Buffer): void 
   const headers = { ":status": 200, "content-type": "application/grpc", "grpc-accept-encoding": ENCODINGS.join() };
   if (!message) {
     stream.respond({ ...headers, ...trailers }, { endStream: true });
-    // a client that still sends is told to stop
-    if (!stream.readableEnded) stream.close(0);
+    // a client that still sends is told to stop, once the headers are on their way: Node.js 26 drops them otherwise
+    if (!stream.readableEnded) setImmediate(() => stream.close(0));
     return;
   }
   stream.respond(headers, { waitForTrailers: true });

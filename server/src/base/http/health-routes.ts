@@ -47,7 +47,7 @@ const readyRoute = (health: Health, at: ReturnType<At>): Route =>
     ...at,
     tag: "System",
     permission: "public",
-    publicBecause: "probes have no key; the response holds names of components and figures only",
+    publicBecause: "probes have no key; the response holds names of components and metrics only",
     method: "GET",
     summary: "Check readiness: the server and all its dependencies",
     out: { 200: readiness, 503: unhealthy },

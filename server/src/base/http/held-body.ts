@@ -50,7 +50,7 @@ export interface BodyRules {
    */
   reserves: boolean;
   /** Creates the error of a body for which there is no room. */
-  refuse: () => AppError;
+  reject: () => AppError;
   /** Bodies of tenants above their share are decoded one at a time, each after a pause for queries of other tenants. */
   share: FairShare | undefined;
   /** Called with the size of a large body when it is done. */
@@ -143,7 +143,7 @@ export class TenantBody implements HeldBody {
     this.#reserved += more;
     if (!this.#rules.reserves) return this.#grow(more);
     const { queue, dense } = this.#shared;
-    if (queue.held - dense + more > 2 * this.#rules.bytes) throw this.#rules.refuse();
+    if (queue.held - dense + more > 2 * this.#rules.bytes) throw this.#rules.reject();
     this.#slot.add(more);
   }
 

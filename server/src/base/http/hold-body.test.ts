@@ -136,7 +136,7 @@ test("releases the memory of a body when its caller hangs up", async () => {
   }
 });
 
-test("a connection on which a body was refused serves the next request", async () => {
+test("a connection on which a body was rejected serves the next request", async () => {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   let heard = "";
   let isClosed = false;
@@ -149,7 +149,7 @@ test("a connection on which a body was refused serves the next request", async (
   socket.write(head + body.slice(0, 20_000));
   await vi.waitUntil(() => heard.includes(" 422 "), { timeout: 20_000 });
   socket.write(body.slice(20_000));
-  // refused bodies that do not arrive cost their connection
+  // rejected bodies that do not arrive cost their connection
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   expect(isClosed).toBe(false);
   socket.write(`POST /echo HTTP/1.1\r\nHost: localhost\r\n${type}Content-Length: 2\r\n\r\n{}`);

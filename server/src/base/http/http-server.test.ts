@@ -303,8 +303,11 @@ describe.each([
     socket.write(`POST / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n${JSON_HEADERS}{"a":1}`);
     socket.write(ask("/slow") + offer("/none", "h2c") + ask("/", "Connection: close"));
     const { received } = await closed;
-    expect(received.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(["200", "404", "200", "200", "200", "404", "200"]);
-    expect(received).toMatch(/slow[^]*slow[^]*\{"a":1\}[^]*slow[^]*here$/);
+    // from Node.js 25 on the connection ends with the first offer, as Node.js loses what was received with it
+    const isCut = Number(process.versions.node.split(".")[0]) >= 25;
+    const statuses = ["200", "404", "200", "200", "200", "404", "200"];
+    expect(received.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(isCut ? statuses.slice(0, 2) : statuses);
+    expect(received).toMatch(isCut ? /slow[^]*404 Not Found$/ : /slow[^]*slow[^]*\{"a":1\}[^]*slow[^]*here$/);
   });
 
   test("a client that leaves while its offer waits ends nothing else", async () => {

@@ -6,14 +6,21 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 
 import { AppError } from "../errors.ts";
 import { LIVE } from "../health.ts";
-import { type BrowserPolicy, refusePage } from "./browser-guard.ts";
+import { type BrowserPolicy, rejectPage } from "./browser-guard.ts";
 import { type BodyGate, createBodyGate } from "./body-gate.ts";
 import type { ClientIpSettings } from "./client-ip.ts";
 import { CONTROL_CHARACTER, hasControlCharacter } from "./control-characters.ts";
 import { ConnectionGuard, whenAnswered } from "./connection-guard.ts";
 import { type ConnectionSettings, limitConnections, proxies, serverOptions } from "./connection-limits.ts";
 import { errorResponse } from "./errors.ts";
-import { ignoreUpgrade, isHandshake, refuseUpgrade, WebSockets, type WebSocketSettings } from "./websocket.ts";
+import {
+  dropUpgradeOffer,
+  ignoreUpgrade,
+  isHandshake,
+  rejectUpgrade,
+  WebSockets,
+  type WebSocketSettings,
+} from "./websocket.ts";
 
 /**
  * Intercepts requests before routing, with their bodies unread. Each method returns whether it handled the request;
@@ -43,6 +50,12 @@ export interface HttpServer {
 export type ListenSettings = ConnectionSettings & Pick<ClientIpSettings, "trustedProxies"> & Partial<WebSocketSettings>;
 
 const MAX_MESSAGES_MB = 256;
+/**
+ * Node.js 25 and newer hand the body of an offer to upgrade to its request, so that `ignoreUpgrade` would lose it. They
+ * are told which offers to detach the connection for; the others are ordinary requests.
+ */
+const ASKS_BEFORE_UPGRADES = Number(process.versions.node.split(".")[0]) >= 25;
+const UPGRADES = ASKS_BEFORE_UPGRADES ? { shouldUpgradeCallback: isHandshake } : {};
 
 /**
  * Binds the port first, so that nothing else was touched when it is in use. Port 0 selects any free one. `bodies`
@@ -57,12 +70,15 @@ export async function listenHttp(
   let listener: ReturnType<typeof getRequestListener> | undefined;
   let interceptor: RequestInterceptor | undefined;
   let policy: BrowserPolicy | undefined;
-  const http = createServer(serverOptions(settings), (request, response) => {
+  const options = { ...serverOptions(settings), ...UPGRADES };
+  const http = createServer(options, (request, response) => {
+    // Node.js drops what was received together with such a request: a client repeats it on another connection
+    if (dropUpgradeOffer(request)) response.shouldKeepAlive = false;
     if (!connections.admit(request, response)) return;
-    const refusal = policy && refuse(request, policy);
-    if (refusal) {
+    const rejection = policy && reject(request, policy);
+    if (rejection) {
       setSecurityHeaders(response);
-      return void sendResponse(response, refusalResponse(request, policy, refusal));
+      return void sendResponse(response, rejectionResponse(request, policy, rejection));
     }
     if (interceptor?.handle(request, response)) return;
     setSecurityHeaders(response);
@@ -76,10 +92,10 @@ export async function listenHttp(
       response.writeHead(503, headers).end('{"detail":"Starting."}');
     }
   });
-  const refuse = (request: IncomingMessage, pages: BrowserPolicy): { status: number; detail: string } | undefined => {
-    const detail = refusePage(request, pages);
+  const reject = (request: IncomingMessage, pages: BrowserPolicy): { status: number; detail: string } | undefined => {
+    const detail = rejectPage(request, pages);
     if (detail !== undefined) return { status: 403, detail };
-    // applications refuse it themselves, in the format of their errors
+    // applications reject it themselves, in the format of their errors
     if (interceptor && hasControlCharacter(request.url ?? "")) return { status: 400, detail: CONTROL_CHARACTER };
     return undefined;
   };
@@ -111,10 +127,10 @@ export async function listenHttp(
         if (!isHandshake(request)) return ignoreUpgrade(http, request, socket, head);
         socket.on("error", () => socket.destroy());
         // browsers open a WebSocket to any origin without a preflight
-        const refusal = refuse(request, pages);
-        if (refusal) {
-          const response = refusalResponse(request, pages, refusal);
-          return void response.text().then((body) => refuseUpgrade(socket, refusal.status, body, response.headers));
+        const rejection = reject(request, pages);
+        if (rejection) {
+          const response = rejectionResponse(request, pages, rejection);
+          return void response.text().then((body) => rejectUpgrade(socket, rejection.status, body, response.headers));
         }
         if (first?.upgrade(request, socket, head)) return;
         if (sockets)
@@ -148,8 +164,8 @@ function setSecurityHeaders(response: ServerResponse): void {
   for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
 }
 
-/** The refusal of a page, as an error of the server's own format, to a request as well as to a WebSocket handshake. */
-function refusalResponse(
+/** The rejection of a page, as an error of the server's own format, to a request as well as to a WebSocket handshake. */
+function rejectionResponse(
   request: IncomingMessage,
   policy: BrowserPolicy | undefined,
   { status, detail }: { status: number; detail: string },

@@ -13,13 +13,13 @@ const PUBLIC_BYTES = 4 * MIB;
 const PUBLIC_MS = 15_000;
 
 export class PublicBodies {
-  readonly #refuse: () => AppError;
+  readonly #reject: () => AppError;
   /** Oldest first. */
   readonly #bodies = new Set<PublicBody>();
   #used = 0;
 
-  constructor(refuse: () => AppError) {
-    this.#refuse = refuse;
+  constructor(reject: () => AppError) {
+    this.#reject = reject;
   }
 
   get used(): number {
@@ -32,13 +32,13 @@ export class PublicBodies {
     return body;
   }
 
-  /** @throws what `refuse` creates */
+  /** @throws what `reject` creates */
   take(bytes: number, body: PublicBody): void {
     for (const oldest of this.#bodies) {
       if (this.#used + bytes <= PUBLIC_BYTES) break;
-      if (oldest !== body && !oldest.hasArrived) oldest.evict(this.#refuse());
+      if (oldest !== body && !oldest.hasArrived) oldest.evict(this.#reject());
     }
-    if (this.#used + bytes > PUBLIC_BYTES) throw this.#refuse();
+    if (this.#used + bytes > PUBLIC_BYTES) throw this.#reject();
     this.#used += bytes;
   }
 

@@ -72,3 +72,23 @@ test.each([
   for (const body of bodies) if (!cancelled.has(body)) body.close();
   expect((await Promise.all(slow)).toSorted()).toEqual([10, 408]);
 });
+
+test("the rest of a rejected body is read, as a connection that is closed before loses the answer", async () => {
+  const gate = new BodyGate({ bytes: 64 * MIB, reserves: true });
+  let [left, wasCancelled] = [20, false];
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (left-- > 0) controller.enqueue(randomBytes(65_536));
+        else controller.close();
+      },
+      cancel: () => void (wasCancelled = true),
+    },
+    { highWaterMark: 0 },
+  );
+  const request = new Request("http://localhost/", { method: "POST", body, duplex: "half" } as RequestInit);
+  const read = gate.admit(MIB, (held) => readBuffer(request, { maxBytes: 100_000 }, held), "one");
+  await expect(read).rejects.toMatchObject({ status: 413 });
+  await expect.poll(() => left, { timeout: 10_000 }).toBeLessThan(0);
+  expect(wasCancelled).toBe(false);
+});

@@ -1,6 +1,6 @@
 /**
  * Rechecks the key of an open event stream or WebSocket every 30 s, because it may stay open for days and the key may
- * be revoked meanwhile. A connection whose request would be refused now is closed; on reconnecting, the client gets the
+ * be revoked meanwhile. A connection whose request would be rejected now is closed; on reconnecting, the client gets the
  * error. Applies to our own keys only: a project's own authentication may reject a token merely for its age.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -19,8 +19,8 @@ interface Connection {
   upgrade?: { onOpen?: unknown };
 }
 
-/** @param ask throws 401 or 403 when the caller would be refused now */
-export function endWhenRefused(
+/** @param ask throws 401 or 403 when the caller would be rejected now */
+export function endWhenRejected(
   c: Context,
   response: Response,
   { actor }: Principal,

@@ -17,7 +17,7 @@ import { describeIssues, type ErrorFamily } from "./errors.ts";
 import { type BodyLimits, holdBody, PUBLIC_BODY_BYTES } from "./hold-body.ts";
 import { withInternalHeaders } from "./internal-headers.ts";
 import { readJson } from "./json-body.ts";
-import { endWhenRefused } from "./recheck-streams.ts";
+import { endWhenRejected } from "./recheck-streams.ts";
 import { validationIssues } from "./validation-issues.ts";
 
 /** Schema of a JSON answer, or the name of another content type. */
@@ -29,7 +29,7 @@ type Shape = z.ZodType | undefined;
 type Infer<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 /**
- * Access rule: the required permission; `own` for routes of a program with a credential of its own, which `admits`
+ * Access rule: the required permission; `own` for routes of a program with its own credential, which `admits`
  * recognizes before the body is read; or `public` for routes that authenticate no caller. A route without a permission
  * does not compile, nor does a public one without a reason.
  */
@@ -162,7 +162,7 @@ export function mountRoutes(
           await audit.begins({ query, body });
           const response = await spec.handler(input as never);
           await audit.answered(response);
-          if (principal) endWhenRefused(c, response, principal, () => askAgain(guard, c, spec), guard.recheckMs);
+          if (principal) endWhenRejected(c, response, principal, () => askAgain(guard, c, spec), guard.recheckMs);
           return response;
         } catch (error) {
           audit.failed(error);
@@ -175,7 +175,7 @@ export function mountRoutes(
   }
 }
 
-/** Authenticates the same caller again. @throws 401 or 403 when it would be refused now */
+/** Authenticates the same caller again. @throws 401 or 403 when it would be rejected now */
 async function askAgain(guard: Guard, c: Context, spec: Route): Promise<void> {
   const { method } = c.req;
   const socket = requestSocket(c);

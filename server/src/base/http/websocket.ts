@@ -92,7 +92,7 @@ export class WebSockets {
     this.#detached.add(socket);
     socket.once("close", () => this.#detached.delete(socket));
     this.#upgrade(request, socket, head, fetch, prepare).catch(() =>
-      refuseUpgrade(socket, 500, "Internal Server Error"),
+      rejectUpgrade(socket, 500, "Internal Server Error"),
     );
   }
 
@@ -104,9 +104,9 @@ export class WebSockets {
     prepare: PrepareResponse,
   ): Promise<void> {
     const url = requestUrl(request);
-    if (!url) return refuseUpgrade(socket, 400, "Bad Request");
+    if (!url) return rejectUpgrade(socket, 400, "Bad Request");
     if (this.#open.size + this.#opening >= this.#settings.maxWebSockets) {
-      return refuseUpgrade(socket, 503, "Too many open WebSockets. Try again later.");
+      return rejectUpgrade(socket, 503, "Too many open WebSockets. Try again later.");
     }
     const upgrade: Upgrade = {};
     this.#opening += 1;
@@ -175,14 +175,35 @@ export function ignoreUpgrade(http: Server, request: IncomingMessage, socket: Du
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const [name, value] = rawHeaders.slice(i, i + 2) as [string, string];
-    if (!/^(?:connection|upgrade|http2-settings)$/i.test(name)) lines.push(`${name}: ${value}`);
+    if (!OFFER.test(name)) lines.push(`${name}: ${value}`);
   }
-  const options = (request.headers.connection ?? "").split(",").map((option) => option.trim());
-  const kept = options.filter((option) => option !== "" && !/^(?:upgrade|http2-settings)$/i.test(option));
-  if (kept.length > 0) lines.push(`Connection: ${kept.join(", ")}`);
+  const kept = keptOptions(request.headers.connection);
+  if (kept !== "") lines.push(`Connection: ${kept}`);
   socket.unshift(head);
   socket.unshift(Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"));
   http.emit("connection", socket);
+}
+
+/** Removes the offer to upgrade from a request that Node.js has not detached for it. @returns whether there was one */
+export function dropUpgradeOffer({ headers, rawHeaders }: IncomingMessage): boolean {
+  if (headers.upgrade === undefined) return false;
+  delete headers.upgrade;
+  delete headers["http2-settings"];
+  const kept = keptOptions(headers.connection);
+  if (kept === "") delete headers.connection;
+  else headers.connection = kept;
+  for (let i = rawHeaders.length - 2; i >= 0; i -= 2) if (OFFER.test(rawHeaders[i]!)) rawHeaders.splice(i, 2);
+  if (kept !== "") rawHeaders.push("Connection", kept);
+  return true;
+}
+
+/** Headers of an offer to upgrade. */
+const OFFER = /^(?:connection|upgrade|http2-settings)$/i;
+
+/** What else the header Connection asks for. */
+function keptOptions(connection = ""): string {
+  const options = connection.split(",").map((option) => option.trim());
+  return options.filter((option) => option !== "" && !OFFER.test(option)).join(", ");
 }
 
 type PrepareResponse = (response: ServerResponse) => void;
@@ -230,7 +251,7 @@ function isSameOrigin({ headers }: IncomingMessage, url: URL): boolean {
 }
 
 /** Rejects an upgrade and ends the connection. */
-export function refuseUpgrade(socket: Duplex, status: number, message: string, headers?: Headers): void {
+export function rejectUpgrade(socket: Duplex, status: number, message: string, headers?: Headers): void {
   if (socket.destroyed) return;
   // an upgraded socket has no listener of the HTTP server any more: a reset would crash the process
   socket.on("error", () => socket.destroy());
@@ -244,7 +265,7 @@ export function refuseUpgrade(socket: Duplex, status: number, message: string, h
 
 const LINGER_MS = 1000;
 
-/** Discards what a refused upgrade sends, and destroys the connection if the client does not close it. */
+/** Discards what a rejected upgrade sends, and destroys the connection if the client does not close it. */
 export function discard(socket: Duplex): void {
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();

@@ -78,7 +78,7 @@ const HOSTILE: Record<string, [Buffer, number]> = {
   "half a frame": [Buffer.concat([frame(20), bytes(800, 3), Buffer.from("short")]), 400],
 };
 
-test.each(Object.entries(HOSTILE))("refuses %s in little time", async (_, [packed, status]) => {
+test.each(Object.entries(HOSTILE))("rejects %s in little time", async (_, [packed, status]) => {
   const before = process.memoryUsage().rss;
   const began = process.cpuUsage();
   await expect(unpack(packed)).rejects.toMatchObject({ status });

@@ -24,8 +24,8 @@ export function checkUrl(policy: OutboundPolicy, text: string | URL): URL {
   if (url.port === "0") throw bad("The URL's port must not be 0.");
   const host = urlHost(url);
   const port = urlPort(url);
-  if (isIP(host) !== 0) refuseAddress(policy, host, host, port);
-  else if (host === "localhost" || host.endsWith(".localhost")) refuseAddress(policy, "127.0.0.1", host, port);
+  if (isIP(host) !== 0) rejectAddress(policy, host, host, port);
+  else if (host === "localhost" || host.endsWith(".localhost")) rejectAddress(policy, "127.0.0.1", host, port);
   else if (METADATA_NAMES.has(host)) throw blocked(host, port, "a metadata service");
   return url;
 }
@@ -36,7 +36,7 @@ export const urlHost = (url: URL): string => canonicalName(url.hostname.replace(
 export const urlPort = (url: URL): number => Number(url.port || (url.protocol === "https:" ? 443 : 80));
 
 /** Throws OutboundError unless the policy permits a connection to `address`. */
-export function refuseAddress(policy: OutboundPolicy, address: string, host: string, port: number): void {
+export function rejectAddress(policy: OutboundPolicy, address: string, host: string, port: number): void {
   const verdict = judgeAddress(policy, address, host, port);
   if (!verdict.allowed) throw blocked(host, port, verdict.because);
 }

@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 
 import { Agent as UndiciAgent, buildConnector } from "undici";
 
-import { refuseAddress } from "./check-url.ts";
+import { rejectAddress } from "./check-url.ts";
 import { OutboundError } from "./outbound-error.ts";
 import type { OutboundPolicy } from "./policy.ts";
 import { guardedLookup, type Resolve } from "./resolve-target.ts";
@@ -21,7 +21,7 @@ export function guardedDispatcher(policy: OutboundPolicy, resolve: Resolve, conn
     connect(options, callback) {
       const port = Number(options.port || (options.protocol === "https:" ? 443 : 80));
       try {
-        refuseLiteral(policy, options.hostname, port);
+        rejectLiteral(policy, options.hostname, port);
       } catch (error) {
         callback(error as Error, null);
         return;
@@ -53,7 +53,7 @@ function guarded<A extends HttpAgent>(agent: A, policy: OutboundPolicy, resolve:
   return agent;
 }
 
-/** Returns the options with the guarded lookup, or undefined after reporting a refusal. */
+/** Returns the options with the guarded lookup, or undefined after reporting a rejection. */
 function guard(
   policy: OutboundPolicy,
   resolve: Resolve,
@@ -65,7 +65,7 @@ function guard(
   try {
     // the agent passes the request's own path as `path` only for Unix sockets
     if (options.socketPath) throw new OutboundError("blocked", "Unix domain sockets cannot be called.");
-    refuseLiteral(policy, options.host ?? "localhost", port);
+    rejectLiteral(policy, options.host ?? "localhost", port);
   } catch (error) {
     if (!connected) throw error;
     // asynchronously, because the caller does not have its request yet
@@ -75,7 +75,7 @@ function guard(
   return { ...options, lookup: guardedLookup(policy, resolve, port) };
 }
 
-function refuseLiteral(policy: OutboundPolicy, host: string, port: number): void {
+function rejectLiteral(policy: OutboundPolicy, host: string, port: number): void {
   const hostname = host.replace(/^\[|\]$/g, "");
-  if (isIP(hostname) !== 0) refuseAddress(policy, hostname, hostname, port);
+  if (isIP(hostname) !== 0) rejectAddress(policy, hostname, hostname, port);
 }

@@ -16,7 +16,7 @@ export type OutboundReason =
   | "network";
 
 /**
- * An outbound call that was refused or failed. The message is safe to show to the user who chose the target: it names
+ * An outbound call that was rejected or failed. The message is safe to show to the user who chose the target: it names
  * the host, but no resolved address, which would let strangers explore the operator's network. Status 422 for what the
  * caller has to change, 502 for failures of the target.
  */

@@ -8,7 +8,7 @@ import { judgeAddress, narrowAllowances, readPolicy } from "./policy.ts";
 const closed = readPolicy("", false);
 const open = readPolicy("", true);
 
-const refusalReason = (work: () => unknown): string => {
+const rejectionReason = (work: () => unknown): string => {
   try {
     work();
   } catch (error) {
@@ -89,7 +89,7 @@ test.each([
   "http://100.64.0.1/",
   "http://224.0.0.1/",
 ])("blocks %s before connecting", (url) => {
-  expect(refusalReason(() => checkUrl(closed, url))).toBe("blocked 422");
+  expect(rejectionReason(() => checkUrl(closed, url))).toBe("blocked 422");
 });
 
 test.each([
@@ -103,12 +103,12 @@ test.each([
   "http://example.com:0/",
   "http://example.com:70000/",
 ])("rejects the URL %s", (url) => {
-  expect(refusalReason(() => checkUrl(closed, url))).toBe("bad_url 422");
+  expect(rejectionReason(() => checkUrl(closed, url))).toBe("bad_url 422");
 });
 
 test("rejects a URL beyond 64 KiB", () => {
-  expect(refusalReason(() => checkUrl(closed, `http://example.com/${"x".repeat(66_000)}`))).toBe("bad_url 422");
-  expect(refusalReason(() => checkUrl(closed, `http://example.com/${"x".repeat(60_000)}`))).toBe("allowed");
+  expect(rejectionReason(() => checkUrl(closed, `http://example.com/${"x".repeat(66_000)}`))).toBe("bad_url 422");
+  expect(rejectionReason(() => checkUrl(closed, `http://example.com/${"x".repeat(60_000)}`))).toBe("allowed");
 });
 
 test("a rejection names the host and how to allow it, without the URL's path and query", () => {
@@ -119,15 +119,15 @@ test("a rejection names the host and how to allow it, without the URL's path and
 
 test("allows public addresses and names", () => {
   for (const url of ["https://example.com/hook?token=x", "http://8.8.8.8:8080/", "https://[2606:4700::1111]/"]) {
-    expect(refusalReason(() => checkUrl(closed, url))).toBe("allowed");
+    expect(rejectionReason(() => checkUrl(closed, url))).toBe("allowed");
   }
 });
 
 test("open loopback allows loopback on any port, and nothing else", () => {
-  expect(refusalReason(() => checkUrl(open, "http://localhost:3000/"))).toBe("allowed");
-  expect(refusalReason(() => checkUrl(open, "http://[::1]:1/"))).toBe("allowed");
-  expect(refusalReason(() => checkUrl(open, "http://10.0.0.1/"))).toBe("blocked 422");
-  expect(refusalReason(() => checkUrl(open, "http://169.254.169.254/"))).toBe("blocked 422");
+  expect(rejectionReason(() => checkUrl(open, "http://localhost:3000/"))).toBe("allowed");
+  expect(rejectionReason(() => checkUrl(open, "http://[::1]:1/"))).toBe("allowed");
+  expect(rejectionReason(() => checkUrl(open, "http://10.0.0.1/"))).toBe("blocked 422");
+  expect(rejectionReason(() => checkUrl(open, "http://169.254.169.254/"))).toBe("blocked 422");
 });
 
 const judged = (allow: string, address: string, host: string, port: number): boolean =>
@@ -207,16 +207,16 @@ test.each([
   ["169.254.169.254", "169.254.169.254", true],
   ["", "10.0.0.1", false],
 ])("a platform that allows %j lets a deployment name %j: %s", (platforms, wanted, isKept) => {
-  const { kept, refused } = narrowAllowances(platforms, wanted);
-  expect([kept, refused]).toEqual(isKept ? [[wanted], []] : [[], [wanted]]);
+  const { kept, rejected } = narrowAllowances(platforms, wanted);
+  expect([kept, rejected]).toEqual(isKept ? [[wanted], []] : [[], [wanted]]);
 });
 
 test("allowances are narrowed entry by entry, and an invalid one is an error", () => {
   const platforms = "10.0.0.0/8, *.svc.example";
   expect(narrowAllowances(platforms, "10.0.0.1, evil.example a.svc.example")).toEqual({
     kept: ["10.0.0.1", "a.svc.example"],
-    refused: ["evil.example"],
+    rejected: ["evil.example"],
   });
-  expect(narrowAllowances(platforms, "")).toEqual({ kept: [], refused: [] });
+  expect(narrowAllowances(platforms, "")).toEqual({ kept: [], rejected: [] });
   expect(() => narrowAllowances(platforms, "10.0.0.1/99")).toThrow("HEDDLE_OUTBOUND_ALLOW");
 });

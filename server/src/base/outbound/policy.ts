@@ -38,14 +38,14 @@ export function readPolicy(allow: string, openLoopback: boolean): OutboundPolicy
  * @returns the entries that an entry of the platform covers, and the others
  * @throws ConfigError for an invalid entry
  */
-export function narrowAllowances(platforms: string, wanted: string): { kept: string[]; refused: string[] } {
+export function narrowAllowances(platforms: string, wanted: string): { kept: string[]; rejected: string[] } {
   const outer = readPolicy(platforms, false).allowed;
   const entries = wanted.split(/[\s,]+/).filter((entry) => entry !== "");
   const isKept = (entry: string) => {
     const inner = readEntry(entry);
     return outer.some((each) => covers(each, inner));
   };
-  return { kept: entries.filter(isKept), refused: entries.filter((entry) => !isKept(entry)) };
+  return { kept: entries.filter(isKept), rejected: entries.filter((entry) => !isKept(entry)) };
 }
 
 /** Whether everything that `inner` permits is permitted by `outer`. */

@@ -2,7 +2,7 @@ import { lookup as systemLookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 
 import { FairQueue } from "../fair-queue.ts";
-import { blocked, refuseAddress } from "./check-url.ts";
+import { blocked, rejectAddress } from "./check-url.ts";
 import { OutboundError } from "./outbound-error.ts";
 import { judgeAddress, type OutboundPolicy } from "./policy.ts";
 
@@ -34,7 +34,7 @@ export async function resolveTarget(
   port: number,
 ): Promise<[ResolvedAddress, ...ResolvedAddress[]]> {
   if (isIP(host) !== 0) {
-    refuseAddress(policy, host, host, port);
+    rejectAddress(policy, host, host, port);
     return [{ address: host, family: isIP(host) }];
   }
   let found: ResolvedAddress[];
@@ -46,8 +46,8 @@ export async function resolveTarget(
   const verdicts = found.map(({ address }) => judgeAddress(policy, address, host, port));
   const [first, ...rest] = found.filter((_, index) => verdicts[index]!.allowed);
   if (first) return [first, ...rest];
-  const refusal = verdicts.find((verdict) => !verdict.allowed);
-  if (refusal && !refusal.allowed) throw blocked(host, port, refusal.because);
+  const rejection = verdicts.find((verdict) => !verdict.allowed);
+  if (rejection && !rejection.allowed) throw blocked(host, port, rejection.because);
   throw new OutboundError("network", `The host name ${host} has no address.`);
 }
 

@@ -82,8 +82,8 @@ test("aborts the work of a job that belongs to another process, and releases it 
 
 test("gives a job up when its lease cannot be renewed for most of its duration, and not before", async () => {
   const startedAt = performance.now();
-  let isAway = true;
-  const renew = () => (isAway ? Promise.reject(new Error("no database")) : Promise.resolve(true));
+  let isUnavailable = true;
+  const renew = () => (isUnavailable ? Promise.reject(new Error("no database")) : Promise.resolve(true));
   const { jobs, events } = queue(2, { leaseSeconds: 0.5, renew, concurrency: 1 });
   await jobs.claim();
   await vi.waitUntil(() => jobs.size === 0);
@@ -91,7 +91,7 @@ test("gives a job up when its lease cannot be renewed for most of its duration, 
   expect(events).toEqual(["0: undefined", "ended"]);
   await jobs.claim();
   await sleep(100);
-  isAway = false;
+  isUnavailable = false;
   await sleep(400);
   expect(jobs.size).toBe(1);
   await jobs.stop();

@@ -96,12 +96,12 @@ test("counts locally without errors while Redis is killed under load, and shares
   );
   await sleep(300);
   await redis.kill();
-  await until(async () => Promise.resolve(windows.away));
-  const whileAway = [1, 2, 3, 4].map(() => windows.take([little]));
-  expect((await Promise.all(whileAway)).map(({ allowed }) => allowed)).toEqual([true, true, true, false]);
+  await until(async () => Promise.resolve(windows.isUnavailable));
+  const retryWhileUnavailable = [1, 2, 3, 4].map(() => windows.take([little]));
+  expect((await Promise.all(retryWhileUnavailable)).map(({ allowed }) => allowed)).toEqual([true, true, true, false]);
   await sleep(300);
   await redis.start();
-  await until(async () => Promise.resolve(!windows.away));
+  await until(async () => Promise.resolve(!windows.isUnavailable));
   const before = windows.fellBack;
   await sleep(200);
   running = false;
@@ -135,7 +135,7 @@ test("a hanging Redis delays current requests up to the time limit, and later on
   redis.thaw();
   await until(async () => {
     await windows.take([some]);
-    return !windows.away;
+    return !windows.isUnavailable;
   });
 });
 
@@ -143,26 +143,26 @@ test("finds a Redis that starts later, and treats one that rejects writes as una
   await redis.kill();
   const windows = await server();
   const some = bucket(1000, 60);
-  expect(windows.away).toBe(true);
+  expect(windows.isUnavailable).toBe(true);
   expect((await windows.take([some])).allowed).toBe(true);
   await redis.start();
   await until(async () => {
     await windows.take([some]);
-    return !windows.away;
+    return !windows.isUnavailable;
   });
   const { Redis } = await import("ioredis");
   const admin = new Redis(redis.uri);
   try {
     await admin.config("SET", "maxmemory", "1");
     expect((await windows.take([some])).allowed).toBe(true);
-    expect(windows.away).toBe(true);
+    expect(windows.isUnavailable).toBe(true);
     await admin.config("SET", "maxmemory", "0");
   } finally {
     admin.disconnect();
   }
   await until(async () => {
     await windows.take([some]);
-    return !windows.away;
+    return !windows.isUnavailable;
   });
 });
 

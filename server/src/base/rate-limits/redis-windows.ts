@@ -8,8 +8,8 @@ import type { Bucket, TakeResult, Use, Windows } from "./windows.ts";
  * Windows shared by several servers in Redis. One script checks all buckets and then takes from all or none, so it is
  * as exact as Redis is single-threaded. Time is Redis' own.
  *
- * While Redis is unavailable, slow or refuses, each server counts locally (`local`) with the same limits: n servers
- * then allow at most n times as much. No request is refused or delayed because of it: calls in flight fall back after
+ * While Redis is unavailable, slow or rejects, each server counts locally (`local`) with the same limits: n servers
+ * then allow at most n times as much. No request is rejected or delayed because of it: calls in flight fall back after
  * `timeoutMs`, later ones at once, and one probe at a time, a write because a replica answers pings, detects when Redis
  * is back. The windows in Redis then continue without the local counts.
  *
@@ -21,8 +21,8 @@ export class RedisWindows implements Windows {
   readonly #local: MemoryWindows;
   readonly #log: Log;
   readonly #timeoutMs: number;
-  #away = true;
-  #everAway = false;
+  #isUnavailable = true;
+  #wasEverUnavailable = false;
   #nextProbe = 0;
   #stopped = false;
   /** Takes counted locally because Redis could not. */
@@ -59,12 +59,12 @@ export class RedisWindows implements Windows {
     let timer: NodeJS.Timeout;
     await Promise.race([reached, new Promise<void>((resolve) => (timer = setTimeout(resolve, 500)))]);
     clearTimeout(timer!);
-    if (windows.#away) windows.#lost(new Error("no answer"));
+    if (windows.#isUnavailable) windows.#lost(new Error("no answer"));
     return windows;
   }
 
-  get away(): boolean {
-    return this.#away;
+  get isUnavailable(): boolean {
+    return this.#isUnavailable;
   }
 
   async take(buckets: Bucket[]): Promise<TakeResult> {
@@ -90,7 +90,7 @@ export class RedisWindows implements Windows {
   }
 
   async #ask<T>(command: () => Promise<T>): Promise<T | undefined> {
-    if (this.#away) {
+    if (this.#isUnavailable) {
       if (performance.now() >= this.#nextProbe && this.#redis.status === "ready") void this.#probe();
     } else {
       try {
@@ -114,17 +114,17 @@ export class RedisWindows implements Windows {
   }
 
   #lost(error: Error): void {
-    if (this.#stopped || (this.#away && this.#everAway)) return;
-    this.#away = true;
-    this.#everAway = true;
+    if (this.#stopped || (this.#isUnavailable && this.#wasEverUnavailable)) return;
+    this.#isUnavailable = true;
+    this.#wasEverUnavailable = true;
     this.#nextProbe = performance.now() + PROBE_EVERY_MS;
     this.#log.warn({ err: error }, "Redis is unavailable: each server counts rate limits on its own");
   }
 
   #found(): void {
-    if (!this.#away || this.#stopped) return;
-    this.#away = false;
-    if (this.#everAway) this.#log.warn("Redis is available again: servers share rate limits");
+    if (!this.#isUnavailable || this.#stopped) return;
+    this.#isUnavailable = false;
+    if (this.#wasEverUnavailable) this.#log.warn("Redis is available again: servers share rate limits");
   }
 }
 

@@ -42,7 +42,7 @@ export interface SecretsOptions {
 export async function openSecrets({ sql, log, dataDir, settings }: SecretsOptions): Promise<Secrets> {
   const known = await selectKeys(sql);
   const keyring = openKeyring(settings, dataDir, log, known);
-  refuseMissingKeys(keyring, known);
+  rejectMissingKeys(keyring, known);
   const inTransaction = (tx: Transaction | undefined, work: (tx: Transaction) => Promise<void>): Promise<unknown> =>
     tx ? work(tx) : sql.begin(work);
   return {
@@ -105,7 +105,7 @@ export function openKeyring(
   return new Keyring(text, path, () => readKeyFile(path) ?? "");
 }
 
-function refuseMissingKeys(keyring: Keyring, known: KeyRow[]): void {
+function rejectMissingKeys(keyring: Keyring, known: KeyRow[]): void {
   const used = known.filter((key) => key.secrets > 0);
   const missing = used.filter((key) => !keyring.find(key.key_id));
   if (missing.length > 0) {

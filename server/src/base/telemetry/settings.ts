@@ -54,7 +54,7 @@ export const telemetryOptions = {
     env: ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"],
     default: "http/json",
     of: ["http/json", "http/protobuf", "grpc"],
-    description: "Spans are sent as JSON over HTTP, which every OTLP/HTTP endpoint accepts; grpc is refused.",
+    description: "Spans are sent as JSON over HTTP, which every OTLP/HTTP endpoint accepts; grpc is rejected.",
   }),
   otlpTimeoutMs: integer({
     env: ["OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"],

@@ -21,7 +21,7 @@ const span = (name: string) => ({
   hasFailed: false,
 });
 
-test("a batch that the endpoint cannot take is sent again, one that it refuses is dropped", async () => {
+test("a batch that the endpoint cannot take is sent again, one that it rejects is dropped", async () => {
   const statuses = [503, 200, 400];
   const collector = await receiver((response) => void response.writeHead(statuses.shift()!).end());
   const exporter = new SpanExporter(options(collector.url));
@@ -49,7 +49,7 @@ test("spans are dropped beyond a bound, and an endpoint that never answers delay
   expect(Date.now() - startedAt).toBeLessThan(10_000);
 });
 
-test("is off without an endpoint, refuses gRPC, and samples by the trace's id", async () => {
+test("is off without an endpoint, rejects gRPC, and samples by the trace's id", async () => {
   const start = (env: Record<string, string>) => startTelemetry(readOptions(telemetryOptions, env), log, "agent");
   expect(start({})).toBeUndefined();
   const OTEL_EXPORTER_OTLP_ENDPOINT = "http://127.0.0.1:9/";

@@ -3,7 +3,7 @@ import { RepeatedFailure } from "../repeated-failure.ts";
 
 const FLUSH_MS = 2000;
 const MAX_BATCH = 512;
-/** Spans waiting for an endpoint that is away; more are dropped. */
+/** Spans waiting for an endpoint that is unavailable; more are dropped. */
 const MAX_WAITING = 8192;
 /** Longest delay of the server's stop by its last spans. */
 const LAST_MS = 2000;
@@ -90,11 +90,11 @@ export class SpanExporter {
         redirect: "error",
       });
       await response.body?.cancel();
-      // a batch that is refused once is refused again (OTLP specification, failures)
+      // a batch that is rejected once is rejected again (OTLP specification, failures)
       if (RETRYABLE.has(response.status)) throw new Error(`the endpoint answered ${response.status}`);
       if (!response.ok) {
         this.dropped += batch.length;
-        this.#failure.failed(new Error(`the endpoint refused them with ${response.status}`));
+        this.#failure.failed(new Error(`the endpoint rejected them with ${response.status}`));
         return false;
       }
       this.#failure.succeeded();

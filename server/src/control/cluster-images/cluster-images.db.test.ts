@@ -35,14 +35,14 @@ const repository = ({ id: listener }: TestListener) => ({
   source_revision_config: { repo_ref: "main", langgraph_config_path: "langgraph.json" },
 });
 
-test("source code for a cluster is refused without a registry and without an engine, with the setting's name", async () => {
-  const refusal = async (at: KeyedControlPlane) => {
+test("source code for a cluster is rejected without a registry and without an engine, with the setting's name", async () => {
+  const rejection = async (at: KeyedControlPlane) => {
     const listener = await registerListener(at);
-    const { status, json } = await create(at, "refused", listener, repository(listener));
+    const { status, json } = await create(at, "rejected", listener, repository(listener));
     return `${status} ${JSON.stringify(json.detail)}`;
   };
-  expect(await refusal(bare)).toMatch(/^400 .*Set HEDDLE_KUBERNETES_REGISTRY/);
-  expect(await refusal(lonely)).toMatch(/^400 .*Set HEDDLE_CONTAINER_ENGINE/);
+  expect(await rejection(bare)).toMatch(/^400 .*Set HEDDLE_KUBERNETES_REGISTRY/);
+  expect(await rejection(lonely)).toMatch(/^400 .*Set HEDDLE_CONTAINER_ENGINE/);
 });
 
 test("a cluster deployment that would need the embedded Postgres is rejected before anything is built", async () => {
@@ -136,14 +136,14 @@ test("a listener gets the digest; its pods' CPU time and memory are shown, and w
   });
   const problem = "The cluster has no metrics API (metrics.k8s.io).";
   expect(await report({ problem, pods: [] })).toEqual({ memory: null, cpu: null, message: problem });
-  const figures = { problem: null, pods: [{ uid, memoryBytes: 5_000_000_000, cpuPercent: 12.5 }] };
-  expect(await report(figures)).toEqual({ memory: 5_000_000_000, cpu: 12.5, message: null });
-  // old figures are not current ones
+  const metrics = { problem: null, pods: [{ uid, memoryBytes: 5_000_000_000, cpuPercent: 12.5 }] };
+  expect(await report(metrics)).toEqual({ memory: 5_000_000_000, cpu: 12.5, message: null });
+  // old metrics are not current ones
   await control.sql`update instances set measured_at = now() - interval '2 minutes' where pod_uid = ${uid}`;
   expect(await report()).toEqual({ memory: null, cpu: null, message: expect.stringContaining("within the last 90 s") });
   // another listener cannot report about it
   const other = await registerListener(control);
-  await other.call("POST", "/reports", { deployments: [], logs: [], usage: figures });
+  await other.call("POST", "/reports", { deployments: [], logs: [], usage: metrics });
   expect((await report()).memory).toBeNull();
 });
 

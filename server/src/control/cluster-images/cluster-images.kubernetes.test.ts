@@ -171,8 +171,8 @@ describe.skipIf(missingPrograms().length > 0 || !hasImageRegistry)("source code 
     expect((await logLines(call, id, revision, "build")).at(-1)).toBe(`Pushed ${image}.`);
     expect(await kept()).toEqual([]);
     // this cluster has no metrics API
-    const figures = async () => (await call("GET", `/v2/deployments/${id}/instances`)).json.resources[0];
-    await expect.poll(figures, { timeout: 60_000, interval: 500 }).toMatchObject({
+    const metrics = async () => (await call("GET", `/v2/deployments/${id}/instances`)).json.resources[0];
+    await expect.poll(metrics, { timeout: 60_000, interval: 500 }).toMatchObject({
       memory_bytes: null,
       cpu_percent: null,
       usage_message: expect.stringContaining("has no metrics API (metrics.k8s.io)"),

@@ -62,7 +62,7 @@ export class ClusterImages {
       log.write(`Pushed ${image}.`);
       return image;
     } finally {
-      // the engine may be away: what it keeps then is removed by its operator
+      // the engine may be unavailable: what it keeps then is removed by its operator
       await untagImage(engine, name).catch(() => {});
     }
   }

@@ -14,7 +14,7 @@ test("a deployment may set existing settings of the agent server, and each is do
   expect(OWN_SETTINGS.filter((name) => !page.includes(name))).toEqual([]);
 });
 
-test("every other setting of Heddle is refused by name, also one that does not exist", () => {
+test("every other setting of Heddle is rejected by name, also one that does not exist", () => {
   const others = [...declared].filter((name) => name.startsWith("HEDDLE_") && !OWN_SETTINGS.includes(name as never));
   expect(others.length).toBeGreaterThan(30);
   const elsewhere = ["HEDDLE_AUTH", "HEDDLE_AUTH_URL", "HEDDLE_SECRETS_KEYS", "HEDDLE_DATA_DIR", "HEDDLE_HOST"];

@@ -21,7 +21,7 @@ const RESERVED_IN_THE_CLOUD = names(IN_THE_CLOUD);
 
 /**
  * Settings of the agent server that a deployment may set itself, in its secrets: they affect its own runs only. All
- * other names that begin with HEDDLE_ are refused, so that no setting of a later version is open by accident.
+ * other names that begin with HEDDLE_ are rejected, so that no setting of a later version is open by accident.
  */
 export const OWN_SETTINGS = [
   "HEDDLE_WEBHOOK_SECRETS",

@@ -28,7 +28,7 @@ const cpu = (max: number) =>
     .nullish();
 const megabytes = count(128, 1_048_576);
 
-/** Other fields are kept for drivers that support them, such as Kubernetes' own, or refused by name (validate.ts). */
+/** Other fields are kept for drivers that support them, such as Kubernetes' own, or rejected by name (validate.ts). */
 export const resourceSpec = z
   .looseObject({
     min_scale: count(0, 100),

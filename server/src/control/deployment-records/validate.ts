@@ -215,10 +215,10 @@ function nameProblem(name: string, seen: ReadonlySet<string>, installation: Inst
 
 function allowanceProblem(value: string, operators: string): string | null {
   try {
-    const { refused } = narrowAllowances(operators, value);
-    if (refused.length === 0) return null;
+    const { rejected } = narrowAllowances(operators, value);
+    if (rejected.length === 0) return null;
     return (
-      `HEDDLE_OUTBOUND_ALLOW: the platform's own setting does not allow ${refused.join(", ")}. A deployment may only ` +
+      `HEDDLE_OUTBOUND_ALLOW: the platform's own setting does not allow ${rejected.join(", ")}. A deployment may only ` +
       "name targets that it allows"
     );
   } catch (error) {
@@ -233,14 +233,14 @@ export function checkImmutable(
   stored: { name: string; source: Source; source_config: SourceConfig },
   body: RevisionBody & { name?: string | null | undefined; source?: Source | null | undefined },
 ): void {
-  const refuse = (name: string) => stateError(`'${name}' cannot be changed after the deployment was created.`);
-  if (body.name != null && body.name !== stored.name) throw refuse("name");
-  if (body.source != null && body.source !== stored.source) throw refuse("source");
+  const reject = (name: string) => stateError(`'${name}' cannot be changed after the deployment was created.`);
+  if (body.name != null && body.name !== stored.name) throw reject("name");
+  if (body.source != null && body.source !== stored.source) throw reject("source");
   for (const name of IMMUTABLE) {
     const requested = body.source_config?.[name];
     if (requested == null) continue;
     if (JSON.stringify(requested) !== JSON.stringify(stored.source_config[name] ?? null)) {
-      throw refuse(`source_config.${name}`);
+      throw reject(`source_config.${name}`);
     }
   }
 }

@@ -12,16 +12,16 @@ export async function checkListener(
   tenantId: string,
   { listener_id: id, listener_config: config }: SourceConfig,
 ): Promise<void> {
-  const refuse = (text: string) => stateError(`Source configuration error: ${text}`);
+  const reject = (text: string) => stateError(`Source configuration error: ${text}`);
   if (id == null) {
-    if (config?.k8s_namespace != null) throw refuse("'source_config.listener_config' needs a 'listener_id'");
+    if (config?.k8s_namespace != null) throw reject("'source_config.listener_config' needs a 'listener_id'");
     return;
   }
   const listener = await lockListener(tx, tenantId, id, "key share");
-  if (!listener) throw refuse(`there is no listener with 'listener_id' ${id}`);
+  if (!listener) throw reject(`there is no listener with 'listener_id' ${id}`);
   const served = listener.compute_config.k8s_namespaces;
   const namespace = config?.k8s_namespace;
   if (namespace != null && served && !served.includes(namespace)) {
-    throw refuse(`the listener ${id} does not serve the namespace '${namespace}'; it serves: ${served.join(", ")}`);
+    throw reject(`the listener ${id} does not serve the namespace '${namespace}'; it serves: ${served.join(", ")}`);
   }
 }

@@ -293,8 +293,8 @@ test("the cloud rejects external images, and a duplicate name is a conflict", as
     source_config: { resource_spec: {} },
     source_revision_config: { image_uri: "a/b" },
   };
-  const refused = await cloud.call("POST", "/v2/deployments", { ...image, name: name() });
-  expect([refused.status, refused.json.detail[0].loc]).toEqual([422, ["body", "source"]]);
+  const rejected = await cloud.call("POST", "/v2/deployments", { ...image, name: name() });
+  expect([rejected.status, rejected.json.detail[0].loc]).toEqual([422, ["body", "source"]]);
   const here = await call("POST", "/v2/deployments", { ...image, name: name() });
   expect([here.status, here.json.detail]).toEqual([400, expect.stringContaining("driver")]);
   await cloud.stop();

@@ -90,8 +90,8 @@ export class CompositeDriver implements Driver {
       : this.#processes.enforcedLimits(artifactId);
   }
 
-  lives(process: InstanceProcess): boolean {
-    return this.#of(process).lives(process);
+  isAlive(process: InstanceProcess): boolean {
+    return this.#of(process).isAlive(process);
   }
 
   stop(process: InstanceProcess, graceMs: number, mayKill?: () => Promise<boolean>): Promise<void> {

@@ -70,7 +70,7 @@ export interface Driver {
   start(params: InstanceParams): Promise<InstanceProcess>;
   /** Recovers an interrupted start: returns its process, or null when there is none and never will be. */
   recover(instanceId: string): Promise<InstanceProcess | null>;
-  lives(process: InstanceProcess): boolean;
+  isAlive(process: InstanceProcess): boolean;
   /** Limits of resource_spec that instances of a build cannot exceed. */
   enforcedLimits(artifactId: string): readonly LimitName[];
   /**

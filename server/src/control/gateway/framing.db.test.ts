@@ -45,7 +45,7 @@ const INNER = "POST /inner HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n";
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
 
 test.each(["GET", "HEAD", "DELETE", "OPTIONS", "POST", "PUT", "PATCH", "PROPFIND"])(
-  "the body of a %s request never becomes a request of its own",
+  "the body of a %s request never becomes a separate request",
   async (method) => {
     received.length = 0;
     const head = `${method} /d/scripted/outer HTTP/1.1\r\nHost: localhost\r\n`;

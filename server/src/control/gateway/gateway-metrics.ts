@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-/** Deployments with series of their own; requests of further ones count as "other". */
+/** Deployments with their own series; requests of further ones count as "other". */
 const MAX_DEPLOYMENTS = 100;
 /** Label of requests to no deployment. */
 const NONE = "none";

@@ -122,7 +122,7 @@ const askRaw = (
 test.each([
   ["without a prefix", {}, ""],
   ["with a prefix", { MOUNT_PREFIX: "/team" }, "/team"],
-])("an agent server %s refuses its metrics to forwarded requests in every spelling", async (_, env, prefix) => {
+])("an agent server %s rejects its metrics to forwarded requests in every spelling", async (_, env, prefix) => {
   const agent = await listenAgent(await testAgentServer(env), env);
   const name = prefix === "" ? "agent" : "agent-below";
   await serving(name, Number(new URL(agent.url).port));
@@ -149,7 +149,7 @@ test("forwards no internal headers of a caller", async () => {
   expect(headers).not.toHaveProperty("x-heddle-own-code");
 });
 
-test.each(["/d/here/a%0A", "/d/here/a%00b", "/d/here%0a/x", "/v2/deployments%0A"])("refuses %s", async (path) => {
+test.each(["/d/here/a%0A", "/d/here/a%00b", "/d/here%0a/x", "/v2/deployments%0A"])("rejects %s", async (path) => {
   answer = (_, response) => void response.end("forwarded");
   const answered = await askRaw(path, key);
   expect([answered.status, JSON.parse(answered.body)]).toEqual([400, { detail: expect.stringContaining("control") }]);
@@ -388,22 +388,22 @@ test("a client that disconnects before the upgrade completes ends the upstream r
 });
 
 test("forwards a whole response that declines an upgrade", async () => {
-  const refusing = createServer();
-  refusing.on("upgrade", (_, behind) => {
+  const rejecting = createServer();
+  rejecting.on("upgrade", (_, behind) => {
     behind.end(
       "HTTP/1.1 426 Upgrade Required\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nnot\r\n5\r\n here\r\n0\r\n\r\n",
     );
   });
-  await new Promise<void>((resolve) => void refusing.listen(0, "127.0.0.1", resolve));
-  await serving("refusing", (refusing.address() as AddressInfo).port);
+  await new Promise<void>((resolve) => void rejecting.listen(0, "127.0.0.1", resolve));
+  await serving("rejecting", (rejecting.address() as AddressInfo).port);
   const headers = { connection: "Upgrade", upgrade: "websocket" };
-  const sent = request({ host: "127.0.0.1", port: new URL(url).port, path: "/d/refusing/x", headers });
+  const sent = request({ host: "127.0.0.1", port: new URL(url).port, path: "/d/rejecting/x", headers });
   sent.end();
   const [response] = (await once(sent, "response")) as [IncomingMessage];
   const chunks: Buffer[] = [];
   for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
   expect([response.statusCode, Buffer.concat(chunks).toString()]).toEqual([426, "not here"]);
-  refusing.close();
+  rejecting.close();
 });
 
 // a time limit, which a busy machine may exceed once

@@ -115,7 +115,7 @@ export class Gateway {
         "Deployments that are served under a path cannot register service workers. Set HEDDLE_GATEWAY_DOMAIN.",
       );
     }
-    // An agent server refuses its metrics to forwarded requests itself; other servers that an image may contain do not.
+    // An agent server rejects its metrics to forwarded requests itself; other servers that an image may contain do not.
     if (isMetrics(match.path)) throw new AppError(404, "The gateway does not serve the metrics of deployments.");
     const { mayPass = () => true, requiresKey } = this.#options;
     // through this gateway, a deployment's request would appear to its neighbour as the platform's
@@ -152,26 +152,26 @@ export class Gateway {
   ): Promise<void> {
     const { table, settings } = this.#options;
     const deadline = performance.now() + settings.gatewayHoldSeconds * 1000;
-    let refused = new Set<string>();
+    let rejected = new Set<string>();
     while (!disconnected.aborted) {
       const target = this.#find(match);
-      const instance = table.pick(target, refused);
+      const instance = table.pick(target, rejected);
       if (instance) {
         const leave = table.enter(instance.id);
         if ((await forward(instance, leave)) === "done") return;
         leave();
-        refused.add(instance.id);
+        rejected.add(instance.id);
         continue;
       }
       const left = deadline - performance.now();
       if (!target.isServing) throw notReady("This deployment has no deployed revision yet.");
       if (left <= 0) throw notReady("No instance of this deployment is ready. Try again later.");
       await table.change(Math.min(left, 250));
-      refused = new Set();
+      rejected = new Set();
     }
   }
 
-  /** Forwards a request to one instance. `refused`: nothing listened, so no part of the request was sent anywhere. */
+  /** Forwards a request to one instance. `rejected`: nothing listened, so no part of the request was sent anywhere. */
   #forward(
     request: IncomingMessage,
     response: ServerResponse,

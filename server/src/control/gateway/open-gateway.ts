@@ -1,4 +1,4 @@
-/** Start and stop of a gateway apart: its table, its metrics and its health. */
+/** Start and stop of a standalone gateway: its table, its metrics and its health. */
 import { Gauge } from "prom-client";
 
 import { connect, type DatabaseAddress } from "../../base/db/connect.ts";
@@ -43,7 +43,7 @@ export async function openGateway(
   const { registry } = metrics;
   void new Gauge({
     name: "heddle_gateway_table_age_seconds",
-    help: "Time since the gateway last loaded the routes to deployments; it keeps the last ones while Postgres is away.",
+    help: "Time since the gateway last loaded the routes to deployments; it keeps the last ones while Postgres is unavailable.",
     registers: [registry],
     collect() {
       this.set(follower.age);

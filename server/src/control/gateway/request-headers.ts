@@ -25,7 +25,7 @@ export async function headersForDeployment(
     if (value !== undefined && !HOP_BY_HOP.has(name) && !isInternalHeader(name)) headers[name] = value;
   }
   headers[FORWARDED_HEADER] = "gateway";
-  // without a framing of its own, Node.js would send the body of a GET as if it were the next request
+  // without its own framing, Node.js would send the body of a GET as if it were the next request
   if (request.headers["transfer-encoding"] !== undefined) {
     delete headers["content-length"];
     headers["transfer-encoding"] = "chunked";

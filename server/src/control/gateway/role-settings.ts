@@ -8,7 +8,7 @@ import { crossOriginOptions } from "../../base/http/cross-origin.ts";
 import { addressOptions } from "../../identity/exposure.ts";
 import { gatewayOptions } from "./settings.ts";
 
-/** Settings of a gateway apart, all of which the control plane with its own gateway has too. */
+/** Settings of a standalone gateway, all of which the control plane with its own gateway has too. */
 export const gatewayRoleOptions = {
   errors: choice({
     env: ["HEDDLE_CONTROL_ERRORS"],

@@ -51,7 +51,7 @@ test("a change arrives with its notification, and without one at the next resync
   await sql`alter table instances enable trigger instances_routes`;
 });
 
-test("a gateway keeps its routes while the database is away, and reloads them afterwards", async () => {
+test("a gateway keeps its routes while the database is unavailable, and reloads them afterwards", async () => {
   const proxy = await faultProxy(db.uri);
   atEnd(() => proxy.close());
   const { ports } = await openFollower(proxy.uri);

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { databaseNow } from "../../base/db/database-now.ts";
 import type { DatabaseAddress, Sql } from "../../base/db/connect.ts";
-import { identifyProcess, isElsewhere, type ProcessIdentity, processLives } from "../../base/db/process-identity.ts";
+import { identifyProcess, isElsewhere, type ProcessIdentity, isProcessAlive } from "../../base/db/process-identity.ts";
 import { Listener } from "../../base/db/listener.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
@@ -85,7 +85,7 @@ export class RouteFollower {
     this.#others = (await gateways.otherGateways(sql, this.id, host)).filter(mayLive).length;
   }
 
-  /** Counts other gateways that serve this machine's instances; by the last report when the database is away. */
+  /** Counts other gateways that serve this machine's instances; by the last report when the database is unavailable. */
   async countOthers(): Promise<number> {
     const { sql, host } = this.#options;
     try {
@@ -97,7 +97,7 @@ export class RouteFollower {
 
   /**
    * Returns a function that tells whether other gateways may use an instance that has just left the table. While the
-   * database is away, they may.
+   * database is unavailable, they may.
    */
   async watchUse(instanceId: string): Promise<() => Promise<boolean>> {
     const { sql } = this.#options;
@@ -128,4 +128,4 @@ export class RouteFollower {
 }
 
 /** Whether a gateway is not known to have died. */
-const mayLive = ({ process }: { process: ProcessIdentity }): boolean => isElsewhere(process) || processLives(process);
+const mayLive = ({ process }: { process: ProcessIdentity }): boolean => isElsewhere(process) || isProcessAlive(process);

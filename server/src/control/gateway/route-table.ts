@@ -1,6 +1,6 @@
 /**
  * Routing table, in memory, so that a request costs no query. The process that changes it reloads it; other processes follow by
- * notifications (route-follower.ts). While the database is away, it keeps the routes that it loaded last.
+ * notifications (route-follower.ts). While the database is unavailable, it keeps the routes that it loaded last.
  */
 import type { Sql } from "../../base/db/connect.ts";
 

@@ -7,7 +7,7 @@ import type { Health } from "../../base/health.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { readVersion } from "../../base/version.ts";
 
-/** Endpoints of a gateway apart: health and metrics. */
+/** Endpoints of a standalone gateway: health and metrics. */
 export function gatewayRoutes({ health, metrics }: { health: Health; metrics: Metrics }): Route[] {
   const front = frontRoutes({ version: readVersion(), registry: metrics.registry, document: () => ({}) });
   return [

@@ -13,7 +13,7 @@ export const gatewayOptions = {
     default: 30,
     max: 86_400,
     description:
-      "How long a gateway apart (heddle serve --role gateway) that stops lets its open requests and streams continue, " +
+      "How long a standalone gateway (heddle serve --role gateway) that stops lets its open requests and streams continue, " +
       "in seconds.",
   }),
   drainSeconds: integer({

@@ -29,7 +29,7 @@ export function webhookRoutes(deps: ControlDeps): Route[] {
 
   type Read = () => Promise<Uint8Array>;
 
-  /** `isTrue` reads the body only if needed, so that a request refused without it is not read at all. */
+  /** `isTrue` reads the body only if needed, so that a request rejected without it is not read at all. */
   async function hear(
     c: Context,
     id: string,

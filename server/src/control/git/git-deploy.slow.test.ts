@@ -109,8 +109,8 @@ test("an unresolvable repository or reference is CREATE_FAILED with the cause", 
   expect(none.message).toContain("There is no repository at");
   const closed = host.create("private-two");
   closed.commit(graphProject("x"));
-  const refused = await failing("no-token", { repo_url: closed.url }, "main", "CREATE_FAILED");
-  expect(refused.message).toContain("requires a token");
+  const rejected = await failing("no-token", { repo_url: closed.url }, "main", "CREATE_FAILED");
+  expect(rejected.message).toContain("requires a token");
   const commit = await failing("no-commit", { repo_url: repository.url }, "0".repeat(39) + "1", "BUILD_FAILED");
   expect(commit.message).toContain("no longer has the commit");
 }, 60_000);

@@ -97,8 +97,8 @@ test("an integration hides its token and is listed in the shape of the contract"
     source_revision_config: { ...uses.source_revision_config },
   });
   expect(user.status).toBe(201);
-  const refused = await call("DELETE", path);
-  expect([refused.status, refused.json.detail]).toEqual([409, expect.stringContaining("user")]);
+  const rejected = await call("DELETE", path);
+  expect([rejected.status, rejected.json.detail]).toEqual([409, expect.stringContaining("user")]);
   expect((await call("DELETE", `/v2/deployments/${user.json.id}`)).status).toBe(204);
   expect((await call("DELETE", path)).status).toBe(204);
   expect((await call("GET", path)).status).toBe(404);
@@ -147,8 +147,8 @@ test("lists repositories from the host's API, across pages", async () => {
   expect((await call("GET", path)).json[0]).toMatchObject({ name: "repo-1", owner: "a/b" });
   expect(requests.at(-1)).toMatchObject({ url: expect.stringMatching(/^\/api\/v4\/projects/), token: TOKEN });
   status = 401;
-  const refused = await call("GET", path);
-  expect([refused.status, refused.json.detail]).toEqual([
+  const rejected = await call("GET", path);
+  expect([rejected.status, rejected.json.detail]).toEqual([
     400,
     expect.stringContaining("rejected the integration's token"),
   ]);
@@ -166,8 +166,8 @@ test("a change of the API's host requires a new token, and never sends the store
   const path = `/v2/integrations/git/${created.id}`;
   const elsewhere = origin.replace("127.0.0.1", "127.0.0.2");
   for (const api_url of [elsewhere, "http://localhost:1/api"]) {
-    const refused = await call("PATCH", path, { name: "stolen", api_url });
-    expect([refused.status, refused.json.detail[0]]).toMatchObject([
+    const rejected = await call("PATCH", path, { name: "stolen", api_url });
+    expect([rejected.status, rejected.json.detail[0]]).toMatchObject([
       422,
       { loc: ["body", "token"], msg: expect.stringContaining("api_url") },
     ]);

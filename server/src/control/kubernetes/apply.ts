@@ -30,7 +30,7 @@ export async function applyDeployment(
   const name = objectName(desired);
   const live = await findObject<LiveDeployment>(api, "Deployment", namespace, name);
   if (live) {
-    refuseForeign(live, place, desired);
+    rejectForeign(live, place, desired);
     if (generationOf(live) > desired.generation) return undefined;
   }
   const applied: Applied = [];
@@ -78,10 +78,10 @@ async function checkOwner(
   { kind, metadata }: Manifest,
 ): Promise<void> {
   const live = await findObject(api, kind as Kind, metadata.namespace, metadata.name);
-  if (live) refuseForeign({ ...live, kind }, place, desired);
+  if (live) rejectForeign({ ...live, kind }, place, desired);
 }
 
-function refuseForeign(live: KubernetesObject, place: string, { deploymentId }: DesiredDeployment): void {
+function rejectForeign(live: KubernetesObject, place: string, { deploymentId }: DesiredDeployment): void {
   if (!isForeign(live, place, deploymentId)) return;
   throw new ForeignObjectError(
     `The ${live.kind ?? "object"} ${live.metadata.namespace}/${live.metadata.name} exists and does not belong to this ` +

@@ -12,7 +12,7 @@ const settings = {
   registryUrl: "https://pushed.example/agents",
 };
 const read = (spec: Record<string, unknown>) => readClusterSpec({ resource_spec: spec as never }, ID, settings);
-const refusal = (spec: Record<string, unknown>): string => {
+const rejection = (spec: Record<string, unknown>): string => {
   try {
     read(spec);
     return "accepted";
@@ -82,8 +82,8 @@ test.each([
   [{ init_containers: [{ name: "s", image: "pushed.example/agents/other/agent:1" }] }, "init_containers.0.image"],
   [{ sidecars: [{ name: "s", image: `PUSHED.example/agents/${ID}x/agent:1` }] }, "sidecars.0.image"],
   [{ sidecars: [{ name: "s", image: "sha256:0123" }] }, "sidecars.0.image"],
-])("refuses %j and names the field", (spec, field) => {
-  expect(refusal(spec)).toMatch(new RegExp(`^${field.replaceAll(".", "\\.")}`));
+])("rejects %j and names the field", (spec, field) => {
+  expect(rejection(spec)).toMatch(new RegExp(`^${field.replaceAll(".", "\\.")}`));
 });
 
 test("references name Secrets of the namespace that are not Heddle's, and no variable of the platform", () => {

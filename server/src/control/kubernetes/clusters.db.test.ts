@@ -131,7 +131,7 @@ test("a failed revision gives way to the serving one, and a report about an earl
   expect(await sql`select 1 from secrets where purpose = 'cluster-target' and id like ${`${id}%`}`).toEqual([]);
 });
 
-test("a revision waits as UNKNOWN while its listener is away", async () => {
+test("a revision waits as UNKNOWN while its listener is unavailable", async () => {
   const listener = await createListener("c");
   const { json } = await create("third", listener);
   const { id, latest_revision_id: revision } = json;
@@ -163,7 +163,7 @@ test("a revision that was lost while it was created is deployed by the next atte
   expect(shown).toMatchObject({ status: "READY", active_revision_id: revision });
 });
 
-test("a newer revision does not wait for one whose listener is away", async () => {
+test("a newer revision does not wait for one whose listener is unavailable", async () => {
   const listener = await createListener("days");
   const { json } = await create("days", listener);
   const { id, latest_revision_id: first } = json;
@@ -201,14 +201,14 @@ test("a listener can report only about its own deployments, and only addresses t
 
 test("rejects what a cluster cannot run, with the name of the field", async () => {
   const listener = await createListener("f");
-  const refusal = async (more: object) => {
-    const { status, json } = await create("refused", listener, more);
+  const rejection = async (more: object) => {
+    const { status, json } = await create("rejected", listener, more);
     return `${status} ${JSON.stringify(json.detail)}`;
   };
   const config = (spec: object) => ({ source_config: { resource_spec: spec, listener_id: listener.id } });
-  expect(await refusal(config({ queue_min_scale: 1 }))).toMatch(/^422 .*queue_min_scale is not supported/);
-  expect(await refusal(config({ volumes: [{ name: "x", hostPath: { path: "/" } }] }))).toMatch(/^422 .*volumes/);
-  expect(await refusal({ secret_references: [{ name: "A", secret_name: "heddle-x", secret_key: "k" }] })).toMatch(
+  expect(await rejection(config({ queue_min_scale: 1 }))).toMatch(/^422 .*queue_min_scale is not supported/);
+  expect(await rejection(config({ volumes: [{ name: "x", hostPath: { path: "/" } }] }))).toMatch(/^422 .*volumes/);
+  expect(await rejection({ secret_references: [{ name: "A", secret_name: "heddle-x", secret_key: "k" }] })).toMatch(
     /^422 .*secret_name/,
   );
   const github = {
@@ -216,7 +216,7 @@ test("rejects what a cluster cannot run, with the name of the field", async () =
     source_revision_config: { repo_ref: "main", langgraph_config_path: "langgraph.json" },
   };
   const repository = { repo_url: "https://github.com/a/b", build_on_push: false, listener_id: listener.id };
-  expect(await refusal({ ...github, source_config: repository })).toMatch(/^400 .*Set HEDDLE_KUBERNETES_REGISTRY/);
+  expect(await rejection({ ...github, source_config: repository })).toMatch(/^400 .*Set HEDDLE_KUBERNETES_REGISTRY/);
 });
 
 test("matches hosts of pods with networks, names and domains", () => {

@@ -16,8 +16,8 @@ test("deployments run in the named namespaces, the default one first", () => {
 });
 
 test("they never run in the namespace of the server itself: by default, by a setting, or for a listener", () => {
-  const refusal = /cannot run in the namespace platform.*Set HEDDLE_KUBERNETES_NAMESPACE/;
-  expect(() => servedNamespaces(inPod, { kubernetesNamespace: undefined }, [])).toThrow(refusal);
-  expect(() => servedNamespaces(inPod, { kubernetesNamespace: "platform" }, [])).toThrow(refusal);
-  expect(() => servedNamespaces(inPod, { kubernetesNamespace: undefined }, ["agents", "platform"])).toThrow(refusal);
+  const rejection = /cannot run in the namespace platform.*Set HEDDLE_KUBERNETES_NAMESPACE/;
+  expect(() => servedNamespaces(inPod, { kubernetesNamespace: undefined }, [])).toThrow(rejection);
+  expect(() => servedNamespaces(inPod, { kubernetesNamespace: "platform" }, [])).toThrow(rejection);
+  expect(() => servedNamespaces(inPod, { kubernetesNamespace: undefined }, ["agents", "platform"])).toThrow(rejection);
 });

@@ -54,7 +54,7 @@ export type DesiredDeployment = z.output<typeof desiredDeployment>;
 
 export const POD_STATES = ["starting", "ready", "draining"] as const;
 
-/** Text of a cluster for people, which is cut: a report is not refused because of what a container printed. */
+/** Text of a cluster for people, which is cut: a report is not rejected because of what a container printed. */
 const shown = (longest: number) => z.string().overwrite((text) => text.slice(0, longest));
 const short = storableText.max(300);
 const count = z.int().min(0).max(1_000_000);
@@ -112,7 +112,7 @@ export type PodLog = z.output<typeof podLog>;
 
 /** CPU time and memory of pods, as the cluster's metrics API reports them. */
 export const usageReport = z.object({
-  /** Why there are no figures; null when there are. */
+  /** Why there are no metrics; null when there are. */
   problem: shown(2_000).nullable(),
   pods: z
     .array(
@@ -129,7 +129,7 @@ export type UsageReport = z.output<typeof usageReport>;
 export const clusterReport = z.object({
   deployments: z.array(observedDeployment).max(10_000),
   logs: z.array(podLog).max(10_000),
-  /** Absent in reports without new figures. */
+  /** Absent in reports without new metrics. */
   usage: usageReport.optional(),
 });
 export type ClusterReport = z.output<typeof clusterReport>;

@@ -52,7 +52,7 @@ describe.skipIf(missingPrograms().length > 0)("a listener", () => {
     listener.start();
   });
 
-  /** Changes the clock of a stored time, as if the control plane had been away for days. */
+  /** Changes the clock of a stored time, as if the control plane had been unavailable for days. */
   const letDaysPass = async () => {
     await world.db.sql`update listeners set last_seen_at = last_seen_at - interval '3 days'`;
     await world.db.sql`update cluster_targets set seen_at = seen_at - interval '3 days'`;
@@ -95,7 +95,7 @@ describe.skipIf(missingPrograms().length > 0)("a listener", () => {
     expect(await serves()).toBe(200);
     expect(await pods(id)).toEqual(before);
 
-    // revisions that are created while the listener is away wait; only the newest one is applied
+    // revisions that are created while the listener is unavailable wait; only the newest one is applied
     await listener.end("SIGKILL");
     await world.control.start(world.environment);
     await letDaysPass();

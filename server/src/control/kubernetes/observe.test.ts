@@ -67,7 +67,7 @@ test("fails a revision whose image cannot be pulled or whose container keeps exi
     state: "failed",
     message: expect.stringContaining("code 137 (OOMKilled)"),
   });
-  // what made it exit, such as a control plane that was away, may be over
+  // what made it exit, such as a control plane that was unavailable, may be over
   const running = { name: "agent", ready: false, restartCount: 3, state: { running: {} }, ...exited };
   expect(at({ containerStatuses: [running] })).toMatchObject({
     state: "progressing",

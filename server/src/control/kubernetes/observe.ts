@@ -73,7 +73,7 @@ export function podProblem(pod: LivePod): Problem | null {
     const isInit = (status?.initContainerStatuses ?? []).some((container) => container.name === name);
     if (ended !== undefined && !(isInit && ended.exitCode === 0) && restartCount > 0) {
       const text = `The container ${name} exited ${restartCount} times, last with code ${ended.exitCode}${spell(ended.reason)}.`;
-      // the container may start this time: what it needs, such as the control plane, may have been away
+      // the container may start this time: what it needs, such as the control plane, may have been unavailable
       const isFinal = restartCount >= MAX_RESTARTS && state?.running === undefined;
       return { pod: pod.metadata.name, container: name, text, isFinal, hasLog: true };
     }
@@ -93,7 +93,7 @@ const isReady = ({ status }: LivePod): boolean =>
   status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
 
 /** Whether a pod has not ended. An evicted pod has. */
-const lives = ({ status }: LivePod): boolean => status?.phase !== "Failed" && status?.phase !== "Succeeded";
+const isRunning = ({ status }: LivePod): boolean => status?.phase !== "Failed" && status?.phase !== "Succeeded";
 
 /**
  * Describes a pod. `template`: `host:port` at which gateways reach the deployment; null: the pod's address. `service`:
@@ -133,7 +133,7 @@ export interface ObserveParams {
 
 /** Compares a deployment's objects with the desired ones. The caller adds the last log lines of a crashed container. */
 export function observe({ desired, live, pods: all, addressTemplate }: ObserveParams): ObservedDeployment {
-  const pods = all.filter(lives).map((pod) => observePod(pod, addressTemplate, objectName(desired)));
+  const pods = all.filter(isRunning).map((pod) => observePod(pod, addressTemplate, objectName(desired)));
   const liveGeneration = live === undefined ? null : Number(live.metadata.annotations?.[ANNOTATIONS.generation] ?? 0);
   const report = (state: ObservedDeployment["state"], message: string | null = null): ObservedDeployment => ({
     deploymentId: desired.deploymentId,
@@ -151,7 +151,7 @@ export function observe({ desired, live, pods: all, addressTemplate }: ObservePa
   }
   if (live === undefined || liveGeneration !== desired.generation) return report("progressing");
   if (isRolledOut(live, desired.revision.id)) return report("ready");
-  const mine = all.filter((pod) => lives(pod) && pod.metadata.labels?.[LABELS.revision] === desired.revision!.id);
+  const mine = all.filter((pod) => isRunning(pod) && pod.metadata.labels?.[LABELS.revision] === desired.revision!.id);
   const problem = mine.map(podProblem).find((found) => found !== null);
   const failed = live.status?.conditions?.find(({ type }) => type === "ReplicaFailure");
   if (problem) return report(problem.isFinal ? "failed" : "progressing", problem.text);

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 
 import type { Sql } from "../../base/db/connect.ts";
-import { isDatabaseAway } from "../../base/db/retry.ts";
+import { isDatabaseUnavailable } from "../../base/db/retry.ts";
 import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import type { RepeatedFailure } from "../../base/repeated-failure.ts";
@@ -85,7 +85,7 @@ export class ClusterPlanner {
         await this.#plan(row);
         if (row.revision_id !== null) this.#problems.delete(row.revision_id);
       } catch (error) {
-        if (isDatabaseAway(error)) throw error;
+        if (isDatabaseUnavailable(error)) throw error;
         if (row.revision_id === null) throw error;
         if (!this.#problems.has(row.revision_id)) {
           log.warn({ err: error, revision: row.revision_id }, "a revision cannot run in its cluster");

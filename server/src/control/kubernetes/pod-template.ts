@@ -22,7 +22,7 @@ const NO_OTHER = {
 /** Adds the variables that only apply in a pod. */
 export const podEnvironment = ({ environment, readySeconds }: DesiredRevision): Record<string, string> => ({
   ...environment,
-  // the startup probe limits the start: a control plane that is away must not count as crashes of the server
+  // the startup probe limits the start: a control plane that is unavailable must not count as crashes of the server
   HEDDLE_AUTH_START_SECS: String(readySeconds),
   HEDDLE_DATA_DIR: "/tmp/heddle",
   HEDDLE_HOST: "0.0.0.0",

@@ -26,7 +26,7 @@ test("parses quantities as the Kubernetes API writes them", () => {
   for (const text of ["", "x", "1KiB", "-", "1 Mi", undefined]) expect(parseQuantity(text)).toBeNull();
 });
 
-test("reads the agent server's container only, and nothing where a figure is missing", () => {
+test("reads the agent server's container only, and nothing where a metric is missing", () => {
   const pod = (usage: object) => ({
     metadata: { name: "p" },
     containers: [
@@ -79,7 +79,7 @@ async function readFrom(status: number, body: object): Promise<{ report: UsageRe
   return { report, urls };
 }
 
-test("reports the figures of its own pods, once for each reading", async () => {
+test("reports the metrics of its own pods, once for each reading", async () => {
   const metrics = (name: string) => ({
     metadata: { name },
     containers: [{ name: "agent", usage: { cpu: "500m", memory: "64Mi" } }],
@@ -89,7 +89,7 @@ test("reports the figures of its own pods, once for each reading", async () => {
   expect(urls).toEqual(["/apis/metrics.k8s.io/v1beta1/namespaces/agents/pods?labelSelector=heddle.place%3Dhere"]);
 });
 
-test("says why there are no figures: no metrics API, no permission, no metrics server", async () => {
+test("says why there are no metrics: no metrics API, no permission, no metrics server", async () => {
   const problem = async (status: number) => (await readFrom(status, { reason: "X", message: "why" })).report?.problem;
   expect(await problem(404)).toContain("has no metrics API (metrics.k8s.io)");
   expect(await problem(403)).toContain("Grant get and list");

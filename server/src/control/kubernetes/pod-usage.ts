@@ -1,7 +1,7 @@
 /** CPU time and memory of pods, from the cluster's metrics API (metrics.k8s.io), which is an optional part of a cluster. */
 import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
-import { KubernetesAwayError, KubernetesError, type KubernetesApi } from "./api/kubernetes-api.ts";
+import { KubernetesUnreachableError, KubernetesError, type KubernetesApi } from "./api/kubernetes-api.ts";
 import type { UsageReport } from "./desired-deployment.ts";
 import { AGENT_CONTAINER, LABELS } from "./names.ts";
 
@@ -42,7 +42,7 @@ export class PodUsage {
     await this.#poller.stop();
   }
 
-  /** Returns the figures that were read since the last call; undefined when there are none. */
+  /** Returns the metrics that were read since the last call; undefined when there are none. */
   take(): UsageReport | undefined {
     const latest = this.#latest;
     this.#latest = undefined;
@@ -68,7 +68,7 @@ export class PodUsage {
         }
       } catch (error) {
         const problem = explain(error, namespace);
-        // an API server that is away says nothing about the metrics API
+        // an API server that is unavailable says nothing about the metrics API
         if (problem === null) throw error;
         report.problem = problem;
       }
@@ -79,7 +79,7 @@ export class PodUsage {
 
 function explain(error: unknown, namespace: string): string | null {
   const { message } = error as Error;
-  if (error instanceof KubernetesAwayError) {
+  if (error instanceof KubernetesUnreachableError) {
     // the aggregation layer answers for a metrics server that does not
     return /answered 503/.test(message) ? `The cluster's metrics API does not respond: ${message}` : null;
   }
@@ -93,7 +93,7 @@ function explain(error: unknown, namespace: string): string | null {
   return `The cluster's metrics API rejected the request: ${message}`;
 }
 
-/** Returns the figures of the agent server's container; null when they are incomplete. */
+/** Returns the metrics of the agent server's container; null when they are incomplete. */
 export function readUsage({ containers }: PodMetrics): { memoryBytes: number; cpuPercent: number } | null {
   const usage = containers.find(({ name }) => name === AGENT_CONTAINER)?.usage;
   const memory = parseQuantity(usage?.memory);

@@ -73,7 +73,7 @@ test("a leader without the database does not act, and loses its term to another"
   await leader.stop();
 });
 
-test("a leader without rivals keeps its term when the database is away for longer than the lease", async () => {
+test("a leader without rivals keeps its term when the database is unavailable for longer than the lease", async () => {
   const proxy = await faultProxy(db.uri);
   atEnd(() => proxy.close());
   const { leadership, calls, stop } = openLeadership(proxy.uri);

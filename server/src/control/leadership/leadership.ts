@@ -10,7 +10,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { connect, type DatabaseAddress, type Sql } from "../../base/db/connect.ts";
-import { identifyProcess, isElsewhere, processLives } from "../../base/db/process-identity.ts";
+import { identifyProcess, isElsewhere, isProcessAlive } from "../../base/db/process-identity.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
@@ -21,7 +21,7 @@ import * as lease from "./sql.ts";
 const RELY = 0.9;
 const RETRY_MS = 500;
 
-/** What acts of the leader need to know. */
+/** Leadership as seen by fenced operations. */
 export interface Lead {
   /** The fencing token; null while this process does not lead. */
   readonly term: string | null;
@@ -57,7 +57,7 @@ export class Leadership implements Lead {
     this.#options = options;
     const { database, log, leaseMs, directory } = options;
     this.#holder = { ...identifyProcess(process.pid)!, id: uuid7(), directory };
-    // a connection of its own: renewals wait for no other statement, and a dead connection is noticed in time
+    // its own connection: renewals wait for no other statement, and a dead connection is noticed in time
     this.#sql = connect(database, { max: 1, name: "heddle lead", silenceMs: leaseMs / 2, startMs: leaseMs / 2 });
     const failing = "could not renew the leader's lease; will retry";
     const everyMs = leaseMs / 6;
@@ -131,7 +131,7 @@ export class Leadership implements Lead {
       return;
     }
     const { term: seen, holder, is_expired: isExpired } = await lease.selectLease(this.#sql);
-    const isGone = holder !== null && !isElsewhere(holder) && !processLives(holder);
+    const isGone = holder !== null && !isElsewhere(holder) && !isProcessAlive(holder);
     if (holder !== null && !isExpired && !isGone) return;
     const term = await lease.takeLease(this.#sql, { seen, holder: this.#holder, leaseMs, isGone });
     if (term === undefined) return;

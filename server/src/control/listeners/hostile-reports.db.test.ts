@@ -186,12 +186,12 @@ test("a replayed report revives no pod that has ended, nor a removed deployment"
   expect(living.map((row) => row["pod_uid"])).toEqual([second]);
 });
 
-test("absurd values are refused or made storable, and never break the route", async () => {
+test("absurd values are rejected or made storable, and never break the route", async () => {
   const { listener, deployed } = attacker;
   const uid = deployed.uid;
   const own = (more: object) => ({ deployments: [observed(deployed, more)] });
   const mine = pod(uid, deployed.revision);
-  const refused: Record<string, object> = {
+  const rejected: Record<string, object> = {
     "a port that is none": own({ pods: [{ ...mine, address: { host: "192.0.2.7", port: 70_000 } }] }),
     "a negative port": own({ pods: [{ ...mine, address: { host: "192.0.2.7", port: -1 } }] }),
     "a long name": own({ pods: [{ ...mine, name: "a".repeat(100_000) }] }),
@@ -205,7 +205,7 @@ test("absurd values are refused or made storable, and never break the route", as
     "negative memory": { usage: { problem: null, pods: [{ uid, memoryBytes: -1, cpuPercent: 0 }] } },
     "infinite time": { usage: { problem: null, pods: [{ uid, memoryBytes: 1, cpuPercent: 1e300 }] } },
   };
-  for (const [what, body] of Object.entries(refused)) {
+  for (const [what, body] of Object.entries(rejected)) {
     expect([what, (await send(listener, body)).status]).toEqual([what, 422]);
   }
   const uids = ["", "x", "0".repeat(36), "../../x", uid.toUpperCase(), "00000000-0000-0000-0000-000000000000"];

@@ -39,7 +39,7 @@ test("only the listener's own credential gets its work and may report; others ge
   expect(text).toContain(SECRET);
   const report = { deployments: [], logs: [] };
   const foreign = await registerListener({ call: control.as(other.admin), as: control.as });
-  const refused = {
+  const rejected = {
     administrator: tenant.admin,
     editor: tenant.editor,
     organization: tenant.org,
@@ -47,7 +47,7 @@ test("only the listener's own credential gets its work and may report; others ge
     "a listener of another workspace": foreign.credential,
     "another workspace": other.admin,
   };
-  for (const [who, key] of Object.entries(refused)) {
+  for (const [who, key] of Object.entries(rejected)) {
     const headers = {
       "x-tenant-id": [foreign.credential, other.admin].includes(key) ? other.workspaceId : tenant.workspaceId,
     };
@@ -165,7 +165,7 @@ test("each answer with secrets has an audit entry first, and an unchanged one ha
   // a version that was never handed out is answered with everything, and so is recorded
   await work("0".repeat(32));
   expect(await reads()).toHaveLength(count + 1);
-  // so is an attempt that is refused
+  // so is an attempt that is rejected
   await call("GET", `/v2/listeners/${listener.id}/work`);
   await expect.poll(async () => (await reads()).at(-1)).toMatchObject({ status: 403 });
 });
@@ -191,8 +191,8 @@ test("a listener that is used is not deleted, also while a deployment is being a
   ]).toContainEqual([deleted, created]);
   const used = await registerListener(control);
   const deployment = await create("used", used.id);
-  const refusal = await call("DELETE", `/v2/listeners/${used.id}`);
-  expect(`${refusal.status} ${refusal.text}`).toMatch(/^400 .*runs deployments/);
+  const rejection = await call("DELETE", `/v2/listeners/${used.id}`);
+  expect(`${rejection.status} ${rejection.text}`).toMatch(/^400 .*runs deployments/);
   const elsewhere = await control.as(other.admin)("DELETE", `/v2/listeners/${used.id}`);
   expect(`${elsewhere.status} ${elsewhere.text}`).toMatch(/^404 .*not found/);
   expect((await used.call("GET", "/self")).status).toBe(200);

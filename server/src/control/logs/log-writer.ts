@@ -1,5 +1,5 @@
 import type { Sql } from "../../base/db/connect.ts";
-import { whileAway } from "../../base/db/retry.ts";
+import { retryWhileUnavailable } from "../../base/db/retry.ts";
 import { cleanStrings } from "../../base/http/json-body.ts";
 import type { Log } from "../../base/log.ts";
 import { scrubSecrets } from "../../base/scrub-secrets.ts";
@@ -8,7 +8,7 @@ import { insertLogs, type LogKind, type LogLine } from "./sql.ts";
 const FLUSH_MS = 150;
 const BATCH = 500;
 /** A longer outage of the database costs lines. Prolific writers wait as long, so that memory stays bounded. */
-const AWAY_MS = 30_000;
+const UNAVAILABLE_MS = 30_000;
 const LONGEST_LINE = 16_384;
 
 /**
@@ -49,10 +49,12 @@ export class LogWriter {
         while (waiting.length > 0) {
           const lines = waiting.slice(0, BATCH);
           waiting = waiting.slice(BATCH);
-          await whileAway(() => insertLogs(this.#sql, target, lines), AWAY_MS).catch((error: unknown) => {
-            // the build matters more than its log
-            this.#log.warn({ err: error, revision: target.revisionId }, "could not write lines of a build log");
-          });
+          await retryWhileUnavailable(() => insertLogs(this.#sql, target, lines), UNAVAILABLE_MS).catch(
+            (error: unknown) => {
+              // the build matters more than its log
+              this.#log.warn({ err: error, revision: target.revisionId }, "could not write lines of a build log");
+            },
+          );
         }
       });
       return writing;

@@ -15,15 +15,17 @@ const level = z
 /** A `next_offset` from an earlier response. */
 const cursor = z.string().regex(/^\d{1,18}$/, "must be a cursor from an earlier response");
 
-export const logsBody = z.object({
-  order: order.nullish(),
-  limit: limit(50, 1000),
-  offset: z.union([cursor, z.int().min(0).transform(String)]).nullish(),
-  level: level.nullish(),
-  query: storableText.max(1000).nullish(),
-  start_time: timestamp.nullish(),
-  end_time: timestamp.nullish(),
-});
+export const logsBody = z
+  .object({
+    order: order.nullish(),
+    limit: limit(50, 1000),
+    offset: z.union([cursor, z.int().min(0).transform(String)]).nullish(),
+    level: level.nullish(),
+    query: storableText.max(1000).nullish(),
+    start_time: timestamp.nullish(),
+    end_time: timestamp.nullish(),
+  })
+  .meta({ id: "LogsQuery" });
 
 const shared = {
   start_time: isoTime.optional(),

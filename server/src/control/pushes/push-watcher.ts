@@ -3,7 +3,7 @@
  * revision in the transaction that records it as seen: one revision per commit, however many processes poll. Of several
  * pushes between two polls, the last is built.
  */
-import { isDatabaseAway } from "../../base/db/retry.ts";
+import { isDatabaseUnavailable } from "../../base/db/retry.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import { readEnvironment } from "../deployment-records/environment-secret.ts";
 import { lockDeployment } from "../deployment-records/sql.ts";
@@ -78,7 +78,7 @@ export class PushWatcher {
       const isSettled = await this.#settle(watch, sha);
       await watches.finishPoll(sql, watch, { seconds: isSettled ? every : SOON_SECONDS, failures: 0, problem: null });
     } catch (error) {
-      if (this.#stopping.signal.aborted || isDatabaseAway(error)) return;
+      if (this.#stopping.signal.aborted || isDatabaseUnavailable(error)) return;
       const failures = watch.failures + 1;
       const pause = (every ?? RETRY_SECONDS) * 2 ** Math.min(failures - 1, 12);
       const seconds = every === null && failures >= TRIES ? null : Math.min(LONGEST_SECONDS, pause);

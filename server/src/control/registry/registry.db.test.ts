@@ -124,8 +124,8 @@ test("a blob is pushed in one piece, in chunks or by mount, and stored only if i
   expect(await statusAndCode(lied)).toBe("400 DIGEST_INVALID");
   expect((await ask("HEAD", at(`blobs/${sha256Digest("this")}`))).status).toBe(404);
   const large = Buffer.alloc(1024 * 1024 + 1);
-  const refused = await ask("POST", at(`blobs/uploads/?digest=${sha256Digest(large)}`), { body: large });
-  expect(await statusAndCode(refused)).toBe("413 SIZE_INVALID");
+  const rejected = await ask("POST", at(`blobs/uploads/?digest=${sha256Digest(large)}`), { body: large });
+  expect(await statusAndCode(rejected)).toBe("413 SIZE_INVALID");
   const cancelled = (await ask("POST", at("blobs/uploads/"))).headers.get("location")!;
   expect((await ask("DELETE", cancelled)).status).toBe(204);
   expect((await ask("GET", cancelled)).status).toBe(404);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { FairQueue } from "../../base/fair-queue.ts";
-import { isDatabaseAway } from "../../base/db/retry.ts";
+import { isDatabaseUnavailable } from "../../base/db/retry.ts";
 import { BuildError } from "../builds/build-error.ts";
 import type { BuildOutcome } from "../builds/build-metrics.ts";
 import type { BuildParams } from "../drivers/driver.ts";
@@ -55,7 +55,7 @@ export async function advance(
     return { pauseMs: 0 };
   } catch (error) {
     if (error instanceof queue.LostRevisionError || signal.aborted) return { pauseMs: 0 };
-    if (isDatabaseAway(error)) return { pauseMs: 1000 };
+    if (isDatabaseUnavailable(error)) return { pauseMs: 1000 };
     return fail(deps, claimed, status, error);
   }
 }

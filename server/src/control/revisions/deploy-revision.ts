@@ -73,7 +73,7 @@ async function untilReadyHere(
   for (; ; await sleep(POLL_MS, undefined, { signal })) {
     signal.throwIfAborted();
     if (await wasUnseen(deps, claimed, signal, onStatus)) deadline = performance.now() + seconds * 1000;
-    const instances = supervisor.of(claimed.id);
+    const instances = supervisor.instancesOf(claimed.id);
     const broken = instances.flatMap((instance) => instance.broken);
     if (broken.length > 0) {
       for (const instance of instances) await instance.pump();

@@ -104,7 +104,7 @@ export const TRANSITIONS: Record<Status, Row> = {
     superseded: "SKIPPED",
     interrupted: "INTERRUPTED",
   },
-  // its listener may be away for days, after which an outdated revision must not be applied
+  // its listener may be unavailable for days, after which an outdated revision must not be applied
   UNKNOWN: {
     ...NOTHING,
     seen_deploying: "DEPLOYING",

@@ -3,7 +3,7 @@
  * earlier leader left unfinished is taken over at once: its term is over, and the attempt's number fences its writes.
  */
 import { identifyProcess } from "../../base/db/process-identity.ts";
-import { isDatabaseAway } from "../../base/db/retry.ts";
+import { isDatabaseUnavailable } from "../../base/db/retry.ts";
 import { FairQueue } from "../../base/fair-queue.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { LeasedJobs } from "../../base/polling/leased-jobs.ts";
@@ -140,7 +140,7 @@ export class Worker {
           if (await markReady(sql, deployment.id)) this.wake();
         }
       } catch (error) {
-        if (isDatabaseAway(error)) throw error;
+        if (isDatabaseUnavailable(error)) throw error;
         this.#notBefore.set(deployment.id, performance.now() + AGAIN_MS);
         log.warn({ err: error, deployment: deployment.id }, "could not apply a deployment's resources yet");
       }

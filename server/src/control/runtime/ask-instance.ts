@@ -1,6 +1,6 @@
 import { get } from "node:http";
 
-/** More than the figures of an agent server with a thousand graphs. */
+/** More than the metrics of an agent server with a thousand graphs. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 export interface InstanceAnswer {

@@ -60,17 +60,17 @@ async function enter(uri: string, database: string): Promise<string> {
   }
 }
 
-const REFUSED = "42501";
+const REJECTED = "42501";
 const TOO_MANY = "53300";
 
 const connectionLimit = async (name: string): Promise<number> =>
   (await db.sql<{ limit: number }[]>`select rolconnlimit as limit from pg_roles where rolname = ${name}`)[0]!.limit;
 
-/** Opens connections until one is refused, at most `most`. @returns their number, and the reason of the refusal */
+/** Opens connections until one is rejected, at most `most`. @returns their number, and the reason of the rejection */
 async function fill(
   uri: string,
   max: number,
-): Promise<{ entered: number; refused: string | null; end(): Promise<void> }> {
+): Promise<{ entered: number; rejected: string | null; end(): Promise<void> }> {
   const inside: postgres.Sql[] = [];
   const end = async () => void (await Promise.all(inside.map((sql) => sql.end({ timeout: 1 }))));
   while (inside.length < max) {
@@ -80,10 +80,10 @@ async function fill(
       inside.push(sql);
     } catch (error) {
       await sql.end({ timeout: 1 });
-      return { entered: inside.length, refused: (error as { code?: string }).code ?? String(error), end };
+      return { entered: inside.length, rejected: (error as { code?: string }).code ?? String(error), end };
     }
   }
-  return { entered: inside.length, refused: null, end };
+  return { entered: inside.length, rejected: null, end };
 }
 
 afterEach(() => {
@@ -104,7 +104,7 @@ test("a deployment's role connects to its own database and no other", async () =
   const platform = new URL(db.uri).pathname.slice(1);
   expect(await enter(first.uri, first.name)).toBe("entered");
   for (const other of [second.name, platform, "postgres", "template1"]) {
-    expect([other, await enter(first.uri, other)]).toEqual([other, REFUSED]);
+    expect([other, await enter(first.uri, other)]).toEqual([other, REJECTED]);
   }
 });
 
@@ -126,7 +126,7 @@ test("a start closes databases that an older installation left open, and ends th
     await expect(inside`select 1`).rejects.toThrow();
     await inside.end({ timeout: 1 });
     for (const other of [second.name, platform, "template1"]) {
-      expect([other, await enter(first.uri, other)]).toEqual([other, REFUSED]);
+      expect([other, await enter(first.uri, other)]).toEqual([other, REJECTED]);
     }
     expect(await enter(first.uri, first.name)).toBe("entered");
     // a role of the operator that reads here keeps its access
@@ -165,7 +165,7 @@ test("a half-created database is closed before anyone can connect", async () => 
   await db.sql.unsafe(`alter database "${databaseName(id)}" allow_connections false`);
   await databases.ensure(id, workspaceId);
   expect(await enter(uri, databaseName(id))).toBe("entered");
-  expect(await enter((await deployment(databases)).uri, databaseName(id))).toBe(REFUSED);
+  expect(await enter((await deployment(databases)).uri, databaseName(id))).toBe(REJECTED);
 });
 
 test("rejects a role that opens too many connections, without affecting the platform or other roles", async () => {
@@ -174,14 +174,14 @@ test("rejects a role that opens too many connections, without affecting the plat
   const [greedy, neighbour] = [await deployment(databases), await deployment(databases)];
   const limit = await connectionLimit(greedy.name);
   expect(limit).toBe(connectionNeed(1, OWN));
-  const { entered, refused, end } = await fill(greedy.uri, limit + 5);
-  expect([entered, refused]).toEqual([limit, TOO_MANY]);
+  const { entered, rejected, end } = await fill(greedy.uri, limit + 5);
+  expect([entered, rejected]).toEqual([limit, TOO_MANY]);
   expect(await enter(neighbour.uri, neighbour.name)).toBe("entered");
   expect(await enter(db.uri, new URL(db.uri).pathname.slice(1))).toBe("entered");
   // more agent servers of it, and fewer again: open sessions stay
   await databases.limitConnections(greedy.id, limit + 2);
   const more = await fill(greedy.uri, 5);
-  expect([more.entered, more.refused]).toEqual([2, TOO_MANY]);
+  expect([more.entered, more.rejected]).toEqual([2, TOO_MANY]);
   await databases.limitConnections(greedy.id, 1);
   expect(await connectionLimit(greedy.name)).toBe(limit);
   const own = postgres(greedy.uri, { max: 1, onnotice: () => {} });
@@ -244,7 +244,7 @@ test("a platform whose role may not close a database reports it in one line", as
     // and yet its deployments have separate databases
     const { uri, name: own } = await deployment(databases);
     expect(await enter(uri, own)).toBe("entered");
-    expect(await enter((await deployment(databases)).uri, own)).toBe(REFUSED);
+    expect(await enter((await deployment(databases)).uri, own)).toBe(REJECTED);
   } finally {
     for (const databases of opened) await databases.close();
     for (const each of createdDatabases) {

@@ -79,7 +79,7 @@ export class InstanceWatch {
   async #check(): Promise<void> {
     const { driver } = this.#options;
     if (!(await this.#isOurs())) return;
-    if (!driver.lives(this.process)) {
+    if (!driver.isAlive(this.process)) {
       if (this.row.state === "draining") return;
       await driver.stop(this.process, 0);
       return this.end("The process exited.", true);
@@ -131,7 +131,7 @@ export class InstanceWatch {
   async #untilUnused(ms: number): Promise<void> {
     const { table, driver, follower } = this.#options;
     const deadline = performance.now() + ms;
-    const goesOn = () => performance.now() < deadline && !this.isOver && driver.lives(this.process);
+    const goesOn = () => performance.now() < deadline && !this.isOver && driver.isAlive(this.process);
     if (!goesOn()) return;
     const isUsedElsewhere = await follower.watchUse(this.row.id);
     for (;;) {

@@ -41,7 +41,7 @@ export class Reaper {
     const { sql, log, driver, place, settings } = this.#options;
     for (const { id, pid, started } of await endedInstances(sql, place)) {
       const process = { pid, started };
-      if (this.#stopping.has(id) || !driver.lives(process)) continue;
+      if (this.#stopping.has(id) || !driver.isAlive(process)) continue;
       this.#stopping.add(id);
       log.info({ instance: id }, "stopping an instance that another machine has replaced");
       void driver

@@ -64,10 +64,10 @@ export function instanceRoutes(deps: ControlDeps): Route[] {
   ];
 }
 
-function podUsage({ state, memory_bytes, cpu_percent, usage_problem: problem }: InstanceReport): PodFigures {
+function podUsage({ state, memory_bytes, cpu_percent, usage_problem: problem }: InstanceReport): PodMetrics {
   if (state === "ended" || memory_bytes !== null) return { memory_bytes, cpu_percent, usage_message: null };
   const message = problem ?? "The cluster's metrics API has not reported this pod within the last 90 s.";
   return { memory_bytes, cpu_percent, usage_message: message };
 }
 
-type PodFigures = Pick<z.output<typeof instance>, "memory_bytes" | "cpu_percent" | "usage_message">;
+type PodMetrics = Pick<z.output<typeof instance>, "memory_bytes" | "cpu_percent" | "usage_message">;

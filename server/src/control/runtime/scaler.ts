@@ -104,7 +104,7 @@ export class Scaler {
 
   async #load(row: ScalableRow, replicas: number): Promise<Load | null> {
     const { supervisor } = this.#options;
-    const ready = supervisor.of(row.revision_id).filter((instance) => instance.row.state === "ready");
+    const ready = supervisor.instancesOf(row.revision_id).filter((instance) => instance.row.state === "ready");
     // none is ready, or some are about to stop: the load is not representative
     if (ready.length === 0 || ready.length > replicas) return null;
     const usages = await Promise.all(ready.map((instance) => supervisor.usage(instance.row.id)));

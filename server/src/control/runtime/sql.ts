@@ -149,10 +149,10 @@ export const scalableDeployments = (sql: Sql) => sql<ScalableRow[]>`
   order by d.id limit 1000`;
 
 /**
- * Lists instances of revisions that neither serve nor are being deployed. `hurry`: no requests depend on them any more.
+ * Lists instances of revisions that neither serve nor are being deployed. `is_fast`: no requests depend on them any more.
  */
-export const unwantedInstances = (sql: Sql, place: string) => sql<{ id: string; hurry: boolean }[]>`
-  select i.id, (d.status = 'AWAITING_DELETE' or (r.status not in ('DEPLOYED'))) as hurry
+export const unwantedInstances = (sql: Sql, place: string) => sql<{ id: string; is_fast: boolean }[]>`
+  select i.id, (d.status = 'AWAITING_DELETE' or (r.status not in ('DEPLOYED'))) as is_fast
   from instances i join deployments d on d.id = i.deployment_id join revisions r on r.id = i.revision_id
   where i.place = ${place} and i.state in ('starting', 'ready')
     and (d.status = 'AWAITING_DELETE'
@@ -172,14 +172,14 @@ export interface InstanceReport {
   end_reason: string | null;
   /** Name of its pod; null for instances that this control plane runs. */
   pod: string | null;
-  /** Recent figures of a pod; null for other instances. */
+  /** Recent metrics of a pod; null for other instances. */
   memory_bytes: number | null;
   cpu_percent: number | null;
-  /** Why its cluster reports no figures. */
+  /** Why its cluster reports no metrics. */
   usage_problem: string | null;
 }
 
-/** Age at which the figures of a pod are no longer current, as while its cluster is away. */
+/** Age at which the metrics of a pod are no longer current, as while its cluster is unavailable. */
 const USAGE_AGE = "90 seconds";
 
 /** Lists live instances, then the most recently ended ones. */

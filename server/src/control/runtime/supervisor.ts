@@ -37,7 +37,7 @@ const POLL_MS = 500;
 const CHECK_MS = 100;
 const LONGEST_PAUSE_MS = 60_000;
 /** Grace period of a drained instance on which no requests depend, in milliseconds. */
-const HURRY_MS = 5_000;
+const FAST_DRAIN_MS = 5_000;
 
 export interface SupervisorOptions {
   sql: Sql;
@@ -105,7 +105,7 @@ export class Supervisor {
       known = await driver.recover(row.id);
       if (known) await rows.setProcess(sql, row.id, known);
     }
-    if (known && driver.lives(known)) {
+    if (known && driver.isAlive(known)) {
       log.info({ instance: row.id, pid: known.pid }, "adopted a running instance");
       this.#watch(row, known);
       return;
@@ -139,7 +139,7 @@ export class Supervisor {
   }
 
   /** Returns the live instances of a revision, for its deployment. */
-  of(revisionId: string): InstanceWatch[] {
+  instancesOf(revisionId: string): InstanceWatch[] {
     return [...this.#watched.values()].filter(
       (instance) => instance.row.revision_id === revisionId && !instance.isOver,
     );
@@ -187,7 +187,7 @@ export class Supervisor {
     for (const [id, watch] of this.#watched) if (watch.isOver && !this.#draining.has(id)) this.#watched.delete(id);
     for (const desired of await rows.desiredRevisions(sql)) {
       if (this.#stopped) return;
-      const living = this.of(desired.revision_id).filter((instance) => instance.row.state !== "draining");
+      const living = this.instancesOf(desired.revision_id).filter((instance) => instance.row.state !== "draining");
       const replicas = replicaTarget(desired);
       for (let replica = 0; replica < replicas; replica++) {
         const isThere = living.some((instance) => instance.row.replica === replica);
@@ -196,9 +196,9 @@ export class Supervisor {
       for (const instance of living) if (instance.row.replica >= replicas) this.#drainGracefully(instance);
     }
     await table.refresh();
-    for (const { id, hurry } of await rows.unwantedInstances(sql, place)) {
+    for (const { id, is_fast } of await rows.unwantedInstances(sql, place)) {
       const watch = this.#watched.get(id);
-      if (watch && hurry) this.#drain(watch, 0, HURRY_MS);
+      if (watch && is_fast) this.#drain(watch, 0, FAST_DRAIN_MS);
       else if (watch) this.#drainGracefully(watch);
     }
     for (const watch of this.#watched.values()) {

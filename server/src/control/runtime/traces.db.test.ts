@@ -99,19 +99,19 @@ test("deleting the project needs the permission for projects and a trace platfor
   await guarded.stop();
   const none = await testControlPlane();
   const other = await createDeployment(none.call, "untraced");
-  const refused = await none.call("DELETE", `/v2/deployments/${other}?delete_tracing_project=true`);
-  expect([refused.status, refused.json.detail]).toEqual([400, expect.stringContaining("no trace platform")]);
+  const rejected = await none.call("DELETE", `/v2/deployments/${other}?delete_tracing_project=true`);
+  expect([rejected.status, rejected.json.detail]).toEqual([400, expect.stringContaining("no trace platform")]);
   await none.stop();
 }, 30_000);
 
 test("a deletion that waits for an unreachable trace platform completes when forced", async () => {
-  const away = await testControlPlane({}, { traces: { url: "http://127.0.0.1:9", key: MASTER } });
-  const deploymentId = await createDeployment(away.call, "stuck");
+  const unreachable = await testControlPlane({}, { traces: { url: "http://127.0.0.1:9", key: MASTER } });
+  const deploymentId = await createDeployment(unreachable.call, "stuck");
   const path = `/v2/deployments/${deploymentId}`;
-  expect((await away.call("DELETE", `${path}?delete_tracing_project=true`)).status).toBe(204);
+  expect((await unreachable.call("DELETE", `${path}?delete_tracing_project=true`)).status).toBe(204);
   await new Promise((done) => setTimeout(done, 1500));
-  expect((await away.call("GET", path)).json.status).toBe("AWAITING_DELETE");
-  expect((await away.call("DELETE", `${path}?force=true`)).status).toBe(204);
-  await vi.waitUntil(async () => (await away.call("GET", path)).status === 404, { timeout: 30_000 });
-  await away.stop();
+  expect((await unreachable.call("GET", path)).json.status).toBe("AWAITING_DELETE");
+  expect((await unreachable.call("DELETE", `${path}?force=true`)).status).toBe(204);
+  await vi.waitUntil(async () => (await unreachable.call("GET", path)).status === 404, { timeout: 30_000 });
+  await unreachable.stop();
 }, 30_000);

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
-import { ScrapedFigures } from "../../base/scraped-figures.ts";
+import { ScrapedMetrics } from "../../base/scraped-metrics.ts";
 import { STATUSES } from "../revisions/status.ts";
 import { countInstances, countRevisions } from "./sql.ts";
 
@@ -38,8 +38,8 @@ export function registerControlMetrics(registry: Registry, { sql, log, leads }: 
       this.set(leads() ? 1 : 0);
     },
   });
-  const revisions = new ScrapedFigures({ name: "revisions", log, read: () => countRevisions(sql) });
-  const instances = new ScrapedFigures({ name: "instances", log, read: () => countInstances(sql) });
+  const revisions = new ScrapedMetrics({ name: "revisions", log, read: () => countRevisions(sql) });
+  const instances = new ScrapedMetrics({ name: "instances", log, read: () => countInstances(sql) });
   void new Gauge({
     name: "heddle_revisions",
     help: "Revisions of all deployments, by status.",

@@ -20,15 +20,17 @@ export const apiKey = z.object(fields).meta({ id: "ApiKey" });
 
 export const newApiKey = z.object({ ...fields, key: z.string().describe("Shown only once") }).meta({ id: "NewApiKey" });
 
-export const apiKeyRequest = z.object({
-  description: storableText.min(1).max(1000).default("Default API key"),
-  read_only: z.boolean().default(false),
-  expires_at: isoTime.nullish(),
-  workspaces: z.array(uuid).min(1).max(1000).nullish(),
-  role_id: uuid.nullish(),
-  org_role_id: uuid.nullish(),
-  default_workspace_id: uuid.nullish(),
-});
+export const apiKeyRequest = z
+  .object({
+    description: storableText.min(1).max(1000).default("Default API key"),
+    read_only: z.boolean().default(false),
+    expires_at: isoTime.nullish(),
+    workspaces: z.array(uuid).min(1).max(1000).nullish(),
+    role_id: uuid.nullish(),
+    org_role_id: uuid.nullish(),
+    default_workspace_id: uuid.nullish(),
+  })
+  .meta({ id: "ApiKeyCreate" });
 
 export type ApiKeyRequest = z.output<typeof apiKeyRequest>;
 

@@ -42,14 +42,14 @@ const selectLines = async (id: string) => (await selectAuditRows(db.sql, { targe
 test("a recorded line replaces its announcement, and a withdrawn one leaves nothing", async () => {
   const audit = open();
   const done = await audit.announce(change("done"));
-  const refused = await audit.announce(change("refused"));
+  const rejected = await audit.announce(change("rejected"));
   expect(await announcedNow()).toBe(2);
   await done.record({ ...change("done"), status: 201 });
   expect(await selectLines("done")).toMatchObject([{ status: 201 }]);
-  refused.withdraw();
+  rejected.withdraw();
   await audit.stop();
   expect(await announcedNow()).toBe(0);
-  expect(await selectLines("refused")).toEqual([]);
+  expect(await selectLines("rejected")).toEqual([]);
 });
 
 test("an announced change of a stopped process gets one line with an unknown outcome", async () => {

@@ -9,7 +9,7 @@
  */
 import type { Sql } from "../../base/db/connect.ts";
 import { GroupCommit } from "../../base/db/group-commit.ts";
-import { whileAway } from "../../base/db/retry.ts";
+import { retryWhileUnavailable } from "../../base/db/retry.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import type { Log } from "../../base/log.ts";
 import { deleteAnnounced, insertAnnounced, takeLost, touchAnnounced } from "./announced-sql.ts";
@@ -43,7 +43,7 @@ export class AnnouncedChanges<Draft extends { id: string }> {
     this.#adopt = adopt;
     this.#lostAfterMs = lostAfterMs;
     this.#announcing = new GroupCommit(async (drafts) => {
-      await whileAway(() => insertAnnounced(sql, drafts));
+      await retryWhileUnavailable(() => insertAnnounced(sql, drafts));
       return drafts.map(() => undefined);
     });
     this.#withdrawing = new GroupCommit(async (ids) => {

@@ -70,20 +70,20 @@ test("attacker-controlled text cannot prevent a line from being written", async 
   const rows = () => db.sql<{ id: string }[]>`
     select target->>'id' as id from audit_log where request_id = ${"\uFFFD"} order by status`;
   await expect.poll(rows).toHaveLength(2);
-  const [done, refused] = await rows();
-  for (const row of [done!, refused!]) expect(row.id).toMatch(/^nul\uFFFD and half \uFFFD x+$/);
-  // a change's target is kept up to the limit of an entry; that of a refused attempt is shortened
-  expect([done!.id.length, refused!.id.length]).toEqual([10_000, 200]);
+  const [done, rejected] = await rows();
+  for (const row of [done!, rejected!]) expect(row.id).toMatch(/^nul\uFFFD and half \uFFFD x+$/);
+  // a change's target is kept up to the limit of an entry; that of a rejected attempt is shortened
+  expect([done!.id.length, rejected!.id.length]).toEqual([10_000, 200]);
 });
 
 test("lines can be neither updated nor deleted", async () => {
   await open().record(change({ target: { id: "fixed" } }));
-  const refused = /append-only/;
-  await expect(db.sql`update audit_log set ip = 'elsewhere' where target->>'id' = 'fixed'`).rejects.toThrow(refused);
-  await expect(db.sql`delete from audit_log where target->>'id' = 'fixed'`).rejects.toThrow(refused);
-  await expect(db.sql`truncate audit_log`).rejects.toThrow(refused);
+  const rejected = /append-only/;
+  await expect(db.sql`update audit_log set ip = 'elsewhere' where target->>'id' = 'fixed'`).rejects.toThrow(rejected);
+  await expect(db.sql`delete from audit_log where target->>'id' = 'fixed'`).rejects.toThrow(rejected);
+  await expect(db.sql`truncate audit_log`).rejects.toThrow(rejected);
   // the sweep's own setting does not permit deleting entries younger than a day
-  await expect(sweepAuditRows(db.sql, new Date(Date.now() + 1000), 10)).rejects.toThrow(refused);
+  await expect(sweepAuditRows(db.sql, new Date(Date.now() + 1000), 10)).rejects.toThrow(rejected);
 });
 
 test("the sweep removes expired lines and nothing else", async () => {
@@ -98,7 +98,7 @@ test("the sweep removes expired lines and nothing else", async () => {
   expect(await count()).toBe(29);
 });
 
-test("a flood of refusals becomes few lines that count all of them", async () => {
+test("a flood of rejections becomes few lines that count all of them", async () => {
   const audit = open();
   for (let i = 0; i < 5_000; i++) {
     await audit.record(
@@ -113,7 +113,7 @@ test("a flood of refusals becomes few lines that count all of them", async () =>
   expect(rows.find((row) => row.operation === "refused")!.occurrences).toBe(1_000);
 });
 
-test("the first refusal of its kind is recorded at once", async () => {
+test("the first rejection of its kind is recorded at once", async () => {
   await open().record(change({ principal: null, status: 403, operation: "DELETE /once" }));
   await expect
     .poll(() => db.sql`select actor_kind, status from audit_log where operation = 'DELETE /once'`)

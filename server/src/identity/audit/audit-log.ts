@@ -3,12 +3,12 @@ import type { Sql } from "../../base/db/connect.ts";
 import { databaseNow } from "../../base/db/database-now.ts";
 import type { FaultPoint } from "../../base/fault-point.ts";
 import { GroupCommit } from "../../base/db/group-commit.ts";
-import { isDatabaseAway, whileAway } from "../../base/db/retry.ts";
+import { isDatabaseUnavailable, retryWhileUnavailable } from "../../base/db/retry.ts";
 import { isUuid, uuid7 } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import { AnnouncedChanges } from "./announced-changes.ts";
-import { RefusalGathering } from "./gather-refusals.ts";
+import { RejectionGathering } from "./gather-rejections.ts";
 import { operationName } from "./operation-name.ts";
 import { type SealKey, computeSeal } from "./seal.ts";
 import { type AuditRow, insertAuditRows, sweepAuditRows, UNKNOWN_OUTCOME } from "./sql.ts";
@@ -23,7 +23,7 @@ const LONGEST_TEXT = 200;
 const LONGEST_TARGET = 10_000;
 
 export interface AuditLog extends AuditSink {
-  /** Writes collected refusals and stops the sweep. */
+  /** Writes collected rejections and stops the sweep. */
   stop(): Promise<void>;
 }
 
@@ -60,10 +60,10 @@ export function createAuditLog(sql: Sql, log: Log, options: AuditLogOptions = {}
     });
     try {
       const announced = lines.flatMap((line) => line.announced ?? []);
-      await whileAway(() => insertAuditRows(sql, rows, announced));
+      await retryWhileUnavailable(() => insertAuditRows(sql, rows, announced));
       writer.next += rows.length;
     } catch (error) {
-      if (isDatabaseAway(error)) writer = { id: uuid7(), next: 0 };
+      if (isDatabaseUnavailable(error)) writer = { id: uuid7(), next: 0 };
       throw error;
     }
     return lines.map(() => undefined);
@@ -79,7 +79,7 @@ export function createAuditLog(sql: Sql, log: Log, options: AuditLogOptions = {}
   }
 
   const pending = new Set<Promise<void>>();
-  const refusals = new RefusalGathering((entry, occurrences) => {
+  const rejections = new RejectionGathering((entry, occurrences) => {
     const writing: Promise<void> = write(createDraft(entry, occurrences))
       .catch(() => {})
       .finally(() => pending.delete(writing));
@@ -97,7 +97,7 @@ export function createAuditLog(sql: Sql, log: Log, options: AuditLogOptions = {}
   return {
     record(entry) {
       if (entry.status !== 401 && entry.status !== 403) return write(createDraft(entry, 1));
-      refusals.add(entry);
+      rejections.add(entry);
       return Promise.resolve();
     },
     async announce(change) {
@@ -114,7 +114,7 @@ export function createAuditLog(sql: Sql, log: Log, options: AuditLogOptions = {}
       };
     },
     async stop() {
-      refusals.flush();
+      rejections.flush();
       await Promise.all([...pending, announced.stop()]);
       await sweeper?.stop();
     },

@@ -134,7 +134,7 @@ test("records ids of the query and the body as the target, and no other body fie
   expect(line!["target"].thing_ids).toBe(`${many.slice(0, 250).join(",")},… 300 in total`);
 });
 
-test("a credential in the path is recorded only by its prefix, also for refused attempts", async () => {
+test("a credential in the path is recorded only by its prefix, also for rejected attempts", async () => {
   const token = randomUUID();
   expect((await call("DELETE", `/links/${token}`, undefined, of(a.admin))).status).toBe(204);
   expect((await call("DELETE", `/links/${token}`, undefined, of(a.readOnly))).status).toBe(403);
@@ -153,7 +153,7 @@ test("does not record reads and rejected changes, and records one that failed wi
   await expect.poll(() => db.sql`select operation_name from audit_log where status = 500`).toHaveLength(1);
 });
 
-test("records refused attempts, with an unknown actor or the key's owner", async () => {
+test("records rejected attempts, with an unknown actor or the key's owner", async () => {
   const id = randomUUID();
   expect(await call("DELETE", `/things/${id}`, undefined, of(unknown))).toMatchObject({ status: 401 });
   expect(await call("DELETE", `/things/${id}`, undefined, of(a.viewer))).toMatchObject({ status: 403 });

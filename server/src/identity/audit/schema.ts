@@ -89,7 +89,7 @@ export const OcsfApiActivity = z
       actor_kind: z.string(),
       actor_name: z.string(),
       target: z.record(z.string(), z.string()),
-      occurrences: z.int().describe("Number of refused attempts that this line combines"),
+      occurrences: z.int().describe("Number of rejected attempts that this line combines"),
       request_id: z.string().nullable(),
     }),
   })

@@ -40,7 +40,7 @@ export class PlatformKeys implements IdentitySource {
   }
 
   /**
-   * Returns this server's own workspace. Waits a while for the platform. @throws ConfigError when it refuses this
+   * Returns this server's own workspace. Waits a while for the platform. @throws ConfigError when it rejects this
    * server's key
    */
   async self(): Promise<OwnWorkspace> {

@@ -3,7 +3,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
 import type { OpenIdProvider } from "./openid-provider.ts";
 import type { PasswordHashing } from "./password-hash.ts";
-import type { SlowLane } from "./slow-lane.ts";
+import type { AttemptThrottle } from "./attempt-throttle.ts";
 import type { SignInSettings } from "./settings.ts";
 
 /** Dependencies of sign-in. */
@@ -13,7 +13,7 @@ export interface SignInDeps {
   settings: SignInSettings;
   audit: AuditSink;
   passwords: PasswordHashing;
-  lane: SlowLane;
+  throttle: AttemptThrottle;
   /** Null when none is configured. */
   provider: OpenIdProvider | null;
 }

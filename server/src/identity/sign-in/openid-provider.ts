@@ -39,7 +39,7 @@ export interface OpenIdProvider {
   /** Returns the URL to redirect the browser to, and the state of the attempt. */
   start(): Promise<{ url: URL; flow: Flow }>;
   /**
-   * Completes a sign-in from the callback's `query`. Throws 400 for an invalid response, 403 when the provider refused.
+   * Completes a sign-in from the callback's `query`. Throws 400 for an invalid response, 403 when the provider rejected.
    */
   finish(query: URLSearchParams, flow: Flow): Promise<ProvidedPerson>;
 }

@@ -10,13 +10,13 @@ import { endOfFlowCookie, flowCookie, readFlow } from "./openid-flow-cookie.ts";
 import type { OpenSession } from "./open-session.ts";
 import { CALLBACK_PATH } from "./openid-provider.ts";
 import * as schema from "./schema.ts";
-import { readBrowserSession, readSessionCookie, refuseForgery, sessionCookie } from "./session-cookie.ts";
+import { readBrowserSession, readSessionCookie, rejectForgery, sessionCookie } from "./session-cookie.ts";
 import { looksLikeSessionToken } from "./session-token.ts";
 import { changePassword } from "./set-password.ts";
 import { signInAtProvider } from "./sign-in-at-provider.ts";
 import { basicCredentials, signIn } from "./sign-in.ts";
 import { signOut } from "./sign-out.ts";
-import { orBackTo } from "./tell-person.ts";
+import { redirectOnError } from "./redirect-on-error.ts";
 import { countByNetwork } from "./throttle.ts";
 
 const shared = { tag: "Sign-in" } as const;
@@ -47,7 +47,7 @@ export function signInRoutes(deps: SignInDeps): Route[] {
       async handler({ body, c }) {
         if (!settings.passwordSignIn) throw forbidden("Sign-in with a password is disabled on this server.");
         // checked before the password: no other site may sign a browser in, with any account
-        if (body.cookie) refuseForgery(settings, "POST", c.req.raw.headers);
+        if (body.cookie) rejectForgery(settings, "POST", c.req.raw.headers);
         const { email, password } = { ...basicCredentials(c.req.header("authorization")), ...defined(body) };
         if (!email || !password) throw unauthorized("Send an e-mail address and a password.");
         const device = deviceTokenIn(settings, c.req.raw.headers);
@@ -77,7 +77,7 @@ export function signInRoutes(deps: SignInDeps): Route[] {
       async handler({ body, c }) {
         const bearer = /^bearer\s+(\S+)\s*$/i.exec(c.req.header("authorization") ?? "")?.[1];
         const { headers } = c.req.raw;
-        if (bearer === undefined && readSessionCookie(settings, headers)) refuseForgery(settings, "POST", headers);
+        if (bearer === undefined && readSessionCookie(settings, headers)) rejectForgery(settings, "POST", headers);
         const token = bearer ?? readBrowserSession(settings, headers);
         if (token !== undefined && looksLikeSessionToken(token)) {
           await signOut(deps, token, body.everywhere === true, clientIp(c));
@@ -126,7 +126,7 @@ export function signInRoutes(deps: SignInDeps): Route[] {
       out: { 302: null },
       errors: [404, 429, 502],
       handler: ({ query, c }) =>
-        orBackTo(c, settings, query.error_to, async () => {
+        redirectOnError(c, settings, query.error_to, async () => {
           const where = theProvider();
           await countByNetwork(deps.sql, clientIp(c));
           const { url, flow } = await where.start();
@@ -146,7 +146,7 @@ export function signInRoutes(deps: SignInDeps): Route[] {
       errors: [400, 403, 404, 429, 502],
       async handler({ c }) {
         const begun = readFlow(settings, c.req.raw.headers);
-        return await orBackTo(c, settings, begun?.errorTo, async () => {
+        return await redirectOnError(c, settings, begun?.errorTo, async () => {
           const where = theProvider();
           if (!begun)
             throw new AppError(

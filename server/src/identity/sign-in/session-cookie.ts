@@ -66,7 +66,7 @@ export function readBrowserSession(settings: BrowserSettings, headers: Headers):
  * some browsers or proxies: `Sec-Fetch-Site`, `Origin`, and a header that pages of another origin may send only after a
  * preflight, which this server never allows together with cookies.
  */
-export function refuseForgery(settings: BrowserSettings, method: string, headers: Headers): void {
+export function rejectForgery(settings: BrowserSettings, method: string, headers: Headers): void {
   if (method === "GET" || method === "HEAD" || method === "OPTIONS") return;
   const site = headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin" && site !== "none")

@@ -1,6 +1,6 @@
 import type { Sql } from "../../base/db/connect.ts";
 import type { SessionSource } from "../session-source.ts";
-import { readBrowserSession, refuseForgery } from "./session-cookie.ts";
+import { readBrowserSession, rejectForgery } from "./session-cookie.ts";
 import type { SignInSettings } from "./settings.ts";
 import { selectSession } from "./sql.ts";
 
@@ -8,7 +8,7 @@ import { selectSession } from "./sql.ts";
 export function createSessionSource(sql: Sql, settings: Pick<SignInSettings, "publicUrl">): SessionSource {
   return {
     readBrowserSession: (headers) => readBrowserSession(settings, headers),
-    refuseForgery: (method, headers) => refuseForgery(settings, method, headers),
+    rejectForgery: (method, headers) => rejectForgery(settings, method, headers),
     async find(tokenHash) {
       const row = await selectSession(sql, tokenHash);
       return row && { id: row.id, userId: row.user_id, expiresAt: row.ends_at };

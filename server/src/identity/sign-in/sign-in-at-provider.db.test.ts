@@ -25,7 +25,7 @@ const { call, addPerson, audited } = await testSignIn(db, env);
 const anna = await addPerson("anna@a.example", a, null);
 
 beforeEach(async () => {
-  provider.refuses = false;
+  provider.rejects = false;
   await db.sql`delete from sign_in_attempts`;
   await db.sql`delete from user_identities`;
   await db.sql`delete from sessions`;
@@ -98,9 +98,9 @@ test("another person who gets the address at the provider does not get the accou
   provider.account = { sub: "anna-1", email: "anna@a.example", email_verified: true };
   expect((await signIn()).status).toBe(302);
   provider.account = { sub: "bert-2", email: "anna@a.example", email_verified: true };
-  const refused = await signIn();
-  expect([refused.status, refused.json.detail]).toEqual([403, expect.stringContaining("heddle users unlink")]);
-  expect(refused.headers.getSetCookie().join()).not.toContain("heddle_session");
+  const rejected = await signIn();
+  expect([rejected.status, rejected.json.detail]).toEqual([403, expect.stringContaining("heddle users unlink")]);
+  expect(rejected.headers.getSetCookie().join()).not.toContain("heddle_session");
   const rows = await db.sql`select subject, user_id from user_identities`;
   expect([...rows]).toEqual([{ subject: "anna-1", user_id: anna }]);
   await deleteIdentities(db.sql, anna);
@@ -174,8 +174,8 @@ test("rejects a verifier or a nonce of another attempt", async () => {
   }
 });
 
-test("reports that the user refused at the provider", async () => {
-  provider.refuses = true;
+test("reports that the user rejected at the provider", async () => {
+  provider.rejects = true;
   const response = await signIn();
   expect([response.status, response.json.detail]).toEqual([
     403,
@@ -184,7 +184,7 @@ test("reports that the user refused at the provider", async () => {
 });
 
 test("error_to returns the browser with the reason in a cookie, and rejects another site", async () => {
-  provider.refuses = true;
+  provider.rejects = true;
   const begun = await call("GET", "/auth/oidc/login?error_to=%2Fsign-in%3Fnext%3D%252Fruns");
   const back = await comeBack(await provider.visit(begun.headers.get("location")!), responseCookies(begun.headers));
   expect([back.status, back.headers.get("location")]).toEqual([302, "/sign-in?next=%2Fruns"]);

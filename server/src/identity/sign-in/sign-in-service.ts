@@ -6,7 +6,7 @@ import { Poller } from "../../base/polling/poller.ts";
 import type { SignInDeps } from "./deps.ts";
 import { createOpenIdProvider } from "./openid-provider.ts";
 import { PasswordHashing } from "./password-hash.ts";
-import { SlowLane } from "./slow-lane.ts";
+import { AttemptThrottle } from "./attempt-throttle.ts";
 import type { SignInSettings } from "./settings.ts";
 import { sweepSignIns } from "./sql.ts";
 
@@ -27,7 +27,7 @@ export function startSignIn(options: {
 }): SignInService {
   const { sql, log, settings, outbound } = options;
   const provider = createOpenIdProvider(settings, outbound, log);
-  const deps = { sql, log, settings, passwords: new PasswordHashing(), lane: new SlowLane(), provider };
+  const deps = { sql, log, settings, passwords: new PasswordHashing(), throttle: new AttemptThrottle(), provider };
   const sweeper = new Poller({
     pass: async () => ((await sweepSignIns(sql, SWEEP_BATCH)) >= SWEEP_BATCH ? 0 : SWEEP_EVERY_MS),
     everyMs: SWEEP_EVERY_MS,

@@ -22,7 +22,7 @@ const signIn = async (): Promise<string> => (await call("POST", "/login", ANNA))
  * Waits until a session has ended everywhere: a second, for which servers may use their cache, and another for a busy
  * machine.
  */
-async function untilRefused(headers: Record<string, string>): Promise<void> {
+async function untilRejected(headers: Record<string, string>): Promise<void> {
   const status = async () => (await call("GET", "/me", undefined, headers)).status;
   await expect.poll(status, { timeout: 30_000, interval: 20 }).toBe(401);
 }
@@ -100,9 +100,9 @@ test("ten wrong attempts lock the account for that network, and other accounts s
   const attempt = (password: string) => call("POST", "/login", { ...ANNA, password });
   const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => attempt(`wrong ${n}`)));
   expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
-  const refused = await attempt(PASSWORD);
-  expect(refused.status).toBe(429);
-  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(800);
+  const rejected = await attempt(PASSWORD);
+  expect(rejected.status).toBe(429);
+  expect(Number(rejected.headers.get("retry-after"))).toBeGreaterThan(800);
   await addPerson("ben@a.example", a);
   expect((await call("POST", "/login", { email: "ben@a.example", password: PASSWORD })).status).toBe(200);
   // unknown accounts are counted in the same way: otherwise the difference would reveal which exist
@@ -146,11 +146,11 @@ test("signing out ends the session, or all sessions of the user", async () => {
   const status = async (token: string) => (await call("GET", "/me", undefined, bearer(token))).status;
   for (const token of [first, two, three]) expect(await status(token)).toBe(200);
   expect((await call("POST", "/logout", {}, bearer(first))).status).toBe(204);
-  await untilRefused(bearer(first));
+  await untilRejected(bearer(first));
   expect(await status(two)).toBe(200);
   expect((await call("POST", "/logout", { everywhere: true }, bearer(two))).status).toBe(204);
-  await untilRefused(bearer(two));
-  await untilRefused(bearer(three));
+  await untilRejected(bearer(two));
+  await untilRejected(bearer(three));
   expect((await call("POST", "/logout", {}, bearer(three))).status).toBe(204);
 });
 
@@ -168,7 +168,7 @@ test("a browser session has two parts, only one of which scripts can read", asyn
   expect((await call("GET", "/me", undefined, session)).status).toBe(200);
   const out = await call("POST", "/logout", {}, session);
   expect(out.headers.get("set-cookie")).toMatch(/^heddle_session=; Max-Age=0; Path=\/; HttpOnly; SameSite=Lax$/);
-  await untilRefused(session);
+  await untilRejected(session);
 });
 
 test("a session cookie without its CSRF token grants no access", async () => {
@@ -244,7 +244,7 @@ test("a new password needs the old one, has a minimum length, and ends the other
   for (const weak of ["short", "aaaaaaaaaaaaaaaa", email]) expect((await change(PASSWORD, weak)).status).toBe(422);
   expect((await change(PASSWORD, "a new long password")).status).toBe(204);
   expect((await call("GET", "/me", undefined, bearer(mine))).status).toBe(200);
-  await untilRefused(bearer(other));
+  await untilRejected(bearer(other));
   expect(await open(PASSWORD)).toBeUndefined();
   expect(await open("a new long password")).toBeDefined();
   // a key does not identify a person

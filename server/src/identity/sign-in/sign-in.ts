@@ -30,7 +30,7 @@ export async function signIn(
   visitor: Visitor & BrowserVisitor,
 ): Promise<OpenSession & { device: string | undefined }> {
   const { sql } = deps;
-  const attempt = await countSignIn(sql, deps.lane, { account: email, ip: visitor.ip, device: visitor.device });
+  const attempt = await countSignIn(sql, deps.throttle, { account: email, ip: visitor.ip, device: visitor.device });
   const row = await selectPassword(sql, email);
   const stored = row?.password_hash ?? undefined;
   const right = await deps.passwords.matches(stored, password, attempt);

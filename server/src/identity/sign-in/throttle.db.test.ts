@@ -51,13 +51,13 @@ const timed = async (ip: string, password?: string) => {
 };
 
 test("1,000 wrong passwords from one address do not keep the account's owner out at another", async () => {
-  const refused = await attack(ATTACKER, 1000);
-  expect(refused.filter((status) => status === 401)).toHaveLength(10);
+  const rejected = await attack(ATTACKER, 1000);
+  expect(rejected.filter((status) => status === 401)).toHaveLength(10);
   expect((await attempt(ATTACKER)).status).toBe(429);
   expect(await timed("198.51.100.7")).toEqual({ status: 200, isSlow: false });
 });
 
-test("refused attempts of one network do not count for others", async () => {
+test("rejected attempts of one network do not count for others", async () => {
   await attack(ATTACKER, 120);
   const rows = await db.sql<{ attempts: number }[]>`select attempts from sign_in_attempts order by attempts`;
   // counters of the account, of the account from this network, and of the network
@@ -80,8 +80,8 @@ test("limits attempts per second from unknown networks at an attacked account", 
   await setAttacked();
   const answers = await Promise.all(Array.from({ length: 80 }, (_, n) => attempt(`192.0.${n}.1`, "wrong password")));
   expect(answers.filter(({ status }) => status === 401)).toHaveLength(50);
-  const refused = answers.find(({ status }) => status === 429)!;
-  expect(refused.headers.get("retry-after")).toBe("2");
+  const rejected = answers.find(({ status }) => status === 429)!;
+  expect(rejected.headers.get("retry-after")).toBe("2");
 });
 
 test("a whole /48 uses one place among those of unknown networks", async () => {

@@ -1,9 +1,9 @@
 /**
  * Limits password attempts per account and network (one machine guessing a password), and per network (one machine
- * trying many accounts). Refused attempts count towards no other limit, so no network can use up another's allowance.
+ * trying many accounts). Rejected attempts count towards no other limit, so no network can use up another's allowance.
  *
  * An account attacked from many unknown networks is never locked. Each unknown network then gets fewer attempts, and
- * they pass through a slow lane. A network, or a browser with a device cookie, that has signed in to the account before
+ * they are delayed. A network, or a browser with a device cookie, that has signed in to the account before
  * is known and not slowed. A known browser is counted separately, so it gets in whatever else its network does.
  *
  * An attempt counts before the password is checked, so that concurrent guesses cannot slip through. A success takes
@@ -15,7 +15,7 @@ import { createHash } from "node:crypto";
 import type { Sql } from "../../base/db/connect.ts";
 import { AppError } from "../../base/errors.ts";
 import { toNetwork, toWideNetwork } from "../../base/http/client-ip.ts";
-import type { SlowLane } from "./slow-lane.ts";
+import type { AttemptThrottle } from "./attempt-throttle.ts";
 import { countAttempt, forgetAttempts, selectKnownVisitors, undoAttempt, upsertKnownVisitor } from "./sql.ts";
 
 interface Limit {
@@ -57,7 +57,11 @@ export interface CountedAttempt {
 }
 
 /** Counts an attempt. Throws 429 when there were too many. */
-export async function countSignIn(sql: Sql, lane: SlowLane, { account, ip, device }: Attempt): Promise<CountedAttempt> {
+export async function countSignIn(
+  sql: Sql,
+  throttle: AttemptThrottle,
+  { account, ip, device }: Attempt,
+): Promise<CountedAttempt> {
   const network = toNetwork(ip);
   const knownNetwork = visitorBucket("network", account, network);
   const knownDevice = device === undefined ? undefined : visitorBucket("device", account, device);
@@ -81,7 +85,7 @@ export async function countSignIn(sql: Sql, lane: SlowLane, { account, ip, devic
   const all = await countAttempt(sql, byAttack, ATTACK.seconds);
   if (all.attempts > ATTACK.attempts) {
     if (tried.attempts > ATTEMPTS_UNDER_ATTACK) throw tooMany(tried.retry_after);
-    if (!(await lane.pass(toWideNetwork(ip)))) throw tooMany(2);
+    if (!(await throttle.pass(toWideNetwork(ip)))) throw tooMany(2);
   }
   return { ...recorded, takesBack: [byNetwork, byAttack] };
 }

@@ -5,7 +5,7 @@
 import { ConfigError } from "../../base/config/options.ts";
 import type { DatabaseAddress, Sql } from "../../base/db/connect.ts";
 import { withoutLimit } from "../../base/db/migrate.ts";
-import { whileAway } from "../../base/db/retry.ts";
+import { retryWhileUnavailable } from "../../base/db/retry.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { insertOwner, selectDefaultWorkspace, selectOwner, selectWorkspace } from "./sql.ts";
 
@@ -21,7 +21,7 @@ export interface ClaimRequest {
  * @throws ConfigError when it belongs to a workspace other than the wanted one
  */
 export const claimDatabase = (database: DatabaseAddress, request: ClaimRequest): Promise<string> =>
-  whileAway(() => withoutLimit(database, (sql) => claim(sql, database, request)));
+  retryWhileUnavailable(() => withoutLimit(database, (sql) => claim(sql, database, request)));
 
 async function claim(sql: Sql, database: DatabaseAddress, { workspaceId, isRemote }: ClaimRequest): Promise<string> {
   const first = await selectDefaultWorkspace(sql);

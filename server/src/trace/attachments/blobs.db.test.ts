@@ -107,11 +107,11 @@ test("a failed put is retried, and one that cannot succeed is never acknowledged
   expect((await healed.read()).text).toBe("healed");
 
   proxy.setRule(() => NO_SUCH_BUCKET);
-  const refused = await attach(platform, "lost");
-  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
-  expect(refused.text).toMatch(/The attachment bucket .*files.* is unavailable \(NoSuchBucket\)/);
+  const rejected = await attach(platform, "lost");
+  expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([503, "5"]);
+  expect(rejected.text).toMatch(/The attachment bucket .*files.* is unavailable \(NoSuchBucket\)/);
   // no row refers to a missing file
-  expect(refused.file).toBeUndefined();
+  expect(rejected.file).toBeUndefined();
   const reading = await healed.read();
   expect([reading.status, reading.text]).toEqual([503, expect.stringMatching(/The attachment bucket .*files/)]);
   // requests that need no bucket are accepted
@@ -121,17 +121,17 @@ test("a failed put is retried, and one that cannot succeed is never acknowledged
 });
 
 test("an unavailable bucket makes the platform not ready, but alive", async () => {
-  const away = await testTracePlatform({ ...BUCKET, HEDDLE_LOG_LEVEL: "silent" }, { db });
-  expect((await away.call("GET", "/ready")).status).toBe(200);
+  const unreachable = await testTracePlatform({ ...BUCKET, HEDDLE_LOG_LEVEL: "silent" }, { db });
+  expect((await unreachable.call("GET", "/ready")).status).toBe(200);
   proxy.setRule(() => NO_SUCH_BUCKET);
-  expect((await attach(away, "lost")).status).toBe(503);
+  expect((await attach(unreachable, "lost")).status).toBe(503);
   await expect
-    .poll(async () => (await away.call("GET", "/ready")).json, { interval: 500 })
+    .poll(async () => (await unreachable.call("GET", "/ready")).json, { interval: 500 })
     .toMatchObject({ ok: false, detail: expect.stringContaining('blobs: The attachment bucket "files"') });
-  expect((await away.call("GET", "/ok")).status).toBe(200);
+  expect((await unreachable.call("GET", "/ok")).status).toBe(200);
   proxy.setRule(undefined);
-  await expect.poll(async () => (await away.call("GET", "/ready")).status, { interval: 500 }).toBe(200);
-  await away.stop();
+  await expect.poll(async () => (await unreachable.call("GET", "/ready")).status, { interval: 500 }).toBe(200);
+  await unreachable.stop();
 });
 
 test("an empty and unused location can be replaced by another, and one with files cannot", async () => {

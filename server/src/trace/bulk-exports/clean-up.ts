@@ -9,7 +9,7 @@ import * as files from "./files-sql.ts";
 import { dayPath, exportPath, fileName, SUCCESS } from "./paths.ts";
 import { markCleaned, releaseExport } from "./queue-sql.ts";
 import { forgetCredentials } from "./run-credentials.ts";
-import { withoutRefusal } from "./without-refusal.ts";
+import { withoutRejection } from "./without-rejection.ts";
 
 /** Retries before giving up. After that the store keeps the unfinished uploads; its lifecycle rules may remove them. */
 const MOST_TRIES = 20;
@@ -39,18 +39,18 @@ async function abortUploads({ deps, claimed, credentials }: Attempt): Promise<vo
   for (const runId of new Set([...uploads.map((upload) => upload.run_id), ...runs.map((run) => run.id)])) {
     const { bucket, config } = await credentials.open(runId);
     for (const upload of uploads.filter((upload) => upload.run_id === runId)) {
-      await withoutRefusal(() => bucket.abortUpload(upload.key, upload.upload_id));
+      await withoutRejection(() => bucket.abortUpload(upload.key, upload.upload_id));
       await files.deleteUpload(deps.sql, upload);
     }
     // uploads that began but were not recorded
     for (const { start_time, files: n } of runs.filter((run) => run.id === runId)) {
       for (const next of [n + 1, n + 2])
-        await withoutRefusal(() => bucket.abortUploads(fileKey(config, start_time, next)));
+        await withoutRejection(() => bucket.abortUploads(fileKey(config, start_time, next)));
     }
     await forgetCredentials(deps.secrets, runId);
   }
   if (claimed.status === "COMPLETED") return;
   // left if the process was killed between writing _SUCCESS and the status, and the export then timed out
   const { bucket, config } = await credentials.open(null);
-  await withoutRefusal(() => bucket.delete(exportPath(config, claimed.id, SUCCESS)));
+  await withoutRejection(() => bucket.delete(exportPath(config, claimed.id, SUCCESS)));
 }

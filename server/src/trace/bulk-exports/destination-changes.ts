@@ -27,7 +27,7 @@ export async function createDestination(deps: Deps, tenantId: string, body: Dest
     );
   }
   const { config, display_name } = body;
-  if (config.endpoint_url !== null) refuseEndpoint(deps, config.endpoint_url);
+  if (config.endpoint_url !== null) rejectEndpoint(deps, config.endpoint_url);
   await test(deps, { tenant_id: tenantId, config, credentials });
   const id = uuid7();
   return deps.sql.begin(async (tx) => {
@@ -82,7 +82,7 @@ export async function deleteDestination(deps: Deps, tenantId: string, id: string
 export const unknown = (id: string) => notFound(`Destination ${id} not found.`);
 
 /** Rejects an endpoint that is invalid without any request. */
-function refuseEndpoint({ outbound }: Deps, endpoint: string): void {
+function rejectEndpoint({ outbound }: Deps, endpoint: string): void {
   try {
     const { search, hash } = outbound.check(endpoint);
     if (search !== "" || hash !== "") throw unprocessable("The URL must not have a query or a fragment.");

@@ -13,7 +13,7 @@ const WORDS: Record<StorageReason, string> = {
   invalid_endpoint: "Invalid endpoint",
   no_credentials: "No credentials",
   unavailable: "The store is unavailable",
-  refused: "The store rejected the request",
+  rejected: "The store rejected the request",
 };
 
 /**

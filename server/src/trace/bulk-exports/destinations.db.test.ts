@@ -203,9 +203,9 @@ test("credentials are replaced after the same test, and kept when it fails", asy
   const now = async () => (await findDestination({ sql: db.sql, secrets }, WORKSPACE, id))?.credentials;
   const denied = s3.createKey();
   s3.deny(denied.access_key_id, "s3:PutObject");
-  const refused = await call("PATCH", path, { credentials: denied });
-  expect(refused).toMatchObject({ status: 400 });
-  expect(refused.json.detail).toContain("Access denied");
+  const rejected = await call("PATCH", path, { credentials: denied });
+  expect(rejected).toMatchObject({ status: 400 });
+  expect(rejected.json.detail).toContain("Access denied");
   expect(await now()).toEqual(first);
 
   const second = s3.createKey();
@@ -353,9 +353,9 @@ test("a destination without credentials uses the installation's, unless that is 
       expect({ status, keys: json.credentials_keys }).toEqual({ status: 200, keys: [] });
     }
     const strict = await testTracePlatform({ ...KEYS, HEDDLE_EXPORT_ENVIRONMENT_CREDENTIALS: "false" }, { db });
-    const refused = await strict.call("POST", DESTINATIONS, destinationBody(undefined));
-    expect(refused.status).toBe(422);
-    expect(refused.json.detail).toContain("credentials");
+    const rejected = await strict.call("POST", DESTINATIONS, destinationBody(undefined));
+    expect(rejected.status).toBe(422);
+    expect(rejected.json.detail).toContain("credentials");
     // nor does an existing destination
     const [{ id }] = (await strict.call("GET", `${DESTINATIONS}?limit=1`)).json;
     const { json: project } = await strict.call("POST", "/sessions", { name: "switched off" });

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
-import { ScrapedFigures } from "../../base/scraped-figures.ts";
+import { ScrapedMetrics } from "../../base/scraped-metrics.ts";
 import { countExports } from "./sql.ts";
 import { STATUSES, type Status } from "./status.ts";
 
@@ -18,7 +18,7 @@ export interface ExportMetrics {
 /** Registers the metrics of exports. Statuses are those of the database; the rest is what this process has done. */
 export function measureExports(registry: Registry, { sql, log }: { sql: Sql; log: Log }): ExportMetrics {
   const registers = [registry];
-  const counts = new ScrapedFigures({ name: "exports", log, keepMs: 10_000, read: () => countExports(sql) });
+  const counts = new ScrapedMetrics({ name: "exports", log, keepMs: 10_000, read: () => countExports(sql) });
   for (const [name, kind, help] of [
     ["heddle_exports", "exports", "Exports of all processes, by status; schedules are not counted."],
     ["heddle_export_runs", "runs", "Days of exports of all processes, by status."],

@@ -69,56 +69,60 @@ const progress = z
   })
   .describe("Progress");
 
-export const bulkExport = z.object({
-  id: z.string(),
-  tenant_id: z.string(),
-  bulk_export_destination_id: z.string(),
-  session_id: z.string(),
-  start_time: z.string(),
-  end_time: z.string().nullable(),
-  interval_hours: z.number().nullable(),
-  filter: z.string().nullable(),
-  format: z.string(),
-  format_version: z.string(),
-  compression: z.string(),
-  export_fields: z.array(z.string()).nullable(),
-  source_bulk_export_id: z.string().nullable(),
-  status: z.string(),
-  error: z.string().nullable().describe("Why it failed"),
-  created_at: z.string(),
-  updated_at: z.string(),
-  started_at: z.string().nullable(),
-  finished_at: z.string().nullable(),
-  progress,
-});
+export const bulkExport = z
+  .object({
+    id: z.string(),
+    tenant_id: z.string(),
+    bulk_export_destination_id: z.string(),
+    session_id: z.string(),
+    start_time: z.string(),
+    end_time: z.string().nullable(),
+    interval_hours: z.number().nullable(),
+    filter: z.string().nullable(),
+    format: z.string(),
+    format_version: z.string(),
+    compression: z.string(),
+    export_fields: z.array(z.string()).nullable(),
+    source_bulk_export_id: z.string().nullable(),
+    status: z.string(),
+    error: z.string().nullable().describe("Why it failed"),
+    created_at: z.string(),
+    updated_at: z.string(),
+    started_at: z.string().nullable(),
+    finished_at: z.string().nullable(),
+    progress,
+  })
+  .meta({ id: "BulkExport" });
 
-export const bulkExportRun = z.object({
-  id: z.string(),
-  bulk_export_id: z.string(),
-  session_id: z.string(),
-  status: z.string(),
-  retry_number: z.number(),
-  errors: jsonObject.nullable(),
-  created_at: z.string(),
-  updated_at: z.string(),
-  finished_at: z.string().nullable(),
-  start_time: z.string(),
-  end_time: z.string(),
-  metadata: z.object({
-    prefix: z.string(),
+export const bulkExportRun = z
+  .object({
+    id: z.string(),
+    bulk_export_id: z.string(),
+    session_id: z.string(),
+    status: z.string(),
+    retry_number: z.number(),
+    errors: jsonObject.nullable(),
+    created_at: z.string(),
+    updated_at: z.string(),
+    finished_at: z.string().nullable(),
     start_time: z.string(),
     end_time: z.string(),
-    execution_backend: z.string(),
-    result: z
-      .object({
-        rows_written: z.number(),
-        bytes_written: z.number(),
-        exported_files: z.array(z.string()),
-        export_path: z.string(),
-        latest_cursor: z.string().nullable(),
-        pending_upload: z.null(),
-      })
-      .nullable(),
-  }),
-  progress,
-});
+    metadata: z.object({
+      prefix: z.string(),
+      start_time: z.string(),
+      end_time: z.string(),
+      execution_backend: z.string(),
+      result: z
+        .object({
+          rows_written: z.number(),
+          bytes_written: z.number(),
+          exported_files: z.array(z.string()),
+          export_path: z.string(),
+          latest_cursor: z.string().nullable(),
+          pending_upload: z.null(),
+        })
+        .nullable(),
+    }),
+    progress,
+  })
+  .meta({ id: "BulkExportRun" });

@@ -4,7 +4,7 @@ import { readChunks } from "../../base/blob/read-chunks.ts";
 import { type Attempt, LostExportError } from "./attempt.ts";
 import * as files from "./files-sql.ts";
 import { dayPath, fileName } from "./paths.ts";
-import { withoutRefusal } from "./without-refusal.ts";
+import { withoutRejection } from "./without-rejection.ts";
 import type { WrittenFile } from "./write-file.ts";
 
 /** A run, and the bucket opened with the credentials it began with. */
@@ -55,19 +55,19 @@ export async function uploadFile(attempt: Attempt, open: OpenRun, file: WrittenF
   faultPoint("export-after-file");
 }
 
-/** Aborts uploads of killed attempts. Those that the store refuses to abort are left to its lifecycle rules. */
+/** Aborts uploads of killed attempts. Those that the store does not allow to abort are left to its lifecycle rules. */
 export async function abortOldUploads(attempt: Attempt, open: OpenRun): Promise<void> {
   const { deps, claimed } = attempt;
   if (claimed.attempt === 1) return;
   const { run, bucket } = open;
   for (const upload of await files.selectUploads(deps.sql, claimed.id)) {
     if (upload.run_id !== run.id) continue;
-    await withoutRefusal(() => bucket.abortUpload(upload.key, upload.upload_id));
+    await withoutRejection(() => bucket.abortUpload(upload.key, upload.upload_id));
     await files.deleteUpload(deps.sql, upload);
   }
   // the process may have been killed between the store's response and the record of it
   const n = (await files.lastFile(deps.sql, run.id))?.n ?? 0;
-  await withoutRefusal(() => bucket.abortUploads(fileKey(attempt, open, n + 1)));
+  await withoutRejection(() => bucket.abortUploads(fileKey(attempt, open, n + 1)));
 }
 
 const fileKey = ({ claimed }: Attempt, { config, run }: OpenRun, n: number): string =>

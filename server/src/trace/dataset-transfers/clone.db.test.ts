@@ -83,13 +83,13 @@ test("a clone with a missing file is rejected with the example and the file, and
   const stored = platform.deps.blobs.put.bind(platform.deps.blobs);
   const written: string[] = [];
   platform.deps.blobs.put = (name, content) => (written.push(name), stored(name, content));
-  const refused = await call("POST", "/datasets/clone", {
+  const rejected = await call("POST", "/datasets/clone", {
     source_dataset_id: source.id,
     target_dataset_id: target.id,
   });
   platform.deps.blobs.put = stored;
-  expect([refused.status, refused.json.detail]).toEqual([409, expect.stringContaining(id)]);
-  expect(refused.json.detail).toContain("lost");
+  expect([rejected.status, rejected.json.detail]).toEqual([409, expect.stringContaining(id)]);
+  expect(rejected.json.detail).toContain("lost");
   expect((await call("GET", `/examples/count?dataset=${target.id}`)).json).toBe(0);
   for (const name of written) expect(await platform.deps.blobs.read(name)).toBeUndefined();
 });

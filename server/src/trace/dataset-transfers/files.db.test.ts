@@ -95,8 +95,8 @@ test("exports examples in OpenAI's Evals format", async () => {
   ]);
   const other = await dataset();
   await call("POST", "/examples", { dataset_id: other, inputs: { x: 1 }, outputs: { y: 2 } });
-  const refused = await call("GET", `/datasets/${other}/openai`);
-  expect([refused.status, refused.json.detail]).toEqual([
+  const rejected = await call("GET", `/datasets/${other}/openai`);
+  expect([rejected.status, rejected.json.detail]).toEqual([
     422,
     expect.stringContaining("must be chat messages, or a text with its answer"),
   ]);

@@ -159,9 +159,9 @@ test("examples are validated against the dataset's schemas, also when those chan
   expect((await call("POST", "/examples", { dataset_id, inputs: { name: 1 } })).status).toBe(422);
   expect((await call("PATCH", `/examples/${entry.id}`, { inputs: {} })).status).toBe(422);
   const stricter = { ...person, required: ["name", "age"] };
-  const refused = await call("PATCH", `/datasets/${dataset_id}`, { inputs_schema_definition: stricter });
-  expect(refused.status).toBe(422);
-  expect(refused.text).toContain(entry.id);
+  const rejected = await call("PATCH", `/datasets/${dataset_id}`, { inputs_schema_definition: stricter });
+  expect(rejected.status).toBe(422);
+  expect(rejected.text).toContain(entry.id);
   expect((await call("GET", `/datasets/${dataset_id}`)).json.inputs_schema_definition).toEqual(person);
   expect((await call("PATCH", `/datasets/${dataset_id}`, { inputs_schema_definition: null })).status).toBe(200);
   await example(dataset_id, {});

@@ -1,5 +1,5 @@
 import { notFound } from "../../base/errors.ts";
-import { refuseHeldWorkspace } from "../legal-holds/check-holds.ts";
+import { rejectHeldWorkspace } from "../legal-holds/check-holds.ts";
 import type { TraceDeps } from "../deps.ts";
 import { deleteDatasets as deleteRows, selectBlobs } from "./sql.ts";
 
@@ -17,7 +17,7 @@ export async function deleteDatasets(
   const requestedIds = [...new Set(ids)];
   const files = await deletions.transaction(
     tenantId,
-    (tx) => refuseHeldWorkspace(tx, tenantId),
+    (tx) => rejectHeldWorkspace(tx, tenantId),
     async (tx) => {
       const names = await selectBlobs(tx, tenantId, requestedIds);
       const deleted = await deleteRows(tx, tenantId, requestedIds);

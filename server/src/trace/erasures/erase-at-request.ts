@@ -3,7 +3,7 @@ import type { TraceDeps } from "../deps.ts";
 import { actorName } from "../legal-holds/actor-name.ts";
 import { HeldError } from "../legal-holds/check-holds.ts";
 import { findProjectIds } from "../project-records/sql.ts";
-import { type EraseDeps, erase, type ErasureRequest, recordErasure, refuseHeld, toJob } from "./erase.ts";
+import { type EraseDeps, erase, type ErasureRequest, recordErasure, rejectHeld, toJob } from "./erase.ts";
 import { withdrawErasure } from "./sql.ts";
 
 const BATCH = 10_000;
@@ -22,7 +22,7 @@ export async function eraseTraces(
   datasetCopies: boolean,
 ): Promise<string | undefined> {
   const common = { scope: "traces", projects, datasetCopies, requestedBy: actorName(principal) } as const;
-  await refuseHeld(deps.sql, deps, toJob(principal.workspaceId, "", { ...common, traces }));
+  await rejectHeld(deps.sql, deps, toJob(principal.workspaceId, "", { ...common, traces }));
   let last: string | undefined;
   for (let i = 0; i < traces.length; i += BATCH) {
     const outcome = `${i} of ${traces.length} traces had been deleted before it was placed.`;
@@ -46,7 +46,7 @@ export async function eraseProjects(
   const deleted = await findProjectIds(deps.sql, principal.workspaceId, ids);
   if (deleted.length === 0) return { deleted };
   const request = { scope: "project", projects: deleted, datasetCopies, requestedBy: actorName(principal) } as const;
-  await refuseHeld(deps.sql, deps, toJob(principal.workspaceId, "", request));
+  await rejectHeld(deps.sql, deps, toJob(principal.workspaceId, "", request));
   return { deleted, erasure_id: await eraseNow(deps, principal, request) };
 }
 

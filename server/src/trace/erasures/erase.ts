@@ -9,7 +9,7 @@ import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
 import { eraseExamplesForGood } from "../examples/write-examples.ts";
-import { HeldError, refuseHeldProjects, refuseHeldWorkspace } from "../legal-holds/check-holds.ts";
+import { HeldError, rejectHeldProjects, rejectHeldWorkspace } from "../legal-holds/check-holds.ts";
 import {
   applyDeletions,
   deleteFeedbackCopies,
@@ -23,7 +23,7 @@ import {
 } from "../runs/delete-clickhouse.ts";
 import { deleteRunsOfProjects, deleteTraces } from "../runs/delete-runs.ts";
 import { RunScope } from "../runs/run-scope.ts";
-import { refuseHeldTraces } from "./refuse-held-traces.ts";
+import { rejectHeldTraces } from "./reject-held-traces.ts";
 import * as rows from "./sql.ts";
 
 export type EraseDeps = Pick<TraceDeps, "sql" | "clickhouse" | "blobs" | "writer" | "projects" | "log" | "deletions">;
@@ -62,14 +62,14 @@ export const toJob = (tenantId: string, id: string, request: ErasureRequest): ro
 });
 
 /** @throws HeldError while something that would be erased is under legal hold */
-export async function refuseHeld(
+export async function rejectHeld(
   sql: Sql | Transaction,
   { clickhouse }: Pick<EraseDeps, "clickhouse">,
   job: rows.ErasureJob,
 ): Promise<void> {
-  if (job.scope === "workspace") await refuseHeldWorkspace(sql, job.tenant_id, true);
-  if (job.project_ids) await refuseHeldProjects(sql, job.tenant_id, job.project_ids);
-  if (job.trace_ids) await refuseHeldTraces({ sql, clickhouse }, job.tenant_id, job.trace_ids);
+  if (job.scope === "workspace") await rejectHeldWorkspace(sql, job.tenant_id, true);
+  if (job.project_ids) await rejectHeldProjects(sql, job.tenant_id, job.project_ids);
+  if (job.trace_ids) await rejectHeldTraces({ sql, clickhouse }, job.tenant_id, job.trace_ids);
 }
 
 /**
@@ -93,7 +93,7 @@ async function eraseTraces(deps: EraseDeps, job: rows.ErasureJob): Promise<void>
   if (job.dataset_copies && !job.begun) await eraseCopies(deps, job.tenant_id, targetOf(job));
   await deletions.batch(
     job.tenant_id,
-    (tx) => refuseHeld(tx, deps, job),
+    (tx) => rejectHeld(tx, deps, job),
     async () => {
       let traces = job.trace_ids!;
       if (!job.begun) {
@@ -123,7 +123,7 @@ async function eraseProjects(deps: EraseDeps, job: rows.ErasureJob): Promise<voi
     if (job.projects_deleted > end) continue;
     await deletions.batch(
       tenantId,
-      (tx) => refuseHeldProjects(tx, tenantId, group),
+      (tx) => rejectHeldProjects(tx, tenantId, group),
       async () => {
         if (job.projects_deleted < end) {
           // before the rows: after a crash, runs are told apart by their marks from those of a new project of this id
@@ -145,7 +145,7 @@ async function beginWorkspace(deps: EraseDeps, job: rows.ErasureJob): Promise<ro
   const scope = RunScope.ofTenant(tenantId);
   return deletions.batch(
     tenantId,
-    (tx) => refuseHeldWorkspace(tx, tenantId, true),
+    (tx) => rejectHeldWorkspace(tx, tenantId, true),
     async () => {
       const stored = await findProjectsWithRuns(clickhouse, scope);
       const { projects, feedback, files } = await rows.beginWorkspace(sql, job, stored);
@@ -203,7 +203,7 @@ async function deleteLatePieces(deps: EraseDeps, job: rows.ErasureJob): Promise<
   try {
     await deps.deletions.batch(
       job.tenant_id,
-      (tx) => refuseHeld(tx, deps, found),
+      (tx) => rejectHeld(tx, deps, found),
       () =>
         traces
           ? deleteTraces(deps, scope, traces, job.project_ids ?? undefined)

@@ -7,7 +7,7 @@ import { actorName } from "../legal-holds/actor-name.ts";
 import type { TraceDeps } from "../deps.ts";
 import { checkProjects } from "../runs/query-runs.ts";
 import { RunScope } from "../runs/run-scope.ts";
-import { type ErasureRequest, recordErasure, refuseHeld, toJob } from "./erase.ts";
+import { type ErasureRequest, recordErasure, rejectHeld, toJob } from "./erase.ts";
 import * as schema from "./schema.ts";
 import { findErasure, listErasures } from "./sql.ts";
 
@@ -39,7 +39,7 @@ export function erasureRoutes(deps: TraceDeps): Route[] {
           datasetCopies: body.dataset_copies,
           requestedBy: actorName(principal),
         };
-        await refuseHeld(sql, deps, toJob(tenantId, "", request));
+        await rejectHeld(sql, deps, toJob(tenantId, "", request));
         const created = await recordErasure(sql, tenantId, request, true);
         deps.erasures.wake();
         return c.json(created, 202, { Location: `/api/v1/erasures/${created.id}` });

@@ -139,11 +139,13 @@ export const hardDeleteBody = z
   .object({ example_ids: z.array(uuid).min(1).max(1000), hard_delete: z.boolean().default(false) })
   .meta({ id: "ExamplesDelete" });
 
-export const writtenExamples = z.object({
-  count: z.int(),
-  example_ids: z.array(z.guid()),
-  as_of: z.iso.datetime({ offset: true }),
-});
+export const writtenExamples = z
+  .object({
+    count: z.int(),
+    example_ids: z.array(z.guid()),
+    as_of: z.iso.datetime({ offset: true }),
+  })
+  .meta({ id: "WrittenExamples" });
 export const deletedExamples = z.object({ count: z.int(), example_ids: z.array(z.guid()) });
 
 export type ExampleCreate = z.output<typeof createBody>;

@@ -8,7 +8,7 @@ import type { TraceDeps } from "../deps.ts";
 import { AppError, conflict, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { checkExamples } from "../datasets/check-examples.ts";
-import { refuseHeldWorkspace } from "../legal-holds/check-holds.ts";
+import { rejectHeldWorkspace } from "../legal-holds/check-holds.ts";
 import type { AttachmentsOperations } from "./schema.ts";
 import {
   type Attachments,
@@ -169,8 +169,8 @@ export async function eraseExamplesForGood(
   tenantId: string,
   ids: string[],
 ): Promise<{ example_ids: string[]; blobs: string[] }> {
-  const refuse = (tx: Transaction) => refuseHeldWorkspace(tx, tenantId);
-  return deletions.transaction(tenantId, refuse, async (tx) => {
+  const reject = (tx: Transaction) => rejectHeldWorkspace(tx, tenantId);
+  return deletions.transaction(tenantId, reject, async (tx) => {
     const current = await findExampleDatasets(tx, tenantId, ids);
     for (const datasetId of new Set(current.map((row) => row.dataset_id))) {
       await lock(tx, tenantId, datasetId);

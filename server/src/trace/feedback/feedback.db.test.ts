@@ -142,7 +142,7 @@ test("of feedback with one id that is sent for several runs at the same time, on
   }
 });
 
-test("of feedback created at the same time, only what is invalid is refused, and ids are read in either case", async () => {
+test("of feedback created at the same time, only what is invalid is rejected, and ids are read in either case", async () => {
   const [runId, id, taken] = [uuid7(), uuid7(), uuid7()];
   await give({ id: taken, run_id: uuid7(), key: "taken" });
   const answers = await Promise.all([

@@ -9,7 +9,7 @@ import { ensureConfig } from "./config-sql.ts";
 import { GroupCommit } from "../../base/db/group-commit.ts";
 import { createFeedback } from "./create-feedback.ts";
 import * as schema from "./schema.ts";
-import { refuseHeldFeedback } from "../legal-holds/check-holds.ts";
+import { rejectHeldFeedback } from "../legal-holds/check-holds.ts";
 import * as rows from "./sql.ts";
 
 const shared = { tag: "Feedback", params: schema.feedbackParams } as const;
@@ -108,7 +108,7 @@ export function feedbackRoutes(deps: TraceDeps): Route[] {
         const tenantId = principal.workspaceId;
         const deleted = await deps.deletions.transaction(
           tenantId,
-          (tx) => refuseHeldFeedback(tx, tenantId, params.feedback_id),
+          (tx) => rejectHeldFeedback(tx, tenantId, params.feedback_id),
           (tx) => rows.deleteFeedback(tx, tenantId, params.feedback_id),
         );
         if (!deleted) throw notFound("Feedback not found");

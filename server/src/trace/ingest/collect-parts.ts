@@ -18,7 +18,7 @@ export interface Earlier {
   /** Runs that were created by them, as `post.<id>`. */
   created: Set<string>;
   /** Names of runs whose objects were too large: `post.<id>`. Their fields are left out. */
-  refused: Set<string>;
+  rejected: Set<string>;
 }
 
 /**
@@ -30,7 +30,7 @@ export interface Earlier {
 export function collectParts(
   parts: readonly Part[],
   structure: JsonStructure,
-  { created, refused }: Earlier = { created: new Set(), refused: new Set() },
+  { created, rejected }: Earlier = { created: new Set(), rejected: new Set() },
 ): Collected {
   const collected: Collected = { messages: [], attachments: [], feedback: [] };
   const open = new Map<string, { message: RunMessage; complete: boolean }>();
@@ -50,7 +50,7 @@ export function collectParts(
     else throw badName(part.name);
   }
   for (const [key, { message, complete }] of open) {
-    if (refused.has(key)) continue;
+    if (rejected.has(key)) continue;
     if (message.kind === "post") {
       if (complete) created.add(key);
       else if (created.has(key)) message.kind = "patch";

@@ -25,7 +25,7 @@ export async function ingestMultipart(
   const { maxBodyBytes: maxBytes } = deps.settings;
   const delimiter = multipartDelimiter(request.headers.get("content-type") ?? "");
   const chunks = readBody(request, multipartLimit(maxBytes), body);
-  const earlier: Earlier = { created: new Set(), refused: new Set() };
+  const earlier: Earlier = { created: new Set(), rejected: new Set() };
   const rejected = new RejectedItems();
   let total = 0;
 
@@ -33,7 +33,7 @@ export async function ingestMultipart(
     for (const name of tooLarge) {
       const [kind, id = "", ...field] = name.split(".");
       if (field.length === 0) {
-        earlier.refused.add(name);
+        earlier.rejected.add(name);
         total++;
       }
       rejected.add(kind === "feedback" ? kind : `run ${id.slice(0, 50)}`, partTooLarge(name, maxBytes));

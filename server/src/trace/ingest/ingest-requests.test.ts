@@ -41,7 +41,9 @@ test("metrics show the age of the oldest request in progress, and the time until
   const slow = gate.admit(request(MIB), LIMIT, () => lock.promise);
   await sleep(20);
   await gate.admit(request(MIB), LIMIT, () => Promise.resolve());
-  await expect(gate.admit(request(MIB), LIMIT, () => Promise.reject(new Error("refused")))).rejects.toThrow("refused");
+  await expect(gate.admit(request(MIB), LIMIT, () => Promise.reject(new Error("rejected")))).rejects.toThrow(
+    "rejected",
+  );
   expect(await registry.metrics()).toMatch(
     /^heddle_ingest_oldest_seconds 0\.0[2-9]|^heddle_ingest_oldest_seconds 0\.[1-9]/m,
   );

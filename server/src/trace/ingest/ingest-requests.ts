@@ -30,18 +30,18 @@ export class IngestRequests {
 
   constructor({ registry, ...options }: IngestRequestsOptions) {
     const registers = [registry];
-    const refused = new Counter({
+    const rejected = new Counter({
       name: "heddle_ingest_refused_total",
       help: "Ingest requests that got 429 because too many bytes were in flight.",
       registers,
     });
-    const refuse = () => {
-      refused.inc();
+    const reject = () => {
+      rejected.inc();
       return new AppError(429, "Too many traces are being received. Try again later.", {
         headers: { "Retry-After": "2" },
       });
     };
-    const rules = { usualWeight: USUAL_WEIGHT, reserves: true, waitMs: MAX_WAIT_MS, refuse };
+    const rules = { usualWeight: USUAL_WEIGHT, reserves: true, waitMs: MAX_WAIT_MS, reject };
     this.#bodies = new BodyGate({ ...options, ...rules });
     const bytes: Gauge = new Gauge({
       name: "heddle_ingest_bytes",

@@ -378,7 +378,7 @@ async function insertsSoFar(): Promise<number> {
   return (await metric.get()).values[0]!.value;
 }
 
-test("a session_id that names a conversation is refused with the place for it", async () => {
+test("a session_id that names a conversation is rejected with the place for it", async () => {
   const { status, text } = await call("POST", "/runs", sampleRun(uuid7(), { session_id: "chat-17" }));
   expect([status, text]).toEqual([422, expect.stringMatching(/session_id: must be a UUID.*project.*extra\.metadata/)]);
 });

@@ -2,14 +2,14 @@ import { Gauge, type Registry } from "prom-client";
 
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
-import { ScrapedFigures } from "../../base/scraped-figures.ts";
+import { ScrapedMetrics } from "../../base/scraped-metrics.ts";
 import { countWaiting } from "./sql.ts";
 
 /** Registers gauges of the pieces that were acknowledged but are not visible to queries, over all processes. */
 export function measureWaitingPieces(registry: Registry, { sql, log }: { sql: Sql; log: Log }): void {
   const registers = [registry];
-  const waiting = new ScrapedFigures({ name: "waiting updates of runs", log, read: () => countWaiting(sql) });
-  for (const [name, figure, help] of [
+  const waiting = new ScrapedMetrics({ name: "waiting updates of runs", log, read: () => countWaiting(sql) });
+  for (const [name, metric, help] of [
     ["heddle_ingest_waiting_pieces", "count", "Acknowledged updates that wait for the run or parent they belong to."],
     ["heddle_ingest_waiting_oldest_seconds", "oldest", "Age of the oldest of them; 0 without one."],
   ] as const) {
@@ -18,9 +18,9 @@ export function measureWaitingPieces(registry: Registry, { sql, log }: { sql: Sq
       help,
       registers,
       async collect() {
-        const figures = await waiting.get();
+        const metrics = await waiting.get();
         this.reset();
-        if (figures) this.set(figures[figure]);
+        if (metrics) this.set(metrics[metric]);
       },
     });
   }

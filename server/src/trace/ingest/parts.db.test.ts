@@ -80,8 +80,8 @@ test("stores many feedback parts with one wait, and rejects invalid ones without
   expect(await timed(good)).toBeLessThan(30 * single + 1000);
   const session_id = uuid7();
   const mixed = [part({ key: "mixed" }), part({ key: "" }), part({ run_id: null, session_id }), part({ key: "mixed" })];
-  const refused = await send([...mixed, { name: "feedback.x", content: "{" }]);
-  expect([refused.status, refused.json.error]).toEqual([422, expect.stringMatching(/^3 of 5 were rejected/)]);
+  const rejected = await send([...mixed, { name: "feedback.x", content: "{" }]);
+  expect([rejected.status, rejected.json.error]).toEqual([422, expect.stringMatching(/^3 of 5 were rejected/)]);
   expect((await send([part({ key: "k".repeat(181) })])).json.error).toMatch(/^key: Too big: .*<=180 characters$/);
   const keys = await sql`select key, count(*)::int as n from feedback where run_id = ${id} group by key order by key`;
   expect(keys).toEqual([
@@ -247,7 +247,7 @@ test("a body above the limit is stored part by part: a large run costs no small 
   expect(await small.sql`select 1 from feedback where run_id in ${small.sql(ids)}`).toHaveLength(8);
 });
 
-test("a body of more than four times the limit is refused where it exceeds that", async () => {
+test("a body of more than four times the limit is rejected where it exceeds that", async () => {
   const small = await testTracePlatform({ HEDDLE_TRACE_MAX_BODY_BYTES: "100000" }, {});
   const ids = Array.from({ length: 30 }, () => uuid7());
   const { body, type } = multipart(
@@ -264,12 +264,12 @@ test("a body of more than four times the limit is refused where it exceeds that"
   expect((await small.call("GET", `/runs/${ids[0]!}`)).status).toBe(200);
   // one that says so is not read
   const declared = { "Content-Type": type, "Content-Length": String(body.length) };
-  const refused = await small.call("POST", "/runs/multipart", body, declared);
-  expect([refused.status, refused.json.error]).toEqual([413, expect.not.stringContaining("stored")]);
+  const rejected = await small.call("POST", "/runs/multipart", body, declared);
+  expect([rejected.status, rejected.json.error]).toEqual([413, expect.not.stringContaining("stored")]);
   expect((await small.call("GET", `/runs/${ids[29]!}`)).status).toBe(404);
 });
 
-test("a batch in JSON and a request of OTLP above the limit are refused whole", async () => {
+test("a batch in JSON and a request of OTLP above the limit are rejected whole", async () => {
   const small = await testTracePlatform({ HEDDLE_TRACE_MAX_BODY_BYTES: "100000" }, {});
   const ids = [uuid7(), uuid7()];
   const post = ids.map((id, n) => sampleRun(id, { inputs: { text: "x".repeat(n * 110_000) } }));

@@ -67,7 +67,7 @@ test.each([
   ["has a part without a name", `--${BOUNDARY}\r\nA: b\r\n\r\nx\r\n${END}`, 400],
   ["has a part without headers", `--${BOUNDARY}\r\n\r\nx\r\n${END}`, 400],
   ["has a part of another length", part("a", "xy", "Content-Length: 5\r\n") + END, 400],
-  ["has a packed part", part("a", "xy", "Content-Encoding: gzip\r\n") + END, 400],
+  ["has a compressed part", part("a", "xy", "Content-Encoding: gzip\r\n") + END, 400],
 ])("rejects a body that %s", (_, body, status) => {
   expect(() => read(body)).toThrow(expect.objectContaining({ status }));
 });

@@ -86,6 +86,6 @@ test.each([
   ["has headers without an end", `--B\r\nA: ${"z".repeat(40_000)}`, 413],
   ["ends within a large part", part("large", "y".repeat(9000)).slice(2), 400],
   ["ends within a part", (part("a", "y".repeat(1500)) + part("b", "y".repeat(1500))).slice(2), 400],
-])("a body above the limit that %s is refused", async (_, text, status) => {
+])("a body above the limit that %s is rejected", async (_, text, status) => {
   await expect(read(text, 100, 2000)).rejects.toMatchObject({ status });
 });

@@ -1,6 +1,6 @@
 import { Counter, type Registry } from "prom-client";
 
-import { isClickHouseAway, TIMEOUT } from "../../base/clickhouse/away.ts";
+import { isClickHouseUnavailable, TIMEOUT } from "../../base/clickhouse/unavailable.ts";
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { GroupCommit } from "../../base/db/group-commit.ts";
@@ -63,17 +63,16 @@ export class RunWriter {
   readonly #heads: TraceHeads;
   readonly #written: Counter;
   readonly #inserts: Counter;
-  /** The current group and the next one. */
+  /** The current group and the next one. The gate of ingest bounds the queue. */
   readonly #turns = new FairQueue({
     capacity: 2 * MAX_GROUP,
-    // the queue is bounded by the gate of ingest
     crowded: CROWDED,
   });
   /** Stores an invalid call separately, so that it does not fail the others. */
   readonly #commits = new GroupCommit<Call, void>((group) => this.#commit(group), {
     max: MAX_GROUP,
     weigh: ({ pieces }) => pieces.length,
-    isAway,
+    isUnavailable,
     ready: (queued) => this.#yieldToOthers(queued),
   });
   /** The current group; never rejects. */
@@ -166,7 +165,7 @@ export class RunWriter {
     this.#storing = work.then(
       () => this.failure.succeeded(),
       // an invalid request is no failure of the stores
-      (error: unknown) => void (isAway(error) && this.failure.failed(error)),
+      (error: unknown) => void (isUnavailable(error) && this.failure.failed(error)),
     );
     return work;
   }
@@ -247,9 +246,9 @@ export class RunWriter {
  * Returns true for errors that leave open whether data was written: the store is unavailable, stopping, or out of
  * memory.
  */
-function isAway(error: unknown): boolean {
+function isUnavailable(error: unknown): boolean {
   if (error instanceof AppError) return error.status === 503;
-  if (shortageIn(error) || isClickHouseAway(error)) return true;
+  if (shortageIn(error) || isClickHouseUnavailable(error)) return true;
   const code = (error as { code?: unknown } | null)?.code;
   // 08…: lost connections to Postgres
   return typeof code === "string" && (code === TIMEOUT || code.startsWith("08"));
@@ -258,7 +257,7 @@ function isAway(error: unknown): boolean {
 /** Translates a storage failure to the error of the request. */
 function translate(error: unknown): Error {
   if (error instanceof AppError) return error;
-  if (!isAway(error)) return coerceError(error);
+  if (!isUnavailable(error)) return coerceError(error);
   const reason = shortageIn(error)?.message ?? "The trace store cannot accept traces at the moment.";
   return unavailable(`${reason} Try again later.`, 2, error);
 }

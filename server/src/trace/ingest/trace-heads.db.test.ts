@@ -45,14 +45,14 @@ async function visible(project: string): Promise<{ runs: Json[]; strict: string[
       selects: ["ID", "TOTAL_TOKENS"],
     })
   ).json.items as Json[];
-  const [stats, figures] = await Promise.all([
+  const [stats, statistics] = await Promise.all([
     call("GET", `/sessions/${session}?include_stats=true`),
     call("POST", "/runs/stats", heads),
   ]);
   const tokens = listed.reduce((sum, run) => sum + run["total_tokens"], 0);
   expect(stats.json).toMatchObject({ run_count: listed.length, total_tokens: tokens });
-  expect(figures.json).toMatchObject({ run_count: listed.length });
-  expect(figures.json.total_tokens ?? 0).toBe(tokens);
+  expect(statistics.json).toMatchObject({ run_count: listed.length });
+  expect(statistics.json.total_tokens ?? 0).toBe(tokens);
   expect(traces.map(({ root_run }) => root_run.id)).toEqual(listed.map((run) => run["id"]));
   expect(traces.map((trace) => trace["is_provisional_root"] ?? false)).toEqual(
     listed.map((run) => run["is_provisional_root"]),
@@ -158,7 +158,7 @@ test("a parent with a later clock goes before its child", async () => {
   const root = sampleRun("clocks");
   const agent = sampleRun("clocks", { start_time: nextInstant() }, { parent: root });
   const llm = sampleRun("clocks", {}, { parent: agent });
-  // the child's machine is behind: without dotted order, which would be refused
+  // the child's machine is behind: without dotted order, which would be rejected
   const placeless = (run: SampleRun, start_time: string) => ({ ...run, dotted_order: undefined, start_time });
   const early = placeless(llm, root.start_time);
   await sendRuns(call, [early as unknown as SampleRun]);

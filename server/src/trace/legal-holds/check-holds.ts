@@ -24,14 +24,14 @@ export class HeldError extends AppError {
 }
 
 /** @throws 409 while the workspace, or any of its projects if `any`, is held */
-export async function refuseHeldWorkspace(sql: Sql | Transaction, tenantId: string, any = false): Promise<void> {
+export async function rejectHeldWorkspace(sql: Sql | Transaction, tenantId: string, any = false): Promise<void> {
   const hold = (await activeHolds(sql, tenantId)).find(({ project_id }) => any || project_id === null);
   if (!hold) return;
   throw new HeldError(hold.project_id === null ? "The workspace" : `Its project ${hold.project_id}`, hold);
 }
 
 /** @throws 409 while one of the projects, or their workspace, is held */
-export async function refuseHeldProjects(
+export async function rejectHeldProjects(
   sql: Sql | Transaction,
   tenantId: string,
   projects: readonly string[],
@@ -43,9 +43,9 @@ export async function refuseHeldProjects(
 }
 
 /** @throws 409 while the project of the feedback, or the workspace, is held */
-export async function refuseHeldFeedback(sql: Sql | Transaction, tenantId: string, feedbackId: string): Promise<void> {
+export async function rejectHeldFeedback(sql: Sql | Transaction, tenantId: string, feedbackId: string): Promise<void> {
   if ((await activeHolds(sql, tenantId)).length === 0) return;
   const [row] = await sql<{ session_id: string | null }[]>`
     select session_id from feedback where tenant_id = ${tenantId} and feedback_id = ${feedbackId}`;
-  if (row) await refuseHeldProjects(sql, tenantId, row.session_id === null ? [] : [row.session_id]);
+  if (row) await rejectHeldProjects(sql, tenantId, row.session_id === null ? [] : [row.session_id]);
 }

@@ -6,12 +6,12 @@ import { unavailable } from "../../base/errors.ts";
 
 /** First key of the advisory locks, one per workspace; unique to this purpose. */
 const LOCK = 7_236_547;
-/** Concurrent batches of a process; each has a connection of its own. */
+/** Concurrent batches of a process; each has its own connection. */
 const MAX_BATCHES = 4;
 const HOLD_WAIT = "20s";
 
 /** Rejects with HeldError while something that would be deleted is held. */
-export type RefuseHeld = (sql: Transaction) => Promise<void>;
+export type RejectHeld = (sql: Transaction) => Promise<void>;
 
 type ReachPoint = (name: string) => Promise<void>;
 
@@ -35,14 +35,14 @@ export class Deletions {
    * Runs a batch that deletes from several stores. Its lock has a separate connection, because the work may need all of
    * the pool's. @throws HeldError without any deletion
    */
-  batch<T>(tenantId: string, refuse: RefuseHeld, work: () => Promise<T>): Promise<T> {
+  batch<T>(tenantId: string, reject: RejectHeld, work: () => Promise<T>): Promise<T> {
     return this.#batches.run(async () => {
       await this.faultPoint("deletion-batch");
       const own = ownConnection(this.#sql);
       let working: Promise<T> | undefined;
       try {
         return (await own.begin(async (tx) => {
-          await this.#share(tx, tenantId, refuse);
+          await this.#share(tx, tenantId, reject);
           await idleInTransaction(tx);
           working = work();
           return working;
@@ -56,10 +56,10 @@ export class Deletions {
   }
 
   /** Runs a deletion from Postgres alone. @throws HeldError without any deletion */
-  async transaction<T>(tenantId: string, refuse: RefuseHeld, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async transaction<T>(tenantId: string, reject: RejectHeld, work: (tx: Transaction) => Promise<T>): Promise<T> {
     await this.faultPoint("deletion-transaction");
     return (await this.#sql.begin(async (tx) => {
-      await this.#share(tx, tenantId, refuse);
+      await this.#share(tx, tenantId, reject);
       return work(tx);
     })) as T;
   }
@@ -76,9 +76,9 @@ export class Deletions {
     }
   }
 
-  async #share(tx: Transaction, tenantId: string, refuse: RefuseHeld): Promise<void> {
+  async #share(tx: Transaction, tenantId: string, reject: RejectHeld): Promise<void> {
     await tx`select pg_advisory_xact_lock_shared(${LOCK}, hashtext(${tenantId}))`;
-    await refuse(tx);
+    await reject(tx);
     await this.faultPoint("deletion-begun");
   }
 }

@@ -168,8 +168,8 @@ test("reports invalid spans as a partial success", async () => {
   expect(await names("kept")).toHaveLength(1);
 });
 
-test("refuses with the status codes of the protocol", async () => {
-  const good = frame(message([span("refused")]));
+test("rejects with the status codes of the protocol", async () => {
+  const good = frame(message([span("rejected")]));
   const status = async (frames: Buffer[], headers?: Record<string, string>) => (await call(frames, headers)).status;
   expect(await call([good], { "x-api-key": "wrong" })).toMatchObject({ http: 200, status: "7" });
   expect(await status([good], { "x-api-key": "none" })).toBe("16");
@@ -180,17 +180,17 @@ test("refuses with the status codes of the protocol", async () => {
   expect(await status([good], { ":path": "/opentelemetry.proto.collector.logs.v1.LogsService/Export" })).toBe("12");
   expect(await status([])).toBe("3");
   expect(await call([good], { "content-type": "application/json" })).toMatchObject({ http: 415 });
-  expect(await names("refused")).toEqual([]);
+  expect(await names("rejected")).toEqual([]);
 });
 
-test("refuses a message beyond the size limit without waiting for it, also a compressed one", async () => {
+test("rejects a message beyond the size limit without waiting for it, also a compressed one", async () => {
   const prefix = Buffer.from([0, 0x7f, 0xff, 0xff, 0xff]);
   expect((await call([prefix])).status).toBe("8");
   const bomb = frame(gzipSync(Buffer.alloc(5_000_000)), true);
   expect((await call([bomb], { "grpc-encoding": "gzip" })).status).toBe("8");
 });
 
-test("refuses a second message, and a message that ends early, as the caller's mistake", async () => {
+test("rejects a second message, and a message that ends early, as the caller's mistake", async () => {
   const first = frame(message([span("first of two")]));
   expect(await call([first, first])).toMatchObject({ status: "3", message: "The call has more than one message." });
   expect(await call([first.subarray(0, -1)])).toMatchObject({

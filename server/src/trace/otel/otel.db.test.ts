@@ -679,7 +679,7 @@ test("attributes of Langfuse and MLflow are metadata, and resources choose no pr
   expect((await call("GET", "/sessions?name=by%20resource")).json).toEqual([]);
 });
 
-test("JSON has the names and ids of OTLP: snake case is ignored, base64 ids are refused", async () => {
+test("JSON has the names and ids of OTLP: snake case is ignored, base64 ids are rejected", async () => {
   const id = newSpan();
   const { resourceSpans } = request(span(newTrace(), id, {}));
   expect((await call("POST", "/otel/v1/traces", { resource_spans: resourceSpans })).status).toBe(200);

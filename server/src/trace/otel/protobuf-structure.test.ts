@@ -70,7 +70,7 @@ const HOSTILE: Record<string, Buffer> = {
   ),
 };
 
-test.each(Object.entries(HOSTILE))("refuses %s before the body has arrived as a whole", (_, body) => {
+test.each(Object.entries(HOSTILE))("rejects %s before the body has arrived as a whole", (_, body) => {
   const counted = structure(limit);
   let at = 0;
   const arrive = () => {
@@ -80,7 +80,7 @@ test.each(Object.entries(HOSTILE))("refuses %s before the body has arrived as a 
   expect(at).toBeLessThan(body.length - 16_384);
 });
 
-test("refuses deeply nested values, in lists and in groups, without recursion", () => {
+test("rejects deeply nested values, in lists and in groups, without recursion", () => {
   let value = text("x");
   for (let level = 0; level < 1000; level++) value = list(value);
   expect(() => count(request([span(1, pair("a", value))]))).toThrow(expect.objectContaining({ status: 422 }));
@@ -114,7 +114,7 @@ test("accepts honest requests: many spans, many attributes, long texts", () => {
   expect(() => count(request([span(1, pair("prompt", text("x".repeat(60 * MIB))))]))).not.toThrow();
 });
 
-test("refuses resources that would be stored with too many spans, and too many spans", () => {
+test("rejects resources that would be stored with too many spans, and too many spans", () => {
   const resource = Buffer.concat([field(1, field(1, "k"), field(2, text("x".repeat(100_000))))]);
   const each = (count: number) => Array.from({ length: count }, (_, n) => span(n));
   const decodeAll = (body: Buffer) => [...spans(body, MIB)].length;

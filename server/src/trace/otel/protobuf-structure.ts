@@ -18,7 +18,7 @@ export interface Shape {
 const WEIGHTS = { unit: 256, part: 256, inner: 32 };
 /** Messages in a unit. */
 const MOST_WITHIN = 200_000;
-/** The decoder refuses half as many levels. */
+/** The decoder rejects half as many levels. */
 const MAX_LEVELS = 200;
 
 /** Reads the types of the messages below a type from its schema. @param roles of the types that are not `inner` */

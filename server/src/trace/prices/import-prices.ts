@@ -31,7 +31,7 @@ export async function importPrices(
     for (const row of await listInstalledPrices(tx)) if (!known.has(identity(row))) known.set(identity(row), row);
     const changed = list.filter((price) => {
       const before = known.get(identity(price));
-      return before && figures(before) !== figures(price);
+      return before && costs(before) !== costs(price);
     });
     const added = list.filter((price) => !known.has(identity(price)));
     if (known.size + added.length > MAX_INSTALLED_PRICES) {
@@ -58,7 +58,7 @@ const identity = (price: Pick<ListedPrice, "match_pattern" | "provider">): strin
 const sorted = (details: object | null): unknown[] =>
   Object.entries(details ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
 
-const figures = (price: Omit<ModelPriceRow, "id" | "tenant_id" | "name" | "start_time" | "match_path">): string =>
+const costs = (price: Omit<ModelPriceRow, "id" | "tenant_id" | "name" | "start_time" | "match_path">): string =>
   JSON.stringify([
     price.prompt_cost,
     price.completion_cost,

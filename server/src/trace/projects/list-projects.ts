@@ -4,11 +4,11 @@ import { projectStats } from "./project-stats.ts";
 import type { ListQuery } from "./schema.ts";
 import * as rows from "../project-records/sql.ts";
 
-/** Maximum number of projects sorted by figures over their runs; beyond it only the newest are included. */
+/** Maximum number of projects sorted by statistics over their runs; beyond it only the newest are included. */
 const MAX_SORTED = 2000;
 
-/** Metrics by sort key, for keys that are figures over runs. */
-const FIGURES: Partial<Record<NonNullable<ListQuery["sort_by"]>, string>> = {
+/** Metrics by sort key, for keys that are statistics over runs. */
+const STATISTICS: Partial<Record<NonNullable<ListQuery["sort_by"]>, string>> = {
   last_run_start_time: "last_run_start_time",
   latency_p50: "latency_p50",
   latency_p99: "latency_p99",
@@ -42,18 +42,18 @@ export async function listProjects(
   const { projects, total } = await rows.listProjects(deps.sql, tenantId, all);
   const stats = await projectStats(deps, scope, ids(projects), {
     ...query,
-    // without statistics in the response, only the figure that is sorted by is computed
-    stats_select: query.include_stats ? undefined : [FIGURES[sort_by] ?? "feedback_stats"],
+    // without statistics in the response, only the statistic that is sorted by is computed
+    stats_select: query.include_stats ? undefined : [STATISTICS[sort_by] ?? "feedback_stats"],
     facets: undefined,
   });
-  const figure = (item: Item): unknown => {
-    if (sort_by !== "feedback") return item[FIGURES[sort_by]!];
+  const statistic = (item: Item): unknown => {
+    if (sort_by !== "feedback") return item[STATISTICS[sort_by]!];
     const feedback = item["feedback_stats"] as Record<string, { avg: number | null }> | undefined;
     return feedback?.[query.sort_by_feedback_key ?? ""]?.avg;
   };
   const items = projects
     .map((project): Item => ({ ...plain(project), ...stats.get(project.id) }))
-    .toSorted((a, b) => compare(figure(a), figure(b), descending))
+    .toSorted((a, b) => compare(statistic(a), statistic(b), descending))
     .slice(query.offset, query.offset + query.limit);
   if (query.facets) {
     const page = items.map((item) => item.id);
@@ -67,10 +67,10 @@ export async function listProjects(
 
 const ids = (projects: rows.Project[]): string[] => projects.map((project) => project.id);
 
-/** Adds the live time of the last run, which is null unless figures are requested. */
+/** Adds the live time of the last run, which is null unless statistics are requested. */
 export const plain = (project: rows.Project): Item => ({ ...project, last_run_start_time_live: null });
 
-/** Compares figures. Projects without the figure come last in either direction. */
+/** Compares statistics. Projects without the statistic come last in either direction. */
 function compare(a: unknown, b: unknown, descending: boolean): number {
   if (a == null || b == null) return a == null ? (b == null ? 0 : 1) : -1;
   const order = a === b ? 0 : (a as number) < (b as number) ? -1 : 1;

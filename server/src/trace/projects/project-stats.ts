@@ -10,7 +10,7 @@ import { naive } from "../runs/run-fields.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { computeStats, type Metric, METRIC_NAMES } from "../runs/stats.ts";
 
-/** Figures to compute, and over which runs. */
+/** Statistics to compute, and over which runs. */
 export interface ProjectStatsRequest {
   stats_start_time?: string | undefined;
   stats_filter?: string | undefined;
@@ -39,7 +39,7 @@ const METRICS = [
 /** Counts that are zero, not unknown, where there are no runs. */
 const COUNTS = ["run_count", "total_tokens", "prompt_tokens", "completion_tokens"];
 
-/** Returns figures over the traces of each project, as in TracerSession (contract §4.3). */
+/** Returns statistics over the traces of each project, as in TracerSession (contract §4.3). */
 export async function projectStats(
   { sql, clickhouse, settings, projects }: Pick<TraceDeps, "sql" | "clickhouse" | "settings" | "projects">,
   scope: RunScope,
@@ -53,7 +53,7 @@ export async function projectStats(
   const since = stats_start_time === undefined ? undefined : parseTime(stats_start_time);
   const selection = limited({ projects: ids, is_head: true, since, filters });
   const known = await loadScope({ sql, settings, projects }, scope, selection);
-  const [figures, feedback, ownFeedback, facets] = await Promise.all([
+  const [statistics, feedback, ownFeedback, facets] = await Promise.all([
     computeStats(clickhouse, known, {
       selection,
       metrics,
@@ -66,7 +66,7 @@ export async function projectStats(
   ]);
   return new Map(
     ids.map((id) => {
-      const found = figures.get(id) ?? {};
+      const found = statistics.get(id) ?? {};
       const entries = metrics.map((name) => {
         const value = found[name] ?? (COUNTS.includes(name) ? 0 : null);
         return [name, name === "last_run_start_time" && value !== null ? naive(String(value)) : value];

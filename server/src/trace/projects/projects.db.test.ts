@@ -46,8 +46,8 @@ test("retention_days is set, kept when omitted, and removed by null", async () =
 
 test("an experiment needs a dataset of its own workspace", async () => {
   const dataset = (await call("POST", "/datasets", { name: "mine" })).json.id;
-  const refused = await call("POST", "/sessions", { name: "e", reference_dataset_id: uuid7() });
-  expect([refused.status, refused.json]).toEqual([404, { detail: "Dataset not found" }]);
+  const rejected = await call("POST", "/sessions", { name: "e", reference_dataset_id: uuid7() });
+  expect([rejected.status, rejected.json]).toEqual([404, { detail: "Dataset not found" }]);
   expect((await call("POST", "/sessions", { name: "e", reference_dataset_id: dataset }, other(32))).status).toBe(404);
   expect(await create({ name: "e", reference_dataset_id: dataset })).toMatchObject({ reference_dataset_id: dataset });
 });
@@ -128,8 +128,8 @@ test("the list is filtered, sorted and paged", async () => {
     "and()",
     'eq(constructor, "x")',
   ]) {
-    const refused = await list(`filter=${encodeURIComponent(filter)}`, mine);
-    expect([refused.status, refused.json.detail]).toEqual([
+    const rejected = await list(`filter=${encodeURIComponent(filter)}`, mine);
+    expect([rejected.status, rejected.json.detail]).toEqual([
       400,
       expect.stringMatching(/^Invalid filter at character \d/),
     ]);

@@ -105,7 +105,7 @@ export const listQuery = z.object({
       }
     }),
   filter: z.string().max(10_000).optional(),
-  /** Whether to return facets of the projects' runs, with the figures. */
+  /** Whether to return facets of the projects' runs, with the statistics. */
   facets: queryBoolean,
   tag_value_id: notBuilt("tag_value_id"),
   sort_by: z.enum(SORTS).optional(),
@@ -124,46 +124,50 @@ export const deleteQuery = deleteOneQuery.extend({ session_ids: queryMany(uuid, 
 /** Times are UTC without a suffix and with six digits (contract §0.5). */
 const naiveTime = z.string();
 
-export const project = z.object({
-  id: uuid,
-  tenant_id: uuid,
-  name: z.string(),
-  description: z.string().nullable(),
-  extra: jsonObject.nullable(),
-  start_time: naiveTime,
-  end_time: naiveTime.nullable(),
-  default_dataset_id: uuid.nullable(),
-  reference_dataset_id: uuid.nullable(),
-  test_run_number: z.int().nullable(),
-  trace_tier: traceTier.nullable(),
-  retention_days: z.int().nullable(),
-  incomplete_after_hours: z.int().nullable(),
-  last_run_start_time_live: naiveTime.nullable(),
-});
+export const project = z
+  .object({
+    id: uuid,
+    tenant_id: uuid,
+    name: z.string(),
+    description: z.string().nullable(),
+    extra: jsonObject.nullable(),
+    start_time: naiveTime,
+    end_time: naiveTime.nullable(),
+    default_dataset_id: uuid.nullable(),
+    reference_dataset_id: uuid.nullable(),
+    test_run_number: z.int().nullable(),
+    trace_tier: traceTier.nullable(),
+    retention_days: z.int().nullable(),
+    incomplete_after_hours: z.int().nullable(),
+    last_run_start_time_live: naiveTime.nullable(),
+  })
+  .meta({ id: "TracerSessionWithoutStats" });
 
 const count = z.number().nullish();
 const decimal = z.string().nullish();
 
-/** Figures over the project's runs; only with `include_stats`. */
-export const projectWithStats = project.extend({
-  run_count: count,
-  latency_p50: count,
-  latency_p99: count,
-  first_token_p50: count,
-  first_token_p99: count,
-  total_tokens: count,
-  prompt_tokens: count,
-  completion_tokens: count,
-  total_cost: decimal,
-  prompt_cost: decimal,
-  completion_cost: decimal,
-  last_run_start_time: naiveTime.nullish(),
-  feedback_stats: jsonObject.nullish(),
-  session_feedback_stats: jsonObject.nullish(),
-  run_facets: z.array(jsonObject).nullish(),
-  error_rate: count,
-  streaming_rate: count,
-});
+/** Statistics over the project's runs; only with `include_stats`. */
+export const projectWithStats = project
+  .extend({
+    run_count: count,
+    latency_p50: count,
+    latency_p99: count,
+    first_token_p50: count,
+    first_token_p99: count,
+    total_tokens: count,
+    prompt_tokens: count,
+    completion_tokens: count,
+    total_cost: decimal,
+    prompt_cost: decimal,
+    completion_cost: decimal,
+    last_run_start_time: naiveTime.nullish(),
+    feedback_stats: jsonObject.nullish(),
+    session_feedback_stats: jsonObject.nullish(),
+    run_facets: z.array(jsonObject).nullish(),
+    error_rate: count,
+    streaming_rate: count,
+  })
+  .meta({ id: "TracerSession" });
 
 export const metadataQuery = z.object({
   metadata_keys: queryMany(z.string(), 100),

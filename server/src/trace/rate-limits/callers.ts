@@ -44,7 +44,7 @@ export interface AuthenticationAttempt {
 }
 
 /** `caller` is null for anonymous requests. `spent`: this request was already counted as anonymous. */
-export type Identified = { caller: Caller | null; spent: boolean } | "refused";
+export type Identified = { caller: Caller | null; spent: boolean } | "rejected";
 
 export class Callers {
   readonly #known = new Map<string, Known>();
@@ -57,7 +57,7 @@ export class Callers {
     this.#now = now;
   }
 
-  /** Returns "refused" when the credential is unknown and the address has no units left. */
+  /** Returns "rejected" when the credential is unknown and the address has no units left. */
   identify(headers: Headers, inquiry: AuthenticationAttempt): Identified | Promise<Identified> {
     const credential = credentialDigest(headers);
     if (credential === null) {
@@ -69,7 +69,7 @@ export class Callers {
     const asking = this.#asking.get(credential);
     // the unit spent by the first request does not cover this one
     if (asking)
-      return asking.then((identified) => (identified !== "refused" && identified.caller ? identified : ANONYMOUS));
+      return asking.then((identified) => (identified !== "rejected" && identified.caller ? identified : ANONYMOUS));
     const result = this.#ask(headers, inquiry, credential, known);
     this.#asking.set(credential, result);
     return result.finally(() => this.#asking.delete(credential));
@@ -81,7 +81,7 @@ export class Callers {
     credential: string,
     known: Known | undefined,
   ): Promise<Identified> {
-    if (!known && !(await inquiry.spend())) return "refused";
+    if (!known && !(await inquiry.spend())) return "rejected";
     const caller = await verify(headers, inquiry, credential);
     if (caller === "unsure") return known ? { caller: known, spent: false } : { caller: null, spent: true };
     this.#known.delete(credential);

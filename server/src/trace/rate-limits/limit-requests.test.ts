@@ -18,7 +18,7 @@ const UUID = "0190aaaa-bbbb-7ccc-8ddd-eeeeffff0000";
 /** Accepts keys that begin with "good" and sessions that begin with "session of "; records its calls. */
 class Door implements Authenticator {
   asked: Credentials[] = [];
-  isAway = false;
+  isUnavailable = false;
   revoked = "";
   readonly #isOpen: boolean;
 
@@ -29,7 +29,7 @@ class Door implements Authenticator {
   async authenticate(credentials: Credentials): Promise<Principal> {
     this.asked.push(credentials);
     await Promise.resolve();
-    if (this.isAway) throw new AppError(503, "no database");
+    if (this.isUnavailable) throw new AppError(503, "no database");
     const principal = testPrincipal();
     const { headers } = credentials;
     const bearer = headers.get("authorization")?.slice("Bearer ".length);
@@ -97,22 +97,22 @@ test("an allowed response reports the state of its rows, also for an unknown pat
   expect([broken.status, broken.headers.get("ratelimit")]).toEqual([500, '"default.key";r=999;t=10']);
 });
 
-test("a refusal names the row and when to retry, and then the window is new", async () => {
+test("a rejection names the row and when to retry, and then the window is new", async () => {
   const { send, flood, clock } = await limited();
   expect(await flood(16, "POST /runs/query", () => key())).toEqual({ 404: 15, 429: 1 });
   clock.now += 8400;
-  const refused = await send("POST /runs/query", key());
-  expect(refused.headers.get("retry-after")).toBe("2");
-  expect(refused.headers.get("ratelimit")).toBe('"runs-query.key";r=0;t=2');
-  expect(refused.headers.get("access-control-allow-origin")).toBe("*");
-  expect(((await refused.json()) as { detail: string }).detail).toContain('"runs-query.key" (Run query (API))');
+  const rejected = await send("POST /runs/query", key());
+  expect(rejected.headers.get("retry-after")).toBe("2");
+  expect(rejected.headers.get("ratelimit")).toBe('"runs-query.key";r=0;t=2');
+  expect(rejected.headers.get("access-control-allow-origin")).toBe("*");
+  expect(((await rejected.json()) as { detail: string }).detail).toContain('"runs-query.key" (Run query (API))');
   clock.now += 1599.5;
   expect((await send("POST /runs/query", key())).headers.get("retry-after")).toBe("1");
   clock.now += 0.5;
   expect((await send("POST /runs/query", key())).status).toBe(404);
 });
 
-test("refusals have the shape of errors of their route", async () => {
+test("rejections have the shape of errors of their route", async () => {
   const configuration = '{"public":"1/60"}';
   const shapes: [string, string, string[]][] = [
     ["POST /api/v1/runs/batch", "application/json", ["error"]],
@@ -129,9 +129,9 @@ test("refusals have the shape of errors of their route", async () => {
   for (const [request, type, fields] of shapes) {
     const { send } = await limited({ HEDDLE_RATE_LIMITS_OVERRIDES: configuration });
     await send(request);
-    const refused = await send(request);
-    expect([request, refused.status, refused.headers.get("content-type")]).toEqual([request, 429, type]);
-    const body = (await refused.json()) as Record<string, unknown>;
+    const rejected = await send(request);
+    expect([request, rejected.status, rejected.headers.get("content-type")]).toEqual([request, 429, type]);
+    const body = (await rejected.json()) as Record<string, unknown>;
     expect(Object.keys(body).toSorted()).toEqual(fields);
     expect(JSON.stringify(body)).toContain("public");
   }
@@ -238,7 +238,7 @@ test("a key is verified again after a minute, and counts for its address when no
 test("while keys cannot be verified, known keys keep their buckets and others count for their address", async () => {
   const { door, clock, flood } = await limited();
   await flood(1, "GET /x", () => key());
-  door.isAway = true;
+  door.isUnavailable = true;
   clock.now += 60_000;
   expect(await flood(200, "GET /x", () => key())).toEqual({ 404: 200 });
   expect(await flood(101, "GET /x", () => key("good, but new"))).toEqual({ 404: 100, 429: 1 });
@@ -268,8 +268,8 @@ test("a dry run rejects nothing and reports what it would reject", async () => {
   expect(response.headers.get("x-heddle-rate-limit-dry-run")).toBe("repos.key");
   expect(response.headers.get("ratelimit")).toBe('"repos.key";r=0;t=60');
   expect(await flood(120, "GET /repos", (n) => key(`made up ${n}`))).toEqual({ 200: 120 });
-  const counts = limits.report().filter(({ refused }) => refused > 0);
-  expect(counts.map(({ row, allowed, refused }) => [row, allowed, refused])).toEqual([
+  const counts = limits.report().filter(({ rejected }) => rejected > 0);
+  expect(counts.map(({ row, allowed, rejected }) => [row, allowed, rejected])).toEqual([
     ["repos.key", 100, 21],
     ["public", 100, 20],
   ]);

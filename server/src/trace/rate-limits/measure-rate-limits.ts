@@ -15,9 +15,9 @@ export function measureRateLimits(limits: RateLimits, registry: Registry): void 
     registers,
     collect() {
       this.reset();
-      const refused = limits.mode === "dry-run" ? "would-refuse" : "refused";
+      const rejected = limits.mode === "dry-run" ? "would-refuse" : "refused";
       for (const [row, count] of limits.allowed) this.inc({ row, outcome: "allowed" }, count);
-      for (const [row, count] of limits.refused) this.inc({ row, outcome: refused }, count);
+      for (const [row, count] of limits.rejected) this.inc({ row, outcome: rejected }, count);
     },
   });
   const simple: [name: string, help: string, value: () => number][] = [
@@ -32,7 +32,11 @@ export function measureRateLimits(limits: RateLimits, registry: Registry): void 
   const { windows } = limits;
   if (windows instanceof RedisWindows) {
     simple.push(
-      ["redis_up", "Whether servers share counters: 1, or 0 while each counts on its own.", () => +!windows.away],
+      [
+        "redis_up",
+        "Whether servers share counters: 1, or 0 while each counts on its own.",
+        () => +!windows.isUnavailable,
+      ],
       [
         "local_total",
         "Requests that this server counted on its own because Redis was unavailable.",

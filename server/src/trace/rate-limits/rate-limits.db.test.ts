@@ -64,11 +64,11 @@ test("valid keys of any kind have their own buckets, and all others share the ad
   expect((await call("GET", "/nothing", undefined, key(a.admin))).status).toBe(404);
 });
 
-test("a script of another origin can read a refusal", async () => {
+test("a script of another origin can read a rejection", async () => {
   const { call } = await limited();
-  const refused = { HEDDLE_RATE_LIMITS_OVERRIDES: '{"info":"1/10"}', HEDDLE_CORS_ORIGINS: "https://a.test" };
+  const rejected = { HEDDLE_RATE_LIMITS_OVERRIDES: '{"info":"1/10"}', HEDDLE_CORS_ORIGINS: "https://a.test" };
   expect((await call("GET", "/info")).headers.get("ratelimit-policy")).toBe('"info";q=2000;w=10');
-  const narrow = await limited(refused);
+  const narrow = await limited(rejected);
   await narrow.call("GET", "/info");
   const response = await narrow.call("GET", "/info", undefined, { Origin: "https://a.test" });
   expect([response.status, Object.keys(response.json as object)]).toEqual([429, ["error"]]);

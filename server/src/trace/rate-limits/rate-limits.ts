@@ -1,4 +1,4 @@
-/** Rate limits of a server: identifies callers, counts requests, and reports refusals. */
+/** Rate limits of a server: identifies callers, counts requests, and reports rejections. */
 import { performance } from "node:perf_hooks";
 
 import type { Authenticator } from "../../base/auth/principal.ts";
@@ -46,7 +46,7 @@ export class RateLimits {
   readonly windows: Windows;
   /** Counts by row, since the start. */
   readonly allowed: Map<string, number>;
-  readonly refused: Map<string, number>;
+  readonly rejected: Map<string, number>;
   readonly #callers: Callers;
 
   private constructor(options: RateLimitOptions, configured: ReturnType<typeof readConfiguration>, parts: Parts) {
@@ -56,7 +56,7 @@ export class RateLimits {
     this.local = parts.local;
     this.windows = parts.windows;
     this.allowed = new Map(this.table.all.map(({ name }) => [name, 0]));
-    this.refused = new Map(this.allowed);
+    this.rejected = new Map(this.allowed);
     this.#callers = new Callers(options.settings.rateLimitsMaxBuckets, options.now ?? (() => performance.now()));
   }
 
@@ -104,7 +104,7 @@ export class RateLimits {
         for (const { name } of publicRows) this.#count(spending!.allowed, name, -1);
       },
     });
-    if (identified === "refused" || identified.spent) return spending!;
+    if (identified === "rejected" || identified.spent) return spending!;
     if (!identified.caller) return this.#take(path, publicRows, anonymousBuckets);
 
     const userName = callerUser(identified.caller, headers);
@@ -125,11 +125,11 @@ export class RateLimits {
     return { path, rows, allowed, uses };
   }
 
-  /** Returns every row with its quota, and the requests allowed and refused since this server started. */
+  /** Returns every row with its quota, and the requests allowed and rejected since this server started. */
   report(): RowReport[] {
     return this.table.all.map(({ name, row, count, seconds }) => {
       const { category, identity } = row;
-      const counts = { allowed: this.allowed.get(name) ?? 0, refused: this.refused.get(name) ?? 0 };
+      const counts = { allowed: this.allowed.get(name) ?? 0, rejected: this.rejected.get(name) ?? 0 };
       return { row: name, category, identity, count, seconds, ...counts };
     });
   }
@@ -160,7 +160,7 @@ export class RateLimits {
   }
 
   #count(allowed: boolean, row: string, amount: number): void {
-    const counts = allowed ? this.allowed : this.refused;
+    const counts = allowed ? this.allowed : this.rejected;
     counts.set(row, (counts.get(row) ?? 0) + amount);
   }
 }
@@ -172,7 +172,7 @@ export interface RowReport {
   count: number;
   seconds: number;
   allowed: number;
-  refused: number;
+  rejected: number;
 }
 
 export interface RowUse {

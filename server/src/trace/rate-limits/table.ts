@@ -16,7 +16,7 @@
  * 5. Without such a rule the default rows count: the key's, the user's, or both.
  * 6. A request with neither a valid key nor a user counts for its address in the last row. `callers.ts` defines valid.
  *
- * The rows of a request are charged together or not at all: a refused request uses up nothing.
+ * The rows of a request are charged together or not at all: a rejected request uses up nothing.
  *
  * Where the table leaves room for interpretation:
  * - `POST /runs`, `/runs/batch`, `/runs/query`, `/feedback` and the like are exactly these operations, since other
@@ -28,7 +28,7 @@
  * - HEAD counts as GET, because the router runs GET's handler for it.
  * - `/v2/X` counts like `/X`.
  *
- * The row `health` is an addition to §8: a probe must not be refused because of other clients behind the same address,
+ * The row `health` is an addition to §8: a probe must not be rejected because of other clients behind the same address,
  * or they could cause the restart of a healthy server.
  */
 import type { Pattern } from "./patterns.ts";

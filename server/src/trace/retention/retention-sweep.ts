@@ -9,7 +9,7 @@ import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import { type EraseDeps, rewriteErased } from "../erasures/erase.ts";
 import { hasOpen } from "../erasures/sql.ts";
-import { HeldError, refuseHeldProjects } from "../legal-holds/check-holds.ts";
+import { HeldError, rejectHeldProjects } from "../legal-holds/check-holds.ts";
 import { applyDeletions, deleteOldMarks, hasDeletedRows } from "../runs/delete-clickhouse.ts";
 import { deleteRunsOfProjects, deleteTraces } from "../runs/delete-runs.ts";
 import { RunScope } from "../runs/run-scope.ts";
@@ -92,7 +92,7 @@ export class RetentionSweep {
   /** Runs a batch. @returns false when a legal hold keeps what it would delete */
   async #unlessHeld(tenantId: string, projectId: string, work: () => Promise<void>): Promise<boolean> {
     try {
-      await this.#deps.deletions.batch(tenantId, (tx) => refuseHeldProjects(tx, tenantId, [projectId]), work);
+      await this.#deps.deletions.batch(tenantId, (tx) => rejectHeldProjects(tx, tenantId, [projectId]), work);
       return true;
     } catch (error) {
       if (error instanceof HeldError) return false;

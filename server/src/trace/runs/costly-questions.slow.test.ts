@@ -24,7 +24,7 @@ const searches = (count: number, word = "word"): string =>
 const BUCKETS = { start_time: "2026-11-01T00:00:00Z", end_time: "2026-11-02T00:00:00Z", bucket_seconds: 3600 };
 
 test("accepts a hundred conditions over all expressions of a request, and rejects more with the number", async () => {
-  const refused = { status: 422, json: { detail: expect.stringMatching(/have 101 conditions, .* at most 100/) } };
+  const rejected = { status: 422, json: { detail: expect.stringMatching(/have 101 conditions, .* at most 100/) } };
   const project_id = session[0];
   for (const [path, body] of [
     ["/runs/query", { session }],
@@ -40,11 +40,11 @@ test("accepts a hundred conditions over all expressions of a request, and reject
     expect([path, status, text]).toEqual([path, 422, expect.stringContaining("have 101 conditions")]);
   }
   const apart = { session, filter: searches(50), trace_filter: searches(50), tree_filter: 'eq(name, "x")' };
-  expect(await call("POST", "/runs/query", apart)).toMatchObject(refused);
+  expect(await call("POST", "/runs/query", apart)).toMatchObject(rejected);
   const traces = { project_id, trace_filter: searches(60), tree_filter: searches(41) };
   expect((await call("POST", "/api/v2/traces/query", traces)).status).toBe(422);
   const keys = JSON.stringify(Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`k${n}`, n])));
-  expect(await call("POST", "/runs/query", { session, filter: `has(metadata, '${keys}')` })).toMatchObject(refused);
+  expect(await call("POST", "/runs/query", { session, filter: `has(metadata, '${keys}')` })).toMatchObject(rejected);
 
   const listed = `in(name, [${Array.from({ length: 1000 }, (_, n) => `"n${n}"`).join(", ")}])`;
   expect((await call("POST", "/runs/query", { session, filter: listed })).status).toBe(200);

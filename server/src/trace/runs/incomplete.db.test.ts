@@ -45,8 +45,9 @@ test("a run without an end is incomplete after a day, everywhere, and a late end
   const { share_token } = (await call("PUT", `/runs/${old.id}/share`, { run_id: old.id })).json;
   expect((await call("GET", `/public/${share_token}/run`)).json.status).toBe("incomplete");
   // neither ended nor failed
-  const figures = (await call("POST", "/runs/stats", { session: [session], filter: 'eq(status, "incomplete")' })).json;
-  expect(figures).toMatchObject({ run_count: 1, error_rate: 0, latency_p50: null });
+  const statistics = (await call("POST", "/runs/stats", { session: [session], filter: 'eq(status, "incomplete")' }))
+    .json;
+  expect(statistics).toMatchObject({ run_count: 1, error_rate: 0, latency_p50: null });
   await call("PATCH", `/runs/${old.id}`, { end_time: microseconds(Date.now()), outputs: { late: true } });
   expect(await status(old.id)).toBe("success");
 });

@@ -56,23 +56,25 @@ const selecting = {
 export const selectionBody = z.object(selecting);
 export type SelectionBody = z.output<typeof selectionBody>;
 
-export const queryBody = z.object({
-  ...selecting,
-  skip_pagination: z.boolean().nullish(),
-  skip_prev_cursor: z.boolean().nullish(),
-  cursor: optional(z.string().max(1000)),
-  // clients pass on their user's limit, so a larger one returns a full page
-  limit: z
-    .int()
-    .min(1)
-    .nullish()
-    .transform((limit) => Math.min(limit ?? 100, 100)),
-  select: optional(z.array(z.enum(SELECTABLE_V1)).max(200)),
-  order: z
-    .enum(["asc", "desc"])
-    .nullish()
-    .transform((order) => order ?? "desc"),
-});
+export const queryBody = z
+  .object({
+    ...selecting,
+    skip_pagination: z.boolean().nullish(),
+    skip_prev_cursor: z.boolean().nullish(),
+    cursor: optional(z.string().max(1000)),
+    // clients pass on their user's limit, so a larger one returns a full page
+    limit: z
+      .int()
+      .min(1)
+      .nullish()
+      .transform((limit) => Math.min(limit ?? 100, 100)),
+    select: optional(z.array(z.enum(SELECTABLE_V1)).max(200)),
+    order: z
+      .enum(["asc", "desc"])
+      .nullish()
+      .transform((order) => order ?? "desc"),
+  })
+  .meta({ id: "RunsQuery" });
 export type QueryBody = z.output<typeof queryBody>;
 
 const text = z.string().nullable();
@@ -165,9 +167,10 @@ export const run = z
       .partial().shape,
   )
   // and fields that are null for all runs
-  .loose();
+  .loose()
+  .meta({ id: "RunSchema" });
 
-export const sharedRun = run.omit({ session_id: true, app_path: true });
+export const sharedRun = run.omit({ session_id: true, app_path: true }).meta({ id: "RunPublicSchema" });
 
 export const queryAnswer = z.object({
   runs: z.array(run),

@@ -34,9 +34,9 @@ test("a query over the memory limit can be retried", async () => {
 
 test("a query during an outage of the store can be retried", async () => {
   const client = createClient({ url: "http://127.0.0.1:9", log: { level: ClickHouseLogLevel.OFF } });
-  const away = new ClickHouse(client, { cluster: "", embedded: false });
-  await expect(readRows(away, "test", ch`select 1`)).rejects.toMatchObject({ status: 503 });
-  await away.close();
+  const unreachable = new ClickHouse(client, { cluster: "", embedded: false });
+  await expect(readRows(unreachable, "test", ch`select 1`)).rejects.toMatchObject({ status: 503 });
+  await unreachable.close();
 });
 
 test("an invalid statement stays an internal error", async () => {

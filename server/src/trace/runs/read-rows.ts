@@ -1,6 +1,6 @@
 import type { ClickHouseSettings } from "@clickhouse/client";
 
-import { isClickHouseAway, TIMEOUT } from "../../base/clickhouse/away.ts";
+import { isClickHouseUnavailable, TIMEOUT } from "../../base/clickhouse/unavailable.ts";
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { type Fragment, render } from "../../base/clickhouse/fragment.ts";
 import { AppError, unavailable } from "../../base/errors.ts";
@@ -29,8 +29,8 @@ function translate(error: unknown, seconds: number): unknown {
     const message = `The query took longer than ${seconds} s. Narrow its time range, or request less.`;
     return new AppError(422, message, { cause: error });
   }
-  if (!isClickHouseAway(error)) return error;
-  const away = unavailable("The trace store cannot answer queries at the moment. Try again later.", 2);
-  away.cause = error;
-  return away;
+  if (!isClickHouseUnavailable(error)) return error;
+  const failure = unavailable("The trace store cannot answer queries at the moment. Try again later.", 2);
+  failure.cause = error;
+  return failure;
 }

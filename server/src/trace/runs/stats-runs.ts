@@ -6,8 +6,8 @@ import {
   computeFeedbackStats,
   computeProjectFeedbackStats,
   computeStats,
-  type FeedbackFigures,
-  type Figures,
+  type FeedbackStatistics,
+  type Statistics,
   type Grouping,
   type Metric,
   METRIC_NAMES,
@@ -21,7 +21,7 @@ const COSTS: Metric[] = ["total_cost", "prompt_cost", "completion_cost"];
 
 const TOKENS = METRIC_NAMES.filter((name) => name.includes("token"));
 
-/** Returns the response of `POST /runs/stats`: figures, or figures by group. */
+/** Returns the response of `POST /runs/stats`: statistics, or statistics by group. */
 export async function statsOfRuns(
   { clickhouse }: Pick<TraceDeps, "clickhouse">,
   scope: RunScope,
@@ -53,26 +53,27 @@ export async function statsOfRuns(
   // no facets by group
   const wantsFacets = selectedMetrics.includes("run_facets") && !body.group_by;
   const wantsProjectFeedback = selectedMetrics.includes("session_feedback_stats");
-  const [figures, feedback, projectFeedback, facets] = await Promise.all([
+  const [statistics, feedback, projectFeedback, facets] = await Promise.all([
     computeStats(clickhouse, scope, request),
     wantsFeedback ? computeFeedbackStats(clickhouse, scope, request) : undefined,
     wantsProjectFeedback ? computeProjectFeedbackStats(clickhouse, scope, selection.projects) : undefined,
     wantsFacets ? findFacets(clickhouse, scope, selection, "all") : undefined,
   ]);
-  const serialize = (name: string, figures: Figures | undefined): Stats => {
+  const serialize = (name: string, statistics: Statistics | undefined): Stats => {
     return {
-      ...serializeFigures(figures ?? { run_count: 0 }),
+      ...serializeStatistics(statistics ?? { run_count: 0 }),
       ...(feedback && { feedback_stats: byKey(feedback.filter((entry) => entry.group_name === name)) }),
       // feedback is on runs and projects, never on threads
       ...(selectedMetrics.includes("thread_feedback_stats") && { thread_feedback_stats: {} }),
       ...(projectFeedback && { session_feedback_stats: byKey(projectFeedback) }),
     };
   };
-  if (!body.group_by) return { ...serialize("", figures.get("")), ...(facets && { run_facets: facets.get("") ?? [] }) };
-  return Object.fromEntries(Array.from(figures, ([name, of]) => [name, serialize(name, of)]));
+  if (!body.group_by)
+    return { ...serialize("", statistics.get("")), ...(facets && { run_facets: facets.get("") ?? [] }) };
+  return Object.fromEntries(Array.from(statistics, ([name, of]) => [name, serialize(name, of)]));
 }
 
-const byKey = (feedback: FeedbackFigures[]) =>
+const byKey = (feedback: FeedbackStatistics[]) =>
   Object.fromEntries(
     feedback.map(({ group_name: _group, feedback_key, ...stats }) => [feedback_key, { ...stats, comments: [] }]),
   );
@@ -84,16 +85,16 @@ export function readGrouping({ group_by }: Pick<StatsBody, "group_by">): Groupin
 }
 
 /** Converts costs to numbers and times to times without a zone. */
-export function serializeFigures(figures: Figures): Stats {
-  const entries = METRIC_NAMES.filter((name) => figures[name] !== undefined).map((name) => {
-    const value = figures[name]!;
+export function serializeStatistics(statistics: Statistics): Stats {
+  const entries = METRIC_NAMES.filter((name) => statistics[name] !== undefined).map((name) => {
+    const value = statistics[name]!;
     if (value === null) return [name, null];
     if (name === "last_run_start_time") return [name, naive(String(value))];
     return [name, COSTS.includes(name) ? Number(value) : value];
   });
-  const details = DETAIL_COLUMNS.filter((name) => figures[name] !== undefined).map((name) => [
+  const details = DETAIL_COLUMNS.filter((name) => statistics[name] !== undefined).map((name) => [
     name,
-    Object.fromEntries(Object.entries(figures[name]!).map(([category, value]) => [category, Number(value)])),
+    Object.fromEntries(Object.entries(statistics[name]!).map(([category, value]) => [category, Number(value)])),
   ]);
   return Object.fromEntries([...entries, ...details]) as Stats;
 }

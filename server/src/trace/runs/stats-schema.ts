@@ -44,52 +44,54 @@ export const statsBody = selectionBody.extend({
 });
 export type StatsBody = z.output<typeof statsBody>;
 
-const figure = z.number().nullish();
+const statistic = z.number().nullish();
 const details = z.record(z.string(), z.number()).nullish();
 
-export const stats = z.object({
-  run_count: figure,
-  latency_p50: figure,
-  latency_p95: figure,
-  latency_p99: figure,
-  latency_avg: figure,
-  first_token_p50: figure,
-  first_token_p95: figure,
-  first_token_p99: figure,
-  total_tokens: figure,
-  prompt_tokens: figure,
-  completion_tokens: figure,
-  median_tokens: figure,
-  tokens_p99: figure,
-  prompt_tokens_p50: figure,
-  prompt_tokens_p99: figure,
-  completion_tokens_p50: figure,
-  completion_tokens_p99: figure,
-  total_cost: figure,
-  prompt_cost: figure,
-  completion_cost: figure,
-  cost_p50: figure,
-  cost_p99: figure,
-  last_run_start_time: z.string().nullish(),
-  error_rate: figure,
-  streaming_rate: figure,
-  prompt_token_details: details,
-  completion_token_details: details,
-  prompt_cost_details: details,
-  completion_cost_details: details,
-  feedback_stats: jsonObject.nullish(),
-  /** Always empty: feedback is on runs and projects. */
-  thread_feedback_stats: jsonObject.nullish(),
-  session_feedback_stats: jsonObject.nullish(),
-  run_facets: z.array(jsonObject).nullish(),
-});
+export const stats = z
+  .object({
+    run_count: statistic,
+    latency_p50: statistic,
+    latency_p95: statistic,
+    latency_p99: statistic,
+    latency_avg: statistic,
+    first_token_p50: statistic,
+    first_token_p95: statistic,
+    first_token_p99: statistic,
+    total_tokens: statistic,
+    prompt_tokens: statistic,
+    completion_tokens: statistic,
+    median_tokens: statistic,
+    tokens_p99: statistic,
+    prompt_tokens_p50: statistic,
+    prompt_tokens_p99: statistic,
+    completion_tokens_p50: statistic,
+    completion_tokens_p99: statistic,
+    total_cost: statistic,
+    prompt_cost: statistic,
+    completion_cost: statistic,
+    cost_p50: statistic,
+    cost_p99: statistic,
+    last_run_start_time: z.string().nullish(),
+    error_rate: statistic,
+    streaming_rate: statistic,
+    prompt_token_details: details,
+    completion_token_details: details,
+    prompt_cost_details: details,
+    completion_cost_details: details,
+    feedback_stats: jsonObject.nullish(),
+    /** Always empty: feedback is on runs and projects. */
+    thread_feedback_stats: jsonObject.nullish(),
+    session_feedback_stats: jsonObject.nullish(),
+    run_facets: z.array(jsonObject).nullish(),
+  })
+  .meta({ id: "RunStats" });
 export type Stats = z.output<typeof stats>;
 
 /** Maximum number of points of a timeline, over all groups. */
 export const MAX_POINTS = 10_000;
 
 /**
- * Body of a timeline request. Not in the contract: the reference implementation computes figures for stored charts
+ * Body of a timeline request. Not in the contract: the reference implementation computes statistics for stored charts
  * only.
  */
 export const timelineBody = selectionBody.extend({

@@ -52,7 +52,7 @@ export const METRIC_NAMES = Object.keys(METRICS) as Metric[];
 export type Detail = DetailColumn;
 
 /** Values as ClickHouse formats them: sums of costs are decimal text, times `YYYY-MM-DD hh:mm:ss.ffffff`. */
-export type Figures = Partial<Record<Metric, number | string | null>> &
+export type Statistics = Partial<Record<Metric, number | string | null>> &
   Partial<Record<Detail, Record<string, number | string>>>;
 
 export type Grouping =
@@ -70,12 +70,12 @@ export interface StatsRequest {
   groups?: readonly string[] | undefined;
 }
 
-/** Computes figures by group; without grouping there is a single group named "". */
+/** Computes statistics by group; without grouping there is a single group named "". */
 export async function computeStats(
   clickhouse: ClickHouse,
   scope: RunScope,
   { selection, metrics, details = [], grouping, maxGroups = 1000, groups }: StatsRequest,
-): Promise<Map<string, Figures>> {
+): Promise<Map<string, Statistics>> {
   const columns = [
     ...metrics.map((metric) => raw(`${METRICS[metric]} as ${metric}`)),
     ...details.map((name) => raw(`${sumDetails(`u.${name}`, "u.calls_model")} as ${name}`)),
@@ -86,13 +86,13 @@ export async function computeStats(
     group by u.grp order by group_size desc, group_name limit ${bind("UInt32", maxGroups)}`;
   // checking a set of thousands of traces against the index costs more than it saves
   const settings = { use_skip_indexes: selection.ids || selection.traces ? 1 : 0 } as const;
-  const rows = await readRows<Figures & { group_name: string }>(
+  const rows = await readRows<Statistics & { group_name: string }>(
     clickhouse.forTenant(scope.tenantId),
     "runs.stats",
     statement,
     settings,
   );
-  return new Map(rows.map(({ group_name, ...figures }) => [group_name, figures]));
+  return new Map(rows.map(({ group_name, ...statistics }) => [group_name, statistics]));
 }
 
 /**
@@ -187,8 +187,8 @@ export function groupColumn(grouping: Grouping | undefined): Fragment {
 export const needsTotals = (metrics: readonly Metric[]): boolean =>
   metrics.some((metric) => /tokens|cost/.test(metric));
 
-/** Figures of feedback on the counted runs, by group and key. */
-export interface FeedbackFigures {
+/** Statistics of feedback on the counted runs, by group and key. */
+export interface FeedbackStatistics {
   /** Empty for feedback on projects. */
   group_name: string;
   feedback_key: string;
@@ -205,45 +205,45 @@ export interface FeedbackFigures {
 /** Distinct values reported per key. */
 const MAX_VALUES = 50;
 
-const FEEDBACK_FIGURES = ch`f.key as feedback_key, count() as n, avg(f.score) as avg, stddevPop(f.score) as stdev,
+const FEEDBACK_STATISTICS = ch`f.key as feedback_key, count() as n, avg(f.score) as avg, stddevPop(f.score) as stdev,
   min(f.score) as min, max(f.score) as max, countIf(f.failed) as errors, groupUniqArray(f.source) as sources,
   sumMap(if(f.value is null, map(), map(assumeNotNull(f.value), toUInt32(1)))) as value_counts,
   mapFromArrays(
     arraySlice(mapKeys(value_counts), 1, ${bind("UInt32", MAX_VALUES)}),
     arraySlice(mapValues(value_counts), 1, ${bind("UInt32", MAX_VALUES)})) as values`;
 
-/** Computes figures of feedback on projects themselves; without `projects`, on all of the workspace. */
+/** Computes statistics of feedback on projects themselves; without `projects`, on all of the workspace. */
 export async function computeProjectFeedbackStats(
   clickhouse: ClickHouse,
   scope: RunScope,
   projects: readonly string[] | undefined,
-): Promise<FeedbackFigures[]> {
+): Promise<FeedbackStatistics[]> {
   const conditions = [
     ch`f.tenant_id = ${bind("UUID", scope.tenantId)}`,
     raw("f.run_id = toUUID('00000000-0000-0000-0000-000000000000')"),
   ];
   if (projects) conditions.push(ch`f.session_id in ${bind("Array(UUID)", projects)}`);
-  const statement = ch`select '' as group_name, ${FEEDBACK_FIGURES} from feedback as f final
+  const statement = ch`select '' as group_name, ${FEEDBACK_STATISTICS} from feedback as f final
     where ${all(conditions)} group by feedback_key order by feedback_key limit 10000`;
-  return readRows<FeedbackFigures>(clickhouse.forTenant(scope.tenantId), "runs.project_feedback_stats", statement);
+  return readRows<FeedbackStatistics>(clickhouse.forTenant(scope.tenantId), "runs.project_feedback_stats", statement);
 }
 
 export async function computeFeedbackStats(
   clickhouse: ClickHouse,
   scope: RunScope,
   { selection, grouping, groups }: Pick<StatsRequest, "selection" | "grouping" | "groups">,
-): Promise<FeedbackFigures[]> {
+): Promise<FeedbackStatistics[]> {
   const tenant = bind("UUID", scope.tenantId);
   const withFeedback = ch`r.id in (select run_id from feedback where tenant_id = ${tenant})`;
   const conditions = [ch`f.tenant_id = ${tenant}`];
   if (groups) conditions.push(ch`m.grp in ${bind("Array(String)", groups)}`);
   const statement = ch`
-    select m.grp as group_name, ${FEEDBACK_FIGURES}
+    select m.grp as group_name, ${FEEDBACK_STATISTICS}
     from feedback as f final
     inner join (
       select r.id as id, ${groupColumn(grouping)} as grp ${fromRuns(scope, selection, [withFeedback])}
     ) as m on m.id = f.run_id
     where ${all(conditions)}
     group by group_name, feedback_key order by group_name, feedback_key limit 10000`;
-  return readRows<FeedbackFigures>(clickhouse.forTenant(scope.tenantId), "runs.feedback_stats", statement);
+  return readRows<FeedbackStatistics>(clickhouse.forTenant(scope.tenantId), "runs.feedback_stats", statement);
 }

@@ -1,4 +1,4 @@
-/** Figures over runs by start time: one query for the runs, and one for the feedback on them. */
+/** Statistics over runs by start time: one query for the runs, and one for the feedback on them. */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
 import { unprocessable } from "../../base/errors.ts";
@@ -6,8 +6,16 @@ import type { TraceDeps } from "../deps.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns, type RunSelection } from "./selection.ts";
-import { type Figures, groupColumn, type Grouping, METRIC_NAMES, METRICS, needsTotals, selectUnits } from "./stats.ts";
-import { readGrouping, serializeFigures } from "./stats-runs.ts";
+import {
+  type Statistics,
+  groupColumn,
+  type Grouping,
+  METRIC_NAMES,
+  METRICS,
+  needsTotals,
+  selectUnits,
+} from "./stats.ts";
+import { readGrouping, serializeStatistics } from "./stats-runs.ts";
 import { MAX_POINTS, type Timeline, type TimelineBody } from "./stats-schema.ts";
 
 /** Start of a time's bucket, in seconds since 1970. */
@@ -24,22 +32,22 @@ export async function timelineOfRuns(
   body: Pick<TimelineBody, "bucket_seconds" | "select" | "group_by">,
 ): Promise<Timeline> {
   const { bucket_seconds: seconds } = body;
-  refuseTooMany(selection, seconds);
+  rejectTooMany(selection, seconds);
   const metrics = METRIC_NAMES.filter((name) => body.select?.includes(name) ?? true);
   const grouping = readGrouping(body);
   const maxGroups = body.group_by?.max_groups ?? 1;
   const wantsFeedback = body.select?.includes("feedback_stats") ?? true;
   const [rows, feedback] = await Promise.all([
-    readFigures(clickhouse, scope, selection, { seconds, metrics, grouping, maxGroups }),
+    readStatistics(clickhouse, scope, selection, { seconds, metrics, grouping, maxGroups }),
     wantsFeedback ? readFeedback(clickhouse, scope, selection, { seconds, grouping }) : [],
   ]);
   const series = Array.from(
     inGroups(rows, ({ group_name }) => group_name),
     ([group, points]) => ({
       group,
-      points: points.map(({ bucket, group_name: _group, group_size: _size, nothing: _none, ...figures }) => ({
+      points: points.map(({ bucket, group_name: _group, group_size: _size, nothing: _none, ...statistics }) => ({
         start: isoTime(bucket),
-        ...serializeFigures(figures as Figures),
+        ...serializeStatistics(statistics as Statistics),
       })),
     }),
   );
@@ -71,7 +79,7 @@ function inGroups<T>(rows: readonly T[], bucketKey: (row: T) => string): Map<str
   return groups;
 }
 
-function refuseTooMany({ since, until }: RunSelection, seconds: number): void {
+function rejectTooMany({ since, until }: RunSelection, seconds: number): void {
   if (since === undefined) return;
   const milliseconds = (time: string) => Date.parse(`${time.replace(" ", "T")}Z`);
   const end = until === undefined ? Date.now() : milliseconds(until);
@@ -81,20 +89,20 @@ function refuseTooMany({ since, until }: RunSelection, seconds: number): void {
   }
 }
 
-type FigureRow = Figures & { group_name: string; group_size: number; bucket: number; nothing: number };
+type StatisticRow = Statistics & { group_name: string; group_size: number; bucket: number; nothing: number };
 
 interface Buckets {
   seconds: number;
   grouping: Grouping | undefined;
 }
 
-/** Reads figures. Beyond the limit, groups with more runs and then newer points take precedence. */
-async function readFigures(
+/** Reads statistics. Beyond the limit, groups with more runs and then newer points take precedence. */
+async function readStatistics(
   clickhouse: ClickHouse,
   scope: RunScope,
   selection: RunSelection,
   { seconds, metrics, grouping, maxGroups }: Buckets & { metrics: (keyof typeof METRICS)[]; maxGroups: number },
-): Promise<FigureRow[]> {
+): Promise<StatisticRow[]> {
   const columns = metrics.map((metric) => raw(`${METRICS[metric]} as ${metric}`));
   const statement = ch`
     select * from (
@@ -106,7 +114,7 @@ async function readFigures(
           group by group_name, bucket)))
     where group_rank <= ${bind("UInt32", maxGroups)}
     order by group_rank, bucket desc limit ${bind("UInt32", MAX_POINTS)}`;
-  const rows = await readRows<FigureRow & { group_rank: number; size: number }>(
+  const rows = await readRows<StatisticRow & { group_rank: number; size: number }>(
     clickhouse.forTenant(scope.tenantId),
     "runs.timeline",
     statement,
@@ -123,7 +131,7 @@ async function readFigures(
 /** Orders by the statement's order of groups, and within each by time. */
 function byRank(rows: { group_name: string; group_rank: number }[]) {
   const ranks = new Map(rows.map(({ group_name, group_rank }) => [group_name, group_rank]));
-  return (a: FigureRow, b: FigureRow) =>
+  return (a: StatisticRow, b: StatisticRow) =>
     ranks.get(a.group_name)! - ranks.get(b.group_name)! || Number(a.bucket) - Number(b.bucket);
 }
 

@@ -66,7 +66,7 @@ export function sumTraceDetails(name: DetailColumn): string {
 /** Difference between the clocks of machines up to which a run may begin before the root of its trace. */
 const SKEW_MS = 60_000;
 
-/** Source of a figure: a model call, the root, or another run. */
+/** Source of a statistic: a model call, the root, or another run. */
 type TotalsSource = "model" | "root" | "other";
 
 /**

@@ -10,8 +10,9 @@ import { microTime, RUN_TYPES } from "./query-schema.ts";
 const optional = <T extends z.ZodType>(item: T) => item.nullish().transform((value) => value ?? undefined);
 
 export const expression = optional(z.string().max(65_536));
-export const selects = optional(z.array(z.enum(SELECTABLE_V2)).max(200));
-export const querySelects = queryMany(z.enum(SELECTABLE_V2), 200);
+const selectable = z.enum(SELECTABLE_V2).meta({ id: "RunV2Field" });
+export const selects = optional(z.array(selectable).max(200));
+export const querySelects = queryMany(selectable, 200);
 export const pageSize = (byDefault: number, max: number) =>
   z
     .int()
@@ -101,7 +102,8 @@ export const run = z
     tags: z.array(z.string()),
   })
   .partial()
-  .loose();
+  .loose()
+  .meta({ id: "RunV2" });
 
 export const page = z.object({ items: z.array(run), has_more: z.boolean(), next_cursor: z.string().optional() });
 

@@ -126,7 +126,7 @@ export async function queryThreads(
   return { items, has_more: last !== undefined, ...(last && { next_cursor: encodeThreadCursor(last) }) };
 }
 
-/** Returns figures over one thread, by the names that select them. Throws 404 when there is no such thread. */
+/** Returns statistics over one thread, by the names that select them. Throws 404 when there is no such thread. */
 export async function statsOfThread(
   deps: TraceDeps,
   scope: RunScope,
@@ -137,7 +137,7 @@ export async function statsOfThread(
   if (!row) throw notFound("Thread not found");
   const { totals, feedback } = (await about(deps, scope, selection, [row]))(row.thread);
   const raw = (details: ThreadTotals[DetailColumn] | undefined) => ({ raw: together(details, undefined) });
-  const figures: Record<(typeof STATS)[number], [string, unknown]> = {
+  const statistics: Record<(typeof STATS)[number], [string, unknown]> = {
     TURNS: ["turns", row.turns],
     FIRST_START_TIME: ["first_start_time", zulu(row.first_start)],
     LAST_START_TIME: ["last_start_time", zulu(row.last_start)],
@@ -156,7 +156,7 @@ export async function statsOfThread(
     COMPLETION_COST_DETAILS: ["completion_cost_details", raw(totals?.completion_cost_details)],
     FEEDBACK_STATS: ["feedback_stats", JSON.parse(serializeFeedback(feedback))],
   };
-  const selected = Object.entries(figures).filter(([name]) => selects?.includes(name) ?? false);
+  const selected = Object.entries(statistics).filter(([name]) => selects?.includes(name) ?? false);
   return present(Object.fromEntries(selected.map(([, entry]) => entry)));
 }
 

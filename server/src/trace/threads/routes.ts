@@ -62,11 +62,11 @@ export function threadRoutes(deps: TraceDeps): Route[] {
         const selection = groupSelection(body);
         const scope = await loadScope(deps, RunScope.of(principal), selection);
         await checkProjects(deps, scope, [body.session_id]);
-        const [figures, group_count] = await Promise.all([
+        const [statistics, group_count] = await Promise.all([
           statsOfRuns(deps, scope, { ...selection, is_head: true, has_thread: true }),
           countThreads(deps.clickhouse, scope, selection),
         ]);
-        return c.json({ ...figures, group_count });
+        return c.json({ ...statistics, group_count });
       },
     }),
     route({

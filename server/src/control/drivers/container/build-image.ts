@@ -18,7 +18,7 @@ import { FirstError } from "../../builds/run-command.ts";
 import type { BuildParams } from "../driver.ts";
 import type { PreparedImage } from "./prepare-image.ts";
 import { containerLimits } from "./container-spec.ts";
-import { type Engine, EngineAwayError, EngineError, readProgress } from "./engine.ts";
+import { type Engine, EngineUnreachableError, EngineError, readProgress } from "./engine.ts";
 import { type ImageKeys, readImageKeys } from "./image-keys.ts";
 import { inspectImage } from "./images.ts";
 
@@ -216,7 +216,7 @@ async function run(
       const engines = `: ${error.message}`;
       throw new BuildError(`The image could not be built${first.text() === "." ? engines : first.text()}`);
     }
-    throw error instanceof EngineAwayError
+    throw error instanceof EngineUnreachableError
       ? error
       : new Error(`the build was interrupted: ${(error as Error).message}`);
   }

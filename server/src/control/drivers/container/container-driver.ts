@@ -19,7 +19,7 @@ import { prepareImage, type PrepareImageSettings, pullBaseImage } from "./prepar
 import { ContainerLog } from "./container-log.ts";
 import { containerSpec, onLoopback, replaceLoopback, type SpecSettings } from "./container-spec.ts";
 import { ContainerStates } from "./container-states.ts";
-import { Engine, EngineAwayError, EngineError } from "./engine.ts";
+import { Engine, EngineUnreachableError, EngineError } from "./engine.ts";
 import { ImageRecords } from "./image-records.ts";
 import { ourName, untagImage } from "./images.ts";
 
@@ -39,7 +39,7 @@ export interface ContainerDriverOptions {
 
 const MARK = "container:";
 /** Time to wait for the remaining output of an ended container. */
-const LAST_WORDS_MS = 2000;
+const LOG_DRAIN_MS = 2000;
 const KILL_MS = 10_000;
 
 export class ContainerDriver implements Driver {
@@ -192,7 +192,7 @@ export class ContainerDriver implements Driver {
 
   async recover(instanceId: string): Promise<InstanceProcess | null> {
     await this.#states.refresh();
-    if (this.#states.awaySince !== undefined) throw new EngineAwayError("The container engine does not answer.");
+    if (this.#states.awaySince !== undefined) throw new EngineUnreachableError("The container engine does not answer.");
     const id = this.#states.ofInstance(instanceId);
     return id === undefined ? null : { pid: 0, started: MARK + id };
   }
@@ -201,7 +201,7 @@ export class ContainerDriver implements Driver {
     return ["memory_limit_mb", "cpu_limit"];
   }
 
-  lives(process: InstanceProcess): boolean {
+  isAlive(process: InstanceProcess): boolean {
     return isContainer(process) && this.#states.runs(containerId(process));
   }
 
@@ -258,7 +258,7 @@ export class ContainerDriver implements Driver {
       this.#logs.set(instanceId, log);
     }
     const runs = id !== undefined && this.#states.runs(id);
-    if (!runs) await log.end(LAST_WORDS_MS);
+    if (!runs) await log.end(LOG_DRAIN_MS);
     const chunk = log.take(offset);
     // the engine closed the stream; the next read resumes at the offset
     if (log.isOver && runs && chunk.next === offset) this.#logs.delete(instanceId);
@@ -272,7 +272,7 @@ export class ContainerDriver implements Driver {
     if (id === undefined) return;
     await this.#remove(id).catch((error: unknown) => {
       // retried once the engine is back
-      if (!(error instanceof EngineAwayError)) throw error;
+      if (!(error instanceof EngineUnreachableError)) throw error;
       this.#options.log.warn({ err: error, instance: instanceId }, "could not remove a container yet");
     });
   }

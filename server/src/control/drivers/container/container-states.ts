@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../../base/log.ts";
 import { RepeatedFailure } from "../../../base/repeated-failure.ts";
 import { LABELS } from "./container-spec.ts";
-import { type Engine, EngineAwayError } from "./engine.ts";
+import { type Engine, EngineUnreachableError } from "./engine.ts";
 
 const POLL_MS = 500;
 /** Poll interval without containers of ours, to check that the engine answers. */
@@ -119,11 +119,11 @@ export class ContainerStates {
     return [...new Set([...this.#known.values()].map((state) => state.instance))];
   }
 
-  /** Resolves when the container has ended, or after `ms`. Throws EngineAwayError when its state is unknown. */
+  /** Resolves when the container has ended, or after `ms`. Throws EngineUnreachableError when its state is unknown. */
   async untilEnded(container: string, ms: number): Promise<boolean> {
     for (const deadline = performance.now() + ms; ; await sleep(50)) {
       await this.refresh();
-      if (this.#awaySince !== undefined) throw new EngineAwayError("the container engine does not answer");
+      if (this.#awaySince !== undefined) throw new EngineUnreachableError("the container engine does not answer");
       if (!this.runs(container)) return true;
       if (performance.now() >= deadline) return false;
     }

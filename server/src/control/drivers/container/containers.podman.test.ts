@@ -244,7 +244,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     expect(await containers()).toEqual([]);
   });
 
-  test("a project's base_image is used where the operator names none, and another server's is refused", async () => {
+  test("a project's base_image is used where the operator names none, and another server's is rejected", async () => {
     const { call } = host;
     const id = await createDeployment(call, "based");
     const deploy = (config: object) => {
@@ -354,9 +354,9 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
       secrets: [{ name: "REGISTRY_LOGIN", value: login("wrong") }],
     });
     expect(`${outside.status} ${outside.text}`).toMatch(/^201/);
-    const { id: other, latest_revision_id: refused } = outside.json;
-    await untilStatus(call, other, refused, "CREATE_FAILED", 60_000);
-    const why = (await call("GET", `/v2/deployments/${other}/revisions/${refused}`)).json.status_message;
+    const { id: other, latest_revision_id: rejected } = outside.json;
+    await untilStatus(call, other, rejected, "CREATE_FAILED", 60_000);
+    const why = (await call("GET", `/v2/deployments/${other}/revisions/${rejected}`)).json.status_message;
     expect(why).toMatch(/Could not pull .*(unauthorized|authentication|push token)/i);
     const allowed = await call("PATCH", `/v2/deployments/${other}`, {
       secrets: [{ name: "REGISTRY_LOGIN", value: login(token) }],
@@ -498,9 +498,9 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     expect(await ask()).toBe("lasting");
     const change = (uri: string) =>
       host.call("PATCH", `/v2/deployments/${id}`, { source_revision_config: { image_uri: uri } });
-    const away = (await change("localhost/lasting:1")).json.latest_revision_id;
-    await untilStatus(host.call, id, away, "CREATE_FAILED", 120_000);
-    const { json } = await host.call("GET", `/v2/deployments/${id}/revisions/${away}`);
+    const failed = (await change("localhost/lasting:1")).json.latest_revision_id;
+    await untilStatus(host.call, id, failed, "CREATE_FAILED", 120_000);
+    const { json } = await host.call("GET", `/v2/deployments/${id}/revisions/${failed}`);
     expect(json.status_message).toMatch(/container engine at unix:.* does not answer/);
     await podman.start();
 
@@ -522,7 +522,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     expect(await containers(host)).toEqual([]);
   });
 
-  test("refuses to start containers that cannot reach the database, with the reason", async () => {
+  test("does not start containers that cannot reach the database, with the reason", async () => {
     const created = await lonely.call("POST", "/v2/deployments", {
       name: "lonely",
       source: "external_docker",

@@ -17,8 +17,8 @@ export class EngineError extends Error {
 }
 
 /** The engine is unreachable, or the connection was lost. The outcome of the call is unknown. */
-export class EngineAwayError extends Error {
-  override name = "EngineAwayError";
+export class EngineUnreachableError extends Error {
+  override name = "EngineUnreachableError";
 }
 
 export interface CallOptions {
@@ -57,7 +57,7 @@ export class Engine {
     this.#agent.destroy();
   }
 
-  /** Returns the parsed response; undefined when empty. Throws EngineError, EngineAwayError. */
+  /** Returns the parsed response; undefined when empty. Throws EngineError, EngineUnreachableError. */
   async call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
     const response = await this.open(method, path, options);
     const text = await this.#read(response);
@@ -79,7 +79,7 @@ export class Engine {
     const apiVersion = String(response.headers["api-version"] ?? "").split(".");
     const engineVersion: [number, number] = [Number(apiVersion[0]), Number(apiVersion[1])];
     if (!engineVersion.every(Number.isInteger))
-      throw this.#away("the server at this address is not a container engine");
+      throw this.#unreachable("the server at this address is not a container engine");
     const isNewer = engineVersion[0] > NEWEST[0] || (engineVersion[0] === NEWEST[0] && engineVersion[1] > NEWEST[1]);
     return (isNewer ? NEWEST : engineVersion).join(".");
   }
@@ -107,7 +107,7 @@ export class Engine {
         request.setTimeout(idleMs, () => request.destroy(new Error(`nothing received for ${idleMs / 1000} s`)));
       request.on("error", (error) => {
         if (isStream) body.destroy();
-        reject(signal?.aborted ? (signal.reason as Error) : this.#away(error.message, error));
+        reject(signal?.aborted ? (signal.reason as Error) : this.#unreachable(error.message, error));
       });
       if (isStream) {
         body.on("error", (error) => request.destroy(error));
@@ -126,13 +126,13 @@ export class Engine {
         chunks.push(chunk);
       }
     } catch (error) {
-      throw this.#away((error as Error).message, error);
+      throw this.#unreachable((error as Error).message, error);
     }
     return Buffer.concat(chunks).toString("utf8");
   }
 
-  #away(reason: string, cause?: unknown): EngineAwayError {
-    return new EngineAwayError(`The container engine at ${this.address} does not answer: ${reason}`, { cause });
+  #unreachable(reason: string, cause?: unknown): EngineUnreachableError {
+    return new EngineUnreachableError(`The container engine at ${this.address} does not answer: ${reason}`, { cause });
   }
 }
 

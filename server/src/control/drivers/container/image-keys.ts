@@ -48,7 +48,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   SHELL: [],
   LABEL: [],
 };
-/** Refused wherever they are in a line: engines disagree about where the flags of an instruction end. */
+/** Rejected wherever they are in a line: engines disagree about where the flags of an instruction end. */
 const FLAGS = /--(?:from|mount|network|security|device)\b/i;
 const REMOTE = /^ADD\b.*(?:\b\w+:\/\/|\bgit@)/i;
 
@@ -66,22 +66,22 @@ function checkLines(lines: string[]): void {
     const flags = Object.hasOwn(ALLOWED, name.toUpperCase()) ? ALLOWED[name.toUpperCase()]! : null;
     if (flags === null) {
       const names = Object.keys(ALLOWED).join(", ");
-      throw refused(instruction, `the instructions ${names} are supported, without here-documents`);
+      throw rejected(instruction, `the instructions ${names} are supported, without here-documents`);
     }
     const end = words.findIndex((word) => !word.startsWith("--"));
     for (const word of words.slice(0, end === -1 ? undefined : end)) {
       const flag = word.slice(2).split("=", 1)[0]!.toLowerCase();
-      if (!flags.includes(flag)) throw refused(instruction, `${name} may not have the flag --${flag}`);
+      if (!flags.includes(flag)) throw rejected(instruction, `${name} may not have the flag --${flag}`);
     }
-    if (REMOTE.test(instruction)) throw refused(instruction, "fetch files with RUN and curl instead");
+    if (REMOTE.test(instruction)) throw rejected(instruction, "fetch files with RUN and curl instead");
   }
   for (const line of [...lines, ...joined]) {
     if (FLAGS.test(line))
-      throw refused(line.trim(), "it may not have the flags --from, --mount, --network, --security or --device");
+      throw rejected(line.trim(), "it may not have the flags --from, --mount, --network, --security or --device");
     // even where an engine would end a continued instruction earlier
-    if (/^\s*(?:FROM|ONBUILD)\b/i.test(line)) throw refused(line.trim(), "set base_image for another base image");
+    if (/^\s*(?:FROM|ONBUILD)\b/i.test(line)) throw rejected(line.trim(), "set base_image for another base image");
   }
 }
 
-const refused = (line: string, why: string): BuildError =>
+const rejected = (line: string, why: string): BuildError =>
   new BuildError(`dockerfile_lines of langgraph.json: "${line.slice(0, 200)}" is not supported: ${why}.`);

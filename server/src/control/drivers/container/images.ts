@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 
 import { OutboundError } from "../../../base/outbound/outbound-error.ts";
 import { BuildError } from "../../builds/build-error.ts";
-import { type Engine, EngineAwayError, EngineError, readProgress } from "./engine.ts";
+import { type Engine, EngineUnreachableError, EngineError, readProgress } from "./engine.ts";
 import { type ImageReference, parseReference } from "./image-reference.ts";
 import type { RegistryCredentials } from "./registry-credentials.ts";
 
@@ -78,7 +78,7 @@ export async function pullImage(engine: Engine, params: PullParams): Promise<{ i
     });
   } catch (error) {
     params.signal.throwIfAborted();
-    if (error instanceof EngineAwayError) throw error;
+    if (error instanceof EngineUnreachableError) throw error;
     throw isFinal(error)
       ? new BuildError(`Could not pull ${name}: ${(error as Error).message}`)
       : new Error(`Could not pull ${name}: ${(error as Error).message}`, { cause: error });

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 import { atEnd } from "../../../../test/at-end.ts";
 import { BuildError } from "../../builds/build-error.ts";
-import { Engine, EngineAwayError } from "./engine.ts";
+import { Engine, EngineUnreachableError } from "./engine.ts";
 import { pushImage, type PushParams } from "./push-image.ts";
 
 const DIGEST = `sha256:${"b".repeat(64)}`;
@@ -83,9 +83,9 @@ test("does not repeat a push that the registry has rejected", async () => {
   expect(logins).toHaveLength(1);
 });
 
-test("an engine that goes away is no failure of the build, and an interrupt ends a pause", async () => {
+test("an engine that becomes unavailable is no failure of the build, and an interrupt ends a pause", async () => {
   const { push } = await answering((response) => response.destroy());
-  await expect(push()).rejects.toBeInstanceOf(EngineAwayError);
+  await expect(push()).rejects.toBeInstanceOf(EngineUnreachableError);
   const other = await answering([DOWN]);
   const interrupt = new AbortController();
   setTimeout(() => interrupt.abort(new Error("interrupted")), 100);

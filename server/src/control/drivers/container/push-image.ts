@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { BuildError } from "../../builds/build-error.ts";
-import { type Engine, EngineAwayError, EngineError, readProgress } from "./engine.ts";
+import { type Engine, EngineUnreachableError, EngineError, readProgress } from "./engine.ts";
 import type { ImageReference } from "./image-reference.ts";
 import { authHeader } from "./images.ts";
 import type { RegistryCredentials } from "./registry-credentials.ts";
@@ -11,7 +11,7 @@ const PUSH_IDLE_MS = 600_000;
 /** Pauses before the second and each later attempt. */
 const PAUSES_MS = [1_000, 3_000, 10_000, 30_000];
 /** Answers of registries that another attempt does not change. Network errors are none of them. */
-const REFUSED = /unauthorized|authentication required|denied|forbidden|requested access|name unknown|name invalid/i;
+const REJECTED = /unauthorized|authentication required|denied|forbidden|requested access|name unknown|name invalid/i;
 
 export interface PushParams {
   /** Name with a tag, under which the engine has the image. */
@@ -26,7 +26,7 @@ export interface PushParams {
 /**
  * Pushes an image to its registry, and retries while the registry does not respond.
  * @returns the digest of its manifest in the registry. Throws BuildError when the registry rejects the image or does
- * not respond, and EngineAwayError without an engine.
+ * not respond, and EngineUnreachableError without an engine.
  */
 export async function pushImage(engine: Engine, params: PushParams): Promise<string> {
   const { reference, write, signal, pausesMs = PAUSES_MS } = params;
@@ -37,9 +37,9 @@ export async function pushImage(engine: Engine, params: PushParams): Promise<str
       return await push(engine, params);
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof EngineAwayError || error instanceof BuildError) throw error;
+      if (error instanceof EngineUnreachableError || error instanceof BuildError) throw error;
       const reason = lastCause((error as Error).message);
-      if (error instanceof EngineError && REFUSED.test(error.message)) {
+      if (error instanceof EngineError && REJECTED.test(error.message)) {
         throw new BuildError(
           `The registry ${registry} rejected the image: ${reason}. The platform's operator must check the repository ` +
             "and its credentials (HEDDLE_KUBERNETES_REGISTRY, HEDDLE_KUBERNETES_REGISTRY_CONFIG); then deploy again.",

@@ -51,7 +51,7 @@ const create = (name: string, image_uri: string) =>
 test.each(["127.0.0.1:5000/a/b:1", "169.254.169.254/a:1", "[::1]:5000/a:1", "10.0.0.5/team/a:1", "localhost:5000/a:1"])(
   "rejects an image of %s",
   async (uri) => {
-    const { status, json } = await create("refused", uri);
+    const { status, json } = await create("rejected", uri);
     expect([status, json.detail[0]?.loc]).toEqual([422, ["body", "source_revision_config", "image_uri"]]);
     expect(json.detail[0].msg).toContain("HEDDLE_OUTBOUND_ALLOW");
     expect(pulls).toEqual([]);

@@ -8,7 +8,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { identifyProcess, isElsewhere, type ProcessIdentity, processLives } from "../../../base/db/process-identity.ts";
+import {
+  identifyProcess,
+  isElsewhere,
+  type ProcessIdentity,
+  isProcessAlive,
+} from "../../../base/db/process-identity.ts";
 
 export class LostBuildError extends Error {
   override name = "LostBuildError";
@@ -21,7 +26,7 @@ const GROUP = "group";
 export function endEarlierAttempt(home: string): void {
   try {
     const leader = JSON.parse(readFileSync(join(home, GROUP), "utf8")) as ProcessIdentity;
-    if (!isElsewhere(leader) && processLives(leader)) process.kill(-leader.pid, "SIGKILL");
+    if (!isElsewhere(leader) && isProcessAlive(leader)) process.kill(-leader.pid, "SIGKILL");
   } catch {
     // there was none, or it has just ended
   }

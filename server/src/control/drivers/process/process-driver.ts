@@ -37,7 +37,7 @@ import { beginAttempt, endEarlierAttempt, expectAttempt, isAttempt, noteGroup } 
 import { buildEnvironment } from "./build-environment.ts";
 import type { DeploymentAccount, DeploymentAccounts } from "./isolation/deployment-accounts.ts";
 import type { Isolation } from "./isolation/isolation.ts";
-import { endGroup, endProcessesOfUser, groupUsage, processLives } from "./process-group.ts";
+import { endGroup, endProcessesOfUser, groupUsage, isProcessAlive } from "./process-group.ts";
 import { runProgram } from "./run-program.ts";
 import { abandoned, recoverProcess, spawnInstance } from "./spawn-instance.ts";
 
@@ -267,8 +267,8 @@ export class ProcessDriver implements Driver {
     return this.#options.cgroups.enforced;
   }
 
-  lives(process: InstanceProcess): boolean {
-    return processLives(process);
+  isAlive(process: InstanceProcess): boolean {
+    return isProcessAlive(process);
   }
 
   async stop(process: InstanceProcess, graceMs: number, mayKill?: () => Promise<boolean>): Promise<void> {
@@ -277,7 +277,7 @@ export class ProcessDriver implements Driver {
   }
 
   async usage(process: InstanceProcess): Promise<InstanceUsage | null> {
-    if (!processLives(process)) return null;
+    if (!isProcessAlive(process)) return null;
     const now = groupUsage(process.pid);
     if (!now) return null;
     const at = performance.now();

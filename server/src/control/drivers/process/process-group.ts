@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { identifyProcess, processLives as lives } from "../../../base/db/process-identity.ts";
+import { identifyProcess, isProcessAlive as isAlive } from "../../../base/db/process-identity.ts";
 import type { InstanceProcess } from "../driver.ts";
 
-export const processLives = (process: InstanceProcess): boolean => lives(process);
+export const isProcessAlive = (process: InstanceProcess): boolean => isAlive(process);
 
 /**
  * Sends SIGTERM to the server, which stops its children, and SIGKILL to the group after `graceMs` if it `mayKill` then. Resolves when the
@@ -15,14 +15,15 @@ export async function endGroup(
   graceMs: number,
   mayKill: () => Promise<boolean> = () => Promise.resolve(true),
 ): Promise<void> {
-  if (lives(leader)) {
+  if (isAlive(leader)) {
     signal(findServer(leader.pid), "SIGTERM");
-    for (const deadline = performance.now() + graceMs; lives(leader) && performance.now() < deadline;) await sleep(20);
+    for (const deadline = performance.now() + graceMs; isAlive(leader) && performance.now() < deadline;)
+      await sleep(20);
     if (!(await mayKill())) return;
   }
   // kill remaining members: a group's id is not reused while the group has a process
-  if (identifyProcess(leader.pid) === null || lives(leader)) signal(-leader.pid, "SIGKILL");
-  while (lives(leader)) await sleep(10);
+  if (identifyProcess(leader.pid) === null || isAlive(leader)) signal(-leader.pid, "SIGKILL");
+  while (isAlive(leader)) await sleep(10);
 }
 
 /**

@@ -100,12 +100,12 @@ export async function recoverProcess(directory: string): Promise<InstanceProcess
   const file = (where: string) => join(where, "pid");
   if (!existsSync(directory)) return null;
   if (!existsSync(file(directory))) {
-    const away = abandoned(directory);
-    renameSync(directory, away);
+    const aside = abandoned(directory);
+    renameSync(directory, aside);
     // allow for a shell that was just about to write
     await sleep(50);
-    if (!existsSync(file(away))) return null;
-    renameSync(away, directory);
+    if (!existsSync(file(aside))) return null;
+    renameSync(aside, directory);
   }
   const pid = Number(readFileSync(file(directory), "utf8").trim());
   return isInstance(pid, directory) ? identifyProcess(pid) : null;

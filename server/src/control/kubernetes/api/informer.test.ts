@@ -9,14 +9,14 @@ import { atEnd } from "../../../../test/at-end.ts";
 import { Informer } from "./informer.ts";
 import { KubernetesApi } from "./kubernetes-api.ts";
 
-/** Starts an API server that lists no pods, and refuses watches while `isAway`. Counts both. */
+/** Starts an API server that lists no pods, and rejects watches while `isUnavailable`. Counts both. */
 async function serve() {
-  const state = { isAway: false, lists: 0, watches: 0 };
+  const state = { isUnavailable: false, lists: 0, watches: 0 };
   const server = createServer((request, response) => {
     const isWatch = request.url!.includes("watch=true");
     if (isWatch) state.watches++;
     else state.lists++;
-    if (state.isAway) return void response.writeHead(503).end("{}");
+    if (state.isUnavailable) return void response.writeHead(503).end("{}");
     if (isWatch) response.writeHead(200).flushHeaders();
     else response.end(JSON.stringify({ metadata: { resourceVersion: "7" }, items: [] }));
   });
@@ -43,7 +43,7 @@ test("pauses longer after each failed watch, watches again at once after a resta
   atEnd(() => informer.stop());
   await expect.poll(() => state.watches).toBe(1);
 
-  state.isAway = true;
+  state.isUnavailable = true;
   breakWatches();
   await sleep(3_500);
   // pauses of at least 125, 250, 500, 1000 and 2000 ms, and of at most twice as long
@@ -51,7 +51,7 @@ test("pauses longer after each failed watch, watches again at once after a resta
   expect(state.watches).toBeLessThanOrEqual(6);
 
   const before = state.watches;
-  state.isAway = false;
+  state.isUnavailable = false;
   informer.restart();
   await expect.poll(() => state.watches, { timeout: 1_000, interval: 20 }).toBeGreaterThan(before);
   expect(state.lists).toBe(1);

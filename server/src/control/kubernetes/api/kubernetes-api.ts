@@ -23,8 +23,8 @@ export class KubernetesError extends Error {
 }
 
 /** The API server did not respond, or could not process the call. */
-export class KubernetesAwayError extends Error {
-  override name = "KubernetesAwayError";
+export class KubernetesUnreachableError extends Error {
+  override name = "KubernetesUnreachableError";
 }
 
 export interface CallOptions {
@@ -47,13 +47,13 @@ export class KubernetesApi {
     this.#agent = access.server.protocol === "http:" ? new PlainAgent(options) : new Agent(options);
   }
 
-  /** Sends a request and returns the response as JSON. Throws KubernetesError or KubernetesAwayError. */
+  /** Sends a request and returns the response as JSON. Throws KubernetesError or KubernetesUnreachableError. */
   async call<T = unknown>(method: string, path: string, options: CallOptions = {}): Promise<T> {
     const response = await this.open(method, path, options);
     try {
       return JSON.parse(await text(response)) as T;
     } catch (error) {
-      throw new KubernetesAwayError(`the API server's response is incomplete: ${(error as Error).message}`);
+      throw new KubernetesUnreachableError(`the API server's response is incomplete: ${(error as Error).message}`);
     }
   }
 
@@ -69,7 +69,7 @@ export class KubernetesApi {
     const { reason = "Unknown", message = body.slice(0, 500) } = readStatus(body);
     // 429 and 5xx: overloaded or starting, so the state of the cluster is unknown
     if (response.statusCode === 429 || response.statusCode! >= 500) {
-      throw new KubernetesAwayError(`the API server answered ${response.statusCode}: ${message}`);
+      throw new KubernetesUnreachableError(`the API server answered ${response.statusCode}: ${message}`);
     }
     throw new KubernetesError(response.statusCode!, reason, message);
   }
@@ -106,7 +106,8 @@ export class KubernetesApi {
       sent.on("timeout", () => sent.destroy(new Error(`no response within ${CALL_MS / 1000} s`)));
       sent.on("error", (error) => {
         if (signal?.aborted) reject(error);
-        else reject(new KubernetesAwayError(`the API server does not respond: ${error.message}`, { cause: error }));
+        else
+          reject(new KubernetesUnreachableError(`the API server does not respond: ${error.message}`, { cause: error }));
       });
       sent.end(payload);
     });

@@ -1,15 +1,15 @@
 import type { AuditEntry } from "../../base/auth/principal.ts";
 
 const WINDOW_MS = 60_000;
-/** Distinct kinds of refusals per window; the rest are counted together. */
+/** Distinct kinds of rejections per window; the rest are counted together. */
 const MOST_KINDS = 200;
 
 /**
- * Aggregates refused attempts, so that a flood of them is not a flood of entries. The first of each kind (actor,
+ * Aggregates rejected attempts, so that a flood of them is not a flood of entries. The first of each kind (actor,
  * address, operation) is written at once; the rest of a minute is one entry with a count. A minute thus has at most 401
  * entries, and memory holds 200 of them.
  */
-export class RefusalGathering {
+export class RejectionGathering {
   readonly #write: (entry: AuditEntry, occurrences: number) => void;
   #kinds = new Map<string, { entry: AuditEntry; more: number }>();
   #beyond: { entry: AuditEntry; more: number } | null = null;

@@ -1,7 +1,7 @@
 import { StorageError } from "../../base/blob/s3-error.ts";
 
-/** Runs a call that needs an optional permission: ignores a refusal, rethrows an outage. */
-export async function withoutRefusal(work: () => Promise<unknown>): Promise<void> {
+/** Runs a call that needs an optional permission: ignores a rejection, rethrows an outage. */
+export async function withoutRejection(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (error) {

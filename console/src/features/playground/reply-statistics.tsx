@@ -8,7 +8,7 @@ import { RunThumbs } from "./run-thumbs.tsx";
 import type { RunControls } from "./use-run.ts";
 
 /** Returns a function that renders a reply's duration and cost, and the thumbs of the last reply of each run. */
-export function useReplyFigures({ stream, states }: Pick<RunControls, "stream" | "states">, messages: Message[]) {
+export function useReplyStatistics({ stream, states }: Pick<RunControls, "stream" | "states">, messages: Message[]) {
   const origins = messages.map((message, index) => {
     if (message.role !== "assistant") return null;
     const first = stream.getMessagesMetadata(message.raw as never, index)?.firstSeenState as State | undefined;
@@ -25,15 +25,15 @@ export function useReplyFigures({ stream, states }: Pick<RunControls, "stream" |
     const feedback = isLast ? getFeedback(runId) : null;
     return (
       <>
-        {took !== null && <Figure title="Duration of the step that wrote this message">{duration(took)}</Figure>}
-        {cost !== null && <Figure title="Cost of the LLM calls in this step">{money(cost)}</Figure>}
+        {took !== null && <Statistic title="Duration of the step that wrote this message">{duration(took)}</Statistic>}
+        {cost !== null && <Statistic title="Cost of the LLM calls in this step">{money(cost)}</Statistic>}
         {runId !== null && feedback !== null && <RunThumbs runId={runId} feedback={feedback} />}
       </>
     );
   };
 }
 
-const Figure = ({ title, children }: { title: string; children: string }) => (
+const Statistic = ({ title, children }: { title: string; children: string }) => (
   <Text size="xs" c="dimmed" className="numbers" title={title} mr={4} style={{ whiteSpace: "nowrap" }}>
     {children}
   </Text>

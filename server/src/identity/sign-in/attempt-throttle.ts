@@ -7,7 +7,7 @@ const DELAY_MS = 1000;
  * Limits sign-in attempts from unknown networks on accounts under attack to a few per second. All addresses of a
  * provider's network share one slot.
  */
-export class SlowLane {
+export class AttemptThrottle {
   readonly #occupied = new Set<string>();
 
   /** Resolves with true after a second, or immediately with false if the network's slot or all slots are in use. */

@@ -16,15 +16,15 @@ export function rateLimitHeaders(uses: Use[]): Record<string, string> {
   };
 }
 
-/** Returns the refusing row; of several, the one with the latest reset. */
-export function refusingUse(uses: Use[]): Use {
+/** Returns the rejecting row; of several, the one with the latest reset. */
+export function rejectingUse(uses: Use[]): Use {
   const full = uses.filter(({ limit, used }) => used >= limit.count);
   return full.reduce((worst, use) => (use.resetMs > worst.resetMs ? use : worst));
 }
 
 /** Builds a 429 with the error body of the route's family (contract §0.3), naming the row. */
-export function refuse(method: string, path: CanonicalPath, uses: Use[], row: ActiveRow): Response {
-  const use = refusingUse(uses);
+export function reject(method: string, path: CanonicalPath, uses: Use[], row: ActiveRow): Response {
+  const use = rejectingUse(uses);
   const retryAfter = secondsLeft(use);
   const message =
     `Too many requests: ${row.count} in ${row.seconds} s ${HOLDERS[row.row.identity]} is the limit ` +

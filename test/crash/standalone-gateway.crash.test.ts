@@ -1,5 +1,5 @@
 /**
- * Control planes come and go, the deployments stay: with 200 streams open through a gateway apart, the control plane is
+ * Control planes come and go, the deployments stay: with 200 streams open through a standalone gateway, the control plane is
  * killed and upgraded, and another one takes over when the leader is killed, frozen or cut off from the database.
  */
 import { rmSync, writeFileSync } from "node:fs";
@@ -99,7 +99,7 @@ async function expectNothingDoubled(): Promise<void> {
   expect(deployments).toEqual([]);
 }
 
-test(`${STREAMS} streams through a gateway apart survive a killed leader and an upgrade`, async () => {
+test(`${STREAMS} streams through a standalone gateway survive a killed leader and an upgrade`, async () => {
   await Promise.all([first.start(env), second.start(env), gateway.start(env)]);
   const [leader, other] = (await lease()).pid === first.pid ? [first, second] : [second, first];
   // the other one answers the API too

@@ -16,7 +16,7 @@ const MAX_AGE_SECS = 60;
  * provider round trip the caller is a person, who cannot use JSON.
  * @param page path of this origin; undefined for programs, which read the status
  */
-export async function orBackTo(
+export async function redirectOnError(
   c: Context,
   settings: BrowserSettings,
   page: string | undefined,
