@@ -34,6 +34,10 @@ export interface HeldBody {
   arrived(): void;
   /** Adds a listener. An evicted body holds nothing any more. */
   onEvicted(listener: OnEvicted): void;
+  /** Resolves when the body, which has been read, may be decoded. */
+  turnToDecode(): Promise<void>;
+  /** Lets other bodies be decoded: this one is, or its rest has not been read. */
+  endTurn(): void;
   /** Releases everything. */
   end(): void;
 }
@@ -197,7 +201,6 @@ export class TenantBody implements HeldBody {
     for (const listener of this.#listeners) listener(error);
   }
 
-  /** Resolves when the body, which has been read, may be decoded. */
   async turnToDecode(): Promise<void> {
     if (this.#isLarge && !this.#hasEnded) {
       const slot = await this.#shared.large.enter(this.#tenantId, 1);
@@ -212,7 +215,6 @@ export class TenantBody implements HeldBody {
     }, this.#tenantId);
   }
 
-  /** Lets other bodies be decoded before the rest of this one, which has not been read. */
   endTurn(): void {
     if (this.#isLarge) this.#rules.afterLarge(this.#used + this.#weight);
     this.#large?.leave();

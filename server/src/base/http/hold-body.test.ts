@@ -11,7 +11,7 @@ import { z } from "zod";
 import { openGuard } from "../../../test/principal.ts";
 import { unauthorized } from "../errors.ts";
 import { createLog } from "../log.ts";
-import { createBodyGate } from "./body-gate.ts";
+import { BodyGate, createBodyGate } from "./body-gate.ts";
 import { errorHandler } from "./errors.ts";
 import { holdBodies } from "./hold-body.ts";
 import { mountRoutes, route } from "./route.ts";
@@ -225,4 +225,29 @@ test("middleware that holds bodies leaves them as they were sent, and routes dec
   expect(await send("/json", gzipSync(json), "gzip")).toEqual([413, expect.anything()]);
   expect((await send("/own", gzipSync(json), "gzip"))[0]).toBe(200);
   expect(gate.used).toBe(0);
+});
+
+test("a large JSON body gives up its turn to be decoded before its handler runs", async () => {
+  const events: string[] = [];
+  const large = new Hono();
+  const limits = {
+    maxBytes: 10 * 1024 * 1024,
+    gate: new BodyGate({ bytes: 64 * 1024 * 1024, afterLarge: () => events.push("decoded") }),
+  };
+  const handle = route({
+    ...shared,
+    path: "/large",
+    permission: "runs:create",
+    body: z.looseObject({}),
+    handler: ({ c }) => {
+      events.push("handled");
+      return c.json({});
+    },
+  });
+  mountRoutes(large, [handle], openGuard, limits);
+  const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+  const body = Uint8Array.from(gzipSync(JSON.stringify({ a: "x".repeat(5 * 1024 * 1024) })));
+  expect((await large.request("/large", { method: "POST", headers, body })).status).toBe(200);
+  expect(events.slice(0, 2)).toEqual(["decoded", "handled"]);
+  expect(limits.gate.used).toBe(0);
 });

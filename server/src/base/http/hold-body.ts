@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { JsonStructure, MAX_DEPTH, type StructureLimit } from "../json-structure.ts";
 import type { BodyGate } from "./body-gate.ts";
 import type { HeldBody } from "./held-body.ts";
-import { type BodyLimit, checkLength, readBody, unpacker } from "./read-body.ts";
+import { type BodyLimit, checkLength, collect, knownLength, readBody, unpacker } from "./read-body.ts";
 
 /** Largest body of a route without authentication. */
 export const PUBLIC_BODY_BYTES = 64 * 1024;
@@ -26,6 +26,8 @@ interface Limit {
    * own bodies do so themselves.
    */
   isJson?: boolean;
+  /** Whether the route reads the body next, so that nothing else can have copied the stream. */
+  isLast?: boolean;
 }
 
 /** A body with a declared length up to this is counted at once and read the fast way. Connections bound their number. */
@@ -39,6 +41,8 @@ interface Known {
   limit: StructureLimit;
   /** Whether its structure was counted while it arrived. */
   isCounted: boolean;
+  /** Reads it when it is its turn to be decoded. */
+  collect?: () => Promise<Buffer>;
 }
 
 /** Limit of bodies that are not held, such as those of tests. */
@@ -56,6 +60,17 @@ export async function countBody(c: Context, text: string): Promise<void> {
   await known?.held.weigh(structure.weight);
 }
 
+/** Reads a body as text and decodes it. Large ones take turns, since each takes its size several times meanwhile. */
+export async function decodeBody<T>(c: Context, decode: (text: string) => T | Promise<T>): Promise<T> {
+  const known = c.get(HELD) as Known | undefined;
+  if (!known?.collect) return decode(await c.req.text());
+  try {
+    return await decode(new TextDecoder().decode(await known.collect()));
+  } finally {
+    known.held.endTurn();
+  }
+}
+
 /**
  * Counts a request's body until the returned function is called, and limits it: by its declared length, or else while
  * it is read. Reads nothing itself.
@@ -64,7 +79,7 @@ export async function countBody(c: Context, text: string): Promise<void> {
 export function holdBody(
   c: Context,
   gate: BodyGate,
-  { maxBytes, setting, isPublic, isJson = false }: Limit,
+  { maxBytes, setting, isPublic, isJson = false, isLast = false }: Limit,
   tenantId = "",
 ): (() => void) | Promise<() => void> | undefined {
   if (c.req.method === "GET" || c.req.method === "HEAD") return undefined;
@@ -76,7 +91,7 @@ export function holdBody(
   const before = c.get(HELD) as Known | undefined;
   if (before) {
     // middleware holds it, and the project's own code was to read it as it was sent
-    if (isJson && isCompressed(c) && !c.req.raw.bodyUsed) readThrough(c, before, limit, true);
+    if (isJson && isCompressed(c) && !c.req.raw.bodyUsed) readThrough(c, before, limit, { isJson, isLast });
     return undefined;
   }
   const known: Known = { held: IGNORED, limit: { maxBytes, setting, maxDepth: MAX_DEPTH }, isCounted: false };
@@ -90,7 +105,7 @@ export function holdBody(
   const held = isPublic ? gate.holdPublic() : gate.hold(tenantId);
   known.held = held;
   try {
-    readThrough(c, known, limit, isJson);
+    readThrough(c, known, limit, { isJson, isLast });
   } catch (error) {
     held.end();
     throw error;
@@ -99,15 +114,29 @@ export function holdBody(
 }
 
 /** A small body, whose elements are not accounted for. */
-const IGNORED: HeldBody = { use: async () => {}, weigh: async () => {}, arrived() {}, onEvicted() {}, end() {} };
+const IGNORED: HeldBody = {
+  async use() {},
+  async weigh() {},
+  arrived() {},
+  onEvicted() {},
+  async turnToDecode() {},
+  endTurn() {},
+  end() {},
+};
 
 /** Replaces the body of a request by one that is counted, and decompressed if it is JSON, as it is read. */
-function readThrough(c: Context, known: Known, limit: BodyLimit, isJson: boolean): void {
+function readThrough(
+  c: Context,
+  known: Known,
+  limit: BodyLimit,
+  { isJson, isLast }: { isJson: boolean; isLast: boolean },
+): void {
   const { raw } = c.req;
   if (isJson) unpacker(raw.headers);
   known.isCounted = isJson;
   const source = isJson ? raw : { body: raw.body, headers: new Headers() };
   const chunks = readBody(source, limit, known.held, isJson ? new JsonStructure(known.limit) : undefined);
+  if (isLast) known.collect = () => collect(chunks, knownLength(raw.headers, limit.maxBytes), known.held);
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {

@@ -31,7 +31,7 @@ test("describes the parameters of the literal path, with and without a declared 
 test("documents that a body may arrive too slowly, except on a public route, whose bodies have a separate budget", () => {
   const shared = { method: "POST", summary: "", tag: "t", out: { 200: null }, handler: () => new Response() } as const;
   const body = z.object({});
-  const known = { ...shared, permission: "projects:manage" } as const;
+  const known = { ...shared, permission: "deployments:create" } as const;
   const { paths } = openApiDocument(
     [
       route({ ...known, path: "/json", body }),

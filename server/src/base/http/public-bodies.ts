@@ -71,6 +71,10 @@ class PublicBody implements HeldBody {
 
   async weigh(): Promise<void> {}
 
+  async turnToDecode(): Promise<void> {}
+
+  endTurn(): void {}
+
   arrived(): void {
     clearTimeout(this.#timer);
     this.hasArrived = true;

@@ -92,3 +92,16 @@ test("the rest of a rejected body is read, as a connection that is closed before
   await expect.poll(() => left, { timeout: 10_000 }).toBeLessThan(0);
   expect(wasCancelled).toBe(false);
 });
+
+test("the window of a zstd frame is accounted for before it is allocated", async () => {
+  const gate = new BodyGate({ bytes: 64 * MIB });
+  // no content size, a window of 16 MiB, and a last block of ten equal bytes
+  const frame = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x70, 0x53, 0x00, 0x00, 0x78]);
+  const headers = { "Content-Encoding": "zstd" };
+  const request = new Request("http://localhost/", { method: "POST", body: frame, headers });
+  const held = gate.hold("one");
+  expect((await readBuffer(request, LIMIT, held)).toString()).toBe("x".repeat(10));
+  expect(gate.used).toBe(16 * MIB + 10);
+  held.end();
+  expect(gate.used).toBe(0);
+});

@@ -40,10 +40,16 @@ export async function* readBody(
 ): AsyncGenerator<Buffer> {
   const unpack = unpacker(headers);
   if (!body) return;
-  for await (const chunk of unpack(arriving(body, limit, held), limit)) {
+  let window = 0;
+  const weigh = () => held.weigh(window + (structure?.weight ?? 0));
+  const useWindow = (bytes: number) => {
+    window = bytes;
+    return weigh();
+  };
+  for await (const chunk of unpack(arriving(body, limit, held), limit, useWindow)) {
     await held.use(chunk.length);
     structure?.add(chunk);
-    if (structure) await held.weigh(structure.weight);
+    if (structure) await weigh();
     yield chunk;
   }
 }
@@ -103,34 +109,40 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
 }
 
 /** Reads the whole body. Resolves when it is its turn to be decoded. */
-export async function readBuffer(
+export const readBuffer = (
   request: Request,
   limit: BodyLimit,
   held: TenantBody,
   structure?: Structure,
-): Promise<Buffer> {
-  const body = await collect(readBody(request, limit, held, structure), knownLength(request, limit.maxBytes));
-  await held.turnToDecode();
-  return body;
-}
+): Promise<Buffer> =>
+  collect(readBody(request, limit, held, structure), knownLength(request.headers, limit.maxBytes), held);
 
-/** Joins chunks; into one buffer from the beginning if the length is known, so that they are not in memory twice. */
-async function collect(chunks: AsyncIterable<Buffer>, length: number | undefined): Promise<Buffer> {
+/**
+ * Joins the chunks of a body when it is its turn to be decoded; into one buffer from the beginning if the length is known,
+ * so that they are not in memory twice.
+ */
+export async function collect(
+  chunks: AsyncIterable<Buffer>,
+  length: number | undefined,
+  held: HeldBody,
+): Promise<Buffer> {
   if (length === undefined) {
     const list: Buffer[] = [];
     for await (const chunk of chunks) list.push(chunk);
+    await held.turnToDecode();
     return list.length === 1 ? list[0]! : Buffer.concat(list);
   }
   const body = Buffer.allocUnsafe(length);
   let at = 0;
   for await (const chunk of chunks) at += chunk.copy(body, at);
+  await held.turnToDecode();
   return body.subarray(0, at);
 }
 
 /** Bodies below this are joined at the end: a sender that claims a length must not get memory for it. */
 const JOINED_BYTES = 1024 * 1024;
 
-function knownLength({ headers }: Request, maxBytes: number): number | undefined {
+export function knownLength(headers: Headers, maxBytes: number): number | undefined {
   const length = Number(headers.get("content-length") ?? 0);
   const isPlain = /^\s*identity\s*$/i.test(headers.get("content-encoding") ?? "identity");
   return isPlain && length >= JOINED_BYTES && length <= maxBytes ? length : undefined;
@@ -152,7 +164,12 @@ function sizeCheck({ maxBytes, setting }: BodyLimit): (bytes: number) => void {
   };
 }
 
-type Unpacker = (body: AsyncIterable<Uint8Array>, limit: BodyLimit) => AsyncGenerator<Buffer>;
+/** @param useWindow accounts for what the decompressor itself takes, as far as it depends on the body */
+type Unpacker = (
+  body: AsyncIterable<Uint8Array>,
+  limit: BodyLimit,
+  useWindow: (bytes: number) => Promise<void>,
+) => AsyncGenerator<Buffer>;
 
 const UNPACKERS: Record<string, Unpacker> = {
   identity,
@@ -208,8 +225,13 @@ async function feed(body: AsyncIterable<Uint8Array>, unpacked: Gunzip | Inflate)
   }
 }
 
-async function* zstd(body: AsyncIterable<Uint8Array>, limit: BodyLimit): AsyncGenerator<Buffer> {
+async function* zstd(
+  body: AsyncIterable<Uint8Array>,
+  limit: BodyLimit,
+  useWindow: (bytes: number) => Promise<void>,
+): AsyncGenerator<Buffer> {
   let unpacked: Buffer[] = [];
+  let window = 0;
   let ended = false;
   const frames = new ZstdFrames(Math.max(limit.maxBytes, limit.maxWindow ?? ZSTD_WINDOW));
   const check = sizeCheck(limit);
@@ -231,6 +253,7 @@ async function* zstd(body: AsyncIterable<Uint8Array>, limit: BodyLimit): AsyncGe
     for (let at = 0; at < chunk.byteLength;) {
       const rest = chunk.subarray(at, at + ZSTD_STEP);
       const step = frames.next(rest);
+      if (frames.largestWindow > window) await useWindow((window = frames.largestWindow));
       push(rest.subarray(0, step), false);
       at += step;
       yield* unpacked;

@@ -138,6 +138,7 @@ export function mountRoutes(
       ...(spec.maxBodyBytes === undefined && !isPublic && { setting }),
       isPublic,
       isJson: spec.body !== undefined,
+      isLast: spec.body !== undefined,
     };
     for (const path of [spec.path, ...(spec.aliases ?? [])]) {
       app.on(spec.method, path, async (c) => {
