@@ -1,14 +1,13 @@
 import { randomBytes } from "node:crypto";
 
 import { compress } from "@mongodb-js/zstd";
-import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 
-import { IngestGate } from "./ingest-gate.ts";
+import { BodyGate } from "./body-gate.ts";
 import { readBuffer } from "./read-body.ts";
 
 const MIB = 1024 * 1024;
-const gate = new IngestGate(64 * MIB, new Registry());
+const gate = new BodyGate({ bytes: 64 * MIB, reserves: true });
 
 /** Decompresses a body that arrives in pieces of so many bytes. */
 function unpack(packed: Buffer, pieces = 65_536): Promise<Buffer> {
@@ -20,9 +19,7 @@ function unpack(packed: Buffer, pieces = 65_536): Promise<Buffer> {
   });
   const init = { method: "POST", headers: { "Content-Encoding": "zstd" }, body, duplex: "half" };
   const request = new Request("http://localhost/", init as RequestInit);
-  return gate.admit({ length: packed.length, compressed: true }, (reservation) =>
-    readBuffer(request, 64 * MIB, reservation),
-  );
+  return gate.admit(6 * packed.length, (held) => readBuffer(request, { maxBytes: 64 * MIB }, held));
 }
 
 const bytes = (value: number, count: number) => {

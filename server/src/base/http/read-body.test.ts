@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 
-import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 
-import { IngestGate } from "./ingest-gate.ts";
+import { BodyGate } from "./body-gate.ts";
 import { readBuffer } from "./read-body.ts";
 
 const MIB = 1024 * 1024;
+const LIMIT = { maxBytes: 64 * MIB };
 
 test("a large compressed body adds no listeners, whatever its number of chunks", async () => {
   const warnings: Error[] = [];
@@ -28,12 +28,8 @@ test("a large compressed body adds no listeners, whatever its number of chunks",
     body,
     duplex: "half",
   } as RequestInit);
-  const gate = new IngestGate(64 * MIB, new Registry());
-  const read = await gate.admit(
-    { length: undefined, compressed: true },
-    (reservation) => readBuffer(request, 64 * MIB, reservation),
-    "one",
-  );
+  const gate = new BodyGate({ bytes: 64 * MIB, reserves: true });
+  const read = await gate.admit(6 * MIB, (held) => readBuffer(request, LIMIT, held), "one");
   await new Promise((resolve) => setImmediate(resolve));
   process.off("warning", note);
   expect(read.equals(content)).toBe(true);
@@ -44,7 +40,7 @@ test.each([
   ["for a request that waits for memory", 2 * MIB],
   ["for another body of its size", 20 * MIB],
 ])("a stalled body is cancelled %s", async (_, length) => {
-  const gate = new IngestGate(4 * MIB, new Registry());
+  const gate = new BodyGate({ bytes: 4 * MIB, reserves: true, waitMs: 10_000 });
   const bodies: ReadableStreamDefaultController<Uint8Array>[] = [];
   const cancelled = new Set<ReadableStreamDefaultController<Uint8Array>>();
   /** Sends ten bytes of a body, then stalls. */
@@ -65,12 +61,12 @@ test.each([
       duplex: "half",
     } as RequestInit);
     return gate
-      .admit({ length, compressed: true }, (reservation) => readBuffer(request, 64 * MIB, reservation), "one")
+      .admit(6 * length, (held) => readBuffer(request, LIMIT, held), "one")
       .then(({ length }) => length)
       .catch((error: { status: number }) => error.status);
   };
   const slow = [stalled(), stalled()];
-  expect(await gate.admit({ length: 3 * MIB, compressed: false }, () => Promise.resolve("in"), "two")).toBe("in");
+  expect(await gate.admit(3 * MIB, () => Promise.resolve("in"), "two")).toBe("in");
   await expect.poll(() => cancelled.size, { timeout: 10_000 }).toBe(1);
   // bodies that block no other request are left alone
   for (const body of bodies) if (!cancelled.has(body)) body.close();
@@ -78,7 +74,7 @@ test.each([
 });
 
 test("the rest of a rejected body is read, as a connection that is closed before loses the answer", async () => {
-  const gate = new IngestGate(64 * MIB, new Registry());
+  const gate = new BodyGate({ bytes: 64 * MIB, reserves: true });
   let [left, wasCancelled] = [20, false];
   const body = new ReadableStream<Uint8Array>(
     {
@@ -91,12 +87,21 @@ test("the rest of a rejected body is read, as a connection that is closed before
     { highWaterMark: 0 },
   );
   const request = new Request("http://localhost/", { method: "POST", body, duplex: "half" } as RequestInit);
-  const read = gate.admit(
-    { length: undefined, compressed: false },
-    (reservation) => readBuffer(request, 100_000, reservation),
-    "one",
-  );
+  const read = gate.admit(MIB, (held) => readBuffer(request, { maxBytes: 100_000 }, held), "one");
   await expect(read).rejects.toMatchObject({ status: 413 });
   await expect.poll(() => left, { timeout: 10_000 }).toBeLessThan(0);
   expect(wasCancelled).toBe(false);
+});
+
+test("the window of a zstd frame is accounted for before it is allocated", async () => {
+  const gate = new BodyGate({ bytes: 64 * MIB });
+  // no content size, a window of 16 MiB, and a last block of ten equal bytes
+  const frame = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x70, 0x53, 0x00, 0x00, 0x78]);
+  const headers = { "Content-Encoding": "zstd" };
+  const request = new Request("http://localhost/", { method: "POST", body: frame, headers });
+  const held = gate.hold("one");
+  expect((await readBuffer(request, LIMIT, held)).toString()).toBe("x".repeat(10));
+  expect(gate.used).toBe(16 * MIB + 10);
+  held.end();
+  expect(gate.used).toBe(0);
 });

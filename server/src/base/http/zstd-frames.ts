@@ -1,4 +1,4 @@
-import { AppError } from "../../base/errors.ts";
+import { AppError } from "../errors.ts";
 
 const MAGIC = 0xfd2fb528;
 /** Frames with any of 16 magic numbers are skipped. */
@@ -30,10 +30,16 @@ export class ZstdFrames {
   #isLast = false;
   #hasChecksum = false;
   #window = 0;
+  #largestWindow = 0;
 
   /** @param maxWindow a frame's window is no larger than the largest body */
   constructor(maxWindow: number) {
     this.#maxWindow = maxWindow;
+  }
+
+  /** Memory that one frame so far takes while it is decompressed. */
+  get largestWindow(): number {
+    return this.#largestWindow;
   }
 
   /**
@@ -82,6 +88,7 @@ export class ZstdFrames {
     if (this.#window > this.#maxWindow) {
       throw new AppError(413, `A zstd frame has a window of ${this.#window} bytes; at most ${this.#maxWindow}.`);
     }
+    this.#largestWindow = Math.max(this.#largestWindow, this.#window);
     this.#hasChecksum = (descriptor & 4) !== 0;
     this.#charge(this.#window);
     this.#expect(BLOCK, 3);

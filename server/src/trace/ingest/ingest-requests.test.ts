@@ -5,17 +5,20 @@ import { expect, test } from "vitest";
 
 import { deferred } from "../../base/deferred.ts";
 import { FairShare } from "../../base/fair-share.ts";
-import { IngestGate } from "./ingest-gate.ts";
+import { IngestRequests, type IngestRequestsOptions } from "./ingest-requests.ts";
 
 const MIB = 1024 * 1024;
-const request = (length: number) => ({ length, compressed: false });
+const createRequests = (bytes: number, options: Partial<IngestRequestsOptions> = {}) =>
+  new IngestRequests({ bytes, registry: new Registry(), ...options });
+const LIMIT = { maxBytes: 64 * MIB };
+const request = (length: number) => new Headers({ "Content-Length": String(length) });
 
 test("requests beyond the budget wait in order until memory is free", async () => {
-  const gate = new IngestGate(10 * MIB, new Registry());
+  const gate = createRequests(10 * MIB);
   const order: number[] = [];
   const locks = [5, 4, 3, 1].map((size, n) => {
     const lock = deferred<void>();
-    const done = gate.admit(request(size * MIB), async () => {
+    const done = gate.admit(request(size * MIB), LIMIT, async () => {
       order.push(n);
       await lock.promise;
     });
@@ -33,12 +36,14 @@ test("requests beyond the budget wait in order until memory is free", async () =
 
 test("metrics show the age of the oldest request in progress, and the time until requests were stored", async () => {
   const registry = new Registry();
-  const gate = new IngestGate(10 * MIB, registry);
+  const gate = createRequests(10 * MIB, { registry });
   const lock = deferred<void>();
-  const slow = gate.admit(request(MIB), () => lock.promise);
+  const slow = gate.admit(request(MIB), LIMIT, () => lock.promise);
   await sleep(20);
-  await gate.admit(request(MIB), () => Promise.resolve());
-  await expect(gate.admit(request(MIB), () => Promise.reject(new Error("rejected")))).rejects.toThrow("rejected");
+  await gate.admit(request(MIB), LIMIT, () => Promise.resolve());
+  await expect(gate.admit(request(MIB), LIMIT, () => Promise.reject(new Error("rejected")))).rejects.toThrow(
+    "rejected",
+  );
   expect(await registry.metrics()).toMatch(
     /^heddle_ingest_oldest_seconds 0\.0[2-9]|^heddle_ingest_oldest_seconds 0\.[1-9]/m,
   );
@@ -50,47 +55,48 @@ test("metrics show the age of the oldest request in progress, and the time until
 });
 
 test("a single request may exceed the budget, up to twice its size", async () => {
-  const gate = new IngestGate(MIB, new Registry());
-  await gate.admit(request(5 * MIB), async (reservation) => reservation.use(1.5 * MIB));
-  const tooMuch = gate.admit(request(5 * MIB), async (reservation) => reservation.use(2.5 * MIB));
+  const gate = createRequests(MIB);
+  await gate.admit(request(5 * MIB), LIMIT, async (body) => body.use(1.5 * MIB));
+  const tooMuch = gate.admit(request(5 * MIB), LIMIT, async (body) => body.use(2.5 * MIB));
   await expect(tooMuch).rejects.toMatchObject({
     status: 429,
     headers: { "Retry-After": "2" },
   });
-  // its reservation was released
-  await gate.admit(request(MIB), async (reservation) => reservation.use(2 * MIB));
+  // its body was released
+  await gate.admit(request(MIB), LIMIT, async (body) => body.use(2 * MIB));
 });
 
 test("rejects requests at once when a thousand are waiting", async () => {
-  const gate = new IngestGate(MIB, new Registry());
+  const gate = createRequests(MIB);
   const lock = deferred<void>();
-  const all = Array.from({ length: 1002 }, () => gate.admit(request(MIB), () => lock.promise));
-  await expect(gate.admit(request(MIB), () => lock.promise)).rejects.toMatchObject({ status: 429 });
+  const all = Array.from({ length: 1002 }, () => gate.admit(request(MIB), LIMIT, () => lock.promise));
+  await expect(gate.admit(request(MIB), LIMIT, () => lock.promise)).rejects.toMatchObject({ status: 429 });
   lock.resolve();
   await Promise.all(all);
 });
 
 test("a failed request releases its memory", async () => {
-  const gate = new IngestGate(MIB, new Registry());
+  const gate = createRequests(MIB);
   for (let n = 0; n < 10; n++) {
-    const failing = gate.admit(request(MIB), async (reservation) => {
-      reservation.use(MIB);
+    const failing = gate.admit(request(MIB), LIMIT, async (body) => {
+      await body.use(MIB);
       throw new Error("on purpose");
     });
     await expect(failing).rejects.toThrow("on purpose");
   }
-  expect(await gate.admit(request(MIB), () => Promise.resolve("in"))).toBe("in");
+  expect(await gate.admit(request(MIB), LIMIT, () => Promise.resolve("in"))).toBe("in");
 });
 
 test("bodies of a tenant above its share are decoded one at a time, after a pause for another's query", async () => {
   const share = new FairShare({ processors: 2 });
-  const gate = new IngestGate(10 * MIB, new Registry(), share);
+  const gate = createRequests(10 * MIB, { share });
   const decoded: string[] = [];
   const send = (tenantId: string) =>
     gate.admit(
       request(MIB),
-      async (reservation) => {
-        await reservation.turnToDecode();
+      LIMIT,
+      async (body) => {
+        await body.turnToDecode();
         decoded.push(tenantId);
       },
       tenantId,
@@ -118,11 +124,13 @@ test("bodies of a tenant above its share are decoded one at a time, after a paus
 
 test("a large body is decoded after the one before it is stored and its garbage collected", async () => {
   const events: string[] = [];
-  const gate = new IngestGate(64 * MIB, new Registry(), undefined, (bytes) => events.push(`collect ${bytes / MIB}`));
+  const gate = createRequests(64 * MIB, {
+    afterLarge: (bytes) => events.push(`collect ${bytes / MIB}`),
+  });
   const send = (name: string, size: number) =>
-    gate.admit(request(size), async (reservation) => {
-      reservation.use(size);
-      await reservation.turnToDecode();
+    gate.admit(request(size), LIMIT, async (body) => {
+      await body.use(size);
+      await body.turnToDecode();
       events.push(`decode ${name}`);
       await sleep(20);
       events.push(`store ${name}`);
@@ -131,22 +139,4 @@ test("a large body is decoded after the one before it is stored and its garbage 
   expect(events).toEqual(["decode a", "store a", "collect 5", "decode b", "store b", "collect 6"]);
   await send("small", MIB);
   expect(events.slice(6)).toEqual(["decode small", "store small"]);
-});
-
-test("reads bodies with an expected size of 16 MiB or more one at a time, and smaller ones meanwhile", async () => {
-  const events: string[] = [];
-  const gate = new IngestGate(64 * MIB, new Registry());
-  const send = (name: string, size: number) =>
-    gate.admit(request(size), async (reservation) => {
-      events.push(`read ${name}`);
-      if (reservation.isWanted()) events.push(`wanted ${name}`);
-      reservation.use(size);
-      await sleep(20);
-      events.push(`store ${name}`);
-    });
-  const sent = [send("a", 20 * MIB), send("b", 16 * MIB), send("small", MIB)];
-  await Promise.all(sent);
-  const ofLarge = events.filter((event) => !event.endsWith("small"));
-  expect(ofLarge).toEqual(["read a", "wanted a", "store a", "read b", "store b"]);
-  expect(events.indexOf("read small")).toBeLessThan(events.indexOf("store a"));
 });
