@@ -138,7 +138,7 @@ module.exports = {
     never(
       "unresolvable",
       "An import that leads nowhere. (Fixtures may be broken: that is what they are for. Front ends have their own packages.)",
-      { pathNot: "/fixtures/|^conformance/front-ends/[^/]+/|^scripts/otel-samples/programs/" },
+      { pathNot: "/fixtures/|^conformance/front-ends/[^/]+/|^scripts/versions/otel-samples/programs/" },
       { couldNotResolve: true, pathNot: "^node:" },
     ),
     never(

@@ -97,7 +97,7 @@ export default defineConfig({
         },
       },
       {
-        // A real Kubernetes, built once: `node --import tsx scripts/kubernetes.ts build`. Not part of `.ci/run`.
+        // A real Kubernetes, built once: `node --import tsx scripts/services/kubernetes.ts build`. Not part of `.ci/run`.
         test: {
           ...shared,
           name: "kubernetes",
@@ -109,7 +109,7 @@ export default defineConfig({
         },
       },
       {
-        // Needs Python with the packages of scripts/python-suite-requirements.txt, which scripts/python-suite.ts installs.
+        // Needs Python with the packages of scripts/services/python-suite-requirements.txt, which scripts/services/python-suite.ts installs.
         test: {
           ...shared,
           name: "python",

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 
-import { pythonEnvironment } from "../scripts/python-venv.ts";
+import { pythonEnvironment } from "../scripts/services/python-venv.ts";
 import { AgentClient } from "./client.ts";
 import { firstFrame, sequentialWait, throughput } from "./measures.ts";
 import {

@@ -3,7 +3,7 @@ import { url } from "./clients.ts";
 import { has } from "./features.ts";
 import { PROTOCOLS, rejections } from "./immediate-answers.ts";
 
-/** Polling costs more, and finds the interrupt later. `scripts/immediate-answers.ts` counts more answers. */
+/** Polling costs more, and finds the interrupt later. `scripts/versions/immediate-answers.ts` counts more answers. */
 const cases = Object.entries(PROTOCOLS)
   .filter(([name]) => !name.startsWith("protocol v2") || has("protocol v2"))
   .filter(([name]) => !/state, polled|MCP|A2A/.test(name) || has("interrupt ids"))

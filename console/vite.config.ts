@@ -11,7 +11,7 @@ const apiTypes: Plugin = {
   name: "api-types",
   apply: "serve",
   configureServer({ config }) {
-    const script = fileURLToPath(new URL("../scripts/console-api.ts", import.meta.url));
+    const script = fileURLToPath(new URL("../scripts/build/console-api.ts", import.meta.url));
     execFile(process.execPath, ["--import", "tsx", script], { cwd: dirname(dirname(script)) }, (error) => {
       if (error) config.logger.error(`The types of the API could not be generated: ${error.message}`);
     });

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // A checkout runs its sources through tsx; the published package contains compiled JavaScript, because Node strips no
 // types below node_modules. HEDDLE_COMPILED_SOURCES names the directory of a checkout's sources that
-// scripts/compile-sources.mjs has compiled, from which tests start servers in half of the time.
+// scripts/build/compile-sources.mjs has compiled, from which tests start servers in half of the time.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";

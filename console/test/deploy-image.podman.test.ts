@@ -15,7 +15,7 @@ import { hasPodman, importImage, type TestPodman, testPodman } from "../../serve
 import { checkOpenPage, openBrowser, openPage, until } from "./browser.ts";
 import { type Platform, startPlatform } from "./platform.ts";
 
-const SCRIPT = fileURLToPath(new URL("../../scripts/agent-image.mjs", import.meta.url));
+const SCRIPT = fileURLToPath(new URL("../../scripts/build/agent-image.mjs", import.meta.url));
 const BASE = "localhost/heddle-agent:console";
 const DEPLOY_MS = 120_000;
 

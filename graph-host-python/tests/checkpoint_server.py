@@ -13,7 +13,7 @@ from pathlib import Path
 from heddle_host.checkpoints.remote import RemoteCheckpoints
 from heddle_host.protocol import Connection
 
-_SCRIPT = Path(__file__).parents[2] / "scripts" / "python-checkpoint-server.ts"
+_SCRIPT = Path(__file__).parents[2] / "scripts" / "services" / "python-checkpoint-server.ts"
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Tests against a real Postgres: HEDDLE_TEST_DATABASE_URI names a database with the server's schema.
 
-`scripts/python-suite.ts` starts one and sets the variable. Without it, tests that need it fail.
+`scripts/services/python-suite.ts` starts one and sets the variable. Without it, tests that need it fail.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ install_task_contexts()
 
 def database_uri() -> str:
     uri = os.environ.get("HEDDLE_TEST_DATABASE_URI")
-    assert uri, "HEDDLE_TEST_DATABASE_URI is not set: run these tests with scripts/python-suite.ts"
+    assert uri, "HEDDLE_TEST_DATABASE_URI is not set: run these tests with scripts/services/python-suite.ts"
     return uri
 
 

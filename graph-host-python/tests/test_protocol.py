@@ -7,6 +7,7 @@ import re
 from typing import Any, cast, get_args, get_type_hints
 
 import pytest
+
 from heddle_host.frames import ServerFrame
 from heddle_host.host import Host
 from heddle_host.protocol import FrameReader, encode_frame

@@ -7,7 +7,7 @@ import { rejectControlCharacters } from "./base/http/control-characters.ts";
 import { type ClientIpSettings, findClientIp } from "./base/http/client-ip.ts";
 import { allowOrigins, type CrossOriginRules, type CrossOriginSettings } from "./base/http/cross-origin.ts";
 import { type ErrorFormat, errorHandler, errorResponse, formatFor } from "./base/http/errors.ts";
-import { BodyGate, type BodySettings } from "./base/http/body-gate.ts";
+import { type BodySettings, createBodyGate } from "./base/http/body-gate.ts";
 import type { BodyLimits } from "./base/http/hold-body.ts";
 import { nameRequests } from "./base/http/request-id.ts";
 import { type Guard, mountRoutes, type Route } from "./base/http/route.ts";
@@ -97,7 +97,7 @@ export function createApp(
   const bodies = {
     maxBytes: settings.maxBodyBytes,
     setting: bodySetting,
-    gate: guard.bodies ?? new BodyGate(settings),
+    gate: guard.bodies ?? createBodyGate(settings),
   };
   mountFirst?.(app, routes, guard, bodies);
   mountRoutes(app, routes, guard, bodies);

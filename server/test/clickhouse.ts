@@ -8,7 +8,7 @@ import { openClickHouse } from "../src/base/clickhouse/open-clickhouse.ts";
 import { atEnd } from "./at-end.ts";
 
 /**
- * A separate database on the server that scripts/clickhouse-suite.ts names, dropped at the end of the file.
+ * A separate database on the server that scripts/versions/clickhouse-suite.ts names, dropped at the end of the file.
  */
 async function openOnServer(url: string): Promise<ClickHouse> {
   const cluster = process.env["HEDDLE_TEST_CLICKHOUSE_CLUSTER"] ?? "";

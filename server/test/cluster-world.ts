@@ -23,7 +23,7 @@ import { graphProject, untilStatus } from "./deploy.ts";
 import { testTenants } from "./identity.ts";
 import { BRIDGE_ADDRESS, openToContainers } from "./podman.ts";
 
-const SCRIPT = fileURLToPath(new URL("../../scripts/agent-image.mjs", import.meta.url));
+const SCRIPT = fileURLToPath(new URL("../../scripts/build/agent-image.mjs", import.meta.url));
 const BASE = "localhost/heddle-agent:test";
 /** Namespace of the deployments of the control plane's own cluster. */
 export const NAMESPACE = "agents";

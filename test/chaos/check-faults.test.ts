@@ -5,9 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 
 import { readArguments } from "./arguments.ts";
-import { FaultProxy } from "./fault-proxy.ts";
+import { FaultProxy } from "../faults/fault-proxy.ts";
 import { FAULT_KINDS, planRounds, type Round } from "./plan.ts";
-import { applicationName, BackendMessages } from "./postgres-frames.ts";
+import { applicationName, BackendMessages } from "../faults/postgres-frames.ts";
 import { parseFrames } from "./read-tables.ts";
 
 function message(type: string, body: string): Buffer {

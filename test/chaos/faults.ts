@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { FaultProxy, LinkFilter } from "./fault-proxy.ts";
+import type { FaultProxy, LinkFilter } from "../faults/fault-proxy.ts";
 import type { Fleet } from "./fleet.ts";
 import type { FaultKind, PlannedFault } from "./plan.ts";
 

@@ -10,7 +10,7 @@ import { now } from "./now.ts";
 import { stablePort } from "./stable-port.ts";
 import { processes } from "../crash/server-process.ts";
 import type { HealthSample } from "./check/world.ts";
-import type { FaultProxy } from "./fault-proxy.ts";
+import type { FaultProxy } from "../faults/fault-proxy.ts";
 
 /** Part of the launcher's message when it cannot reach the database. */
 const NO_DATABASE = "rejected the connection";

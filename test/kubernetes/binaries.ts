@@ -28,7 +28,10 @@ export function missingPrograms(): string[] {
     .filter(([program]) => spawnSync(program, ["--version"], { stdio: "ignore" }).error !== undefined)
     .map(([program, name]) => `${program} (Debian package ${name})`);
   const built = PROGRAMS.filter((program) => !existsSync(binaryPath(program)));
-  return [...packages, ...built.map((program) => `${program} (node --import tsx scripts/kubernetes.ts build)`)];
+  return [
+    ...packages,
+    ...built.map((program) => `${program} (node --import tsx scripts/services/kubernetes.ts build)`),
+  ];
 }
 
 /** Modules of Kubernetes that its go.mod replaces with directories, which its own module does not contain. */

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { CHART, findHelm, renderChart, RENDERED, VALUES } from "../../scripts/chart.ts";
+import { CHART, findHelm, renderChart, RENDERED, VALUES } from "../../scripts/build/chart.ts";
 import { applyManifest } from "./apply.ts";
 import { KUBERNETES_VERSION, missingPrograms } from "./binaries.ts";
 import { startCluster, type TestCluster } from "./cluster.ts";
@@ -11,7 +11,7 @@ import { KubeError } from "./kube-client.ts";
 import { type Manifest, parseManifests, validateManifest } from "./validate.ts";
 
 const helm = findHelm();
-const script = new URL("../../scripts/chart.ts", import.meta.url).pathname;
+const script = new URL("../../scripts/build/chart.ts", import.meta.url).pathname;
 
 describe.skipIf(helm === undefined || missingPrograms().length > 0)("the chart", () => {
   let cluster: TestCluster;

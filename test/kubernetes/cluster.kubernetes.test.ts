@@ -60,7 +60,7 @@ describe.skipIf(missingPrograms().length > 0)("the test cluster", { timeout: 180
   beforeAll(async () => {
     const directory = mkdtempSync(join(tmpdir(), "heddle-node-image-"));
     const archive = join(directory, "node.tar");
-    const script = fileURLToPath(new URL("../../scripts/agent-image.mjs", import.meta.url));
+    const script = fileURLToPath(new URL("../../scripts/build/agent-image.mjs", import.meta.url));
     await promisify(execFile)(process.execPath, [script, archive, "--without-heddle"]);
     cluster = await startCluster({ nodes: ["a", "b"] });
     await cluster.importImage(archive, IMAGE, []);

@@ -11,8 +11,8 @@ import { text } from "node:stream/consumers";
 
 import { describe, expect, test, vi } from "vitest";
 
-import { findHelm, renderChart, VALUES } from "../../scripts/chart.ts";
-import { S3_SERVER } from "../../scripts/s3-server.mjs";
+import { findHelm, renderChart, VALUES } from "../../scripts/build/chart.ts";
+import { S3_SERVER } from "../../scripts/services/s3-server.mjs";
 import { ChdbSessions } from "../../server/src/base/clickhouse/chdb-sessions.ts";
 import { freePort } from "../../server/src/base/free-port.ts";
 import { atEnd } from "../../server/test/at-end.ts";

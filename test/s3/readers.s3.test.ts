@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { beforeAll, describe, expect, test } from "vitest";
 
-import { pythonEnvironment } from "../../scripts/python-venv.ts";
+import { pythonEnvironment } from "../../scripts/services/python-venv.ts";
 import { EXPORT_FIELDS } from "../../server/src/trace/bulk-exports/columns.ts";
 import { microseconds, sampleRun, sendRuns } from "../../server/test/sample-runs.ts";
 import { testTracePlatform } from "../../server/test/trace-platform.ts";

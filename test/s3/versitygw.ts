@@ -15,11 +15,11 @@ import {
 } from "@aws-sdk/client-s3";
 
 import { atEnd } from "../../server/test/at-end.ts";
-import { S3_SERVER } from "../../scripts/s3-server.mjs";
+import { S3_SERVER } from "../../scripts/services/s3-server.mjs";
 import { freePort } from "../../server/src/base/free-port.ts";
 
 /**
- * An S3 server with users and bucket policies, for one test file; scripts/s3-server.mjs builds it. Start it at the top
+ * An S3 server with users and bucket policies, for one test file; scripts/services/s3-server.mjs builds it. Start it at the top
  * of the file: vitest does not run an `afterAll` that is declared inside of a `beforeAll`, and the process would be
  * left running.
  */
@@ -39,7 +39,7 @@ export interface PolicyServer {
 }
 
 export async function startPolicyServer(): Promise<PolicyServer> {
-  if (!existsSync(S3_SERVER)) throw new Error(`there is no ${S3_SERVER}; make it: node scripts/s3-server.mjs`);
+  if (!existsSync(S3_SERVER)) throw new Error(`there is no ${S3_SERVER}; make it: node scripts/services/s3-server.mjs`);
   const directory = mkdtempSync(join(tmpdir(), "heddle-s3-"));
   for (const folder of ["iam", "data"]) mkdirSync(join(directory, folder));
   const port = await freePort();

@@ -17,7 +17,7 @@ export interface ConsoleFiles {
 
 export function consoleFiles(): ConsoleFiles {
   const root = dirname(dirname(dirname(launcherPath())));
-  const script = join(root, "scripts", "build-console.mjs");
+  const script = join(root, "scripts", "build", "build-console.mjs");
   const inPackage = join(root, "dist", "console");
   if (!existsSync(script)) return { directory: () => inPackage, problem: Promise.resolve(null) };
   const built = join(root, "console", "dist");

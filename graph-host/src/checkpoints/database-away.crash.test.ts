@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 
-import { faultProxy } from "../../../server/test/fault-proxy.ts";
+import { FaultProxy } from "../../../test/faults/fault-proxy.ts";
 import { CheckpointDatabase } from "./checkpoint-database.ts";
 import { DatabaseAwayError } from "./errors.ts";
 import { HeddleSaver } from "./heddle-saver.ts";
@@ -85,14 +85,14 @@ test("rejects writes and reads when Postgres stays unavailable beyond the limit"
 }, 180_000);
 
 test("resends a write once when its connection goes silent, and the run continues", async () => {
-  const proxy = await faultProxy(uri);
-  const database = new CheckpointDatabase(proxy.uri, { silenceMs: 500 });
+  const proxy = await FaultProxy.before(uri);
+  const database = new CheckpointDatabase(proxy.through(uri), { silenceMs: 500 });
   try {
     const threadId = randomUUID();
     let ran = 0;
     const graph = twoStepGraph(new HeddleSaver(database), async (node) => {
       ran += 1;
-      if (node === "first") proxy.blackHole();
+      if (node === "first") proxy.silence();
       return node;
     });
     const result = await graph.invoke({ last: "go" }, config(threadId));
@@ -101,7 +101,7 @@ test("resends a write once when its connection goes silent, and the run continue
     expect(await readLog(threadId)).toEqual(["first first", "second second"]);
   } finally {
     await database.close();
-    await proxy.close();
+    await proxy.stop();
   }
 }, 60_000);
 

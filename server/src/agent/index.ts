@@ -10,6 +10,7 @@ import { mcpRoutes } from "./mcp/routes.ts";
 import { protocolRoutes } from "./protocol/routes.ts";
 import { queueRoutes } from "./queue-status/routes.ts";
 import { runRoutes } from "./runs/routes.ts";
+import { statelessRunRoutes } from "./runs/stateless-routes.ts";
 import { storeRoutes } from "./store/routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 import { threadStreamRoutes } from "./thread-stream/routes.ts";
@@ -27,6 +28,7 @@ export function agentRoutes(deps: AgentDeps): GuardedRoute[] {
   const all: AgentRoute[] = [
     // before the run routes: /runs/crons must not match as a run id
     ...cronRoutes(deps),
+    ...statelessRunRoutes(deps),
     ...runRoutes(deps),
     ...assistantRoutes(deps),
     ...threadRoutes(deps),

@@ -12,10 +12,14 @@ function worker(queue: FairQueue) {
   const begun: string[] = [];
   const start = (tenant: string, name: string, units = 1) => {
     const end = deferred<void>();
-    const done = queue.run(tenant, units, () => {
-      begun.push(name);
-      return end.promise;
-    });
+    const done = queue.run(
+      () => {
+        begun.push(name);
+        return end.promise;
+      },
+      tenant,
+      units,
+    );
     done.catch(() => {});
     return { done, end: () => (end.resolve(), done) };
   };
@@ -78,7 +82,7 @@ test("rejects work that has waited too long without starting it, and frees the c
   const first = start("a", "a0");
   await expect(start("a", "a1").done).rejects.toBe(rejected);
   await first.end();
-  await expect(queue.run("a", 1, () => Promise.reject(new Error("broke")))).rejects.toThrow("broke");
+  await expect(queue.run(() => Promise.reject(new Error("broke")), "a")).rejects.toThrow("broke");
   expect([queue.held, begun]).toEqual([0, ["a0"]]);
-  await expect(queue.run("a", 5, () => Promise.resolve("larger than the capacity"))).resolves.toContain("larger");
+  await expect(queue.run(() => Promise.resolve("larger than the capacity"), "a", 5)).resolves.toContain("larger");
 });

@@ -1,5 +1,5 @@
 /**
- * Shares a bounded resource among tenants. Each tenant's work starts in order of arrival, and tenants take turns. While
+ * Shares a bounded resource among tenants; without tenants, a semaphore whose work starts in order of arrival. Each tenant's work starts in order of arrival, and tenants take turns. While
  * other tenants are active, a tenant holds at most a part of the resource, so that a newcomer finds room without
  * waiting for slow work. A tenant that is alone may use all of it.
  *
@@ -11,24 +11,37 @@ import { deferred } from "./deferred.ts";
 export interface FairQueueOptions {
   /** Units that may be held at once: slots, bytes, rows. A single piece of work that needs more runs alone. */
   capacity: number;
-  /** Units that one tenant may hold while others are active. A single piece of work may be larger. */
-  crowded: number;
-  /** Queue length over all tenants. */
-  waiting: number;
-  waitMs: number;
+  /** Units that one tenant may hold while others are active. A single piece of work may be larger. Default: all. */
+  crowded?: number;
+  /** Queue length over all tenants. Default: any. */
+  waiting?: number;
+  /** Longest wait. Default: any. */
+  waitMs?: number;
   /** Creates the error for rejected work. */
-  reject: () => Error;
+  reject?: () => Error;
 }
 
 /** Capacity held by one piece of work. */
 export interface Slot {
   /** Adds units needed beyond those reserved. Never waits. */
   add(units: number): void;
+  /** Adds units if there is room and no work waits. */
+  tryGrow(units: number): boolean;
+  /** Adds units when there is room. Rejects with the error of `reject` when there is none in time. */
+  grow(units: number): Promise<void>;
+  give(units: number): void;
+  /** Returns all units. Units for which the slot waits are not added any more. */
   leave(): void;
+}
+
+interface Held {
+  units: number;
 }
 
 interface Entry {
   units: number;
+  /** What its work holds already. */
+  held: Held;
   enter: () => void;
   reject: () => void;
 }
@@ -46,7 +59,7 @@ const ACTIVE_MS = 60_000;
 const PRUNE_MS = 1000;
 
 export class FairQueue {
-  readonly #o: FairQueueOptions;
+  readonly #o: Required<FairQueueOptions>;
   readonly #tenants = new Map<string, Tenant>();
   #held = 0;
   #waiting = 0;
@@ -54,7 +67,8 @@ export class FairQueue {
   #prunedAt = 0;
 
   constructor(options: FairQueueOptions) {
-    this.#o = options;
+    const reject = () => new Error("the queue is full");
+    this.#o = { crowded: options.capacity, waiting: Infinity, waitMs: Infinity, reject, ...options };
   }
 
   /** Units held by all tenants. */
@@ -69,17 +83,12 @@ export class FairQueue {
 
   /** Resolves when the work may start. Rejects with the error of `reject` when no capacity is freed in time. */
   async enter(tenantId: string, units: number): Promise<Slot> {
-    const tenant = this.#see(tenantId);
-    const { promise, resolve, reject } = deferred<void>();
-    const entry: Entry = { units, enter: resolve, reject: () => reject(this.#o.reject()) };
-    tenant.waiting.push(entry);
-    this.#waiting++;
-    this.#serve();
-    if (tenant.waiting.includes(entry)) await this.#wait(tenant, entry, promise);
-    return this.#reserve(tenant, units);
+    const slot = this.slot(tenantId);
+    await slot.grow(units);
+    return slot;
   }
 
-  async run<T>(tenantId: string, units: number, work: () => Promise<T>): Promise<T> {
+  async run<T>(work: () => Promise<T>, tenantId = "", units = 1): Promise<T> {
     const slot = await this.enter(tenantId, units);
     try {
       return await work();
@@ -88,28 +97,59 @@ export class FairQueue {
     }
   }
 
-  async #wait(tenant: Tenant, entry: Entry, turn: Promise<void>): Promise<void> {
-    if (this.#waiting > this.#o.waiting) this.#rejectNewest();
-    const { waitMs } = this.#o;
-    const timer = waitMs === Infinity ? undefined : setTimeout(() => this.#remove(tenant, entry), waitMs);
-    await turn.finally(() => clearTimeout(timer));
-  }
-
-  #reserve(tenant: Tenant, reserved: number): Slot {
-    let units = reserved;
+  /** Returns a slot without units. */
+  slot(tenantId: string): Slot {
+    const held: Held = { units: 0 };
+    const add = (units: number) => this.#add(this.#see(tenantId), held, units);
+    const give = (units: number) => {
+      add(-units);
+      this.#serve();
+    };
     return {
-      add: (more) => {
-        units += more;
-        tenant.held += more;
-        this.#held += more;
-      },
+      add,
+      give,
+      tryGrow: (units) => this.#tryGrow(this.#see(tenantId), held, units),
+      grow: (units) => this.#grow(this.#see(tenantId), held, units),
       leave: () => {
-        tenant.held -= units;
-        this.#held -= units;
-        units = 0;
-        this.#serve();
+        const tenant = this.#see(tenantId);
+        for (const entry of tenant.waiting.filter((waiting) => waiting.held === held)) {
+          this.#remove(tenant, entry);
+          entry.enter();
+        }
+        give(held.units);
       },
     };
+  }
+
+  #add(tenant: Tenant, held: Held, units: number): void {
+    held.units += units;
+    tenant.held += units;
+    this.#held += units;
+  }
+
+  #tryGrow(tenant: Tenant, held: Held, units: number): boolean {
+    if (this.#waiting > 0 || !this.#fits(units, held) || !this.#isWithinPart(tenant, units, held)) return false;
+    this.#start(tenant, held, units);
+    return true;
+  }
+
+  #start(tenant: Tenant, held: Held, units: number): void {
+    this.#add(tenant, held, units);
+    tenant.turn = ++this.#turns;
+  }
+
+  async #grow(tenant: Tenant, held: Held, units: number): Promise<void> {
+    if (this.#tryGrow(tenant, held, units)) return;
+    const { promise, resolve, reject } = deferred<void>();
+    const entry: Entry = { units, held, enter: resolve, reject: () => reject(this.#o.reject()) };
+    tenant.waiting.push(entry);
+    this.#waiting++;
+    this.#serve();
+    if (!tenant.waiting.includes(entry)) return;
+    if (this.#waiting > this.#o.waiting) this.#rejectNewest();
+    const { waitMs } = this.#o;
+    const timer = waitMs === Infinity ? undefined : setTimeout(() => this.#reject(tenant, entry), waitMs);
+    await promise.finally(() => clearTimeout(timer));
   }
 
   /** Starts queued work that fits. */
@@ -117,14 +157,12 @@ export class FairQueue {
     while (this.#waiting > 0) {
       const tenant = this.#next();
       if (!tenant) return;
-      const { units, enter } = tenant.waiting[0]!;
+      const { units, held, enter } = tenant.waiting[0]!;
       // smaller pieces do not overtake the next in turn, or it might starve
-      if (this.#held > 0 && this.#held + units > this.#o.capacity) return;
+      if (!this.#fits(units, held)) return;
       tenant.waiting.shift();
       this.#waiting--;
-      tenant.held += units;
-      this.#held += units;
-      tenant.turn = ++this.#turns;
+      this.#start(tenant, held, units);
       enter();
     }
   }
@@ -134,13 +172,19 @@ export class FairQueue {
     let next: Tenant | undefined;
     for (const tenant of this.#tenants.values()) {
       const [entry] = tenant.waiting;
-      if (entry && this.#isWithinPart(tenant, entry.units) && tenant.turn < (next?.turn ?? Infinity)) next = tenant;
+      if (!entry || !this.#isWithinPart(tenant, entry.units, entry.held)) continue;
+      if (tenant.turn < (next?.turn ?? Infinity)) next = tenant;
     }
     return next;
   }
 
-  #isWithinPart(tenant: Tenant, units: number): boolean {
-    return this.#tenants.size === 1 || tenant.held === 0 || tenant.held + units <= this.#o.crowded;
+  /** Whether the units fit. Work that holds all that is held may exceed the capacity. */
+  #fits(units: number, { units: own }: Held): boolean {
+    return this.#held <= own || this.#held + units <= this.#o.capacity;
+  }
+
+  #isWithinPart(tenant: Tenant, units: number, { units: own }: Held): boolean {
+    return this.#tenants.size === 1 || tenant.held <= own || tenant.held + units <= this.#o.crowded;
   }
 
   #rejectNewest(): void {
@@ -148,17 +192,22 @@ export class FairQueue {
     for (const tenant of this.#tenants.values()) {
       if (tenant.waiting.length >= (longest?.waiting.length ?? 1)) longest = tenant;
     }
-    if (longest) this.#remove(longest, longest.waiting.at(-1)!);
+    if (longest) this.#reject(longest, longest.waiting.at(-1)!);
   }
 
-  /** Removes a queued entry. Does nothing when it has just started. */
-  #remove(tenant: Tenant, entry: Entry): void {
-    const at = tenant.waiting.indexOf(entry);
-    if (at < 0) return;
-    tenant.waiting.splice(at, 1);
-    this.#waiting--;
+  /** Rejects a queued entry. Does nothing when it has just started. */
+  #reject(tenant: Tenant, entry: Entry): void {
+    if (!this.#remove(tenant, entry)) return;
     entry.reject();
     this.#serve();
+  }
+
+  #remove(tenant: Tenant, entry: Entry): boolean {
+    const at = tenant.waiting.indexOf(entry);
+    if (at < 0) return false;
+    tenant.waiting.splice(at, 1);
+    this.#waiting--;
+    return true;
   }
 
   #see(tenantId: string): Tenant {

@@ -7,7 +7,7 @@ import type { DatabaseAddress } from "../base/db/connect.ts";
 import { openDatabase } from "../base/db/open-database.ts";
 import type { EmbeddedPostgresSettings } from "../base/db/settings.ts";
 import type { Health } from "../base/health.ts";
-import { BodyGate, type BodySettings } from "../base/http/body-gate.ts";
+import { type BodyGate, type BodySettings, createBodyGate } from "../base/http/body-gate.ts";
 import type { BrowserPolicy } from "../base/http/browser-guard.ts";
 import { type HttpServer, listenHttp, type ListenSettings, type RequestInterceptor } from "../base/http/http-server.ts";
 import { createLog, type Log } from "../base/log.ts";
@@ -68,7 +68,7 @@ export async function openServer(
   options: OpenSettings,
   started: Started,
 ): Promise<OpenedServer> {
-  const bodies = (processBodies ??= new BodyGate(options));
+  const bodies = (processBodies ??= createBodyGate(options));
   resolveExposure(options, settings.host);
   const log = createLog(options.logLevel);
   const forget = surviveShortages(log);

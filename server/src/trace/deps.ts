@@ -13,7 +13,7 @@ import type { Deletions } from "./legal-holds/deletions.ts";
 import type { LinkSigner } from "./attachments/sign-link.ts";
 import type { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import type { FeedbackWriter } from "./feedback/feedback-writer.ts";
-import type { IngestGate } from "./ingest/ingest-gate.ts";
+import type { IngestRequests } from "./ingest/ingest-requests.ts";
 import type { RunWriter } from "./ingest/run-writer.ts";
 import type { ModelPrices } from "./prices/model-prices.ts";
 import type { ProjectDirectory } from "./project-records/project-directory.ts";
@@ -41,7 +41,7 @@ export interface TraceDeps {
   feedbackWriter: FeedbackWriter;
   prices: ModelPrices;
   writer: RunWriter;
-  gate: IngestGate;
+  gate: IngestRequests;
   /** Files of runs and examples. */
   blobs: RecordedBlobStore;
   links: LinkSigner;

@@ -112,6 +112,11 @@ export class GraphHosts {
     return this.#poolOf(start.graph_id).startRun(start, kwargs, suspicion);
   }
 
+  /** The host that executes this attempt of a run. */
+  hostOf(runId: string, attempt: number): GraphHost | undefined {
+    return this.all.find((host) => host.runs.get(runId)?.attempt === attempt);
+  }
+
   cancelRun(runId: string, reason: string): GraphHost | undefined {
     for (const pool of this.#all) {
       const host = pool.cancelRun(runId, reason);

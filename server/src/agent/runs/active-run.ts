@@ -1,5 +1,6 @@
 import type { RunStart } from "../../../../graph-host/src/host-protocol.ts";
 import type { Suspicion } from "../hosts/host-pool.ts";
+import type { Phase } from "./phase.ts";
 
 /** A run that this server has claimed and not yet ended. */
 export interface ActiveRun {
@@ -10,22 +11,15 @@ export interface ActiveRun {
   suspicion: Suspicion;
   start: RunStart;
   kwargs: string;
-  timeout: NodeJS.Timeout | undefined;
   /** `performance.now()` of the claim. */
   claimedAt: number;
-  /**
-   * `starting`: reads the frames of earlier attempts. `waiting`: for a host, or for a heartbeat that confirms the
-   * lease. `ending`: its end is being written.
-   */
-  phase: "starting" | "waiting" | "executing" | "ending";
+  phase: Phase;
   /** No attempt has reached a host, so it has written nothing. */
   untouched: boolean;
-  /** Started while the lease was in doubt: it waits until a heartbeat has seen its row. */
-  unconfirmed: boolean;
   /** Its `metadata` frame is in its stream. */
-  announced?: boolean;
-  /** Cancelled while it was starting. */
-  cancelled?: boolean;
-  /** Timer that kills the host when it does not stop the run. */
-  killTimer?: NodeJS.Timeout;
+  announced: boolean;
+  /** Timer that cancels it when it exceeds the time limit. */
+  timeout: NodeJS.Timeout | undefined;
+  /** Timer of a host that must stop it. */
+  killTimer: NodeJS.Timeout | undefined;
 }

@@ -6,7 +6,7 @@
  * idlest other one, and a claim takes this server's share of the new runs (`claim_share`). Runs that the others leave,
  * because they are frozen or lack the graph, are claimed shortly afterwards.
  */
-import { RepeatedFailure } from "../../base/repeated-failure.ts";
+import type { Poller } from "../../base/polling/poller.ts";
 import type { RunQueueOptions } from "./queue-options.ts";
 import { type ClaimedRun, claimRuns, claimShare, selectNextDue } from "./sql.ts";
 
@@ -20,59 +20,50 @@ const LEFT_OVER_MS = 500;
 /** Fraction of the slots that creations fill without regard to other servers, which would take longer to start the runs. */
 const OWN_FRACTION = 1 / 16;
 
-interface ClaimerOptions extends Pick<
+type ClaimerOptions = Pick<
   RunQueueOptions,
-  "sql" | "leaseSql" | "log" | "settings" | "serverId" | "lowestLoadElsewhere"
-> {
-  /** Number of runs that have a slot. */
-  activeCount(): number;
-  hasHosts(): boolean;
-  isStopping(): boolean;
-  /** Begins claimed runs. `claimedAt`: when the claim was sent, by `performance.now()`. */
-  begin(rows: ClaimedRun[], claimedAt: number): Promise<void>;
+  "sql" | "leaseSql" | "settings" | "serverId" | "hosts" | "lowestLoadElsewhere"
+>;
+
+/** Runs that a claim returned. `claimedAt`: when it was sent, by `performance.now()`. */
+export interface Claim {
+  rows: ClaimedRun[];
+  claimedAt: number;
 }
 
 export class RunClaimer {
   readonly #o: ClaimerOptions;
+  /** Runs that have a slot. */
+  readonly #active: ReadonlyMap<string, unknown>;
+  readonly #poller: Poller;
   /** Slots of creations and claims in progress, which may each begin a run. */
   #reserved = 0;
-  #claiming = false;
-  /** Start of the claim in progress, by `performance.now()`. */
-  #claimBegan = 0;
-  #claimAgain = false;
+  /** Start of the claims in progress, by `performance.now()`. */
+  #claimBegan: number | undefined;
   /** Whether runs may be pending only because a slot or a host was missing here. */
   #behind = false;
-  #poll: NodeJS.Timeout | undefined;
-  #due: NodeJS.Timeout | undefined;
-  /** Runs while other servers may claim their shares. */
-  #sharing: NodeJS.Timeout | undefined;
-  /** Age from which the next claim takes runs without regard to other servers. */
-  #leftOverMs = LEFT_OVER_MS;
-  readonly failure: RepeatedFailure;
+  #stopped = false;
+  /** Time until which other servers may claim their shares of announced runs, by `performance.now()`. */
+  #sharingUntil: number | undefined;
 
-  constructor(options: ClaimerOptions) {
+  /** @param poller takes the claims */
+  constructor(options: ClaimerOptions, active: ReadonlyMap<string, unknown>, poller: Poller) {
     this.#o = options;
-    this.failure = new RepeatedFailure({ log: options.log, message: "could not claim runs" });
-  }
-
-  start(): void {
-    this.#poll = setInterval(() => this.wake(), POLL_MS);
-    this.wake();
+    this.#active = active;
+    this.#poller = poller;
   }
 
   stop(): void {
-    clearInterval(this.#poll);
-    clearTimeout(this.#due);
-    clearTimeout(this.#sharing);
+    this.#stopped = true;
   }
 
   get isClaiming(): boolean {
-    return this.#claiming;
+    return this.#claimBegan !== undefined;
   }
 
   /** Whether a claim that was sent before this time is in progress. */
   isClaimingSince(before: number): boolean {
-    return this.#claiming && this.#claimBegan < before;
+    return this.#claimBegan !== undefined && this.#claimBegan < before;
   }
 
   /**
@@ -80,9 +71,8 @@ export class RunClaimer {
    * @returns false when no slot or no host is free, or another server is idler
    */
   reserve(): boolean {
-    const isFree = !this.#o.isStopping() && this.#freeSlots > 0 && this.#o.hasHosts();
-    if (!isFree) this.#behind = true;
-    if (!isFree || this.#isBusierThanOthers) return false;
+    if (!this.#hasRoom) this.#behind = true;
+    if (!this.#hasRoom || this.#isBusierThanOthers) return false;
     this.#reserved += 1;
     return true;
   }
@@ -94,9 +84,9 @@ export class RunClaimer {
     return jobs - this.#freeSlots >= Math.ceil(jobs * Math.max(OWN_FRACTION, lowest));
   }
 
-  unreserve(slots = 1): void {
-    this.#reserved -= slots;
-    if (slots > 0) this.onCapacity();
+  unreserve(): void {
+    this.#reserved -= 1;
+    this.onCapacity();
   }
 
   /** Handles a slot or a host that has become free. */
@@ -104,89 +94,77 @@ export class RunClaimer {
     if (this.#behind) this.wake();
   }
 
-  /** Claims pending runs now. */
-  wake(): void {
-    if (this.#o.isStopping()) return;
-    if (this.#claiming) {
-      this.#claimAgain = true;
-      return;
-    }
-    this.#claiming = true;
-    this.#claimBegan = performance.now();
-    void this.#claim().finally(() => {
-      this.#claiming = false;
-      if (this.#claimAgain) {
-        this.#claimAgain = false;
-        this.wake();
-      }
-    });
+  /** Claims pending runs now, or within `delayMs`. */
+  wake(delayMs = 0): void {
+    this.#poller.wake(delayMs);
   }
 
   /** Claims this server's share of runs that were announced to all, and later what the others have left of them. */
   onAnnounced(): void {
     this.wake();
     if (this.#o.lowestLoadElsewhere() === undefined) return;
-    clearTimeout(this.#sharing);
-    this.#sharing = setTimeout(() => {
-      this.#leftOverMs = 0;
-      this.wake();
-    }, SHARING_MS).unref();
+    this.#sharingUntil = performance.now() + SHARING_MS;
+    this.wake(SHARING_MS);
   }
 
-  /** Claims again after this time, when a delayed run is due. */
-  wakeAfter(ms: number): void {
-    clearTimeout(this.#due);
-    this.#due = setTimeout(() => this.wake(), Math.min(Math.max(ms, 1), 60_000));
-    this.#due.unref();
+  get #hasRoom(): boolean {
+    return !this.#stopped && this.#freeSlots > 0 && this.#o.hosts().hasCapacity;
   }
 
   /** Slots that no run has and no creation or claim in progress may take. */
   get #freeSlots(): number {
-    return this.#o.settings.jobs - this.#o.activeCount() - this.#reserved;
+    return this.#o.settings.jobs - this.#active.size - this.#reserved;
   }
 
-  async #claim(): Promise<void> {
-    const { serverId, leaseSql } = this.#o;
-    const isShared = this.#o.lowestLoadElsewhere() !== undefined;
-    const leftOverMs = this.#leftOverMs;
-    this.#leftOverMs = LEFT_OVER_MS;
-    const claim = (limit: number) =>
-      isShared ? claimShare(leaseSql, serverId, limit, leftOverMs) : claimRuns(leaseSql, serverId, limit);
+  /** Claims until no run is pending or no slot is free. A claim's slots are reserved until the next one is asked for. */
+  async *claims(): AsyncGenerator<Claim, void, void> {
+    this.#claimBegan = performance.now();
     try {
+      const isShared = this.#o.lowestLoadElsewhere() !== undefined;
+      const leftOverMs = this.#endSharing() ? 0 : LEFT_OVER_MS;
       for (;;) {
-        const free = this.#freeSlots;
-        this.#behind = free <= 0 || !this.#o.hasHosts();
-        if (this.#o.isStopping() || this.#behind) return;
+        this.#behind = !this.#hasRoom;
+        if (this.#behind) return;
         // half of them, so that runs created meanwhile can start at once
-        const limit = Math.min(Math.ceil(free / 2), MOST_CLAIMED);
-        if ((await this.#claimUpTo(claim, limit)) < limit) break;
+        const limit = Math.min(Math.ceil(this.#freeSlots / 2), MOST_CLAIMED);
+        const claimed = yield* this.#claim(limit, isShared, leftOverMs);
+        if (claimed < limit) return;
       }
-      const due = await selectNextDue(this.#o.sql);
-      if (due !== null) this.wakeAfter(due);
-      this.failure.succeeded();
-    } catch (error) {
-      // the next poll retries
-      if (!this.#o.isStopping()) this.failure.failed(error);
+    } finally {
+      this.#claimBegan = undefined;
     }
   }
 
-  /** @returns the number of runs claimed and begun */
-  async #claimUpTo(claim: (limit: number) => Promise<ClaimedRun[]>, limit: number): Promise<number> {
+  async *#claim(limit: number, isShared: boolean, leftOverMs: number): AsyncGenerator<Claim, number, void> {
+    const { serverId, leaseSql } = this.#o;
     let reserved = limit;
-    const keep = (slots: number) => {
-      const spare = reserved - slots;
-      reserved = slots;
-      this.unreserve(spare);
-    };
     this.#reserved += limit;
     try {
       const claimedAt = performance.now();
-      const rows = await claim(limit);
-      keep(rows.length);
-      await this.#o.begin(rows, claimedAt);
+      const rows = await (isShared
+        ? claimShare(leaseSql, serverId, limit, leftOverMs)
+        : claimRuns(leaseSql, serverId, limit));
+      this.#reserved -= limit - rows.length;
+      reserved = rows.length;
+      if (rows.length > 0) yield { rows, claimedAt };
       return rows.length;
     } finally {
-      keep(0);
+      this.#reserved -= reserved;
     }
+  }
+
+  /** Whether other servers have had their time to claim their shares. */
+  #endSharing(): boolean {
+    const isOver = this.#sharingUntil !== undefined && performance.now() >= this.#sharingUntil;
+    if (isOver) this.#sharingUntil = undefined;
+    return isOver;
+  }
+
+  /** Milliseconds until the next claim. */
+  async nextDue(): Promise<number> {
+    if (this.#stopped || this.#behind) return this.#hasRoom ? 1 : POLL_MS;
+    const due = (await selectNextDue(this.#o.sql)) ?? POLL_MS;
+    const shared = this.#sharingUntil === undefined ? POLL_MS : this.#sharingUntil - performance.now();
+    return Math.max(Math.min(due, shared, POLL_MS), 1);
   }
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test, vi } from "vitest";
 
 import { testDatabase } from "../../../test/db.ts";
-import { faultProxy } from "../../../test/fault-proxy.ts";
+import { FaultProxy } from "../../../../test/faults/fault-proxy.ts";
 import { readOptions } from "../../base/config/options.ts";
 import { connect, type Sql } from "../../base/db/connect.ts";
 import { createFaultPoint } from "../../base/fault-point.ts";
@@ -17,6 +17,7 @@ import { insertAssistant } from "../assistants/sql.ts";
 import { agentOptions } from "../settings.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { RunEndings } from "./end-run.ts";
+import type { Ended } from "./phase.ts";
 import { RunFollower } from "../streams/run-follower.ts";
 import { RunStreams } from "../streams/run-streams.ts";
 import { StreamKeeper } from "../streams/stream-keeper.ts";
@@ -46,26 +47,16 @@ const endingsOn = (on: Sql) =>
   new RunEndings({
     sql: on,
     hotSql: on,
-    leaseSql: on,
     log,
     settings: readOptions(agentOptions, {}),
-    serverId,
     streams,
-    follower,
     keeper,
     protocol,
     fault: createFaultPoint(""),
     alone: () => true,
-    onStarted: () => {},
-    onEnded: () => {},
-    counts: { started: 0, finished: 0, released: 0, lost: 0 },
     hosts: () => {
       throw new Error("no host is needed");
     },
-    leave: (run) => executed.delete(run.runId),
-    lose: () => {},
-    holds: (run) => executed.has(run.runId),
-    wake: () => {},
   });
 const endings = endingsOn(sql);
 await sql`insert into servers (server_id, host_name, process) values (${serverId}, 'here', 'null')`;
@@ -119,6 +110,12 @@ async function claimed(temporary: boolean): Promise<ActiveRun> {
   return run as unknown as ActiveRun;
 }
 
+/** Writes a run's end and tells its readers, as the queue does. */
+async function finish(run: ActiveRun, end: Ended, result?: Buffer, on = endings): Promise<void> {
+  const event = await on.finish(run, end, result);
+  if (event.is === "stored") on.conclude(run, event);
+}
+
 /** Writes the end as a server does whose answer is lost. */
 const write = (run: ActiveRun, outcome: "success" | "cancelled") =>
   finishRuns(
@@ -130,7 +127,7 @@ const write = (run: ActiveRun, outcome: "success" | "cancelled") =>
 test("a temporary run keeps its result when the answer to its commit was lost", async () => {
   const run = await claimed(true);
   expect(await write(run, "success")).toEqual([{ outcome: "success", waiting: false }]);
-  await endings.finish(run, { outcome: "success" }, Buffer.from(STATE));
+  await finish(run, { outcome: "success" }, Buffer.from(STATE));
   expect(streams.get(run.runId)?.outcome).toEqual({ status: "success", answer: '{"n":1}' });
 });
 
@@ -138,7 +135,7 @@ test("a rolled back run ends as deleted, however often its end is written", asyn
   const run = await claimed(false);
   await sql`update runs set cancel_action = 'rollback' where run_id = ${run.runId}`;
   expect(await write(run, "cancelled")).toEqual([{ outcome: "deleted", waiting: false }]);
-  await endings.finish(run, { outcome: "cancelled" }, undefined);
+  await finish(run, { outcome: "cancelled" });
   expect(streams.get(run.runId)?.outcome?.status).toBe("deleted");
 });
 
@@ -170,12 +167,12 @@ test("the result of a temporary run that another server executed comes from its 
 });
 
 test("writes an end however long the database is unavailable", async () => {
-  const proxy = await faultProxy(uri);
-  const unreachable = connect({ uri: proxy.uri, socket: null }, { max: 2 });
+  const proxy = await FaultProxy.before(uri);
+  const unreachable = connect({ uri: proxy.through(uri), socket: null }, { max: 2 });
   await unreachable`select 1`;
   const run = await claimed(false);
-  proxy.down();
-  const ended = endingsOn(unreachable).finish(run, { outcome: "success" }, Buffer.from(STATE));
+  const up = proxy.refuse();
+  const ended = finish(run, { outcome: "success" }, Buffer.from(STATE), endingsOn(unreachable));
   await sleep(500);
   // an hour passes
   vi.stubGlobal("performance", { now: () => realNow() + 3_600_000 });
@@ -183,11 +180,11 @@ test("writes an end however long the database is unavailable", async () => {
   await sleep(1000);
   vi.unstubAllGlobals();
   dates.mockRestore();
-  proxy.up();
+  up();
   await ended;
   expect((await selectRunState(sql, run.threadId, run.runId))?.status).toBe("success");
   await unreachable.end({ timeout: 1 });
-  await proxy.close();
+  await proxy.stop();
 });
 
 test("a run whose end the database rejects ends as error", async () => {
@@ -195,7 +192,7 @@ test("a run whose end the database rejects ends as error", async () => {
   await sql.unsafe(`
     create function reject() returns trigger language plpgsql as $$ begin raise 'too much'; end $$;
     create trigger reject before update on runs for each row when (new.status = 'success') execute function reject()`);
-  await endings.finish(run, { outcome: "success" }, Buffer.from(STATE));
+  await finish(run, { outcome: "success" }, Buffer.from(STATE));
   await sql`drop trigger reject on runs`;
   const row = await selectRunState(sql, run.threadId, run.runId);
   expect(row?.status).toBe("error");

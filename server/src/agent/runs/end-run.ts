@@ -4,17 +4,16 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { RunEnd } from "../../../../graph-host/src/host-protocol.ts";
 import type { GroupCommit } from "../../base/db/group-commit.ts";
 import { isPassing, untilDone } from "../../base/db/retry.ts";
 import { coerceError } from "../../base/errors.ts";
-import type { GraphHosts } from "../hosts/graph-hosts.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { readLinks, withLinks } from "../feedback-links/emit-links.ts";
 import { buildAnswer, isSplit, joinedText, valuesText } from "../streams/answer.ts";
 import type { FinishedRun, FinishOutcome } from "../streams/finished-run.ts";
 import { lostTrace } from "./close-trace.ts";
-import type { RunCounts, RunQueueOptions } from "./queue-options.ts";
+import type { Ended, FinalOutcome, RunEvent, StoredEnd } from "./phase.ts";
+import type { RunQueueOptions } from "./queue-options.ts";
 import { readHead, refreshThreadHead } from "./refresh-thread.ts";
 import { sortedGroupCommit } from "../../base/db/sorted-commit.ts";
 import {
@@ -34,21 +33,15 @@ const STOP_PATIENCE_MS = 5000;
 const REFRESH_PATIENCE_MS = 60_000;
 const REFRESH_PAUSE_MS = 1000;
 
-type FinalOutcome = Exclude<FinishOutcome["outcome"], "lost" | "stale_values">;
-type Ended = Pick<RunEnd, "error" | "finished"> & Pick<FinishedRun, "outcome">;
+export type RunEndingsOptions = Pick<
+  RunQueueOptions,
+  "sql" | "hotSql" | "log" | "settings" | "hosts" | "streams" | "keeper" | "protocol" | "fault" | "alone"
+>;
 
-export interface RunEndingsOptions extends Omit<RunQueueOptions, "lowestLoadElsewhere"> {
-  counts: RunCounts;
-  hosts(): GraphHosts;
-  /** Called when the run is no longer executed here. */
-  leave(run: ActiveRun): void;
-  /** Whether this server still owns the run, as far as it knows. */
-  holds(run: ActiveRun): boolean;
-  /** Called when another server owns the run. */
-  lose(run: ActiveRun): void;
-  /** Called when there may be runs to claim. */
-  wake(): void;
-}
+const LOST = { is: "lost" } as const;
+
+/** Whether this server still owns the run, as far as it knows. */
+const isOwned = (run: ActiveRun): boolean => run.phase !== "gone";
 
 export class RunEndings {
   readonly #o: RunEndingsOptions;
@@ -72,6 +65,11 @@ export class RunEndings {
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#until = performance.now() + STOP_PATIENCE_MS;
+    await this.settled();
+  }
+
+  /** Resolves when the tracked endings are written or have failed. */
+  async settled(): Promise<void> {
     const over = sleep(2 * STOP_PATIENCE_MS, undefined, { ref: false });
     await Promise.race([Promise.allSettled([...this.#underWay]), over]);
   }
@@ -88,25 +86,26 @@ export class RunEndings {
    * Writes the end of a run. Retries while the database is unavailable, as long as this server owns the run. An end that the
    * database rejects becomes an error of the run, or else its release for another attempt.
    */
-  async finish(run: ActiveRun, end: Ended, result: Buffer | undefined): Promise<void> {
-    run.phase = "ending";
+  async finish(run: ActiveRun, end: Ended, result: Buffer | undefined): Promise<RunEvent> {
     try {
-      await this.#finish(run, end, result);
+      return await this.#finish(run, end, result);
     } catch (error) {
-      if (!this.#o.holds(run)) return;
+      if (!isOwned(run)) return LOST;
       if (isPassing(error)) throw error;
       this.#o.log.error({ err: error, run_id: run.runId }, "the database rejected the end of a run");
       const rejected = {
         error: "ResultNotStored",
         message: `The database rejected the run's result: ${coerceError(error).message}`,
       };
-      await this.#finish(run, { outcome: "error", error: rejected }, undefined).catch(() =>
-        this.release(run, true, rejected.message),
-      );
+      return this.#finish(run, { outcome: "error", error: rejected }, undefined).catch((): RunEvent => ({
+        is: "returned",
+        blame: true,
+        reason: rejected.message,
+      }));
     }
   }
 
-  async #finish(run: ActiveRun, end: Ended, result: Buffer | undefined): Promise<void> {
+  async #finish(run: ActiveRun, end: Ended, result: Buffer | undefined): Promise<RunEvent> {
     const state = result && result.length > 2 ? result.toString() : null;
     const timedOut =
       end.outcome === "cancelled" ? await this.#whileOwned(run, () => this.#timeoutError(run)) : undefined;
@@ -135,23 +134,22 @@ export class RunEndings {
     }
     if (finished.outcome === "lost") {
       // the frames that were not written with the end belong to another attempt by now
-      if (isKept) return this.#o.lose(run);
+      if (isKept) return LOST;
       // a commit whose answer was lost is indistinguishable from a lost lease
       const outcome = await this.#whileOwned(run, () => this.#resolveLost(run, end, timedOut !== undefined));
-      if (outcome === "lost") return this.#o.lose(run);
+      if (outcome === "lost") return LOST;
       finished.outcome = outcome;
     }
-    // another server owns the run by now
-    if (!this.#o.holds(run)) return;
+    if (!isOwned(run)) return LOST;
     const keepsHead = run.untouched || end.outcome === "refused" || finished.outcome === "deleted";
     if (row.state === null && !keepsHead) await this.#refreshHead(run);
-    this.#announceEnd(run, finished.outcome as FinalOutcome, error, row.state);
-    if (finished.waiting) this.#o.wake();
+    const outcome = finished.outcome as FinalOutcome;
+    return { is: "stored", outcome, error, state: row.state, waiting: finished.waiting };
   }
 
   /** Retries while the database is unavailable, as long as this server owns the run. */
   #whileOwned<T>(run: ActiveRun, work: () => Promise<T>): Promise<T> {
-    return untilDone(work, () => this.#o.holds(run) && performance.now() < this.#until);
+    return untilDone(work, () => isOwned(run) && performance.now() < this.#until);
   }
 
   /** Reads how a run ended whose final status this attempt could not write, or may have written before. */
@@ -178,22 +176,14 @@ export class RunEndings {
   }
 
   /** The end that the host has written with the run's last checkpoint. */
-  #outcomeFromHost({ finished }: Pick<RunEnd, "finished">): FinishOutcome | undefined {
+  #outcomeFromHost({ finished }: Pick<Ended, "finished">): FinishOutcome | undefined {
     if (!finished || finished.outcome === "lost" || finished.outcome === "stale_values") return undefined;
     this.#o.fault("before-final-status");
     return finished as FinishOutcome;
   }
 
-  /** Ends the run for this server and its readers, after its final status is committed. */
-  #announceEnd(
-    run: ActiveRun,
-    outcome: FinalOutcome,
-    error: { error: string; message: string } | undefined,
-    state: string | null,
-  ): void {
-    this.#o.counts.finished += 1;
-    this.#o.onEnded(run, outcome);
-    this.#o.leave(run);
+  /** Ends the run's streams, and with them its readers, after its final status is committed. */
+  conclude(run: ActiveRun, { outcome, error, state }: StoredEnd): void {
     const stream = this.#o.streams.open(run.runId);
     const links = outcome === "deleted" ? undefined : readLinks(run.kwargs);
     // a stored stream already has it
@@ -236,32 +226,26 @@ export class RunEndings {
     return { error: "RunTimeoutError", message: row.cancel_reason ?? "The run took too long." };
   }
 
-  async release(run: ActiveRun, blame: boolean, reason: string): Promise<void> {
-    run.phase = "ending";
-    this.#o.counts.released += 1;
+  /** Returns a run to the queue, where it may end: it was cancelled meanwhile, or lost too many hosts. */
+  async release(run: ActiveRun, blame: boolean, reason: string): Promise<RunEvent> {
     const { maxFailures } = this.#o.settings;
     const release = { runId: run.runId, attempt: run.attempt, blame, maxFailures, reason, notify: !this.#o.alone() };
-    const released = await this.#whileOwned(run, () => releaseRun(this.#o.sql, release)).catch((error: unknown) => {
-      if (!this.#o.holds(run)) return undefined;
-      // its row still belongs to this server: the next heartbeats hand it back
-      if (!isPassing(error)) this.#o.leave(run);
-      throw error;
-    });
-    if (released === undefined || !this.#o.holds(run)) return;
-    if (released.outcome === "pending") {
-      this.#o.leave(run);
-      // its stream stays open for the next attempt, here or on another server
-      this.#o.follower.follow(run.runId, true);
-      this.#o.wake();
-    } else if (released.outcome === "lost") this.#o.lose(run);
-    else {
-      const error = released.outcome === "error" ? { error: "RunFailed", message: reason } : undefined;
-      if (error) this.#o.streams.open(run.runId).append("error", JSON.stringify(error));
-      if (released.outcome !== "deleted") await this.#refreshHead(run);
-      this.#announceEnd(run, released.outcome as FinalOutcome, error, null);
-      this.#o.hosts().closeTrace(lostTrace(run, reason));
-      this.#o.wake();
+    let outcome: string;
+    try {
+      ({ outcome } = await this.#whileOwned(run, () => releaseRun(this.#o.sql, release)));
+    } catch (error) {
+      if (!isOwned(run)) return LOST;
+      if (isPassing(error)) throw error;
+      this.#o.log.error({ err: error, run_id: run.runId }, "the database rejected the return of a run to the queue");
+      return { is: "stuck" };
     }
+    if (outcome === "lost" || !isOwned(run)) return LOST;
+    if (outcome === "pending") return { is: "requeued" };
+    const error = outcome === "error" ? { error: "RunFailed", message: reason } : undefined;
+    if (error) this.#o.streams.open(run.runId).append("error", JSON.stringify(error));
+    if (outcome !== "deleted") await this.#refreshHead(run);
+    this.#o.hosts().closeTrace(lostTrace(run, reason));
+    return { is: "stored", outcome: outcome as FinalOutcome, error, state: null, waiting: true };
   }
 
   /** Reads the thread's state through a host when the run's own host could not report it. Best effort. */

@@ -1,25 +1,25 @@
 /** Runs of a whole server with real hosts and a database behind a proxy that loses responses and connections. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 
 import { testAgentServer } from "../../../test/agent-server.ts";
 import { testDatabase } from "../../../test/db.ts";
-import { faultProxy } from "../../../test/fault-proxy.ts";
+import { FaultProxy } from "../../../../test/faults/fault-proxy.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { claimRuns, finishRuns } from "./sql.ts";
 
 const PROJECT = fileURLToPath(new URL("../../../test/fixtures/unruly-project/langgraph.json", import.meta.url));
 const db = await testDatabase();
 const { sql } = db;
-const proxy = await faultProxy(db.uri);
+const proxy = await FaultProxy.before(db.uri);
 const env = { HEDDLE_RUN_TIMEOUT_SECS: "15", HEDDLE_LEASE_MS: "6000", HEDDLE_JOBS: "3", HEDDLE_LOG_LEVEL: "silent" };
-const server = await testAgentServer(env, PROJECT, { db: { ...db, uri: proxy.uri, options: {} } });
+const server = await testAgentServer(env, PROJECT, { db: { ...db, uri: proxy.through(db.uri), options: {} } });
 afterAll(async () => {
   await server.stop();
-  await proxy.close();
+  await proxy.stop();
 });
-afterEach(() => proxy.up());
+
 const { call } = server;
 
 const newThread = async () => (await call("POST", "/threads", {})).json.thread_id as string;
@@ -58,11 +58,11 @@ const slowDown = () => sql`insert into slowly values (true)`;
 async function loseStart(then: () => Promise<unknown> = () => sleep(50)): Promise<void> {
   const starting = () => sql`select 1 from pg_stat_activity where wait_event = 'PgSleep'`;
   await expect.poll(async () => (await starting()).length, { timeout: 6000, interval: 10 }).toBe(1);
-  proxy.holdAnswers();
+  const loseAnswers = proxy.holdAnswers();
   await sql`delete from slowly`;
   await expect.poll(async () => (await starting()).length, { timeout: 6000, interval: 10 }).toBe(0);
   await then();
-  proxy.cut();
+  loseAnswers();
 }
 
 test("starts a run whose claim was committed but not answered", async () => {
@@ -132,12 +132,12 @@ test("a run survives all connections going silent at once, and its timeout survi
   await expect.poll(() => runStatus(runId)).toBe("running");
   await expect.poll(() => runStatus(endless.runId)).toBe("running");
   const startedAt = performance.now();
-  proxy.blackHole();
+  proxy.silence();
   await expect.poll(() => runStatus(runId), { timeout: 14_000 }).toBe("success");
   expect(await row(runId)).toMatchObject({ attempt: 1, failures: 0 });
   await sleep(Math.max(13_500 - (performance.now() - startedAt), 0));
-  proxy.down();
+  const up = proxy.refuse();
   await sleep(3000);
-  proxy.up();
+  up();
   await expect.poll(() => runStatus(endless.runId), { timeout: 4000, interval: 50 }).toBe("timeout");
 });

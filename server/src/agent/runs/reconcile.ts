@@ -10,85 +10,86 @@
  * claim or creation that began before the first of them may still be in progress.
  */
 import { isDatabaseUnavailable } from "../../base/db/retry.ts";
-import type { Log } from "../../base/log.ts";
-import type { Sql } from "../../base/db/connect.ts";
 import type { ActiveRun } from "./active-run.ts";
+import type { RunAdmission } from "./admit-run.ts";
+import type { RunClaimer } from "./claim-runs.ts";
+import { isInHost, type RunEvent } from "./phase.ts";
+import type { RunQueueOptions } from "./queue-options.ts";
 import { selectRunState, type RunningRow } from "./sql.ts";
 
-export interface ReconcilerOptions {
-  sql: Sql;
-  log: Log;
-  serverId: string;
-  active: ReadonlyMap<string, ActiveRun>;
-  /** Whether a claim that began before this time, or the creation of this run, is in progress. */
-  isExplained(runId: string, before: number): boolean;
-  /** Whether a host has the run. */
-  isExecuted(run: ActiveRun): boolean;
-  deliverCancel(runId: string): void;
-  /** Hands back a row that runs under this server without a run here. */
-  handBack(runId: string, attempt: number): Promise<void>;
-  /** Releases a run that no host here executes. */
-  release(run: ActiveRun): void;
-  /** Drops a run that another server owns. */
-  lose(run: ActiveRun): void;
+/** What a heartbeat has found. */
+export interface Differences {
+  /** Events of runs here. */
+  events: (readonly [ActiveRun, RunEvent | Promise<RunEvent | undefined>])[];
+  /** Rows that run under this server without a run here. */
+  unmatched: RunningRow[];
 }
 
 export class Reconciler {
-  readonly #o: ReconcilerOptions;
+  readonly #o: Pick<RunQueueOptions, "sql" | "log" | "serverId" | "hosts">;
+  readonly #active: ReadonlyMap<string, ActiveRun>;
+  readonly #admission: RunAdmission;
+  readonly #claimer: RunClaimer;
   /** Times at which rows without a run here were first seen, by run and attempt. */
   #unmatched = new Map<string, number>();
   /** Runs that differed from their rows at the previous heartbeat. */
   #suspects = new Set<ActiveRun>();
-  #busy = new Set<string>();
 
-  constructor(options: ReconcilerOptions) {
+  constructor(
+    options: RunQueueOptions,
+    active: ReadonlyMap<string, ActiveRun>,
+    admission: RunAdmission,
+    claimer: RunClaimer,
+  ) {
     this.#o = options;
+    this.#active = active;
+    this.#admission = admission;
+    this.#claimer = claimer;
   }
 
   /** @param queriedAt when the rows were queried, by `performance.now()` */
-  compare(rows: RunningRow[], queriedAt: number): void {
-    const mine = new Map(rows.map((row) => [row.run_id, row]));
-    this.#compareRows(rows);
-    this.#compareRuns(mine, queriedAt);
+  compare(rows: RunningRow[], queriedAt: number): Differences {
+    const found: Differences = { events: [], unmatched: [] };
+    this.#compareRows(rows, found);
+    this.#compareRuns(new Map(rows.map((row) => [row.run_id, row])), queriedAt, found);
+    return found;
   }
 
-  #compareRows(rows: RunningRow[]): void {
+  #compareRows(rows: RunningRow[], found: Differences): void {
     const now = performance.now();
     const unmatched = new Map<string, number>();
-    for (const { run_id: runId, attempt, cancel_action: action } of rows) {
-      if (this.#o.active.get(runId)?.attempt === attempt) {
-        if (action !== null) this.#o.deliverCancel(runId);
+    for (const row of rows) {
+      const { run_id: runId, attempt } = row;
+      const run = this.#active.get(runId);
+      if (run?.attempt === attempt) {
+        const event = row.cancel_action === null ? "confirmed" : "cancelled";
+        found.events.push([run, { is: event }]);
         continue;
       }
       const key = `${runId} ${attempt}`;
       const first = this.#unmatched.get(key);
       unmatched.set(key, first ?? now);
-      if (first !== undefined && !this.#o.isExplained(runId, first)) this.#handBack(key, runId, attempt);
+      if (first !== undefined && !this.#isExplained(runId, first)) found.unmatched.push(row);
     }
     this.#unmatched = unmatched;
   }
 
-  #handBack(key: string, runId: string, attempt: number): void {
-    if (this.#busy.has(key)) return;
-    this.#busy.add(key);
-    this.#o.log.warn({ run_id: runId, attempt }, "a claimed run did not start; handing it back to the queue");
-    void this.#o
-      .handBack(runId, attempt)
-      .catch((error: unknown) => this.#failed(error, runId))
-      .finally(() => this.#busy.delete(key));
+  /** Whether a claim that began before this time, or the creation of this run, is in progress. */
+  #isExplained(runId: string, before: number): boolean {
+    return this.#admission.isCreating(runId) || this.#claimer.isClaimingSince(before);
   }
 
-  #compareRuns(mine: ReadonlyMap<string, RunningRow>, queriedAt: number): void {
+  #compareRuns(mine: ReadonlyMap<string, RunningRow>, queriedAt: number, found: Differences): void {
     const suspects = new Set<ActiveRun>();
-    for (const run of this.#o.active.values()) {
+    for (const run of this.#active.values()) {
       if (run.phase === "ending" || run.claimedAt > queriedAt) continue;
-      const idle = run.phase === "executing" && !this.#o.isExecuted(run);
-      const foreign = mine.get(run.runId)?.attempt !== run.attempt;
-      if (!idle && !foreign) continue;
+      const isIdle = isInHost(run.phase) && !this.#isExecuted(run);
+      const isForeign = mine.get(run.runId)?.attempt !== run.attempt;
+      if (!isIdle && !isForeign) continue;
       suspects.add(run);
       if (!this.#suspects.has(run)) continue;
-      if (foreign) void this.#check(run).catch((error: unknown) => this.#failed(error, run.runId));
-      else this.#o.release(run);
+      const idle = { is: "returned", blame: false, reason: "The run's graph host lost it." } as const;
+      found.events.push([run, isForeign ? this.#check(run) : idle]);
     }
     this.#suspects = suspects;
   }
@@ -96,18 +97,24 @@ export class Reconciler {
   /**
    * Checks the run's row again. A final one is left to the run's host, which has written it and is about to report it.
    */
-  async #check(run: ActiveRun): Promise<void> {
-    const row = await selectRunState(this.#o.sql, run.threadId, run.runId);
-    if (this.#o.active.get(run.runId) !== run || run.phase === "ending") return;
-    const own = row?.status === "running" && row.server_id === this.#o.serverId && row.attempt === run.attempt;
-    const final = row !== undefined && row.status !== "pending" && row.status !== "running";
-    if (own || (final && this.#o.isExecuted(run))) return;
-    this.#o.log.warn({ run_id: run.runId, attempt: run.attempt }, "a run no longer belongs to this server");
-    this.#o.lose(run);
+  async #check(run: ActiveRun): Promise<RunEvent | undefined> {
+    try {
+      const row = await selectRunState(this.#o.sql, run.threadId, run.runId);
+      if (run.phase === "gone" || run.phase === "ending") return undefined;
+      const isOwn = row?.status === "running" && row.server_id === this.#o.serverId && row.attempt === run.attempt;
+      const isFinal = row !== undefined && row.status !== "pending" && row.status !== "running";
+      if (isOwn || (isFinal && this.#isExecuted(run))) return undefined;
+      this.#o.log.warn({ run_id: run.runId, attempt: run.attempt }, "a run no longer belongs to this server");
+      return { is: "lost" };
+    } catch (error) {
+      // retried at the next heartbeat
+      if (!isDatabaseUnavailable(error))
+        this.#o.log.error({ err: error, run_id: run.runId }, "could not reconcile a run");
+      return undefined;
+    }
   }
 
-  #failed(error: unknown, runId: string): void {
-    // retried at the next heartbeat
-    if (!isDatabaseUnavailable(error)) this.#o.log.error({ err: error, run_id: runId }, "could not reconcile a run");
+  #isExecuted(run: ActiveRun): boolean {
+    return this.#o.hosts().hostOf(run.runId, run.attempt) !== undefined;
   }
 }

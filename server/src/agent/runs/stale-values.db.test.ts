@@ -11,11 +11,12 @@ import { readAnswer } from "../streams/run-streams.ts";
 import { StreamKeeper } from "../streams/stream-keeper.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { RunEndings } from "./end-run.ts";
+import type { Ended } from "./phase.ts";
 import { createRuns, selectRunState } from "./sql.ts";
 
 const server = await testAgentServer();
 const { call, sql } = server;
-const { streams, follower, protocol, hosts } = server.agent.deps;
+const { streams, protocol, hosts } = server.agent.deps;
 const log = createLog("silent");
 const serverId = uuid7();
 await sql`insert into servers (server_id, host_name, process) values (${serverId}, 'here', 'null')`;
@@ -24,24 +25,14 @@ const executed = new Set<string>();
 const endings = new RunEndings({
   sql,
   hotSql: sql,
-  leaseSql: sql,
   log,
   settings: readOptions(agentOptions, {}),
-  serverId,
   streams,
-  follower,
   keeper,
   protocol,
   fault: createFaultPoint(""),
   alone: () => true,
-  onStarted: () => {},
-  onEnded: () => {},
-  counts: { started: 0, finished: 0, released: 0, lost: 0 },
   hosts: () => hosts,
-  leave: (run) => executed.delete(run.runId),
-  lose: () => {},
-  holds: (run) => executed.has(run.runId),
-  wake: () => {},
 });
 afterAll(() => keeper.stop());
 
@@ -80,6 +71,12 @@ async function startRun() {
   return { run: run as unknown as ActiveRun, stream, base: row!.values_of };
 }
 
+/** Writes a run's end and tells its readers, as the queue does. */
+async function finish(run: ActiveRun, end: Ended, result?: Buffer, on = endings): Promise<void> {
+  const event = await on.finish(run, end, result);
+  if (event.is === "stored") on.conclude(run, event);
+}
+
 const stateText = (base: string, keep: number, items: string[]) =>
   Buffer.from(
     JSON.stringify({
@@ -96,7 +93,7 @@ const status = async ({ threadId, runId }: ActiveRun) => (await selectRunState(s
 
 test("a state that continues the stored lists is written, and answers with the whole lists", async () => {
   const { run, stream, base } = await startRun();
-  await endings.finish(run, { outcome: "success" }, stateText(base, 102, ["third"]));
+  await finish(run, { outcome: "success" }, stateText(base, 102, ["third"]));
   const values = { ...STATE, log: [...STATE.log, "third"] };
   expect((await readThread(run)).values).toEqual(values);
   expect(JSON.parse(String(await readAnswer(stream.outcome!)))).toEqual(values);
@@ -104,7 +101,7 @@ test("a state that continues the stored lists is written, and answers with the w
 
 test("a state that continues other lists is read again, and the run ends once", async () => {
   const { run, stream } = await startRun();
-  await endings.finish(run, { outcome: "success" }, stateText("other", 102, ["third"]));
+  await finish(run, { outcome: "success" }, stateText("other", 102, ["third"]));
   expect(await status(run)).toBe("success");
   expect(await readThread(run)).toMatchObject({ status: "idle", values: STATE });
   expect(JSON.parse(String(await readAnswer(stream.outcome!)))).toEqual(STATE);
@@ -114,7 +111,7 @@ test("so is that of a run whose stream is stored", async () => {
   const { run, stream } = await startRun();
   keeper.keep(stream, { threadId: run.threadId, attempt: 1, stored: 0, held: true });
   stream.append("updates", '{"n":1}');
-  await endings.finish(run, { outcome: "success" }, stateText("other", 102, ["third"]));
+  await finish(run, { outcome: "success" }, stateText("other", 102, ["third"]));
   expect(await status(run)).toBe("success");
   expect((await readThread(run)).values).toEqual(STATE);
   const [stored] = await sql`select frames, status from run_streams where run_id = ${run.runId}`;
@@ -123,7 +120,7 @@ test("so is that of a run whose stream is stored", async () => {
 
 test("without a host, the run ends and its thread keeps its values", async () => {
   const { run } = await startRun();
-  await endings.finish({ ...run, graphId: null }, { outcome: "success" }, stateText("other", 102, ["third"]));
+  await finish({ ...run, graphId: null }, { outcome: "success" }, stateText("other", 102, ["third"]));
   expect(await status(run)).toBe("success");
   expect((await readThread(run)).values).toEqual(STATE);
 });

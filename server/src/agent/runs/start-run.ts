@@ -4,8 +4,8 @@ import type { ActiveRun } from "./active-run.ts";
 import type { RunQueueOptions } from "./queue-options.ts";
 import type { ClaimedRun, CreatedRun } from "./sql.ts";
 
-/** Run that this server has claimed; `head` is known where it was claimed with its creation. */
-export type BegunRun = ClaimedRun & Partial<Pick<CreatedRun, "head">>;
+/** Run that this server has claimed; `head` and `announced` are known where it was claimed with its creation. */
+export type BegunRun = ClaimedRun & Partial<Pick<CreatedRun, "head" | "announced">>;
 
 /** @param isKept whether frames of the run are stored */
 export function toActiveRun(
@@ -34,11 +34,12 @@ export function toActiveRun(
       ...((isKept || row.attempt > 1) && { hold_end: true }),
     },
     kwargs: row.kwargs,
-    timeout: undefined,
     claimedAt: performance.now(),
     phase: "starting",
     untouched: row.attempt === 1,
-    unconfirmed: false,
+    announced: false,
+    timeout: undefined,
+    killTimer: undefined,
   };
 }
 

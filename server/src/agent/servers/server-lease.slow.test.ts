@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, expect, test } from "vitest";
 
-import { faultProxy } from "../../../test/fault-proxy.ts";
+import { FaultProxy } from "../../../../test/faults/fault-proxy.ts";
 import { queueRows } from "../../../test/queue-rows.ts";
 import { connect, type Sql } from "../../base/db/connect.ts";
 import { EmbeddedPostgres } from "../../base/db/embedded-postgres.ts";
@@ -134,8 +134,8 @@ test("reports servers that cannot read lists stored as changes, until they are g
 
 test("no lease expires while Postgres is frozen for longer than the lease period", async () => {
   // the second server's heartbeats arrive shortly after the thaw
-  const proxy = await faultProxy(address.uri);
-  const slow = { uri: proxy.uri, socket: null };
+  const proxy = await FaultProxy.before(address.uri);
+  const slow = { uri: proxy.through(address.uri), socket: null };
   const pools = [address, slow].map((target) => connect(target, { max: 2, silenceMs: 1250 }));
   const [mine] = pools as [Sql, Sql];
   await migrate(mine);
@@ -148,17 +148,17 @@ test("no lease expires while Postgres is frozen for longer than the lease period
   }
   const postmaster = Number(readFileSync(join(dataDir, "postgres/data/postmaster.pid"), "utf8").split("\n")[0]);
   const pids = postgresPids(postmaster);
-  proxy.delay(10_000);
+  const endDelay = proxy.delay(10_000);
   await sleep(100);
   for (const pid of pids) process.kill(pid, "SIGSTOP");
   await sleep(4000);
   for (const pid of pids.toReversed()) process.kill(pid, "SIGCONT");
   await sleep(700);
-  proxy.delay(0);
+  endDelay();
   await sleep(3000);
   expect(servers.map(({ lost }) => lost)).toEqual([0, 0]);
   expect(await mine`select distinct status, attempt from runs`).toEqual([{ status: "running", attempt: 1 }]);
   for (const serverLease of started.splice(0)) await serverLease.stop();
   await Promise.all(pools.map((pool) => pool.end({ timeout: 1 })));
-  await proxy.close();
+  await proxy.stop();
 });

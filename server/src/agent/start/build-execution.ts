@@ -108,10 +108,10 @@ const createHosts = (
       log,
     },
     {
-      onEvent: (runId, event, data) => queue.onHostEvent(runId, event, data),
+      onEvent: (runId, event, data) => queue.frames.onEvent(runId, event, data),
       onRunEnd: (end, result) => queue.onRunEnd(end, result),
-      onMark: (runId, checkpointId) => queue.onMark(runId, checkpointId),
-      onResumed: (runId, checkpointId) => queue.onResumed(runId, checkpointId),
+      onMark: (runId, checkpointId) => queue.frames.onMark(runId, checkpointId),
+      onResumed: (runId, checkpointId) => queue.frames.onResumed(runId, checkpointId),
       onStoreCall: (operations) => runStoreOperations(stores.sql, store, operations),
       onExit(host, reason) {
         if (![SUPERSEDED, "drained", "the server stopped"].includes(reason))

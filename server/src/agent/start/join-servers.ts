@@ -67,7 +67,7 @@ const createListener = ({ database, log, parts }: JoinOptions): Listener =>
       heddle_protocol: (threadId) => parts().protocol.onNotice(threadId),
       heddle_done: (runId) => parts().follower.onNotice(runId),
       heddle_frames: (runId) => parts().follower.onNotice(runId),
-      heddle_want: (runIds) => parts().queue.onWanted(runIds.split(",")),
+      heddle_want: (runIds) => parts().queue.frames.onWanted(runIds.split(",")),
     },
     onGap: () => parts().queue.wake(),
   });

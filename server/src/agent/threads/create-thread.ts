@@ -1,6 +1,6 @@
 import type { HostCalls } from "../../../../graph-host/src/host-protocol.ts";
 import type { AccessCondition } from "../../base/auth/principal.ts";
-import type { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import type { FairQueue } from "../../base/fair-queue.ts";
 import { retryWhileUnavailable } from "../../base/db/retry.ts";
 import { AppError, conflict, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
@@ -16,7 +16,7 @@ type Supersteps = HostCalls["state.update"]["params"]["supersteps"];
 /** @returns the thread's JSON */
 export async function createThread(
   deps: Pick<AgentDeps, "sql" | "hosts" | "project">,
-  updates: ConcurrencyLimit,
+  updates: FairQueue,
   body: ThreadCreate,
   sees: readonly AccessCondition[] = ALL,
 ): Promise<string> {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import { FairQueue } from "../../base/fair-queue.ts";
 import { conflict, notFound } from "../../base/errors.ts";
 import { paginationHeaders } from "../../base/http/pagination.ts";
 import { rawJson } from "../../base/http/route.ts";
@@ -24,7 +24,7 @@ export const unknownThread = (id: string) => notFound(`Thread with ID ${id} not 
 export function threadRoutes(deps: AgentDeps): AgentRoute[] {
   const { sql } = deps;
   // each update holds a connection while user code may run, which may itself need one for the store
-  const updates = new ConcurrencyLimit(Math.max(1, Math.floor(deps.settings.databasePool / 2)));
+  const updates = new FairQueue({ capacity: Math.max(1, Math.floor(deps.settings.databasePool / 2)) });
   return [
     agentRoute({
       ...shared,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import type { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import type { FairQueue } from "../../base/fair-queue.ts";
 import { notFound } from "../../base/errors.ts";
 import { rawJson } from "../../base/http/route.ts";
 import { agentRoute, type AgentRoute, onThread } from "../custom-auth/agent-route.ts";
@@ -14,7 +14,7 @@ import { updateState } from "./update-state.ts";
 const shared = { tag: "Threads", params: threadParams } as const;
 
 /** @param updates limits concurrent state updates */
-export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): AgentRoute[] {
+export function threadStateRoutes(deps: AgentDeps, updates: FairQueue): AgentRoute[] {
   return [
     agentRoute({
       ...shared,

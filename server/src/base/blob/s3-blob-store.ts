@@ -2,7 +2,7 @@ import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import type { Readable } from "node:stream";
 
-import { ConcurrencyLimit } from "../concurrency-limit.ts";
+import { FairQueue } from "../fair-queue.ts";
 import { unavailable } from "../errors.ts";
 import { BLOB_NAME, type BlobStore } from "./blob-store.ts";
 import type { Bucket } from "./bucket.ts";
@@ -70,7 +70,7 @@ export class S3BlobStore implements BlobStore {
   }
 
   async delete(names: readonly string[]): Promise<void> {
-    const limit = new ConcurrencyLimit(DELETIONS_AT_ONCE);
+    const limit = new FairQueue({ capacity: DELETIONS_AT_ONCE });
     const ended = await Promise.allSettled(names.map((name) => limit.run(() => this.#bucket.delete(this.#key(name)))));
     const failed = ended.find((result) => result.status === "rejected");
     if (failed) await this.#named(Promise.reject(failed.reason as Error));

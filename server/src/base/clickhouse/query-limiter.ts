@@ -28,7 +28,7 @@ export class QueryLimiter {
 
   /** @throws 503 with Retry-After when it gets no slot in time */
   run<T>(query: () => Promise<T>, tenantId = ""): Promise<T> {
-    return this.#queue.run(tenantId, 1, query);
+    return this.#queue.run(query, tenantId);
   }
 }
 

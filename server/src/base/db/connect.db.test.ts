@@ -5,17 +5,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 
 import { testDatabase } from "../../../test/db.ts";
-import { faultProxy } from "../../../test/fault-proxy.ts";
+import { FaultProxy } from "../../../../test/faults/fault-proxy.ts";
 import { deferred } from "../deferred.ts";
 import { alone } from "./alone.ts";
 import { connect, ownConnection } from "./connect.ts";
 import { isDatabaseUnavailable, isUnsent } from "./retry.ts";
 
 const db = await testDatabase();
-const proxy = await faultProxy(db.uri);
-afterAll(() => proxy.close());
+const proxy = await FaultProxy.before(db.uri);
+afterAll(() => proxy.stop());
 const pool = (max: number, silenceMs?: number) =>
-  connect({ uri: proxy.uri, socket: null }, { max, ...(silenceMs && { silenceMs }) });
+  connect({ uri: proxy.through(db.uri), socket: null }, { max, ...(silenceMs && { silenceMs }) });
 await db.sql`create table marks (mark text)`;
 
 const marks = async () => (await db.sql<{ mark: string }[]>`select mark from marks`).map(({ mark }) => mark);
@@ -23,7 +23,7 @@ const marks = async () => (await db.sql<{ mark: string }[]>`select mark from mar
 test("a statement on a silent connection fails as lost, and the pool continues", async () => {
   const sql = pool(1, 400);
   await sql`select 1`;
-  proxy.blackHole();
+  proxy.silence();
   const error: unknown = await sql`select 2`.catch((thrown: unknown) => thrown);
   expect(isDatabaseUnavailable(error)).toBe(true);
   expect(await sql`select 3 as n`).toEqual([{ n: 3 }]);
@@ -117,11 +117,11 @@ test("the pool recovers when a connection is cut during a transaction's statemen
 test("a statement fails while connections are refused, and succeeds once they are accepted again", async () => {
   const sql = pool(1);
   await sql`select 1`;
-  proxy.down();
+  const up = proxy.refuse();
   await sleep(50);
   const error: unknown = await sql`select 2`.catch((thrown: unknown) => thrown);
   expect(isDatabaseUnavailable(error)).toBe(true);
-  proxy.up();
+  up();
   await expect.poll(() => sql`select 5 as n`.catch(() => [])).toEqual([{ n: 5 }]);
   await sql.end({ timeout: 1 });
 });

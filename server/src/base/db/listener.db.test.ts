@@ -2,16 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 
 import { testDatabase } from "../../../test/db.ts";
-import { faultProxy } from "../../../test/fault-proxy.ts";
+import { FaultProxy } from "../../../../test/faults/fault-proxy.ts";
 import { createLog } from "../log.ts";
 import { Listener } from "./listener.ts";
 
 const db = await testDatabase();
-const proxy = await faultProxy(db.uri);
+const proxy = await FaultProxy.before(db.uri);
 const received: string[] = [];
 let gaps = 0;
 const listener = new Listener(
-  { uri: proxy.uri, socket: null },
+  { uri: proxy.through(db.uri), socket: null },
   {
     log: createLog("silent"),
     channels: { heddle_test: (payload) => received.push(payload) },
@@ -21,7 +21,7 @@ const listener = new Listener(
 await listener.start();
 afterAll(async () => {
   await listener.stop();
-  await proxy.close();
+  await proxy.stop();
 });
 
 const notify = (payload: string) => db.sql`select pg_notify('heddle_test', ${payload})`;
@@ -37,7 +37,7 @@ test("receives notifications, and again after its connection was cut", async () 
 
 test("detects a silent connection within seconds", async () => {
   const before = gaps;
-  proxy.blackHole();
+  proxy.silence();
   await notify("lost");
   await expect.poll(() => gaps, { timeout: 6000 }).toBe(before + 1);
   await notify("three");

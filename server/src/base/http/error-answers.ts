@@ -6,7 +6,7 @@ type Json = Record<string, unknown>;
 
 /**
  * Lists a route's error statuses: those implied by its shape, and those declared in `errors`. A path with parameters
- * may not exist, a body may be unreadable, too large or invalid, and everything needs the database.
+ * may not exist, a body may be unreadable, too slow, too large or invalid, and everything needs the database.
  */
 export function errorStatuses(route: Route, limited: boolean): ErrorStatus[] {
   const statuses = new Set<ErrorStatus>(route.errors);
@@ -14,8 +14,12 @@ export function errorStatuses(route: Route, limited: boolean): ErrorStatus[] {
   if (route.params) statuses.add(404);
   // control characters in a path are rejected before routing
   if (route.path.includes(":")) statuses.add(400);
-  if (route.body) statuses.add(400).add(413);
-  if (route.reads) statuses.add(413);
+  if (route.body) statuses.add(400);
+  if (route.body || route.reads) {
+    statuses.add(413);
+    // public bodies have a separate budget
+    if (route.permission !== "public") statuses.add(408);
+  }
   if (route.params || route.query || route.body) statuses.add(422);
   if (limited) statuses.add(429);
   // headers are limited before routing

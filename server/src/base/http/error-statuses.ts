@@ -6,6 +6,7 @@ export const ERROR_STATUSES = {
   403: "The API key or session lacks the permission",
   404: "The resource does not exist",
   405: "The method is not allowed",
+  408: "The body arrived too slowly while other requests waited for memory",
   409: "Conflict with an existing resource or a running operation",
   410: "The resource is permanently gone",
   413: "The body exceeds the size limit",

@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import { deflateSync, gzipSync } from "node:zlib";
 import { type AddressInfo, connect } from "node:net";
 
+import { compress } from "@mongodb-js/zstd";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -10,12 +11,12 @@ import { z } from "zod";
 import { openGuard } from "../../../test/principal.ts";
 import { unauthorized } from "../errors.ts";
 import { createLog } from "../log.ts";
-import { BodyGate } from "./body-gate.ts";
+import { BodyGate, createBodyGate } from "./body-gate.ts";
 import { errorHandler } from "./errors.ts";
 import { holdBodies } from "./hold-body.ts";
 import { mountRoutes, route } from "./route.ts";
 
-const gate = new BodyGate({ bodyMemoryMb: 1, maxBodyBytes: 1000 });
+const gate = createBodyGate({ bodyMemoryMb: 1, maxBodyBytes: 1000 });
 const app = new Hono();
 app.onError(errorHandler("text", createLog("silent")));
 const shared = { method: "POST", summary: "", tag: "", out: {}, audit: "none" } as const;
@@ -157,6 +158,24 @@ test("a connection on which a body was rejected serves the next request", async 
   expect(gate.used).toBe(0);
 });
 
+test("a stalled body gets 408 when another needs its memory", async () => {
+  const others = gate.hold("another tenant");
+  expect(others.tryUse(1024 * 1024 - 30_000)).toBe(true);
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  let answer = "";
+  socket.on("data", (data) => (answer += data.toString()));
+  socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000\r\n\r\n${"x".repeat(20_000)}`);
+  await vi.waitUntil(() => gate.used > 1024 * 1024 - 30_000, { timeout: 5_000, interval: 5 });
+  expect(others.tryUse(20_000)).toBe(false);
+  await others.use(20_000);
+  await vi.waitUntil(() => answer !== "", { timeout: 5_000 });
+  expect(answer).toMatch(/^HTTP\/1.1 408 /);
+  expect(answer).toContain("arrived too slowly");
+  others.end();
+  expect(gate.used).toBe(0);
+  socket.destroy();
+});
+
 test("decompresses JSON bodies, counts what they unpack to, and rejects broken and unknown encodings", async () => {
   const send = async (body: Uint8Array<ArrayBuffer>, encoding: string) => {
     const headers = { "content-type": "application/json", "content-encoding": encoding };
@@ -167,6 +186,10 @@ test("decompresses JSON bodies, counts what they unpack to, and rejects broken a
   const packed = (length: number) => Uint8Array.from(gzipSync(text(length)));
   expect(await send(packed(50_000), "gzip")).toEqual([200, '{"length":50000}']);
   expect(await send(packed(5), "GZIP")).toEqual([200, '{"length":5}']);
+  expect(await send(Uint8Array.from(await compress(Buffer.from(text(50_000)))), "zstd")).toEqual([
+    200,
+    '{"length":50000}',
+  ]);
   expect(await send(Uint8Array.from(deflateSync(text(7))), "deflate")).toEqual([200, '{"length":7}']);
   expect((await send(packed(200_000), "gzip"))[0]).toBe(413);
   expect((await send(packed(50_000).slice(0, 60), "gzip"))[0]).toBe(400);
@@ -202,4 +225,29 @@ test("middleware that holds bodies leaves them as they were sent, and routes dec
   expect(await send("/json", gzipSync(json), "gzip")).toEqual([413, expect.anything()]);
   expect((await send("/own", gzipSync(json), "gzip"))[0]).toBe(200);
   expect(gate.used).toBe(0);
+});
+
+test("a large JSON body gives up its turn to be decoded before its handler runs", async () => {
+  const events: string[] = [];
+  const large = new Hono();
+  const limits = {
+    maxBytes: 10 * 1024 * 1024,
+    gate: new BodyGate({ bytes: 64 * 1024 * 1024, afterLarge: () => events.push("decoded") }),
+  };
+  const handle = route({
+    ...shared,
+    path: "/large",
+    permission: "runs:create",
+    body: z.looseObject({}),
+    handler: ({ c }) => {
+      events.push("handled");
+      return c.json({});
+    },
+  });
+  mountRoutes(large, [handle], openGuard, limits);
+  const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+  const body = Uint8Array.from(gzipSync(JSON.stringify({ a: "x".repeat(5 * 1024 * 1024) })));
+  expect((await large.request("/large", { method: "POST", headers, body })).status).toBe(200);
+  expect(events.slice(0, 2)).toEqual(["decoded", "handled"]);
+  expect(limits.gate.used).toBe(0);
 });

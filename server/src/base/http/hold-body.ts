@@ -1,16 +1,12 @@
 import type { Context, MiddlewareHandler } from "hono";
 
-import { AppError } from "../errors.ts";
 import { JsonStructure, MAX_DEPTH, type StructureLimit } from "../json-structure.ts";
-import type { BodyGate, BodyReservation } from "./body-gate.ts";
+import type { BodyGate } from "./body-gate.ts";
+import type { HeldBody } from "./held-body.ts";
+import { type BodyLimit, checkLength, collect, knownLength, readBody, unpacker } from "./read-body.ts";
 
 /** Largest body of a route without authentication. */
 export const PUBLIC_BODY_BYTES = 64 * 1024;
-
-/**
- * A body with a declared length up to this is counted at once and read the fast way. Connections bound their number.
- */
-const SMALL_BYTES = 16 * 1024;
 
 /** Body limits of a space. */
 export interface BodyLimits {
@@ -30,21 +26,23 @@ interface Limit {
    * own bodies do so themselves.
    */
   isJson?: boolean;
+  /** Whether the route reads the body next, so that nothing else can have copied the stream. */
+  isLast?: boolean;
 }
 
-/** Encodings of request bodies, by the name of `Content-Encoding`. */
-const FORMATS: Record<string, CompressionFormat> = { gzip: "gzip", "x-gzip": "gzip", deflate: "deflate" };
+/** A body with a declared length up to this is counted at once and read the fast way. Connections bound their number. */
+const SMALL_BYTES = 16 * 1024;
 
-const HELD = "heddle.bodyHeld";
-const STRUCTURE = "heddle.bodyStructure";
+const HELD = "heddle.heldBody";
 
-/** What is known of the structure of a request's body. */
+/** What is known of a request's body. */
 interface Known {
+  held: HeldBody;
   limit: StructureLimit;
-  /** Whether it was counted while it arrived. */
+  /** Whether its structure was counted while it arrived. */
   isCounted: boolean;
-  /** Reserves memory for it. */
-  use: (bytes: number) => Promise<void>;
+  /** Reads it when it is its turn to be decoded. */
+  collect?: () => Promise<Buffer>;
 }
 
 /** Limit of bodies that are not held, such as those of tests. */
@@ -55,11 +53,22 @@ const ANY: StructureLimit = { maxBytes: 64 * 1024 * 1024, maxDepth: MAX_DEPTH };
  * would take too much memory, 422 when it is nested too deep, 503 when there is no room
  */
 export async function countBody(c: Context, text: string): Promise<void> {
-  const known = c.get(STRUCTURE) as Known | undefined;
+  const known = c.get(HELD) as Known | undefined;
   if (known?.isCounted) return;
   const structure = new JsonStructure(known?.limit ?? ANY);
   structure.add(Buffer.from(text));
-  await known?.use(structure.weight);
+  await known?.held.weigh(structure.weight);
+}
+
+/** Reads a body as text and decodes it. Large ones take turns, since each takes its size several times meanwhile. */
+export async function decodeBody<T>(c: Context, decode: (text: string) => T | Promise<T>): Promise<T> {
+  const known = c.get(HELD) as Known | undefined;
+  if (!known?.collect) return decode(await c.req.text());
+  try {
+    return await decode(new TextDecoder().decode(await known.collect()));
+  } finally {
+    known.held.endTurn();
+  }
 }
 
 /**
@@ -70,49 +79,76 @@ export async function countBody(c: Context, text: string): Promise<void> {
 export function holdBody(
   c: Context,
   gate: BodyGate,
-  { maxBytes, setting, isPublic, isJson = false }: Limit,
+  { maxBytes, setting, isPublic, isJson = false, isLast = false }: Limit,
+  tenantId = "",
 ): (() => void) | Promise<() => void> | undefined {
   if (c.req.method === "GET" || c.req.method === "HEAD") return undefined;
   const declared = c.req.header("content-length");
   const length = Number(declared ?? 0);
-  const tooLarge = () => new BodyTooLargeError(maxBytes, setting);
-  if (length > maxBytes) throw tooLarge();
+  checkLength(c.req.raw.headers, { maxBytes, setting });
   if (!hasBody(c, declared)) return undefined;
-  const format = isJson ? compression(c) : undefined;
-  if (c.get(HELD) === true) {
-    if (format) unpackHeld(c, format, { maxBytes, tooLarge, isPublic });
+  const limit = { maxBytes, setting, ...(isPublic && { maxWindow: maxBytes }) };
+  const before = c.get(HELD) as Known | undefined;
+  if (before) {
+    // middleware holds it, and the project's own code was to read it as it was sent
+    if (isJson && isCompressed(c) && !c.req.raw.bodyUsed) readThrough(c, before, limit, { isJson, isLast });
     return undefined;
   }
-  c.set(HELD, true);
-  const known: Known = { limit: { maxBytes, setting, maxDepth: MAX_DEPTH }, isCounted: false, use: async () => {} };
-  c.set(STRUCTURE, known);
+  const known: Known = { held: IGNORED, limit: { maxBytes, setting, maxDepth: MAX_DEPTH }, isCounted: false };
+  c.set(HELD, known);
   if (!isPublic && declared !== undefined && length <= SMALL_BYTES && !c.req.header("content-encoding")) {
-    const release = () => gate.budget.give(length);
-    return gate.budget.take(length) ? release : gate.reserve(length).then(() => release);
+    const body = gate.hold(tenantId);
+    body.arrived();
+    const release = () => body.end();
+    return body.tryUse(length) ? release : body.use(length).then(() => release);
   }
-  let reject = (_: AppError): void => {};
-  const reservation = (isPublic ? gate.holdPublic : gate.hold).call(gate, (error) => reject(error));
-  // what the public budget holds bounds the structure too
-  if (!isPublic) known.use = (bytes) => reservation.use(bytes);
-  known.isCounted = isJson;
-  const { raw } = c.req;
-  const open = () => (format ? decompressed(raw.body!, format) : raw.body!);
-  const structure = isJson ? new JsonStructure(known.limit) : undefined;
-  const { body, fail } = counted(open, { maxBytes, tooLarge, structure, isPublic }, reservation, format !== undefined);
-  reject = fail;
-  c.req.raw = new Request(raw, { body, duplex: "half" } as RequestInit);
-  return () => reservation.end();
+  const held = isPublic ? gate.holdPublic() : gate.hold(tenantId);
+  known.held = held;
+  try {
+    readThrough(c, known, limit, { isJson, isLast });
+  } catch (error) {
+    held.end();
+    throw error;
+  }
+  return () => held.end();
 }
 
-/** Decompresses a body for a route: middleware holds it, and the project's own code was to read it as it was sent. */
-function unpackHeld(c: Context, format: CompressionFormat, limits: Omit<CountedLimits, "structure">): void {
+/** A small body, whose elements are not accounted for. */
+const IGNORED: HeldBody = {
+  async use() {},
+  async weigh() {},
+  arrived() {},
+  onEvicted() {},
+  async turnToDecode() {},
+  endTurn() {},
+  end() {},
+};
+
+/** Replaces the body of a request by one that is counted, and decompressed if it is JSON, as it is read. */
+function readThrough(
+  c: Context,
+  known: Known,
+  limit: BodyLimit,
+  { isJson, isLast }: { isJson: boolean; isLast: boolean },
+): void {
   const { raw } = c.req;
-  const known = c.get(STRUCTURE) as Known | undefined;
-  if (!known || raw.bodyUsed || !raw.body) return;
-  known.isCounted = true;
-  const held: BodyReservation = { use: known.use, arrived() {}, end() {} };
-  const open = () => decompressed(raw.body!, format);
-  const { body } = counted(open, { ...limits, structure: new JsonStructure(known.limit) }, held, true);
+  if (isJson) unpacker(raw.headers);
+  known.isCounted = isJson;
+  const source = isJson ? raw : { body: raw.body, headers: new Headers() };
+  const chunks = readBody(source, limit, known.held, isJson ? new JsonStructure(known.limit) : undefined);
+  if (isLast) known.collect = () => collect(chunks, knownLength(raw.headers, limit.maxBytes), known.held);
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: async () => void (await chunks.return(undefined)),
+    },
+    // read nothing ahead of the consumer
+    { highWaterMark: 0 },
+  );
   c.req.raw = new Request(raw, { body, duplex: "half" } as RequestInit);
 }
 
@@ -129,10 +165,6 @@ export function holdBodies({ gate, maxBytes, setting }: BodyLimits): MiddlewareH
   };
 }
 
-/** Whether decompression failed: zlib's errors, and the TypeErrors that streams make of them. */
-const isCorrupt = (error: unknown): boolean =>
-  error instanceof TypeError || String((error as { code?: unknown } | null)?.code).startsWith("Z_");
-
 /** Whether there is a body. A request that did not arrive over a socket may have an undeclared one. */
 function hasBody(c: Context, declared: string | undefined): boolean {
   if (declared !== undefined) return Number(declared) > 0;
@@ -141,97 +173,4 @@ function hasBody(c: Context, declared: string | undefined): boolean {
   return !isFromSocket && c.req.raw.body !== null;
 }
 
-/** @throws 415 for another encoding */
-function compression(c: Context): CompressionFormat | undefined {
-  const encoding = c.req.header("content-encoding")?.trim().toLowerCase();
-  if (!encoding || encoding === "identity") return undefined;
-  const format = FORMATS[encoding];
-  if (!format)
-    throw new AppError(415, `Content-Encoding: ${encoding} is not supported; use identity, gzip and deflate.`);
-  return format;
-}
-
-function decompressed(body: ReadableStream<Uint8Array>, format: CompressionFormat): ReadableStream<Uint8Array> {
-  const stream = new DecompressionStream(format) as unknown as ReadableWritablePair<Uint8Array, Uint8Array>;
-  return body.pipeThrough(stream);
-}
-
-/** @param setting environment variable that raises the limit */
-export class BodyTooLargeError extends AppError {
-  constructor(maxBytes: number, setting?: string) {
-    super(413, `The request body is larger than ${maxBytes} bytes${setting === undefined ? "" : ` (${setting})`}.`);
-  }
-}
-
-interface CountedLimits {
-  maxBytes: number;
-  tooLarge: () => AppError;
-  structure: JsonStructure | undefined;
-  isPublic: boolean;
-}
-
-/**
- * Reads the rest of a body that was rejected: the connection serves further requests if it arrives soon, and is closed
- * otherwise.
- */
-export async function discardRest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-  try {
-    while (!(await reader.read()).done);
-  } catch {
-    // the sender has left
-  }
-}
-
-/** `fail` ends the body with an error, whatever has arrived. */
-function counted(
-  open: () => ReadableStream<Uint8Array>,
-  { maxBytes, tooLarge, structure, isPublic }: CountedLimits,
-  reservation: BodyReservation,
-  isCompressed: boolean,
-): { body: ReadableStream<Uint8Array>; fail: (error: AppError) => void } {
-  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  let controller!: ReadableStreamDefaultController<Uint8Array>;
-  let total = 0;
-  let failed = false;
-  const fail = (error: unknown) => {
-    if (failed) return;
-    failed = true;
-    controller.error(error);
-    // its rest would unpack to any size
-    if (isCompressed) reader?.cancel(error).catch(() => {});
-    else if (reader) void discardRest(reader);
-  };
-  const body = new ReadableStream<Uint8Array>(
-    {
-      start: (streamController) => void (controller = streamController),
-      async pull() {
-        reader ??= open().getReader();
-        const { done, value } = await reader.read().catch((error: unknown) => {
-          throw isCompressed && isCorrupt(error)
-            ? new AppError(400, "The request body is not validly compressed.")
-            : error;
-        });
-        if (failed) return;
-        if (done) {
-          reservation.arrived();
-          return controller.close();
-        }
-        total += value.byteLength;
-        if (total > maxBytes) return fail(tooLarge());
-        try {
-          const before = structure?.weight ?? 0;
-          structure?.add(value);
-          const weight = isPublic ? 0 : (structure?.weight ?? 0) - before;
-          await reservation.use(value.byteLength + weight);
-        } catch (error) {
-          return fail(error);
-        }
-        if (!failed) controller.enqueue(value);
-      },
-      cancel: (reason) => reader?.cancel(reason),
-    },
-    // read nothing ahead of the consumer
-    { highWaterMark: 0 },
-  );
-  return { body, fail };
-}
+const isCompressed = (c: Context): boolean => !/^(identity)?$/i.test(c.req.header("content-encoding")?.trim() ?? "");

@@ -7,7 +7,7 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 import { AppError } from "../errors.ts";
 import { LIVE } from "../health.ts";
 import { type BrowserPolicy, rejectPage } from "./browser-guard.ts";
-import { BodyGate } from "./body-gate.ts";
+import { type BodyGate, createBodyGate } from "./body-gate.ts";
 import type { ClientIpSettings } from "./client-ip.ts";
 import { CONTROL_CHARACTER, hasControlCharacter } from "./control-characters.ts";
 import { ConnectionGuard, whenAnswered } from "./connection-guard.ts";
@@ -65,7 +65,7 @@ export async function listenHttp(
   host: string,
   port: number,
   settings: ListenSettings,
-  bodies: BodyGate = new BodyGate({ bodyMemoryMb: MAX_MESSAGES_MB, maxBodyBytes: 0 }),
+  bodies: BodyGate = createBodyGate({ bodyMemoryMb: MAX_MESSAGES_MB, maxBodyBytes: 0 }),
 ): Promise<HttpServer> {
   let listener: ReturnType<typeof getRequestListener> | undefined;
   let interceptor: RequestInterceptor | undefined;

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { AppError } from "../errors.ts";
 import { SMALL_JSON } from "../json-structure.ts";
 import { INCOMPLETE } from "./errors.ts";
-import { countBody } from "./hold-body.ts";
+import { countBody, decodeBody } from "./hold-body.ts";
 
 /**
  * Parses the request's JSON. No body, or one that does not claim to be JSON or text, counts as `{}`, as on the
@@ -12,21 +12,25 @@ import { countBody } from "./hold-body.ts";
 export async function readJson(c: Context): Promise<unknown> {
   const type = c.req.header("content-type") ?? "";
   if (type !== "" && !/json|^text\/plain/i.test(type)) return {};
-  const text = await c.req.text().catch((error: unknown) => {
+  return decodeBody(c, async (text) => {
+    if (text.trim() === "") return {};
+    if (text.length > SMALL_JSON) await countBody(c, text);
+    const value = parse(text);
+    return UNSTORABLE.test(text) ? cleanStrings(value) : value;
+  }).catch((error: unknown) => {
     // the client disconnected or was too slow: not an internal error
     if (c.req.raw.signal.aborted || (error as { code?: unknown }).code === "ECONNRESET") throw incomplete();
     throw error;
   });
-  if (text.trim() === "") return {};
-  if (text.length > SMALL_JSON) await countBody(c, text);
-  let value: unknown;
+}
+
+function parse(text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     const issues = [{ type: "json_invalid", loc: ["body", 0], msg: "JSON decode error" }];
     throw new AppError(400, "Malformed JSON in request body", { issues, pythonStatus: 422 });
   }
-  return UNSTORABLE.test(text) ? cleanStrings(value) : value;
 }
 
 const incomplete = () => new AppError(400, INCOMPLETE);

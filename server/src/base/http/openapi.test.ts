@@ -27,3 +27,21 @@ test("describes the parameters of the literal path, with and without a declared 
     { name: "part", in: "path", required: true, schema: { type: "string" } },
   ]);
 });
+
+test("documents that a body may arrive too slowly, except on a public route, whose bodies have a separate budget", () => {
+  const shared = { method: "POST", summary: "", tag: "t", out: { 200: null }, handler: () => new Response() } as const;
+  const body = z.object({});
+  const known = { ...shared, permission: "deployments:create" } as const;
+  const { paths } = openApiDocument(
+    [
+      route({ ...known, path: "/json", body }),
+      route({ ...known, path: "/parts", reads: ["multipart/form-data"] }),
+      route({ ...known, path: "/none" }),
+      route({ ...shared, path: "/public", body, permission: "public", publicBecause: "a test" }),
+    ],
+    { title: "t", version: "1", description: "d" },
+    { errors: "detail", limited: false },
+  ) as { paths: Record<string, { post: { responses: Record<string, object> } }> };
+  const slow = Object.keys(paths).filter((path) => "408" in paths[path]!.post.responses);
+  expect(slow).toEqual(["/json", "/parts"]);
+});

@@ -8,7 +8,7 @@ import type { Permission } from "../auth/permissions.ts";
 import type { Authenticator, AuditSink, Principal } from "../auth/principal.ts";
 import { AppError, forbidden } from "../errors.ts";
 import { type AuditKind, createAuditor } from "./audit-requests.ts";
-import { BodyGate } from "./body-gate.ts";
+import { type BodyGate, createBodyGate } from "./body-gate.ts";
 import { boundedParse } from "./bounded-parse.ts";
 import { clientIp } from "./client-ip.ts";
 import { markKnown } from "./connection-guard.ts";
@@ -79,7 +79,7 @@ interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
   reads?: readonly string[];
   /** Largest body; default: 64 KiB on a `public` route, the space's limit elsewhere. */
   maxBodyBytes?: number;
-  /** Whether the handler streams the body to disk and limits it itself. */
+  /** Whether the handler limits the body itself: it streams it to disk, or reads it through another gate. */
   streamsBody?: true;
   /** Response schemas by status; null: no body. Several when the caller chooses between content types. */
   out: Record<number, Answer | Answer[] | null>;
@@ -121,7 +121,7 @@ export interface Guard {
 /** Default body limits. */
 const LIMITS: BodyLimits = {
   maxBytes: 64 * 1024 * 1024,
-  gate: new BodyGate({ bodyMemoryMb: 256, maxBodyBytes: 64 * 1024 * 1024 }),
+  gate: createBodyGate({ bodyMemoryMb: 256, maxBodyBytes: 64 * 1024 * 1024 }),
 };
 
 export function mountRoutes(
@@ -138,6 +138,7 @@ export function mountRoutes(
       ...(spec.maxBodyBytes === undefined && !isPublic && { setting }),
       isPublic,
       isJson: spec.body !== undefined,
+      isLast: spec.body !== undefined,
     };
     for (const path of [spec.path, ...(spec.aliases ?? [])]) {
       app.on(spec.method, path, async (c) => {
@@ -152,7 +153,7 @@ export function mountRoutes(
             markKnown(requestSocket(c));
           }
           if (!spec.streamsBody) {
-            const holding = holdBody(c, gate, limit);
+            const holding = holdBody(c, gate, limit, principal?.workspaceId);
             release = holding instanceof Promise ? await holding : holding;
           }
           const params = spec.params ? check(spec.params, c.req.param(), "path") : undefined;

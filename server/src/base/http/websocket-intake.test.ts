@@ -6,13 +6,13 @@ import type { Duplex } from "node:stream";
 import { afterEach, expect, test, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 
-import { BodyGate } from "./body-gate.ts";
+import { createBodyGate } from "./body-gate.ts";
 import { WebSocketIntake } from "./websocket-intake.ts";
 
 const KIB = 1024;
 const http = createServer();
 const servers = new WebSocketServer({ noServer: true, maxPayload: 16 * KIB * KIB });
-const gate = new BodyGate({ bodyMemoryMb: 4, maxBodyBytes: 0 });
+const gate = createBodyGate({ bodyMemoryMb: 4, maxBodyBytes: 0 });
 const clients: WebSocket[] = [];
 http.listen(0, "127.0.0.1");
 

@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 
 import type { BodyGate } from "./body-gate.ts";
+import type { TenantBody } from "./held-body.ts";
 
 /** Bytes of a socket that are not counted. */
 const FREE_BYTES = 16 * 1024;
@@ -21,7 +22,7 @@ const LINGER_MS = 1000;
  * An incomplete message is taken to hold all bytes since the last complete one.
  */
 export class WebSocketIntake {
-  readonly #gate: BodyGate;
+  readonly #memory: TenantBody;
   readonly #socket: WebSocket;
   #arriving = 0;
   #queued = 0;
@@ -32,7 +33,9 @@ export class WebSocketIntake {
 
   /** `raw`: the stream that carries the messages. */
   constructor(gate: BodyGate, socket: WebSocket, raw: Duplex) {
-    this.#gate = gate;
+    this.#memory = gate.hold("");
+    // messages have no pace
+    this.#memory.arrived();
     this.#socket = socket;
     raw.prependListener("data", (chunk: Buffer) => {
       this.#arriving += chunk.length;
@@ -46,8 +49,7 @@ export class WebSocketIntake {
     });
     socket.once("close", () => {
       this.#closed = true;
-      gate.budget.give(this.#held);
-      this.#held = 0;
+      this.#memory.end();
     });
   }
 
@@ -62,7 +64,7 @@ export class WebSocketIntake {
     if (this.#closed) return;
     const needed = Math.max(0, this.#arriving + this.#queued - FREE_BYTES);
     if (needed < this.#held) {
-      this.#gate.budget.give(this.#held - needed);
+      this.#memory.give(this.#held - needed);
       this.#held = needed;
     } else if (needed > this.#held && !this.#waits) this.#take(needed - this.#held);
     const isFull = this.#queued > QUEUED_BYTES || this.#messages >= QUEUED_MESSAGES;
@@ -71,14 +73,14 @@ export class WebSocketIntake {
   }
 
   #take(bytes: number): void {
-    if (this.#gate.budget.take(bytes)) {
+    if (this.#memory.tryUse(bytes)) {
       this.#held += bytes;
       return;
     }
     this.#waits = true;
-    this.#gate.reserve(bytes).then(
+    this.#memory.use(bytes).then(
       () => {
-        if (this.#closed) return this.#gate.budget.give(bytes);
+        if (this.#closed) return;
         this.#waits = false;
         this.#held += bytes;
         this.#settle();

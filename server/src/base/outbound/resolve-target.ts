@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 
-import { ConcurrencyLimit } from "../concurrency-limit.ts";
+import { FairQueue } from "../fair-queue.ts";
 import { blocked, rejectAddress } from "./check-url.ts";
 import { OutboundError } from "./outbound-error.ts";
 import { judgeAddress, type OutboundPolicy } from "./policy.ts";
@@ -19,7 +19,7 @@ export type Resolve = (host: string) => Promise<ResolvedAddress[]>;
  * with file operations: two names at a time, so that unresponsive name servers cannot block the whole pool.
  */
 export function systemResolver(): Resolve {
-  const limit = new ConcurrencyLimit(2);
+  const limit = new FairQueue({ capacity: 2 });
   return (host) => limit.run(() => systemLookup(host, { all: true, verbatim: true }));
 }
 

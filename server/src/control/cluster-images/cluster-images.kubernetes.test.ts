@@ -28,7 +28,7 @@ import { testTenants } from "../../../test/identity.ts";
 import { hasImageRegistry, REGISTRY_PASSWORD, TestImageRegistry } from "../../../test/image-registry.ts";
 import { BRIDGE_ADDRESS, openToContainers } from "../../../test/podman.ts";
 
-const SCRIPT = fileURLToPath(new URL("../../../../scripts/agent-image.mjs", import.meta.url));
+const SCRIPT = fileURLToPath(new URL("../../../../scripts/build/agent-image.mjs", import.meta.url));
 const BASE = "localhost/heddle-agent:test";
 const NAMESPACE = "agents";
 const REPOSITORY = "team/heddle";

@@ -5,7 +5,7 @@ import { expect, test, vi } from "vitest";
 
 import { atEnd } from "../../../test/at-end.ts";
 import { testDatabase } from "../../../test/db.ts";
-import { faultProxy } from "../../../test/fault-proxy.ts";
+import { FaultProxy } from "../../../../test/faults/fault-proxy.ts";
 import { connect } from "../../base/db/connect.ts";
 import { createLog } from "../../base/log.ts";
 import { RouteFollower } from "./route-follower.ts";
@@ -52,15 +52,15 @@ test("a change arrives with its notification, and without one at the next resync
 });
 
 test("a gateway keeps its routes while the database is unavailable, and reloads them afterwards", async () => {
-  const proxy = await faultProxy(db.uri);
-  atEnd(() => proxy.close());
-  const { ports } = await openFollower(proxy.uri);
+  const proxy = await FaultProxy.before(db.uri);
+  atEnd(() => proxy.stop());
+  const { ports } = await openFollower(proxy.through(db.uri));
   const [before] = ports()!;
-  proxy.down();
+  const up = proxy.refuse();
   await setPort(1003);
-  await vi.waitUntil(() => proxy.count() === 0, { timeout: 10_000 });
+  await vi.waitUntil(() => proxy.count === 0, { timeout: 10_000 });
   expect(ports()).toEqual([before]);
-  proxy.up();
+  up();
   await vi.waitUntil(() => ports()?.[0] === 1003, { timeout: 20_000, interval: 5 });
 });
 

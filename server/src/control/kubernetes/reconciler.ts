@@ -10,7 +10,7 @@
  * the control plane or the API server does not respond, nothing that runs is changed, and the work is retried.
  */
 import { BackOff } from "../../base/back-off.ts";
-import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import { FairQueue } from "../../base/fair-queue.ts";
 import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
@@ -162,7 +162,7 @@ export class Reconciler {
     if (!this.#view.hasListed) return;
     const { mayAct = async () => true } = this.#options;
     if (!(await mayAct())) return;
-    const limit = new ConcurrencyLimit(AT_ONCE);
+    const limit = new FairQueue({ capacity: AT_ONCE });
     const now = performance.now();
     const due = [...this.#tasks.values()].filter(
       (task) => now >= task.notBefore && (task.isDirty || now - task.appliedAt > RESYNC_MS),

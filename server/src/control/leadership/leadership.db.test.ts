@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 
 import { atEnd } from "../../../test/at-end.ts";
 import { testDatabase } from "../../../test/db.ts";
-import { faultProxy } from "../../../test/fault-proxy.ts";
+import { FaultProxy } from "../../../../test/faults/fault-proxy.ts";
 import { createLog } from "../../base/log.ts";
 import { claimRevision } from "../revisions/queue-sql.ts";
 import { insertInstance } from "../runtime/sql.ts";
@@ -44,13 +44,13 @@ test("one control plane leads, and its successor begins a new term when it stops
 });
 
 test("a leader without the database does not act, and loses its term to another", async () => {
-  const proxy = await faultProxy(db.uri);
-  atEnd(() => proxy.close());
-  const [leader, other] = [openLeadership(proxy.uri), openLeadership()];
+  const proxy = await FaultProxy.before(db.uri);
+  atEnd(() => proxy.stop());
+  const [leader, other] = [openLeadership(proxy.through(db.uri)), openLeadership()];
   await leader.leadership.start();
   await other.leadership.start();
   const old = leader.leadership.term!;
-  proxy.down();
+  const up = proxy.refuse();
   await vi.waitUntil(() => other.calls.includes("lead"), { timeout: 20_000 });
   expect(leader.leadership.leads).toBe(false);
   // statements of the old term change nothing
@@ -66,7 +66,7 @@ test("a leader without the database does not act, and loses its term to another"
   const { term } = other.leadership;
   expect(await claimRevision(sql, { term, holder, leaseSeconds: 20 })).toMatchObject({ id: revision });
   expect(await insertInstance(sql, term, instance)).toMatchObject({ id: instance.id });
-  proxy.up();
+  up();
   await vi.waitUntil(() => leader.calls.includes("lost"), { timeout: 20_000 });
   expect(await leader.leadership.confirm()).toBe(false);
   await other.stop();
@@ -74,14 +74,14 @@ test("a leader without the database does not act, and loses its term to another"
 });
 
 test("a leader without rivals keeps its term when the database is unavailable for longer than the lease", async () => {
-  const proxy = await faultProxy(db.uri);
-  atEnd(() => proxy.close());
-  const { leadership, calls, stop } = openLeadership(proxy.uri);
+  const proxy = await FaultProxy.before(db.uri);
+  atEnd(() => proxy.stop());
+  const { leadership, calls, stop } = openLeadership(proxy.through(db.uri));
   await leadership.start();
   const { term } = leadership;
-  proxy.down();
+  const up = proxy.refuse();
   await vi.waitUntil(() => !leadership.leads, { timeout: 20_000 });
-  proxy.up();
+  up();
   await vi.waitUntil(() => leadership.leads, { timeout: 20_000 });
   expect(leadership.term).toBe(term);
   expect(calls).toEqual(["lead"]);

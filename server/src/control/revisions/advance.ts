@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import type { FairQueue } from "../../base/fair-queue.ts";
 import { isDatabaseUnavailable } from "../../base/db/retry.ts";
 import { BuildError } from "../builds/build-error.ts";
 import type { BuildOutcome } from "../builds/build-metrics.ts";
@@ -35,7 +35,7 @@ export async function advance(
   deps: WorkDeps,
   claimed: queue.ClaimedRevision,
   signal: AbortSignal,
-  builds: ConcurrencyLimit,
+  builds: FairQueue,
 ): Promise<Pause> {
   let status: Status = claimed.status;
   const changed = (to: Status) => {
@@ -81,7 +81,7 @@ async function step(
   claimed: queue.ClaimedRevision,
   status: Status,
   signal: AbortSignal,
-  builds: ConcurrencyLimit,
+  builds: FairQueue,
   onStatus: (status: Status) => void,
 ): Promise<Status> {
   const { sql, faultPoint } = deps;

@@ -4,7 +4,7 @@
  */
 import { identifyProcess } from "../../base/db/process-identity.ts";
 import { isDatabaseUnavailable } from "../../base/db/retry.ts";
-import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import { FairQueue } from "../../base/fair-queue.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { LeasedJobs } from "../../base/polling/leased-jobs.ts";
 import { Poller } from "../../base/polling/poller.ts";
@@ -47,7 +47,7 @@ export class Worker {
     const deps = this.#deps;
     const { sql, settings, log, lead } = deps;
     const leaseSeconds = settings.revisionLeaseSeconds;
-    const builds = new ConcurrencyLimit(settings.buildConcurrency);
+    const builds = new FairQueue({ capacity: settings.buildConcurrency });
     return new LeasedJobs({
       kind: "revision",
       id: ({ id }) => id,

@@ -6,7 +6,7 @@
  */
 import { availableParallelism } from "node:os";
 
-import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import { FairQueue } from "../../base/fair-queue.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import type { Log } from "../../base/log.ts";
@@ -63,7 +63,7 @@ export class Scaler {
     const rows = await scalableDeployments(this.#options.sql);
     const known = new Set(rows.map((row) => row.revision_id));
     for (const id of this.#wishes.keys()) if (!known.has(id)) this.#wishes.delete(id);
-    const limit = new ConcurrencyLimit(AT_ONCE);
+    const limit = new FairQueue({ capacity: AT_ONCE });
     await Promise.all(rows.map((row) => limit.run(() => this.#scale(row))));
   }
 

@@ -2,7 +2,7 @@
  * Hashes passwords with argon2id and the first parameter set recommended by OWASP's password storage cheat sheet: 19
  * MiB, 2 passes, 1 lane. Each hash includes its parameters, so that they can be raised later: see `outdated`.
  */
-import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import { FairQueue } from "../../base/fair-queue.ts";
 import { unavailable, unprocessable } from "../../base/errors.ts";
 
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -28,8 +28,8 @@ interface Origin {
 }
 
 export class PasswordHashing {
-  readonly #limit = new ConcurrencyLimit(AT_ONCE);
-  readonly #turns = new Map<string, { limit: ConcurrencyLimit; count: number }>();
+  readonly #limit = new FairQueue({ capacity: AT_ONCE });
+  readonly #turns = new Map<string, { limit: FairQueue; count: number }>();
   #unknown = 0;
   #known = 0;
 
@@ -63,7 +63,7 @@ export class PasswordHashing {
   }
 
   async #inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const turn = this.#turns.get(key) ?? { limit: new ConcurrencyLimit(1), count: 0 };
+    const turn = this.#turns.get(key) ?? { limit: new FairQueue({ capacity: 1 }), count: 0 };
     if (turn.count > WAITING_IN_TURN) throw busy();
     this.#turns.set(key, turn);
     turn.count += 1;

@@ -1,13 +1,12 @@
 import type { Principal } from "../../base/auth/principal.ts";
 import { AppError } from "../../base/errors.ts";
-import { BodyTooLargeError } from "../../base/http/hold-body.ts";
+import type { TenantBody } from "../../base/http/held-body.ts";
+import { type BodyLimit, BodyTooLargeError, readBody } from "../../base/http/read-body.ts";
 import { JsonStructure } from "../../base/json-structure.ts";
 import type { TraceDeps } from "../deps.ts";
 import { BODY_SETTING } from "../settings.ts";
 import { collectParts, type Earlier } from "./collect-parts.ts";
-import type { Reservation } from "./ingest-gate.ts";
 import { RejectedItems, storeValid } from "./ingest-runs.ts";
-import { readBody } from "./read-body.ts";
 import { multipartDelimiter } from "./read-multipart.ts";
 import { MAX_PORTIONS, type Portion, readPortions } from "./read-portions.ts";
 import { RUN_BYTES } from "./run-piece.ts";
@@ -21,11 +20,11 @@ export async function ingestMultipart(
   deps: TraceDeps,
   principal: Principal,
   request: Request,
-  reservation: Reservation,
+  body: TenantBody,
 ): Promise<void> {
   const { maxBodyBytes: maxBytes } = deps.settings;
   const delimiter = multipartDelimiter(request.headers.get("content-type") ?? "");
-  const body = readBody(request, MAX_PORTIONS * maxBytes, reservation);
+  const chunks = readBody(request, multipartLimit(maxBytes), body);
   const earlier: Earlier = { created: new Set(), rejected: new Set() };
   const rejected = new RejectedItems();
   let total = 0;
@@ -43,7 +42,7 @@ export async function ingestMultipart(
     const before = new Set(earlier.created);
     const collected = collectParts(parts, counted, earlier);
     const { messages, feedback } = collected;
-    reservation.weigh(counted.weight + messages.length * RUN_BYTES);
+    await body.weigh(counted.weight + messages.length * RUN_BYTES);
     // fields of a run that was counted with the portion that created it
     const repeated = messages.filter(({ kind, id }) => kind === "patch" && before.has(`post.${id}`));
     total += messages.length - repeated.length + feedback.length;
@@ -51,10 +50,10 @@ export async function ingestMultipart(
   }
 
   try {
-    for await (const portion of readPortions(body, delimiter, maxBytes, (bytes) => reservation.keep(bytes))) {
-      await reservation.turnToDecode();
+    for await (const portion of readPortions(chunks, delimiter, maxBytes, (bytes) => body.keep(bytes))) {
+      await body.turnToDecode();
       await store(portion);
-      reservation.endTurn();
+      body.endTurn();
     }
   } catch (error) {
     if (!(error instanceof BodyTooLargeError) || total === 0) throw error;
@@ -62,6 +61,12 @@ export async function ingestMultipart(
   }
   if (rejected.count > 0) throw rejected.error(Math.max(total, rejected.count));
 }
+
+/** @param maxBytes size of the largest part */
+export const multipartLimit = (maxBytes: number): BodyLimit => ({
+  maxBytes: MAX_PORTIONS * maxBytes,
+  setting: BODY_SETTING,
+});
 
 const partTooLarge = (name: string, maxBytes: number): AppError =>
   new AppError(

@@ -1,4 +1,4 @@
-import { BodyTooLargeError } from "../../base/http/hold-body.ts";
+import { BodyTooLargeError } from "../../base/http/read-body.ts";
 import { BODY_SETTING } from "../settings.ts";
 import { broken, type Part, scanParts } from "./read-multipart.ts";
 

@@ -2,18 +2,16 @@ import { z } from "zod";
 
 import type { Principal } from "../../base/auth/principal.ts";
 import { v1 } from "../../base/http/aliases.ts";
-import { BodyTooLargeError } from "../../base/http/hold-body.ts";
+import type { TenantBody } from "../../base/http/held-body.ts";
+import { type BodyLimit, readBuffer } from "../../base/http/read-body.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { JsonStructure, type StructureLimit } from "../../base/json-structure.ts";
 import { BODY_SETTING } from "../settings.ts";
 import type { Collected } from "./collect-parts.ts";
-import { ingestMultipart } from "./ingest-multipart.ts";
-import type { Reservation } from "./ingest-gate.ts";
+import { ingestMultipart, multipartLimit } from "./ingest-multipart.ts";
 import { ingestRuns, onlyRuns } from "./ingest-runs.ts";
-import { readText } from "./read-body.ts";
 import { readBatch, readSingle } from "./read-messages.ts";
-import { MAX_PORTIONS } from "./read-portions.ts";
 import { MAX_RUNS, RUN_BYTES, tooManyRuns } from "./run-piece.ts";
 
 const accepted = z.object({ message: z.string() });
@@ -23,6 +21,8 @@ const shared = {
   audit: "data",
   errorFamily: "error",
   out: { 202: accepted },
+  // bodies pass the gate of ingest, which holds them until they are durable
+  streamsBody: true,
   errors: [400, 413, 415, 422, 429, 503],
 } as const;
 
@@ -32,27 +32,24 @@ const shared = {
  */
 export function ingestRoutes(deps: TraceDeps): Route[] {
   const { gate, settings } = deps;
+  const limit = { maxBytes: settings.maxBodyBytes, setting: BODY_SETTING };
   /** Admits a request within the memory limit and answers 202 when `work` has read and stored its body. */
   const receive = async (
     request: Request,
     { workspaceId }: Pick<Principal, "workspaceId">,
-    work: (reservation: Reservation) => Promise<void>,
+    work: (body: TenantBody) => Promise<void>,
     message: string,
+    most: BodyLimit = limit,
   ): Promise<Response> => {
-    const length = request.headers.get("content-length");
-    const compressed = request.headers.has("content-encoding");
-    await gate.admit({ length: length === null ? undefined : Number(length), compressed }, work, workspaceId);
+    await gate.admit(request.headers, most, work, workspaceId);
     return Response.json({ message }, { status: 202 });
   };
-  const { maxBodyBytes: maxBytes } = settings;
-  const structure = (limit: StructureLimit) => new JsonStructure(limit);
   // two lists have as many elements as commas, and two more
   const maxItems = { count: MAX_RUNS, error: tooManyRuns };
-  const batch = (limit: StructureLimit) => new JsonStructure({ ...limit, maxItems });
-  const text = (request: Request, reservation: Reservation, counted = structure) =>
-    readText(request, maxBytes, reservation, counted);
-  const store = async (principal: Principal, collected: Collected, reservation: Reservation) => {
-    reservation.weigh(reservation.weight + collected.messages.length * RUN_BYTES);
+  const text = async (request: Request, body: TenantBody, most: Partial<StructureLimit> = {}) =>
+    (await readBuffer(request, limit, body, new JsonStructure({ ...limit, ...most }))).toString("utf8");
+  const store = async (principal: Principal, collected: Collected, body: TenantBody) => {
+    await body.weigh(body.weight + collected.messages.length * RUN_BYTES);
     await ingestRuns(deps, principal, collected);
   };
 
@@ -67,8 +64,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
         receive(
           c.req.raw,
           principal,
-          async (reservation) =>
-            store(principal, onlyRuns([readSingle(await text(c.req.raw, reservation), "post")]), reservation),
+          async (body) => store(principal, onlyRuns([readSingle(await text(c.req.raw, body), "post")]), body),
           "Run created",
         ),
     }),
@@ -83,9 +79,9 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
         receive(
           c.req.raw,
           principal,
-          async (reservation) => {
-            const message = readSingle(await text(c.req.raw, reservation), "patch", params.run_id);
-            await store(principal, onlyRuns([message]), reservation);
+          async (body) => {
+            const message = readSingle(await text(c.req.raw, body), "patch", params.run_id);
+            await store(principal, onlyRuns([message]), body);
           },
           "Run updated",
         ),
@@ -100,8 +96,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
         receive(
           c.req.raw,
           principal,
-          async (reservation) =>
-            store(principal, onlyRuns(readBatch(await text(c.req.raw, reservation, batch))), reservation),
+          async (body) => store(principal, onlyRuns(readBatch(await text(c.req.raw, body, { maxItems }))), body),
           "Runs batch ingested",
         ),
     }),
@@ -111,18 +106,15 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
       method: "POST",
       summary: "Create and update runs, with attachments and feedback, as multipart/form-data",
       reads: ["multipart/form-data"],
-      // the gate of ingest limits it, as it is stored portion by portion
-      streamsBody: true,
-      handler({ c, principal }) {
-        if (Number(c.req.header("content-length") ?? 0) > MAX_PORTIONS * maxBytes)
-          throw new BodyTooLargeError(MAX_PORTIONS * maxBytes, BODY_SETTING);
-        return receive(
+      // stored portion by portion
+      handler: ({ c, principal }) =>
+        receive(
           c.req.raw,
           principal,
-          (reservation) => ingestMultipart(deps, principal, c.req.raw, reservation),
+          (body) => ingestMultipart(deps, principal, c.req.raw, body),
           "Runs batch ingested",
-        );
-      },
+          multipartLimit(limit.maxBytes),
+        ),
     }),
   ];
 }

@@ -63,14 +63,10 @@ export class RunWriter {
   readonly #heads: TraceHeads;
   readonly #written: Counter;
   readonly #inserts: Counter;
-  /** The current group and the next one. */
+  /** The current group and the next one. The gate of ingest bounds the queue. */
   readonly #turns = new FairQueue({
     capacity: 2 * MAX_GROUP,
     crowded: CROWDED,
-    // the queue is bounded by the ingest gate
-    waiting: Infinity,
-    waitMs: Infinity,
-    reject: () => new Error("never rejected"),
   });
   /** Stores an invalid call separately, so that it does not fail the others. */
   readonly #commits = new GroupCommit<Call, void>((group) => this.#commit(group), {
@@ -136,11 +132,11 @@ export class RunWriter {
   }
 
   #enqueue(tenantId: string, pieces: RunPiece[]): Promise<void> {
-    return this.#turns.run(tenantId, pieces.length, () =>
+    const commit = () =>
       this.#commits.call({ tenantId, pieces }).catch((error: unknown) => {
         throw translate(error);
-      }),
-    );
+      });
+    return this.#turns.run(commit, tenantId, pieces.length);
   }
 
   async #commit(group: Call[]): Promise<void[]> {

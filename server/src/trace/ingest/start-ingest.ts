@@ -3,7 +3,7 @@ import type { Registry } from "prom-client";
 import { LinkSigner } from "../attachments/sign-link.ts";
 import type { TraceDeps } from "../deps.ts";
 import { ModelPrices } from "../prices/model-prices.ts";
-import { IngestGate } from "./ingest-gate.ts";
+import { IngestRequests } from "./ingest-requests.ts";
 import { COLLECTED_BYTES, collectEvery } from "./large-garbage.ts";
 import { RunWriter } from "./run-writer.ts";
 
@@ -20,12 +20,12 @@ export async function startIngest({ settings, ...deps }: IngestDeps): Promise<In
   return {
     prices,
     writer,
-    gate: new IngestGate(
-      settings.ingestMemoryMb * 1024 * 1024,
-      deps.registry,
-      deps.clickhouse.share,
-      collectEvery(COLLECTED_BYTES),
-    ),
+    gate: new IngestRequests({
+      bytes: settings.ingestMemoryMb * 1024 * 1024,
+      registry: deps.registry,
+      share: deps.clickhouse.share,
+      afterLarge: collectEvery(COLLECTED_BYTES),
+    }),
     links: await LinkSigner.load(deps.sql),
   };
 }

@@ -1,5 +1,5 @@
 import { idleInTransaction } from "../../base/db/alone.ts";
-import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import { FairQueue } from "../../base/fair-queue.ts";
 import { ownConnection, type Sql, type Transaction } from "../../base/db/connect.ts";
 import { lockedInTime } from "../../base/db/lock-timeout.ts";
 import { unavailable } from "../../base/errors.ts";
@@ -24,7 +24,7 @@ export class Deletions {
   readonly #sql: Sql;
   /** Called at points where tests let something else happen. */
   readonly faultPoint: ReachPoint;
-  readonly #batches = new ConcurrencyLimit(MAX_BATCHES);
+  readonly #batches = new FairQueue({ capacity: MAX_BATCHES });
 
   constructor(sql: Sql, faultPoint: ReachPoint = () => Promise.resolve()) {
     this.#sql = sql;

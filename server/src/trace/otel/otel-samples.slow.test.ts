@@ -1,5 +1,5 @@
 /**
- * What the exporters of published packages send, recorded by scripts/otel-samples/record.ts: one request per sample.
+ * What the exporters of published packages send, recorded by scripts/versions/otel-samples/record.ts: one request per sample.
  * samples/NAME.txt shows each run in a line, children indented: name, type, tokens with details, cost, thread, error,
  * previews of its messages. To renew them after a new record, run this file with --update, and read the difference.
  */

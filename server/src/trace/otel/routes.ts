@@ -1,11 +1,12 @@
 import { z } from "zod";
 
 import { AppError } from "../../base/errors.ts";
+import { readBuffer } from "../../base/http/read-body.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { takeTurns } from "../../base/take-turns.ts";
 import { clientError, RejectedItems, storeValid } from "../ingest/ingest-runs.ts";
-import { readBuffer } from "../ingest/read-body.ts";
+import { BODY_SETTING } from "../settings.ts";
 import { RUN_BYTES } from "../ingest/run-piece.ts";
 import { decodeJson, jsonStructure } from "./decode-json.ts";
 import { protobufCodec } from "./decode-protobuf.ts";
@@ -43,6 +44,7 @@ export function otelRoutes(deps: TraceDeps): Route[] {
   const { gate, settings } = deps;
   const protobuf = protobufCodec();
   const { maxBodyBytes: maxBytes } = settings;
+  const limit = { maxBytes, setting: BODY_SETTING };
 
   return [
     route({
@@ -57,6 +59,8 @@ export function otelRoutes(deps: TraceDeps): Route[] {
       summary: "Ingest OpenTelemetry spans, as OTLP over HTTP in protobuf or JSON",
       reads: ["application/x-protobuf", "application/json"],
       out: { 200: ["application/x-protobuf", z.object({ partialSuccess: partialSuccess.optional() })] },
+      // bodies pass the gate of ingest, which holds them until they are durable
+      streamsBody: true,
       errors: [400, 413, 415, 422, 429, 503],
       async handler({ c, principal }) {
         const type = (c.req.header("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
@@ -64,19 +68,18 @@ export function otelRoutes(deps: TraceDeps): Route[] {
         if (!isJson && !type.includes("protobuf") && !type.endsWith("+proto")) {
           throw new AppError(415, "Content-Type must be application/x-protobuf or application/json");
         }
-        const length = c.req.header("content-length");
-        const compressed = c.req.header("content-encoding") !== undefined;
         let partialSuccess: PartialSuccess | undefined;
         await gate.admit(
-          { length: length === undefined ? undefined : Number(length), compressed },
-          async (reservation) => {
-            const structure = isJson ? jsonStructure : protobuf.structure;
-            const body = await readBuffer(c.req.raw, maxBytes, reservation, structure);
-            const spans = isJson ? decodeJson(body.toString("utf8"), maxBytes) : protobuf.spans(body, maxBytes);
+          c.req.raw.headers,
+          limit,
+          async (body) => {
+            const structure = (isJson ? jsonStructure : protobuf.structure)(limit);
+            const bytes = await readBuffer(c.req.raw, limit, body, structure);
+            const spans = isJson ? decodeJson(bytes.toString("utf8"), maxBytes) : protobuf.spans(bytes, maxBytes);
             const rejected = new RejectedItems();
             const runs = await convert(spans, c.req.header("langsmith-project"), rejected);
             const count = runs.length + rejected.count;
-            reservation.weigh(reservation.weight + count * RUN_BYTES);
+            await body.weigh(body.weight + count * RUN_BYTES);
             const collected = {
               messages: runs.map(({ message }) => message),
               attachments: runs.flatMap(({ message, attachments }) =>

@@ -31,7 +31,7 @@ import { BRIDGE_ADDRESS, hasPodman, importImage, openToContainers, testPodman } 
 import { collectGarbage } from "../../revisions/collect-garbage.ts";
 import { LABELS } from "./container-spec.ts";
 
-const SCRIPT = new URL("../../../../../scripts/agent-image.mjs", import.meta.url);
+const SCRIPT = new URL("../../../../../scripts/build/agent-image.mjs", import.meta.url);
 const CLIENT = new URL("../../../../../node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs", import.meta.url);
 const BASE = "localhost/heddle-agent:test";
 

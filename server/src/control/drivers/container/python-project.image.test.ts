@@ -19,7 +19,7 @@ import {
 } from "../../../../test/deploy.ts";
 import { hasPodman, importImage, testPodman } from "../../../../test/podman.ts";
 
-const SCRIPT = fileURLToPath(new URL("../../../../../scripts/agent-image.mjs", import.meta.url));
+const SCRIPT = fileURLToPath(new URL("../../../../../scripts/build/agent-image.mjs", import.meta.url));
 const BASE = "localhost/heddle-agent-python:test";
 const hasPython = spawnSync("python3", ["-m", "venv", "--help"], { stdio: "ignore" }).status === 0;
 

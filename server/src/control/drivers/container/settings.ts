@@ -44,7 +44,7 @@ export const containerOptions = {
     default: undefined,
     description:
       "Base image for deployments of source code, with Node, npm and heddle on its PATH: see " +
-      "scripts/agent-image.mjs. The engine must have it or be able to pull it.",
+      "scripts/build/agent-image.mjs. The engine must have it or be able to pull it.",
   }),
   containerPids: integer({
     env: ["HEDDLE_CONTAINER_PIDS"],

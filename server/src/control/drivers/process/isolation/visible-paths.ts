@@ -27,7 +27,7 @@ const PACKAGE = [
   "node_modules",
 ];
 
-/** Links in the compiled sources of a checkout (scripts/compile-sources.mjs) to files that are read at run time. */
+/** Links in the compiled sources of a checkout (scripts/build/compile-sources.mjs) to files that are read at run time. */
 const LINKED = ["server/migrations", "graph-host/preload.mjs", "graph-host/checkpoint-id-module.mjs"];
 
 export interface VisiblePaths {

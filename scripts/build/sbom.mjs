@@ -1,0 +1,35 @@
+// Writes the software bill of materials of the published package in CycloneDX JSON: the production dependencies in the
+// lock file. The image of Dockerfile contains the same at /opt/heddle/sbom.cdx.json.
+//
+//     node scripts/build/sbom.mjs FILE.json
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const file = process.argv[2];
+if (file === undefined) {
+  console.error("usage: node scripts/build/sbom.mjs FILE.json");
+  process.exit(2);
+}
+const parent = mkdtempSync(join(tmpdir(), "heddle-sbom-"));
+try {
+  // npm names the document after the directory
+  const directory = join(parent, "heddle");
+  mkdirSync(directory);
+  for (const name of ["package.json", "package-lock.json", ".npmrc"]) cpSync(join(root, name), join(directory, name));
+  const npm = (...args) =>
+    execFileSync("npm", args, {
+      cwd: directory,
+      encoding: "utf8",
+      maxBuffer: 1 << 26,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+  npm("ci", "--omit=dev", "--workspaces=false", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline");
+  npm("pkg", "delete", "devDependencies", "workspaces", "scripts");
+  writeFileSync(file, npm("sbom", "--sbom-format", "cyclonedx"));
+} finally {
+  rmSync(parent, { recursive: true, force: true });
+}

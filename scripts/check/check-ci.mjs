@@ -1,0 +1,272 @@
+// The continuous integration run: static checks, then each test suite in a separate process, then the totals. Counts
+// come from vitest's own report; a suite without a report counts as one failure. A failed file whose tests depend on
+// the machine's speed is run once more, alone, and named in the totals; tests of data loss are never retried.
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+import { readErrors, readReport, sum, withErrors, withSecondTry } from "./ci-report.mjs";
+import { compileSources } from "../build/compile-sources.mjs";
+import { countLines, describeLines, trackedFiles } from "./count-lines.mjs";
+import { buildS3Server } from "../services/s3-server.mjs";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const { only } = parseArgs({ options: { only: { type: "string" } } }).values;
+/** With `--only check,tests,…`: whether a suite or program is among those named. */
+const isWanted = ({ name }) => only === undefined || only.split(",").includes(name);
+const reports = mkdtempSync(join(tmpdir(), "heddle-ci-"));
+const vitest = (report, ...args) => [
+  "node_modules/vitest/vitest.mjs",
+  "run",
+  "--reporter=default",
+  "--reporter=json",
+  "--reporter=./scripts/check/ci-errors-reporter.mjs",
+  `--outputFile.json=${report}`,
+  ...args,
+];
+
+const always = () => true;
+/** Excludes files with random search: a counterexample is a failure, however rarely it is found. */
+const noSearch = (file) => !readFileSync(file, "utf8").includes('from "fast-check"');
+/**
+ * The suites in order; a list of them runs side by side, as one leaves cores idle.
+ * `paced`: whether a failure in the file may be due to the machine's speed.
+ */
+const suites = [
+  { name: "tests", args: (report) => ["scripts/check/test.mjs", ...vitest(report).slice(2)], paced: noSearch },
+  { name: "slow", args: (report) => vitest(report, "--project", "slow"), paced: noSearch },
+  [
+    { name: "services", args: (report) => vitest(report, "--project", "services", ...withoutS3Server), paced: always },
+    { name: "package", args: (report) => vitest(report, "--project", "package"), paced: always },
+  ],
+  { name: "conformance", args: (report) => vitest(report, "--config", "conformance/vitest.config.ts"), paced: always },
+  {
+    name: "security",
+    args: (report) => vitest(report, "--project", "security"),
+    // growth of memory is measured against servers that have loaded sources, which take 40 MB more from the start
+    env: { HEDDLE_COMPILED_SOURCES: "" },
+  },
+  { name: "console", args: (report) => vitest(report, "--project", "console"), paced: always },
+  {
+    name: "crash",
+    args: (report) => vitest(report, "--project", "crash"),
+    // the file with recovery time limits in seconds
+    paced: (file) => file.endsWith("/recovery.crash.test.ts"),
+  },
+];
+
+/**
+ * The project's own programs that report their result by exit code. The lists run side by side: the fault injection
+ * run mostly waits, and its laws hold at any speed.
+ */
+const programChecks = [
+  [
+    {
+      name: "chaos",
+      args: ["--import", "tsx", "test/chaos/main.ts", "--minutes", "2", "--seed", "14"],
+    },
+  ],
+  [
+    { name: "python", args: ["--import", "tsx", "scripts/versions/python-client.ts"] },
+    {
+      name: "clients",
+      args: [
+        "--import",
+        "tsx",
+        "scripts/versions/langsmith-clients.ts",
+        "--only",
+        "npm-0.12.0,pypi-0.14.10,pypi-0.15.1",
+      ],
+    },
+    {
+      name: "versions",
+      args: ["--import", "tsx", "scripts/versions/langgraph-versions.ts", "--only", "0.2.57,0.4.10,1.7.3"],
+    },
+    { name: "python-host", args: ["--import", "tsx", "scripts/services/python-suite.ts"] },
+    { name: "audit", args: ["scripts/check/audit.mjs"] },
+    { name: "newest", args: ["--import", "tsx", "scripts/check/newest-packages.ts"] },
+  ],
+];
+const SKIPPED = 77;
+
+/** Programs that suites need besides Node, by the Debian packages that contain them. Missing ones are installed. */
+const programs = {
+  "redis-server": "redis-server",
+  pgbouncer: "pgbouncer",
+  go: "golang-go",
+  "chromium-headless-shell": "chromium-headless-shell",
+  podman: "podman netavark iptables",
+  runc: "runc",
+  bwrap: "bubblewrap",
+  faketime: "faketime libfaketime",
+  nginx: "nginx-light",
+  promtool: "prometheus",
+};
+
+function installPrograms() {
+  const isMissing = (program) => spawnSync(program, ["--version"], { stdio: "ignore" }).error !== undefined;
+  const packages = Object.entries(programs).flatMap(([program, names]) => (isMissing(program) ? names.split(" ") : []));
+  if (packages.length === 0) return;
+  console.log(`installing ${packages.join(" ")}`);
+  // Debian starts a service on installation; tests start their own on another port
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
+  for (const args of [
+    ["update", "-qq"],
+    ["install", "-y", "-qq", "--no-install-recommends", ...packages],
+  ]) {
+    spawnSync("apt-get", args, { env, stdio: ["ignore", "ignore", "inherit"] });
+  }
+}
+
+/** Time limit of a suite; the slowest takes half of it on two busy cores. */
+const SUITE_MS = 25 * 60_000;
+
+/** Runs one program in a separate process group, which is killed as a whole when it takes too long. */
+function run(args, env = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "inherit", "inherit"],
+      detached: true,
+    });
+    const end = (signal) => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, signal);
+      } catch {
+        // it has already exited
+      }
+    };
+    const hung = setTimeout(() => {
+      console.error(`ended after ${SUITE_MS / 60_000} minutes: it hangs`);
+      end("SIGTERM");
+      setTimeout(() => end("SIGKILL"), 10_000).unref();
+    }, SUITE_MS);
+    const interrupted = () => (end("SIGKILL"), process.exit(130));
+    process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
+    const settle = (code) => {
+      clearTimeout(hung);
+      end("SIGKILL"); // kills leftover processes of its group
+      process.off("SIGINT", interrupted).off("SIGTERM", interrupted);
+      resolve(code);
+    };
+    child.on("error", () => settle(1));
+    // not "close": a leftover process must not block the others
+    child.on("exit", (code) => settle(code ?? 1));
+  });
+}
+
+const total = { passed: 0, failed: 0, skipped: 0 };
+const lines = [];
+const notes = [];
+function count(name, { seconds, busy }, { passed, failed, skipped }) {
+  total.passed += passed;
+  total.failed += failed;
+  total.skipped += skipped;
+  const cost = `${seconds.toFixed(0)} s, ${Math.round(busy * 100)} % of ${cpus().length} cores`;
+  lines.push(`${name.padEnd(12)} ${passed} passed, ${failed} failed, ${skipped} skipped (${cost})`);
+}
+
+/** Sums the time of all cores since the machine's start, in milliseconds. */
+function coreTimes() {
+  const times = cpus().map(({ times }) => times);
+  const sum = (pick) => times.reduce((total, each) => total + pick(each), 0);
+  return { idle: sum(({ idle }) => idle), all: sum((each) => Object.values(each).reduce((a, b) => a + b)) };
+}
+
+/** Runs the work. `busy`: the share of the machine's cores that was in use meanwhile, by anything. */
+async function timed(work) {
+  const started = Date.now();
+  const before = coreTimes();
+  const result = await work();
+  const after = coreTimes();
+  const busy = 1 - (after.idle - before.idle) / (after.all - before.all);
+  return { result, cost: { seconds: (Date.now() - started) / 1000, busy } };
+}
+
+/**
+ * Number of failed files above which there is a common cause other than the machine's speed, so that none is retried.
+ */
+const MAX_SECOND_TRIES = 6;
+
+/** Runs a suite, or some files of it. `results` is undefined without a report, `strays` are errors of no known file. */
+async function runVitest(args, label, env = {}) {
+  const report = join(reports, `${label}.json`);
+  const errorsFile = join(reports, `${label}-errors.json`);
+  const code = await run(args(report), { HEDDLE_CI_ERRORS: errorsFile, ...env });
+  const files = readReport(report);
+  const errors = readErrors(errorsFile);
+  const strays = errors.filter(({ file }) => !files?.some((result) => result.file === file));
+  return { code, results: files && withErrors(files, errors), strays: strays.map(({ message }) => message) };
+}
+
+async function runSuite({ name, args, env, paced = () => false }) {
+  const first = await runVitest(args, name, env);
+  const { strays } = first;
+  let { code, results } = first;
+  if (!results) {
+    console.error(`${name}: vitest wrote no report`);
+    notes.push(`FAILED ${name}: vitest wrote no report`, ...strays);
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+  const again = results.filter(({ file, isFailed }) => isFailed && paced(file));
+  if (again.length > 0 && again.length <= MAX_SECOND_TRIES) {
+    for (const { file, failures } of again) noteFailures("SECOND TRY", name, file, failures);
+    const files = again.map(({ file }) => file);
+    const second = await runVitest((report) => [...args(report), ...files], `${name}-second`, env);
+    results = withSecondTry(results, second.results ?? []);
+    strays.push(...second.strays);
+    if (strays.length === 0 && !results.some(({ isFailed }) => isFailed)) code = second.code;
+  }
+  for (const { file, failures } of results) noteFailures("FAILED", name, file, failures);
+  const counts = sum(results);
+  // a leak or an error outside of all tests fails the run without failing a test; a run without tests is not a success
+  const isSilent = counts.failed === 0 && (code !== 0 || counts.passed === 0);
+  if (!isSilent) return counts;
+  const reasons = strays.length > 0 ? strays : [`exit code ${code} with ${counts.passed} passed tests: see its output`];
+  notes.push(...reasons.map((reason) => `FAILED ${name} outside of its tests: ${reason}`));
+  return { ...counts, failed: 1 };
+}
+
+/** Lists the failures again, shortened, for readers who see only the end of the output. */
+function noteFailures(what, suite, file, failures) {
+  notes.push(...failures.map((failure) => `${what} ${suite} ${file.slice(root.length)} ${failure}`.slice(0, 600)));
+}
+
+if (isWanted({ name: "check" })) {
+  const { result: code, cost } = await timed(() => run(["scripts/check/check-all.mjs"]));
+  count("check", cost, { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 });
+}
+installPrograms();
+// servers that suites start take half of the time
+process.env["HEDDLE_COMPILED_SOURCES"] = await compileSources(root);
+// without Go or its modules, the tests that need that server are skipped, and counted as skipped
+const withoutS3Server = buildS3Server() ? [] : ["--exclude", "test/s3/*.s3.test.ts"];
+if (withoutS3Server.length > 0) count("s3-policies", { seconds: 0, busy: 0 }, { passed: 0, failed: 0, skipped: 1 });
+async function measureSuite(suite) {
+  console.log(`\n== ${suite.name}`);
+  const { result, cost } = await timed(() => runSuite(suite));
+  count(suite.name, cost, result);
+}
+for (const suite of suites) await Promise.all([suite].flat().filter(isWanted).map(measureSuite));
+async function runPrograms(programs) {
+  for (const { name, args } of programs) {
+    console.log(`\n== ${name}`);
+    const { result: code, cost } = await timed(() => run(args));
+    count(name, cost, {
+      passed: code === 0 ? 1 : 0,
+      failed: code === 0 || code === SKIPPED ? 0 : 1,
+      skipped: code === SKIPPED ? 1 : 0,
+    });
+  }
+}
+await Promise.all(programChecks.map((programs) => runPrograms(programs.filter(isWanted))));
+rmSync(reports, { recursive: true, force: true });
+
+lines.push(describeLines(countLines(root, trackedFiles(root))));
+console.log(`\n${[...notes, ...lines].join("\n")}`);
+console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+process.exitCode = total.failed > 0 ? 1 : 0;
