@@ -56,6 +56,7 @@ const SLICES = {
     "start",
   ],
   control: [
+    "changes",
     "logs",
     "builds",
     "git",
