@@ -18,7 +18,7 @@ export async function untilReadyInCluster(
   const seconds = settings.deployReadySeconds;
   let deadline = performance.now() + seconds * 1000;
   let startedAt = performance.now();
-  for (; ; await next(signal, deadline - performance.now())) {
+  for (;;) {
     signal.throwIfAborted();
     const problem = clusters.planner.problem(claimed.id);
     if (problem !== undefined) throw new DeployError(problem);
@@ -37,8 +37,12 @@ export async function untilReadyInCluster(
       const reason = isMine && target.message !== null ? ` ${target.message}` : "";
       throw new DeployError(`Timeout: Deployment is not ready after ${seconds} seconds.${reason}`);
     }
+    await next(signal, Math.min(deadline - performance.now(), lookMs(settings)));
   }
 }
+
+/** A report without changes is not announced: a look must fall into the time for which it counts. */
+const lookMs = ({ deployUnseenSeconds }: WorkDeps["settings"]): number => deployUnseenSeconds * 500;
 
 /** Whether the cluster has not reported for `seconds`, counted from its last report or, if later, from the start. */
 function isUnseen(target: TargetRow | undefined, startedAt: number, seconds: number): boolean {
@@ -60,7 +64,7 @@ async function untilSeen(
   for (;;) {
     const target = await findTarget(sql, claimed.deployment_id, claimed.cluster);
     if (target?.unseen_ms != null && target.unseen_ms < settings.deployUnseenSeconds * 1000) break;
-    await next(signal);
+    await next(signal, lookMs(settings));
   }
   onStatus(await queue.transition(sql, claimed, "UNKNOWN", "seen_deploying"));
 }
