@@ -17,7 +17,7 @@ import { type EnvironmentDeps, revisionEnvironment } from "../runtime/revision-e
 import { type ControlChanges, SAFETY_NET_MS } from "../changes/control-changes.ts";
 import { TARGET_SECRET, targetSecretId } from "./cluster-work.ts";
 import type { DesiredDeployment } from "./desired-deployment.ts";
-import { withOwnerLabels } from "../deployment-records/owner-labels.ts";
+import { withOwnerLabels } from "../deployments/owner-labels.ts";
 import { OWN_CLUSTER } from "./placement.ts";
 import { type PlannedVariables, planRevision } from "./plan-deployment.ts";
 import * as targets from "./targets-sql.ts";

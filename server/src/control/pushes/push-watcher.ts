@@ -5,8 +5,8 @@
  */
 import { isDatabaseUnavailable } from "../../base/db/retry.ts";
 import { Poller } from "../../base/polling/poller.ts";
-import { readEnvironment } from "../deployment-records/environment-secret.ts";
-import { lockDeployment } from "../deployment-records/sql.ts";
+import { readEnvironment } from "../deployments/environment-secret.ts";
+import { lockDeployment } from "../deployments/sql.ts";
 import { findGitRemote } from "../integrations/git-remote.ts";
 import { addRevision } from "../revisions/create-revision.ts";
 import type { WorkDeps } from "../revisions/work-deps.ts";

@@ -1,8 +1,8 @@
 import { databaseNow } from "../../base/db/database-now.ts";
-import { ONLY_LISTED, withOwnerLabels } from "../deployment-records/owner-labels.ts";
-import type { SourceConfig } from "../deployment-records/schema.ts";
+import { ONLY_LISTED, withOwnerLabels } from "../deployments/owner-labels.ts";
+import type { SourceConfig } from "../deployments/schema.ts";
 import type { LimitName } from "../drivers/driver.ts";
-import { lockReady, setActiveRevision } from "../deployment-records/sql.ts";
+import { lockReady, setActiveRevision } from "../deployments/sql.ts";
 import { countCrashes } from "../runtime/sql.ts";
 import { minScale } from "../runtime/wanted-replicas.ts";
 import { DeployError } from "./deploy-error.ts";

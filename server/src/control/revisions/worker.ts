@@ -10,7 +10,7 @@ import { LeasedJobs } from "../../base/polling/leased-jobs.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import type { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { SAFETY_NET_MS } from "../changes/control-changes.ts";
-import { selectPendingDeployments, markReady } from "../deployment-records/sql.ts";
+import { selectPendingDeployments, markReady } from "../deployments/sql.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 import { MissingBuilds } from "./rebuild.ts";
 import { removeDeployment } from "./remove-deployment.ts";

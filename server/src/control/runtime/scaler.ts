@@ -10,7 +10,7 @@ import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import type { Log } from "../../base/log.ts";
-import { setScale } from "../deployment-records/sql.ts";
+import { setScale } from "../deployments/sql.ts";
 import { insertLogs } from "../logs/sql.ts";
 import { askInstance } from "./ask-instance.ts";
 import { type ScalableRow, scalableDeployments } from "./sql.ts";

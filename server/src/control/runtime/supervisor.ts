@@ -16,7 +16,7 @@ import type { Log } from "../../base/log.ts";
 import type { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
 import { type ControlChanges, SAFETY_NET_MS } from "../changes/control-changes.ts";
-import { readEnvironment } from "../deployment-records/environment-secret.ts";
+import { readEnvironment } from "../deployments/environment-secret.ts";
 import type { Driver, InstanceProcess, InstanceUsage } from "../drivers/driver.ts";
 import type { RouteFollower } from "../gateway/route-follower.ts";
 import type { RouteTable } from "../gateway/route-table.ts";
