@@ -31,6 +31,7 @@ const never = (name, comment, from, to) => ({ name, comment, severity: "error", 
 const LOWER_LAYER = [
   "^server/src/[^/]+/[^/]+/[^/]*(sql|schema)\\.ts$",
   "^server/src/control/deployments/(environment-secret|not-found|owner-labels|reserved-names|serialize-deployment|validate)\\.ts$",
+  "^server/src/trace/projects/(project-directory|project-filter)\\.ts$",
 ];
 
 const SLICES = {
@@ -89,7 +90,6 @@ const SLICES = {
     "attachments",
     "filter",
     "prices",
-    "project-records",
     "legal-holds",
     "feedback",
     "runs",
