@@ -26,7 +26,14 @@ const baseOrder = BASE_LAYERS.slice(0, -1).map((layer, index) => ({
 
 const never = (name, comment, from, to) => ({ name, comment, severity: "error", from, to });
 
-// The slices of each space, lowest first: a slice imports only slices before it.
+// The slices of each space, lowest first: a slice imports only slices before it, and of every slice the layer that lies
+// below all routes and verbs: its statements, its schemas, and the rules of its noun that are listed here.
+const LOWER_LAYER = [
+  "^server/src/[^/]+/[^/]+/[^/]*(sql|schema)\\.ts$",
+  "^server/src/control/deployments/(environment-secret|not-found|owner-labels|reserved-names|serialize-deployment|validate)\\.ts$",
+  "^server/src/trace/projects/(project-directory|project-filter)\\.ts$",
+];
+
 const SLICES = {
   agent: [
     "project",
@@ -56,10 +63,10 @@ const SLICES = {
     "start",
   ],
   control: [
+    "changes",
     "logs",
     "builds",
     "git",
-    "deployment-records",
     "watches",
     "uploads",
     "registry",
@@ -83,7 +90,6 @@ const SLICES = {
     "attachments",
     "filter",
     "prices",
-    "project-records",
     "legal-holds",
     "feedback",
     "runs",
@@ -115,9 +121,15 @@ const sliceOrder = Object.entries(SLICES).flatMap(([space, order]) => {
           `${space}-${slice}-imports-upward`,
           "A slice imports only slices before it in SLICES.",
           { path: within([slice]), pathNot: TESTS },
-          { path: within(order.slice(index + 1)) },
+          { path: within(order.slice(index + 1)), pathNot: LOWER_LAYER },
         ),
       ),
+    never(
+      `${space}-lower-layer-imports-upward`,
+      "Statements, schemas and rules of a noun import no routes and no verbs of its slice.",
+      { path: LOWER_LAYER, pathNot: TESTS },
+      { path: `^server/src/${space}/[^/]+/((routes|(create|delete|list|change|update)-[^/]+)\\.ts$)` },
+    ),
     never(
       `${space}-slice-without-place`,
       "Each slice has its place in SLICES.",

@@ -1312,7 +1312,10 @@ CREATE INDEX workspaces_by_organization ON public.workspaces USING btree (organi
 CREATE UNIQUE INDEX workspaces_default ON public.workspaces USING btree (is_default) WHERE is_default;
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
-CREATE TRIGGER deployments_routes AFTER INSERT OR DELETE OR UPDATE OF slug, status, active_revision_id ON public.deployments FOR EACH STATEMENT EXECUTE FUNCTION announce_routes();
+CREATE TRIGGER cluster_targets_changes AFTER UPDATE OF generation, revision_id, state, message ON public.cluster_targets FOR EACH ROW WHEN (((((old.generation IS DISTINCT FROM new.generation) OR (old.revision_id IS DISTINCT FROM new.revision_id)) OR (old.state IS DISTINCT FROM new.state)) OR (old.message IS DISTINCT FROM new.message))) EXECUTE FUNCTION announce_control();
+CREATE TRIGGER cluster_targets_rows AFTER INSERT OR DELETE ON public.cluster_targets FOR EACH ROW EXECUTE FUNCTION announce_control();
+CREATE TRIGGER deployments_changes AFTER UPDATE OF slug, status, active_revision_id, scale ON public.deployments FOR EACH ROW WHEN (((((old.slug IS DISTINCT FROM new.slug) OR (old.status IS DISTINCT FROM new.status)) OR (old.active_revision_id IS DISTINCT FROM new.active_revision_id)) OR (old.scale IS DISTINCT FROM new.scale))) EXECUTE FUNCTION announce_control();
+CREATE TRIGGER deployments_rows AFTER INSERT OR DELETE ON public.deployments FOR EACH ROW EXECUTE FUNCTION announce_control();
 CREATE TRIGGER drop_value_items AFTER DELETE ON public.threads FOR EACH ROW WHEN ((old.value_lists IS NOT NULL)) EXECUTE FUNCTION drop_value_items();
 CREATE TRIGGER feedback_changed AFTER INSERT OR DELETE OR UPDATE OF key, session_id, trace_id, score, value, comment, extra, source_type, modified_at ON public.feedback FOR EACH ROW EXECUTE FUNCTION note_feedback_change();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE ON public.sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
@@ -1323,9 +1326,12 @@ CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON p
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.organization_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.workspace_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.workspaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
-CREATE TRIGGER instances_routes AFTER INSERT OR DELETE OR UPDATE OF state, port, place, address ON public.instances FOR EACH STATEMENT EXECUTE FUNCTION announce_routes();
+CREATE TRIGGER instances_changes AFTER UPDATE OF state, port, place, address ON public.instances FOR EACH ROW WHEN (((((old.state IS DISTINCT FROM new.state) OR (old.port IS DISTINCT FROM new.port)) OR (old.place IS DISTINCT FROM new.place)) OR (old.address IS DISTINCT FROM new.address))) EXECUTE FUNCTION announce_control();
+CREATE TRIGGER instances_rows AFTER INSERT OR DELETE ON public.instances FOR EACH ROW EXECUTE FUNCTION announce_control();
 CREATE TRIGGER note_protocol_run AFTER INSERT ON public.runs FOR EACH ROW WHEN (((new.kwargs ->> 'protocol'::text) = 'v2'::text)) EXECUTE FUNCTION note_protocol_run();
 CREATE TRIGGER replace_value_lists BEFORE UPDATE OF "values" ON public.threads FOR EACH ROW WHEN ((new.value_lists IS NOT NULL)) EXECUTE FUNCTION replace_value_lists();
+CREATE TRIGGER revisions_changes AFTER UPDATE OF status, holder, not_before, interrupted_by_user ON public.revisions FOR EACH ROW WHEN (((((old.status IS DISTINCT FROM new.status) OR (old.holder IS DISTINCT FROM new.holder)) OR (old.not_before IS DISTINCT FROM new.not_before)) OR (old.interrupted_by_user IS DISTINCT FROM new.interrupted_by_user))) EXECUTE FUNCTION announce_control();
+CREATE TRIGGER revisions_rows AFTER INSERT ON public.revisions FOR EACH ROW EXECUTE FUNCTION announce_control();
 CREATE TRIGGER run_idempotency BEFORE INSERT ON public.runs FOR EACH ROW WHEN ((new.kwargs ? '__idempotency'::text)) EXECUTE FUNCTION mark_idempotency_key();
 CREATE TRIGGER store_item_deleted AFTER DELETE ON public.store_items FOR EACH ROW WHEN ((old.vectors_id IS NOT NULL)) EXECUTE FUNCTION delete_store_vectors();
 CREATE TRIGGER store_item_replaced AFTER UPDATE OF vectors_id ON public.store_items FOR EACH ROW WHEN (((old.vectors_id IS NOT NULL) AND (old.vectors_id IS DISTINCT FROM new.vectors_id))) EXECUTE FUNCTION delete_store_vectors();
@@ -1336,7 +1342,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 
 -- function accept_run(_run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _create_thread boolean, _after double precision, _temporary boolean, _server uuid, _claim boolean, _describe boolean, _wait boolean) returns TABLE(outcome text, run text, graph_id text, claimed boolean, kwargs text, fresh_thread boolean, cancelled uuid[], head text)
 -- function access_permits(_metadata jsonb, _conditions jsonb) returns boolean
--- function announce_routes() returns trigger
+-- function announce_control() returns trigger
 -- function answerable_interrupts(_thread_id uuid, _kwargs jsonb) returns jsonb
 -- function answers_live(_thread_id uuid, _kwargs jsonb) returns boolean
 -- function append_protocol_events(_run_id uuid, _thread_id uuid, _attempt integer, _batch integer, _count integer, _names text, _bodies text, _notify boolean) returns bigint

@@ -10,7 +10,7 @@ import { crossOriginOptions } from "../base/http/cross-origin.ts";
 import { outboundOptions } from "../base/outbound/settings.ts";
 import { buildOptions } from "./builds/settings.ts";
 import { containerOptions } from "./drivers/container/settings.ts";
-import { OWNER_PREFIX, parseOwnerKeys } from "./deployment-records/owner-labels.ts";
+import { OWNER_PREFIX, parseOwnerKeys } from "./deployments/owner-labels.ts";
 import { isolationOptions } from "./drivers/process/isolation/settings.ts";
 import { gatewayOptions } from "./gateway/settings.ts";
 import { kubernetesOptions } from "./kubernetes/settings.ts";

@@ -16,7 +16,7 @@ import type { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import type { IngestRequests } from "./ingest/ingest-requests.ts";
 import type { RunWriter } from "./ingest/run-writer.ts";
 import type { ModelPrices } from "./prices/model-prices.ts";
-import type { ProjectDirectory } from "./project-records/project-directory.ts";
+import type { ProjectDirectory } from "./projects/project-directory.ts";
 import type { RateLimits } from "./rate-limits/rate-limits.ts";
 import type { TraceSettings } from "./settings.ts";
 

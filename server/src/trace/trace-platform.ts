@@ -31,7 +31,7 @@ import { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import { measureWaitingPieces } from "./ingest/measure-waiting-pieces.ts";
 import { startIngest } from "./ingest/start-ingest.ts";
 import { Deletions } from "./legal-holds/deletions.ts";
-import { ProjectDirectory } from "./project-records/project-directory.ts";
+import { ProjectDirectory } from "./projects/project-directory.ts";
 import { measureRateLimits } from "./rate-limits/measure-rate-limits.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
 import { RetentionSweep } from "./retention/retention-sweep.ts";

@@ -63,7 +63,12 @@ export class LeasedJobs<Job, Result = void> {
     }
   }
 
-  /** Aborts all jobs and resolves when they are released. */
+  /** Allows claims again after a stop. */
+  start(): void {
+    this.#stopped = false;
+  }
+
+  /** Aborts all jobs and resolves when they are released. No other is claimed until the next start. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const controller of this.#running.keys()) controller.abort(new Error("the process stops"));

@@ -107,3 +107,33 @@ test("waits for the running pass at the end", async () => {
   await stopping;
   expect(ended).toBe(true);
 });
+
+test("starts again after a stop, with the failures of before forgotten", async () => {
+  let [begun, fails] = [0, true];
+  const pass = () => (begun++, fails ? Promise.reject(new Error("broken")) : Promise.resolve());
+  const passes = new Poller({ pass, everyMs: HOUR_MS, log, failing: "" });
+  passes.start();
+  await expect.poll(() => passes.failure.count).toBe(1);
+  await passes.stop();
+  passes.wake();
+  expect([begun, passes.isStarted]).toEqual([1, false]);
+  fails = false;
+  passes.start();
+  expect([begun, passes.isStarted, passes.failure.count]).toEqual([2, true, 0]);
+  await passes.stop();
+});
+
+test("starts again during the last pass of before", async () => {
+  const gate = deferred<void>();
+  let begun = 0;
+  const pass = () => (begun++ === 0 ? gate.promise : Promise.resolve());
+  const passes = new Poller({ pass, everyMs: HOUR_MS, log, failing: "" });
+  passes.start();
+  const stopping = passes.stop();
+  passes.start();
+  expect(begun).toBe(1);
+  gate.resolve();
+  await stopping;
+  expect(begun).toBe(2);
+  await passes.stop();
+});

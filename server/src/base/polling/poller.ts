@@ -19,7 +19,7 @@ export interface PollerOptions {
  */
 export class Poller {
   readonly #options: PollerOptions;
-  readonly failure: RepeatedFailure;
+  #failure: RepeatedFailure;
   #timer: NodeJS.Timeout | undefined;
   /** Time of the next planned pass. */
   #plannedAt = Infinity;
@@ -31,15 +31,27 @@ export class Poller {
 
   constructor(options: PollerOptions) {
     this.#options = options;
-    this.failure = new RepeatedFailure({ log: options.log, message: options.failing });
+    this.#failure = this.#noFailure();
   }
 
+  #noFailure(): RepeatedFailure {
+    return new RepeatedFailure({ log: this.#options.log, message: this.#options.failing });
+  }
+
+  /** Failure state of the passes since the last start. */
+  get failure(): RepeatedFailure {
+    return this.#failure;
+  }
+
+  /** Whether it runs unprompted passes. */
   get isStarted(): boolean {
     return this.#started;
   }
 
-  /** Starts the unprompted passes. */
+  /** Starts the unprompted passes, also again after a stop. */
   start(delayMs = 0): void {
+    if (this.#stopped) this.#failure = this.#noFailure();
+    this.#stopped = false;
     this.#started = true;
     this.wake(delayMs);
   }
@@ -52,10 +64,13 @@ export class Poller {
     if (!this.#isGoing) this.#going = this.#go();
   }
 
-  /** Resolves when the current pass has ended; no other follows. */
+  /** Resolves when the current pass has ended; no other follows until the next start. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#started = false;
+    this.#again = false;
     clearTimeout(this.#timer);
+    this.#plannedAt = Infinity;
     await this.#going;
   }
 
@@ -82,9 +97,9 @@ export class Poller {
         pauseMs = retryMs;
         pauseMs = (await pass()) ?? everyMs;
       }
-      this.failure.succeeded();
+      this.#failure.succeeded();
     } catch (error) {
-      if (!this.#stopped) this.failure.failed(error);
+      if (!this.#stopped) this.#failure.failed(error);
     } finally {
       // in the same turn as the last check of #again, or a call in between would be lost
       this.#isGoing = false;

@@ -1,6 +1,6 @@
 import type { Transaction } from "../../base/db/connect.ts";
-import type { SourceConfig } from "../deployment-records/schema.ts";
-import { stateError } from "../deployment-records/validate.ts";
+import type { SourceConfig } from "./schema.ts";
+import { stateError } from "./validate.ts";
 import { lockListener } from "../listeners/sql.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { AppError } from "../../base/errors.ts";
-import type { SourceConfig } from "../deployment-records/schema.ts";
-import { invalid, stateError } from "../deployment-records/validate.ts";
+import type { SourceConfig } from "./schema.ts";
+import { invalid, stateError } from "./validate.ts";
 import type { ControlDeps } from "../deps.ts";
 import { mayUse } from "../integrations/git-remote.ts";
 import { findIntegration } from "../integrations/sql.ts";

@@ -4,9 +4,9 @@ import { follow } from "../watches/sql.ts";
 import { addRevision } from "../revisions/create-revision.ts";
 import { checkRepository } from "./check-repository.ts";
 import { checkListener } from "./check-listener.ts";
-import { storeEnvironment } from "../deployment-records/environment-secret.ts";
-import type { CreateBody } from "../deployment-records/schema.ts";
-import { findDeployment, insertDeployment } from "../deployment-records/sql.ts";
+import { storeEnvironment } from "./environment-secret.ts";
+import type { CreateBody } from "./schema.ts";
+import { findDeployment, insertDeployment } from "./sql.ts";
 import {
   checkCommitSha,
   checkCreate,
@@ -16,7 +16,7 @@ import {
   readRevisionConfig,
   type RevisionInput,
   stateError,
-} from "../deployment-records/validate.ts";
+} from "./validate.ts";
 
 /**
  * Creates a deployment, and its first revision when the body names a source to build or run. Command-line clients name

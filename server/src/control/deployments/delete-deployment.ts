@@ -1,6 +1,6 @@
-import { unknownDeployment } from "../deployment-records/not-found.ts";
-import { type DeleteOptions, lockDeployment, markDeleting } from "../deployment-records/sql.ts";
-import { stateError } from "../deployment-records/validate.ts";
+import { unknownDeployment } from "./not-found.ts";
+import { type DeleteOptions, lockDeployment, markDeleting } from "./sql.ts";
+import { stateError } from "./validate.ts";
 import type { ControlDeps } from "../deps.ts";
 import { interruptAll } from "../revisions/sql.ts";
 

@@ -9,20 +9,14 @@ import { deploymentUrl } from "../public-url.ts";
 import { applyChange, checkRevisionBody } from "../revisions/create-revision.ts";
 import { createDeployment } from "./create-deployment.ts";
 import { deleteDeployment, deleteMany } from "./delete-deployment.ts";
-import { maskSecrets, readEnvironment } from "../deployment-records/environment-secret.ts";
+import { maskSecrets, readEnvironment } from "./environment-secret.ts";
 import { checkDriver } from "../revisions/check-driver.ts";
 import { issuePushToken } from "../registry/registry-address.ts";
-import { unknownDeployment } from "../deployment-records/not-found.ts";
-import { serializeDeployment } from "../deployment-records/serialize-deployment.ts";
-import * as schema from "../deployment-records/schema.ts";
-import {
-  countDeployments,
-  type DeploymentRow,
-  findDeployment,
-  listDeployments,
-  lockDeployment,
-} from "../deployment-records/sql.ts";
-import { stateError } from "../deployment-records/validate.ts";
+import { unknownDeployment } from "./not-found.ts";
+import { serializeDeployment } from "./serialize-deployment.ts";
+import * as schema from "./schema.ts";
+import { countDeployments, type DeploymentRow, findDeployment, listDeployments, lockDeployment } from "./sql.ts";
+import { stateError } from "./validate.ts";
 
 const shared = { tag: "Deployments", errorFamily: "validation" } as const;
 

@@ -1,4 +1,4 @@
-import type { Source } from "../deployment-records/schema.ts";
+import type { Source } from "../deployments/schema.ts";
 import type { BuildLog } from "../logs/log-writer.ts";
 import { type ContainerDriver, isContainer } from "./container/container-driver.ts";
 import type { BuildParams, Driver, InstanceParams, InstanceProcess, InstanceUsage, LimitName } from "./driver.ts";

@@ -2,7 +2,7 @@
  * Builds and runs revisions. The worker decides, a driver executes: each call may be repeated after a crash of the
  * caller, and then finds the existing state.
  */
-import type { Secret, Source, SourceConfig } from "../deployment-records/schema.ts";
+import type { Secret, Source, SourceConfig } from "../deployments/schema.ts";
 import type { BuildLog } from "../logs/log-writer.ts";
 
 export interface SourceArchive {

@@ -8,6 +8,7 @@ import { testDatabase } from "../../../test/db.ts";
 import { FaultProxy } from "../../../../test/faults/fault-proxy.ts";
 import { connect } from "../../base/db/connect.ts";
 import { createLog } from "../../base/log.ts";
+import { ControlChanges } from "../changes/control-changes.ts";
 import { RouteFollower } from "./route-follower.ts";
 import { RouteTable } from "./route-table.ts";
 
@@ -25,13 +26,16 @@ await sql`insert into instances (id, deployment_id, revision_id, replica, state,
 async function openFollower(uri = db.uri, host = hostname()) {
   const pool = connect({ uri, socket: null }, { max: 2, startMs: 500 });
   const table = new RouteTable(pool, host);
-  const follower = new RouteFollower({ sql: pool, database: { uri, socket: null }, log, table, host });
+  const changes = new ControlChanges({ uri, socket: null }, log);
+  await changes.start();
+  const follower = new RouteFollower({ sql: pool, changes, log, table, host });
   await follower.start();
   let isStopped = false;
   const stop = async () => {
     if (isStopped) return;
     isStopped = true;
     await follower.stop();
+    await changes.stop();
     await pool.end({ timeout: 1 });
   };
   atEnd(stop);
@@ -45,10 +49,10 @@ test("a change arrives with its notification, and without one at the next resync
   expect(ports()).toEqual([1000]);
   await setPort(1001);
   await vi.waitUntil(() => ports()?.[0] === 1001, { timeout: 20_000, interval: 5 });
-  await sql`alter table instances disable trigger instances_routes`;
+  await sql`alter table instances disable trigger instances_changes`;
   await setPort(1002);
   await vi.waitUntil(() => ports()?.[0] === 1002, { timeout: 20_000, interval: 5 });
-  await sql`alter table instances enable trigger instances_routes`;
+  await sql`alter table instances enable trigger instances_changes`;
 });
 
 test("a gateway keeps its routes while the database is unavailable, and reloads them afterwards", async () => {

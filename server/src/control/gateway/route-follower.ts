@@ -6,16 +6,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { databaseNow } from "../../base/db/database-now.ts";
-import type { DatabaseAddress, Sql } from "../../base/db/connect.ts";
+import type { Sql } from "../../base/db/connect.ts";
 import { identifyProcess, isElsewhere, type ProcessIdentity, isProcessAlive } from "../../base/db/process-identity.ts";
-import { Listener } from "../../base/db/listener.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
+import { type ControlChanges, SAFETY_NET_MS } from "../changes/control-changes.ts";
 import type { RouteTable } from "./route-table.ts";
 import * as gateways from "./sql.ts";
 
-export const RESYNC_MS = 2000;
 const RETRY_MS = 250;
 /** Time for which a switch waits for the other gateways. */
 const PATIENCE_MS = 2000;
@@ -23,7 +22,7 @@ const POLL_MS = 25;
 
 export interface RouteFollowerOptions {
   sql: Sql;
-  database: DatabaseAddress;
+  changes: ControlChanges;
   log: Log;
   table: RouteTable;
   /** Machine whose instances can be reached. */
@@ -36,36 +35,35 @@ export class RouteFollower {
   readonly #process = identifyProcess(process.pid)!;
   readonly #options: RouteFollowerOptions;
   readonly #poller: Poller;
-  readonly #listener: Listener;
+  readonly #unfollow: () => void;
   #others = 0;
   #loadedAt: number | undefined;
 
   constructor(options: RouteFollowerOptions) {
     this.#options = options;
-    const { log, database, table } = options;
+    const { log, changes, table } = options;
     const failing = "could not load the routes to deployments; the last known ones stay in use";
     this.#poller = new Poller({
       pass: () => this.#pass(),
-      everyMs: RESYNC_MS,
+      everyMs: SAFETY_NET_MS,
       retryMs: RETRY_MS,
       log,
       failing,
     });
     const wake = () => this.#poller.wake();
-    this.#listener = new Listener(database, { log, channels: { heddle_routes: wake }, onGap: wake });
+    this.#unfollow = changes.follow(["instances", "deployments"], wake);
     table.onIdle = wake;
   }
 
   /** Resolves when the table is loaded and the gateway is known to the others. */
   async start(): Promise<void> {
-    await this.#listener.start();
     await this.#pass();
-    this.#poller.start(RESYNC_MS);
+    this.#poller.start(SAFETY_NET_MS);
   }
 
   async stop(): Promise<void> {
     this.#options.table.onIdle = () => {};
-    await this.#listener.stop();
+    this.#unfollow();
     await this.#poller.stop();
     await gateways.deleteGateway(this.#options.sql, this.id).catch(() => {});
   }

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { type AppError, conflict, notFound } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { OutboundError } from "../../base/outbound/outbound-error.ts";
-import { invalid } from "../deployment-records/validate.ts";
+import { invalid } from "../deployments/validate.ts";
 import type { ControlDeps } from "../deps.ts";
 import { apiAddress } from "./list-repositories.ts";
 import type { CreateBody, Kind, PatchBody } from "./schema.ts";

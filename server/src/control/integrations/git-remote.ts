@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
 import { BuildError } from "../builds/build-error.ts";
-import type { SourceConfig } from "../deployment-records/schema.ts";
+import type { SourceConfig } from "../deployments/schema.ts";
 import type { GitRemote } from "../git/git-source.ts";
 import { isOfHost } from "../git/repository.ts";
 import { findIntegration, type IntegrationRow, tokenSecretKey } from "./sql.ts";

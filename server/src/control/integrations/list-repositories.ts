@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { AppError } from "../../base/errors.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
-import { stateError } from "../deployment-records/validate.ts";
+import { stateError } from "../deployments/validate.ts";
 import type { GithubRepository, Kind } from "./schema.ts";
 import type { IntegrationRow } from "./sql.ts";
 

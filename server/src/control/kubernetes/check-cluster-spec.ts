@@ -6,11 +6,11 @@
  */
 import { z } from "zod";
 
-import { forbiddenLabel, ONLY_LISTED } from "../deployment-records/owner-labels.ts";
-import { reservedReason } from "../deployment-records/reserved-names.ts";
-import type { ResourceSpec, SourceConfig } from "../deployment-records/schema.ts";
-import type { SecretReference } from "../deployment-records/sql.ts";
-import { type Installation, invalid } from "../deployment-records/validate.ts";
+import { forbiddenLabel, ONLY_LISTED } from "../deployments/owner-labels.ts";
+import { reservedReason } from "../deployments/reserved-names.ts";
+import type { ResourceSpec, SourceConfig } from "../deployments/schema.ts";
+import type { SecretReference } from "../deployments/sql.ts";
+import { type Installation, invalid } from "../deployments/validate.ts";
 import { isBuildRepository } from "../drivers/container/build-registry.ts";
 import { parseReference } from "../drivers/container/image-reference.ts";
 import { registryPath } from "../registry/registry-path.ts";

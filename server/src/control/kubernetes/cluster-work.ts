@@ -1,12 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
-
 import type { Sql } from "../../base/db/connect.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
+import type { ControlChanges } from "../changes/control-changes.ts";
 import type { ClusterReport, ClusterWork, DesiredDeployment, ReportAnswer, WorkSource } from "./desired-deployment.ts";
 import { recordReport } from "./record-report.ts";
 import * as targets from "./targets-sql.ts";
 
-const POLL_MS = 300;
 /** Purpose of the secret that holds a target's body, which contains the deployment's environment. */
 export const TARGET_SECRET = "cluster-target";
 
@@ -15,6 +13,7 @@ export const targetSecretId = (deploymentId: string, cluster: string): string =>
 export interface DatabaseWorkOptions {
   sql: Sql;
   secrets: Secrets;
+  changes: ControlChanges;
   cluster: string;
   /** Time for which `next` waits for a change. */
   waitMs: number;
@@ -32,16 +31,19 @@ export class DatabaseWork implements WorkSource {
     this.#options = options;
   }
 
-  async next(version: string | null, signal: AbortSignal): Promise<ClusterWork> {
-    const { sql, cluster, waitMs } = this.#options;
+  next(version: string | null, signal: AbortSignal): Promise<ClusterWork> {
+    const { sql, cluster, waitMs, changes } = this.#options;
     const deadline = performance.now() + waitMs;
-    for (;;) {
-      signal.throwIfAborted();
-      const now = await targets.targetsVersion(sql, cluster);
-      if (now !== version) return { version: now, deployments: await this.#read() };
-      if (performance.now() >= deadline) return { version: now, deployments: null };
-      await sleep(POLL_MS, undefined, { signal });
-    }
+    return changes.watch(["cluster_targets"], async (next) => {
+      for (;;) {
+        signal.throwIfAborted();
+        const now = await targets.targetsVersion(sql, cluster);
+        if (now !== version) return { version: now, deployments: await this.#read() };
+        const leftMs = deadline - performance.now();
+        if (leftMs <= 0) return { version: now, deployments: null };
+        await next(signal, leftMs);
+      }
+    });
   }
 
   async #read(): Promise<DesiredDeployment[]> {

@@ -119,11 +119,6 @@ export class Clusters {
     this.#api?.close();
   }
 
-  wake(): void {
-    this.planner.wake();
-    this.#own?.wake();
-  }
-
   /** Time at which the own cluster's API server stopped responding, in ms since 1970; null while it responds. */
   awaySince(): number | null {
     return this.#own?.awaySince ?? null;
@@ -131,9 +126,9 @@ export class Clusters {
 
   /** Returns the work source of a cluster by its id. */
   workSource(cluster: string, waitMs = WAIT_MS): WorkSource {
-    const { sql, secrets, onReport, settings } = this.#options;
+    const { sql, secrets, changes, onReport, settings } = this.#options;
     // the operator controls the own cluster's API server; a workspace controls its listeners
     const mayReach = cluster === OWN_CLUSTER ? () => true : matchHosts(settings.listenerAddresses);
-    return new DatabaseWork({ sql, secrets, cluster, waitMs, mayReach, onReport });
+    return new DatabaseWork({ sql, secrets, changes, cluster, waitMs, mayReach, onReport });
   }
 }

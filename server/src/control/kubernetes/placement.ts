@@ -1,4 +1,4 @@
-import type { SourceConfig } from "../deployment-records/schema.ts";
+import type { SourceConfig } from "../deployments/schema.ts";
 
 /** Value of `revisions.cluster` for the control plane's own cluster. */
 export const OWN_CLUSTER = "own";

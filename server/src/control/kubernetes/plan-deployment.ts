@@ -1,5 +1,5 @@
 import { BuildError } from "../builds/build-error.ts";
-import type { Secret } from "../deployment-records/schema.ts";
+import type { Secret } from "../deployments/schema.ts";
 import { containerLimits, onLoopback, replaceLoopback } from "../drivers/container/container-spec.ts";
 import { parseReference } from "../drivers/container/image-reference.ts";
 import type { RegistryCredentials } from "../drivers/container/registry-credentials.ts";

@@ -14,19 +14,21 @@ import { buildRegistry, readBuildCredentials } from "../drivers/container/build-
 import { connectionNeed } from "../runtime/connection-need.ts";
 import { hostCount } from "../runtime/instance-environment.ts";
 import { type EnvironmentDeps, revisionEnvironment } from "../runtime/revision-environment.ts";
+import { type ControlChanges, SAFETY_NET_MS } from "../changes/control-changes.ts";
 import { TARGET_SECRET, targetSecretId } from "./cluster-work.ts";
 import type { DesiredDeployment } from "./desired-deployment.ts";
-import { withOwnerLabels } from "../deployment-records/owner-labels.ts";
+import { withOwnerLabels } from "../deployments/owner-labels.ts";
 import { OWN_CLUSTER } from "./placement.ts";
 import { type PlannedVariables, planRevision } from "./plan-deployment.ts";
 import * as targets from "./targets-sql.ts";
 
-const POLL_MS = 500;
+const RETRY_MS = 500;
 
 export interface PlannerOptions extends EnvironmentDeps {
   sql: Sql;
   log: Log;
   lead: Lead;
+  changes: ControlChanges;
 }
 
 export class ClusterPlanner {
@@ -34,17 +36,14 @@ export class ClusterPlanner {
   /** Last planned rows and the fingerprints of their targets, by deployment and cluster. */
   readonly #planned = new Map<string, { row: string; fingerprint: string }>();
   readonly #problems = new Map<string, string>();
-  #poller: Poller;
-  #stopped = true;
+  readonly #poller: Poller;
 
   constructor(options: PlannerOptions) {
     this.#options = options;
-    this.#poller = this.#createPoller();
-  }
-
-  #createPoller(): Poller {
     const failing = "could not plan the deployments in clusters; will retry";
-    return new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log: this.#options.log, failing });
+    const pass = () => this.#pass();
+    this.#poller = new Poller({ pass, everyMs: SAFETY_NET_MS, retryMs: RETRY_MS, log: options.log, failing });
+    options.changes.follow(["deployments", "revisions", "cluster_targets"], () => this.wake());
   }
 
   get failure(): RepeatedFailure {
@@ -53,19 +52,16 @@ export class ClusterPlanner {
 
   /** Starts planning when this control plane becomes the leader. */
   start(): void {
-    this.#stopped = false;
     this.#planned.clear();
-    this.#poller = this.#createPoller();
     this.#poller.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
     await this.#poller.stop();
   }
 
   wake(): void {
-    if (!this.#stopped) this.#poller.wake();
+    if (this.#poller.isStarted) this.#poller.wake();
   }
 
   /** Returns the reason why a revision cannot run in its cluster; undefined when it can. */
@@ -80,7 +76,7 @@ export class ClusterPlanner {
     const wanted = new Set(rows.map(({ revision_id: id }) => id));
     for (const id of this.#problems.keys()) if (!wanted.has(id)) this.#problems.delete(id);
     for (const row of rows) {
-      if (this.#stopped) return;
+      if (!this.#poller.isStarted) return;
       try {
         await this.#plan(row);
         if (row.revision_id !== null) this.#problems.delete(row.revision_id);
@@ -90,7 +86,9 @@ export class ClusterPlanner {
         if (!this.#problems.has(row.revision_id)) {
           log.warn({ err: error, revision: row.revision_id }, "a revision cannot run in its cluster");
         }
+        const isKnown = this.#problems.get(row.revision_id) === (error as Error).message;
         this.#problems.set(row.revision_id, (error as Error).message);
+        if (!isKnown) this.#options.changes.announce("cluster_targets");
       }
     }
   }

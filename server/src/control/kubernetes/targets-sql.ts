@@ -1,7 +1,7 @@
 /** Statements on the targets of clusters and their reports. Only this file writes `cluster_targets`. */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
-import type { Source, SourceConfig } from "../deployment-records/schema.ts";
-import type { SecretReference } from "../deployment-records/sql.ts";
+import type { Source, SourceConfig } from "../deployments/schema.ts";
+import type { SecretReference } from "../deployments/sql.ts";
 import { clusterPlace } from "./placement.ts";
 import type { ObservedDeployment, ObservedPod, TargetState } from "./desired-deployment.ts";
 

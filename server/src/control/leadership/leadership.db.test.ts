@@ -18,22 +18,25 @@ function openLeadership(uri = db.uri, onLead = () => Promise.resolve()) {
     log: createLog("silent"),
     leaseMs: 600,
     directory: "d",
-    onLead: async () => {
-      await onLead();
-      calls.push("lead");
-    },
-    onLost: async () => void calls.push("lost"),
   });
+  const start = () =>
+    leadership.start({
+      start: async () => {
+        await onLead();
+        calls.push("lead");
+      },
+      release: async () => void calls.push("lost"),
+    });
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= leadership.stop());
   atEnd(stop);
-  return { leadership, calls, stop };
+  return { leadership, calls, start, stop };
 }
 
 test("one control plane leads, and its successor begins a new term when it stops", async () => {
   const [first, second] = [openLeadership(), openLeadership()];
-  await first.leadership.start();
-  await second.leadership.start();
+  await first.start();
+  await second.start();
   expect([first.leadership.leads, second.leadership.leads]).toEqual([true, false]);
   expect(await second.leadership.confirm()).toBe(false);
   const term = BigInt(first.leadership.term!);
@@ -47,8 +50,8 @@ test("a leader without the database does not act, and loses its term to another"
   const proxy = await FaultProxy.before(db.uri);
   atEnd(() => proxy.stop());
   const [leader, other] = [openLeadership(proxy.through(db.uri)), openLeadership()];
-  await leader.leadership.start();
-  await other.leadership.start();
+  await leader.start();
+  await other.start();
   const old = leader.leadership.term!;
   const up = proxy.refuse();
   await vi.waitUntil(() => other.calls.includes("lead"), { timeout: 20_000 });
@@ -76,8 +79,8 @@ test("a leader without the database does not act, and loses its term to another"
 test("a leader without rivals keeps its term when the database is unavailable for longer than the lease", async () => {
   const proxy = await FaultProxy.before(db.uri);
   atEnd(() => proxy.stop());
-  const { leadership, calls, stop } = openLeadership(proxy.through(db.uri));
-  await leadership.start();
+  const { leadership, calls, start, stop } = openLeadership(proxy.through(db.uri));
+  await start();
   const { term } = leadership;
   const up = proxy.refuse();
   await vi.waitUntil(() => !leadership.leads, { timeout: 20_000 });

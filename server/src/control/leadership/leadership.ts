@@ -35,11 +35,17 @@ export interface LeadershipOptions {
   /** Identifies the data directory of this control plane. */
   directory: string;
   leaseMs: number;
-  /** Starts the leader's work. Retried while the term lasts. */
-  onLead: () => Promise<void>;
-  /** Stops the leader's work and leaves everything that runs to the next leader. */
-  onLost: () => Promise<void>;
 }
+
+/** What only the leader does. */
+export interface LeadersWork {
+  /** Starts the work. Retried while the term lasts. */
+  start: () => Promise<void>;
+  /** Stops the work and leaves everything that runs to the next leader. */
+  release: () => Promise<void>;
+}
+
+const NO_WORK: LeadersWork = { start: () => Promise.resolve(), release: () => Promise.resolve() };
 
 export class Leadership implements Lead {
   readonly #options: LeadershipOptions;
@@ -49,6 +55,7 @@ export class Leadership implements Lead {
   readonly #starting: RepeatedFailure;
   #term: string | null = null;
   #validUntil = -Infinity;
+  #leadersWork = NO_WORK;
   #asking: Promise<void> | undefined;
   #work: Promise<void> = Promise.resolve();
   #stopped = false;
@@ -74,7 +81,8 @@ export class Leadership implements Lead {
   }
 
   /** Resolves when it is known who leads, and the leader's work has started if it is this process. */
-  async start(): Promise<void> {
+  async start(work: LeadersWork): Promise<void> {
+    this.#leadersWork = work;
     await this.#ask();
     if (this.#term === null) await this.#compareDirectories();
     const failed = this.#term !== null ? await this.#begin().catch((error: unknown) => ({ error })) : undefined;
@@ -127,7 +135,7 @@ export class Leadership implements Lead {
       }
       log.warn({ term: this.#term }, "another control plane leads now");
       this.#term = null;
-      this.#then(() => this.#options.onLost());
+      this.#then(() => this.#leadersWork.release());
       return;
     }
     const { term: seen, holder, is_expired: isExpired } = await lease.selectLease(this.#sql);
@@ -152,11 +160,12 @@ export class Leadership implements Lead {
     const term = this.#term;
     while (this.#term === term && term !== null && !this.#stopped) {
       try {
-        await this.#options.onLead();
+        await this.#leadersWork.start();
         this.#starting.succeeded();
         return;
       } catch (error) {
-        await this.#options.onLost();
+        await this.#leadersWork.release();
+        if (this.#stopped) return;
         if (!this.#poller.isStarted) throw error;
         this.#starting.failed(error);
         await sleep(RETRY_MS);

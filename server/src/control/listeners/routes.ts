@@ -6,7 +6,7 @@ import { route, type Route } from "../../base/http/route.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { hosted } from "../api-host.ts";
 import type { ControlDeps } from "../deps.ts";
-import { stateError } from "../deployment-records/validate.ts";
+import { stateError } from "../deployments/validate.ts";
 import { clusterReport, clusterWork, reportAnswer } from "../kubernetes/desired-deployment.ts";
 import * as schema from "./schema.ts";
 import { issueCredential, revokeCredential } from "./change-credential.ts";

@@ -5,8 +5,8 @@
  */
 import { isDatabaseUnavailable } from "../../base/db/retry.ts";
 import { Poller } from "../../base/polling/poller.ts";
-import { readEnvironment } from "../deployment-records/environment-secret.ts";
-import { lockDeployment } from "../deployment-records/sql.ts";
+import { readEnvironment } from "../deployments/environment-secret.ts";
+import { lockDeployment } from "../deployments/sql.ts";
 import { findGitRemote } from "../integrations/git-remote.ts";
 import { addRevision } from "../revisions/create-revision.ts";
 import type { WorkDeps } from "../revisions/work-deps.ts";
@@ -25,35 +25,31 @@ const RETRY_SECONDS = 10;
 
 export class PushWatcher {
   readonly #deps: WorkDeps;
-  readonly #wakeWorker: () => void;
   #stopping = new AbortController();
   readonly #polls = new Set<Promise<void>>();
-  #poller: Poller | undefined;
+  readonly #poller: Poller;
 
-  /** `wakeWorker` is called when there is a new revision. */
-  constructor(deps: WorkDeps, wakeWorker: () => void) {
+  constructor(deps: WorkDeps) {
     this.#deps = deps;
-    this.#wakeWorker = wakeWorker;
+    const failing = "could not poll branches; will retry";
+    this.#poller = new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log: deps.log, failing });
   }
 
   /** Starts with the leader's term. */
   start(): void {
-    const failing = "could not poll branches; will retry";
     this.#stopping = new AbortController();
-    this.#poller = new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log: this.#deps.log, failing });
     this.#poller.start();
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort(new Error("the control plane is stopping"));
-    await this.#poller?.stop();
-    this.#poller = undefined;
+    await this.#poller.stop();
     await Promise.all(this.#polls);
   }
 
   /** Triggers a pass, if this process leads; the leader looks for watches that are due by itself. */
   wake(): void {
-    this.#poller?.wake();
+    if (this.#poller.isStarted) this.#poller.wake();
   }
 
   async #pass(): Promise<void> {
@@ -119,7 +115,6 @@ export class PushWatcher {
       await watches.recordSeenCommit(tx, { deploymentId: row.id, ref: row.git_ref, sha, number });
       return "made";
     });
-    if (created === "made") this.#wakeWorker();
     return created !== "later";
   }
 }

@@ -1,4 +1,4 @@
-import { isDeploymentOpen } from "../deployment-records/sql.ts";
+import { isDeploymentOpen } from "../deployments/sql.ts";
 import type { ControlDeps } from "../deps.ts";
 import { RegistryFront } from "./registry-front.ts";
 

@@ -1,12 +1,11 @@
-import { setTimeout as sleep } from "node:timers/promises";
-
 import type { FairQueue } from "../../base/fair-queue.ts";
 import { isDatabaseUnavailable } from "../../base/db/retry.ts";
 import { BuildError } from "../builds/build-error.ts";
 import type { BuildOutcome } from "../builds/build-metrics.ts";
+import type { NextChange } from "../changes/control-changes.ts";
 import type { BuildParams } from "../drivers/driver.ts";
-import { readEnvironment } from "../deployment-records/environment-secret.ts";
-import { isBuilt } from "../deployment-records/validate.ts";
+import { readEnvironment } from "../deployments/environment-secret.ts";
+import { isBuilt } from "../deployments/validate.ts";
 import { recordSeenCommit } from "../watches/sql.ts";
 import { DeployError } from "./deploy-error.ts";
 import { deployRevision } from "./deploy-revision.ts";
@@ -216,7 +215,16 @@ async function build(
 const DUPLICATE = "23505";
 
 /** Waits for the deployment's slot: an index ensures that only one of its revisions is deployed at a time. */
-async function waitForTurn(deps: WorkDeps, claimed: queue.ClaimedRevision, signal: AbortSignal): Promise<Status> {
+function waitForTurn(deps: WorkDeps, claimed: queue.ClaimedRevision, signal: AbortSignal): Promise<Status> {
+  return deps.changes.watch(["revisions"], (next) => takeTurn(deps, claimed, signal, next));
+}
+
+async function takeTurn(
+  deps: WorkDeps,
+  claimed: queue.ClaimedRevision,
+  signal: AbortSignal,
+  next: NextChange,
+): Promise<Status> {
   for (;;) {
     signal.throwIfAborted();
     if (!(await queue.waitsForDeploy(deps.sql, claimed))) {
@@ -230,7 +238,7 @@ async function waitForTurn(deps: WorkDeps, claimed: queue.ClaimedRevision, signa
       // an older one may have become UNKNOWN, which this one need not wait for
       await deps.sql.begin((tx) => queue.supersedeOlder(tx, claimed));
     }
-    await sleep(200, undefined, { signal });
+    await next(signal);
   }
 }
 

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 
 import { isUuid } from "../../base/ids.ts";
-import { deploymentExists } from "../deployment-records/sql.ts";
+import { deploymentExists } from "../deployments/sql.ts";
 import { deleteOldLogs } from "../logs/sql.ts";
 import { deleteGoneGateways } from "../gateway/sql.ts";
 import type { WorkDeps } from "./work-deps.ts";

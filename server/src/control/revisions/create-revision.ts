@@ -1,8 +1,8 @@
 import type { Transaction } from "../../base/db/connect.ts";
 import { uuid7 } from "../../base/ids.ts";
-import { replaceSecrets, readEnvironment, storeEnvironment } from "../deployment-records/environment-secret.ts";
-import type { RevisionBody, Secret, Source, SourceConfig } from "../deployment-records/schema.ts";
-import { type DeploymentRow, updateDeployment } from "../deployment-records/sql.ts";
+import { replaceSecrets, readEnvironment, storeEnvironment } from "../deployments/environment-secret.ts";
+import type { RevisionBody, Secret, Source, SourceConfig } from "../deployments/schema.ts";
+import { type DeploymentRow, updateDeployment } from "../deployments/sql.ts";
 import {
   checkBuildOnPush,
   checkCommitSha,
@@ -15,7 +15,7 @@ import {
   readRevisionConfig,
   type RevisionInput,
   stateError,
-} from "../deployment-records/validate.ts";
+} from "../deployments/validate.ts";
 import { placement } from "../kubernetes/placement.ts";
 import { useUpload } from "../uploads/sql.ts";
 import { follow } from "../watches/sql.ts";

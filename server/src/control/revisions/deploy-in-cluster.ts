@@ -1,12 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
-
 import { findTarget, type TargetRow } from "../kubernetes/targets-sql.ts";
 import { DeployError } from "./deploy-error.ts";
 import * as queue from "./queue-sql.ts";
-import type { Status } from "./status.ts";
+import type { Waiting } from "./waiting.ts";
 import type { WorkDeps } from "./work-deps.ts";
-
-const POLL_MS = 200;
 
 /**
  * Waits until a cluster reports that all pods belong to the revision and are ready. The planner assigns the revision to
@@ -15,21 +11,20 @@ const POLL_MS = 200;
 export async function untilReadyInCluster(
   deps: WorkDeps,
   claimed: queue.ClaimedRevision & { cluster: string },
-  signal: AbortSignal,
-  onStatus: (status: Status) => void,
+  waiting: Waiting,
 ): Promise<void> {
+  const { signal, next } = waiting;
   const { sql, settings, clusters } = deps;
   const seconds = settings.deployReadySeconds;
   let deadline = performance.now() + seconds * 1000;
   let startedAt = performance.now();
-  clusters.wake();
-  for (; ; await sleep(POLL_MS, undefined, { signal })) {
+  for (;;) {
     signal.throwIfAborted();
     const problem = clusters.planner.problem(claimed.id);
     if (problem !== undefined) throw new DeployError(problem);
     const target = await findTarget(sql, claimed.deployment_id, claimed.cluster);
     if (isUnseen(target, startedAt, settings.deployUnseenSeconds)) {
-      await untilSeen(deps, claimed, signal, onStatus);
+      await untilSeen(deps, claimed, waiting);
       startedAt = performance.now();
       deadline = startedAt + seconds * 1000;
       continue;
@@ -42,8 +37,12 @@ export async function untilReadyInCluster(
       const reason = isMine && target.message !== null ? ` ${target.message}` : "";
       throw new DeployError(`Timeout: Deployment is not ready after ${seconds} seconds.${reason}`);
     }
+    await next(signal, Math.min(deadline - performance.now(), lookMs(settings)));
   }
 }
+
+/** A report without changes is not announced: a look must fall into the time for which it counts. */
+const lookMs = ({ deployUnseenSeconds }: WorkDeps["settings"]): number => deployUnseenSeconds * 500;
 
 /** Whether the cluster has not reported for `seconds`, counted from its last report or, if later, from the start. */
 function isUnseen(target: TargetRow | undefined, startedAt: number, seconds: number): boolean {
@@ -55,8 +54,7 @@ function isUnseen(target: TargetRow | undefined, startedAt: number, seconds: num
 async function untilSeen(
   { sql, settings }: WorkDeps,
   claimed: queue.ClaimedRevision & { cluster: string },
-  signal: AbortSignal,
-  onStatus: (status: Status) => void,
+  { signal, next, onStatus }: Waiting,
 ): Promise<void> {
   const cluster = claimed.cluster === "own" ? "The cluster's API server" : `The listener ${claimed.cluster}`;
   const message =
@@ -66,7 +64,7 @@ async function untilSeen(
   for (;;) {
     const target = await findTarget(sql, claimed.deployment_id, claimed.cluster);
     if (target?.unseen_ms != null && target.unseen_ms < settings.deployUnseenSeconds * 1000) break;
-    await sleep(POLL_MS, undefined, { signal });
+    await next(signal, lookMs(settings));
   }
   onStatus(await queue.transition(sql, claimed, "UNKNOWN", "seen_deploying"));
 }

@@ -1,19 +1,17 @@
-import { setTimeout as sleep } from "node:timers/promises";
-
 import { databaseNow } from "../../base/db/database-now.ts";
-import { ONLY_LISTED, withOwnerLabels } from "../deployment-records/owner-labels.ts";
-import type { SourceConfig } from "../deployment-records/schema.ts";
+import { ONLY_LISTED, withOwnerLabels } from "../deployments/owner-labels.ts";
+import type { SourceConfig } from "../deployments/schema.ts";
 import type { LimitName } from "../drivers/driver.ts";
-import { lockReady, setActiveRevision } from "../deployment-records/sql.ts";
+import { lockReady, setActiveRevision } from "../deployments/sql.ts";
 import { countCrashes } from "../runtime/sql.ts";
 import { minScale } from "../runtime/wanted-replicas.ts";
 import { DeployError } from "./deploy-error.ts";
 import { untilReadyInCluster } from "./deploy-in-cluster.ts";
 import * as queue from "./queue-sql.ts";
 import type { Status } from "./status.ts";
+import type { Waiting } from "./waiting.ts";
 import type { WorkDeps } from "./work-deps.ts";
 
-const POLL_MS = 50;
 const MAX_CRASHES = 3;
 
 /** Waits until the revision is healthy where it runs, then lets it serve. */
@@ -23,15 +21,17 @@ export async function deployRevision(
   signal: AbortSignal,
   onStatus: (status: Status) => void,
 ): Promise<Status> {
-  const { sql, supervisor, table, faultPoint, clusters } = deps;
+  const { sql, table, faultPoint } = deps;
   const log = deps.logs.open({ deploymentId: claimed.deployment_id, revisionId: claimed.id, kind: "deploy" });
   const { cluster } = claimed;
   const notes = [cluster === null ? limitsNote(deps, claimed) : null, labelsNote(deps, claimed)];
   const note = notes.filter((text) => text !== null).join(" ") || null;
   if (note !== null) log.write(note, "WARNING");
   try {
-    if (cluster === null) await untilReadyHere(deps, claimed, signal, onStatus);
-    else await untilReadyInCluster(deps, { ...claimed, cluster }, signal, onStatus);
+    await deps.changes.watch(["instances", "cluster_targets"], async (next) => {
+      if (cluster === null) await untilReadyHere(deps, claimed, { signal, next, onStatus });
+      else await untilReadyInCluster(deps, { ...claimed, cluster }, { signal, next, onStatus });
+    });
   } catch (error) {
     if (error instanceof DeployError) log.write(error.message, "ERROR");
     await log.flush();
@@ -49,8 +49,6 @@ export async function deployRevision(
   }, deps.settleGateways);
   log.write(`Revision ${claimed.id} is deployed.`);
   await log.flush();
-  supervisor.wake();
-  clusters.wake();
   return "DEPLOYED";
 }
 
@@ -58,21 +56,16 @@ export async function deployRevision(
  * Waits until the required number of replicas is healthy. The supervisor starts them while the revision is DEPLOYING;
  * once it no longer is, for any reason, the supervisor stops those that do not serve.
  */
-async function untilReadyHere(
-  deps: WorkDeps,
-  claimed: queue.ClaimedRevision,
-  signal: AbortSignal,
-  onStatus: (status: Status) => void,
-): Promise<void> {
+async function untilReadyHere(deps: WorkDeps, claimed: queue.ClaimedRevision, waiting: Waiting): Promise<void> {
+  const { signal, next } = waiting;
   const { sql, supervisor, settings } = deps;
   const replicas = minScale(claimed);
   const seconds = settings.deployReadySeconds;
   const since = await databaseNow(sql);
   let deadline = performance.now() + seconds * 1000;
-  supervisor.wake();
-  for (; ; await sleep(POLL_MS, undefined, { signal })) {
+  for (; ; await next(signal, deadline - performance.now())) {
     signal.throwIfAborted();
-    if (await wasUnseen(deps, claimed, signal, onStatus)) deadline = performance.now() + seconds * 1000;
+    if (await wasUnseen(deps, claimed, waiting)) deadline = performance.now() + seconds * 1000;
     const instances = supervisor.instancesOf(claimed.id);
     const broken = instances.flatMap((instance) => instance.broken);
     if (broken.length > 0) {
@@ -120,8 +113,7 @@ const givenLimits = ({ resource_spec: spec }: SourceConfig): LimitName[] =>
 async function wasUnseen(
   { sql, driver, settings }: WorkDeps,
   claimed: queue.ClaimedRevision,
-  signal: AbortSignal,
-  onStatus: (status: Status) => void,
+  { signal, next, onStatus }: Waiting,
 ): Promise<boolean> {
   const since = () => driver.unseenSince?.(claimed.artifact_id!) ?? null;
   const startedAt = since();
@@ -129,7 +121,7 @@ async function wasUnseen(
   const message =
     "The container engine does not answer, so the state of the instances is unknown. Waiting for the engine.";
   onStatus(await queue.transition(sql, claimed, "DEPLOYING", "unseen", { message }));
-  while (since() !== null) await sleep(POLL_MS, undefined, { signal });
+  while (since() !== null) await next(signal);
   onStatus(await queue.transition(sql, claimed, "UNKNOWN", "seen_deploying"));
   return true;
 }

@@ -1,8 +1,8 @@
 import type { Transaction } from "../../base/db/connect.ts";
 import { uuid7 } from "../../base/ids.ts";
-import { readEnvironment, storeEnvironment } from "../deployment-records/environment-secret.ts";
-import { withOwnerLabels } from "../deployment-records/owner-labels.ts";
-import type { DeploymentRow } from "../deployment-records/sql.ts";
+import { readEnvironment, storeEnvironment } from "../deployments/environment-secret.ts";
+import { withOwnerLabels } from "../deployments/owner-labels.ts";
+import type { DeploymentRow } from "../deployments/sql.ts";
 import { placement } from "../kubernetes/placement.ts";
 import { checkDriver } from "./check-driver.ts";
 import { insertRevision, type RevisionRow } from "./sql.ts";

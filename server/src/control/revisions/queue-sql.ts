@@ -53,6 +53,14 @@ export async function claimRevision(
   return row;
 }
 
+/** Returns the milliseconds until the pause of the next failed step is over; Infinity when none pauses. */
+export async function nextPauseEnd(sql: Sql): Promise<number> {
+  const [row] = await sql<{ ms: number | null }[]>`
+    select (extract(epoch from min(not_before) - now()) * 1000)::float8 as ms from revisions
+    where status = any(${UNFINISHED}::text[]) and holder is null and not interrupted_by_user and not_before > now()`;
+  return row?.ms ?? Infinity;
+}
+
 const recordEvent = (sql: Sql | Transaction, id: string) => sql`
   insert into revision_events (revision_id, status, attempt, message)
   select r.id, r.status, r.attempt, r.status_message from revisions r where r.id = ${id}`;

@@ -1,5 +1,5 @@
 import { findRevision } from "./sql.ts";
-import { lockDeployment } from "../deployment-records/sql.ts";
+import { lockDeployment } from "../deployments/sql.ts";
 import { insertAgain } from "./insert-again.ts";
 import { hasSource, isAttended, type ServingRevision, servingRevisions } from "./source.ts";
 import type { WorkDeps } from "./work-deps.ts";

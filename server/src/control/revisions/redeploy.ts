@@ -1,6 +1,6 @@
-import { unknownDeployment, unknownRevision } from "../deployment-records/not-found.ts";
-import { lockDeployment } from "../deployment-records/sql.ts";
-import { stateError } from "../deployment-records/validate.ts";
+import { unknownDeployment, unknownRevision } from "../deployments/not-found.ts";
+import { lockDeployment } from "../deployments/sql.ts";
+import { stateError } from "../deployments/validate.ts";
 import type { ControlDeps } from "../deps.ts";
 import { insertAgain } from "./insert-again.ts";
 import { findDeploying, findRevision, interruptRevision } from "./sql.ts";

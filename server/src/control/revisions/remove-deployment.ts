@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 
 import type { Sql } from "../../base/db/connect.ts";
-import { deleteDeploymentRow, type PendingDeployment } from "../deployment-records/sql.ts";
+import { deleteDeploymentRow, type PendingDeployment } from "../deployments/sql.ts";
 import type { WorkDeps } from "./work-deps.ts";
 import { TARGET_SECRET, targetSecretId } from "../kubernetes/cluster-work.ts";
 import { countPlaces, listClusters } from "../kubernetes/targets-sql.ts";

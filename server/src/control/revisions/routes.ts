@@ -1,10 +1,10 @@
 import { route, type Route } from "../../base/http/route.ts";
 import { hosted } from "../api-host.ts";
-import { maskSecrets, readEnvironment } from "../deployment-records/environment-secret.ts";
-import { unknownDeployment, unknownRevision } from "../deployment-records/not-found.ts";
-import { serializeDeployment, serializeRevisionConfig } from "../deployment-records/serialize-deployment.ts";
-import * as deployments from "../deployment-records/schema.ts";
-import { findDeployment, lockDeployment } from "../deployment-records/sql.ts";
+import { maskSecrets, readEnvironment } from "../deployments/environment-secret.ts";
+import { unknownDeployment, unknownRevision } from "../deployments/not-found.ts";
+import { serializeDeployment, serializeRevisionConfig } from "../deployments/serialize-deployment.ts";
+import * as deployments from "../deployments/schema.ts";
+import { findDeployment, lockDeployment } from "../deployments/sql.ts";
 import type { ControlDeps } from "../deps.ts";
 import { deploymentUrl } from "../public-url.ts";
 import { applyChange, checkRevisionBody } from "./create-revision.ts";

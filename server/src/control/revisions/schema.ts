@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { queryBoolean, queryLimit, queryOffset, uuid } from "../../base/http/fields.ts";
-import { SOURCES, sourceRevisionConfigOut } from "../deployment-records/schema.ts";
+import { SOURCES, sourceRevisionConfigOut } from "../deployments/schema.ts";
 import { STATUSES } from "./status.ts";
 
 export const revisionParams = z.object({ deployment_id: uuid, revision_id: uuid });

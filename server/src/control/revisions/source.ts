@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 
 import type { Sql, Transaction } from "../../base/db/connect.ts";
-import type { Source } from "../deployment-records/schema.ts";
+import type { Source } from "../deployments/schema.ts";
 import { uploadFile } from "../uploads/receive-upload.ts";
 import { statesBefore } from "./status.ts";
 

@@ -1,7 +1,7 @@
 /** Statements on revisions for callers. Those of their processing are in queue-sql.ts. */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
-import type { Source, SourceConfig } from "../deployment-records/schema.ts";
-import { type SecretReference, setLatestRevision } from "../deployment-records/sql.ts";
+import type { Source, SourceConfig } from "../deployments/schema.ts";
+import { type SecretReference, setLatestRevision } from "../deployments/sql.ts";
 import type { Status } from "./status.ts";
 
 /** Names of the variables that differ between two environments. */

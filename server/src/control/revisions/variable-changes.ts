@@ -1,6 +1,6 @@
 import type { Transaction } from "../../base/db/connect.ts";
-import { readEnvironment } from "../deployment-records/environment-secret.ts";
-import type { Secret } from "../deployment-records/schema.ts";
+import { readEnvironment } from "../deployments/environment-secret.ts";
+import type { Secret } from "../deployments/schema.ts";
 import { listRevisions, type VariableChanges } from "./sql.ts";
 import type { WorkDeps } from "./work-deps.ts";
 

@@ -4,6 +4,7 @@ import type { Log } from "../../base/log.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
 import type { BuildOutcome } from "../builds/build-metrics.ts";
+import type { ControlChanges } from "../changes/control-changes.ts";
 import type { ClusterImages } from "../cluster-images/cluster-images.ts";
 import type { Driver } from "../drivers/driver.ts";
 import type { Clusters } from "../kubernetes/clusters.ts";
@@ -35,6 +36,7 @@ export interface WorkDeps {
   images: ImageStore;
   table: RouteTable;
   lead: Lead;
+  changes: ControlChanges;
   /** Resolves when the other gateways have loaded the present routes, or after a while. */
   settleGateways: () => Promise<void>;
   supervisor: Supervisor;

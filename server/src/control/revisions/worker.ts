@@ -9,7 +9,8 @@ import { uuid7 } from "../../base/ids.ts";
 import { LeasedJobs } from "../../base/polling/leased-jobs.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import type { RepeatedFailure } from "../../base/repeated-failure.ts";
-import { selectPendingDeployments, markReady } from "../deployment-records/sql.ts";
+import { SAFETY_NET_MS } from "../changes/control-changes.ts";
+import { selectPendingDeployments, markReady } from "../deployments/sql.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 import { MissingBuilds } from "./rebuild.ts";
 import { removeDeployment } from "./remove-deployment.ts";
@@ -17,7 +18,7 @@ import { advance, type Pause } from "./advance.ts";
 import * as queue from "./queue-sql.ts";
 import type { WorkDeps } from "./work-deps.ts";
 
-const POLL_MS = 500;
+const RETRY_MS = 500;
 const RENEW_MS = 500;
 const AT_ONCE = 16;
 const AGAIN_MS = 3_000;
@@ -26,10 +27,9 @@ const MISSING_MS = 10_000;
 
 export class Worker {
   readonly #deps: WorkDeps;
-  #jobs: LeasedJobs<queue.ClaimedRevision, Pause>;
+  readonly #jobs: LeasedJobs<queue.ClaimedRevision, Pause>;
   readonly #holder = JSON.stringify({ ...identifyProcess(process.pid), id: uuid7() });
-  #poller: Poller;
-  #stopped = true;
+  readonly #poller: Poller;
   #garbageAt = 0;
   readonly #missing: MissingBuilds;
   #missingAt = 0;
@@ -40,7 +40,10 @@ export class Worker {
     this.#deps = deps;
     this.#missing = new MissingBuilds(deps);
     this.#jobs = this.#createJobs();
-    this.#poller = this.#createPoller();
+    const failing = "could not claim revisions; will retry";
+    const pass = () => this.#pass();
+    this.#poller = new Poller({ pass, everyMs: SAFETY_NET_MS, retryMs: RETRY_MS, log: deps.log, failing });
+    deps.changes.follow(["instances", "deployments", "revisions", "cluster_targets"], () => this.wake());
   }
 
   #createJobs(): LeasedJobs<queue.ClaimedRevision, Pause> {
@@ -68,23 +71,15 @@ export class Worker {
     });
   }
 
-  #createPoller(): Poller {
-    const failing = "could not claim revisions; will retry";
-    return new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log: this.#deps.log, failing });
-  }
-
   /** Starts with the leader's term. */
   start(): void {
-    this.#jobs = this.#createJobs();
-    this.#poller = this.#createPoller();
-    this.#stopped = false;
+    this.#jobs.start();
     this.#missingAt = 0;
     this.#poller.start();
   }
 
   /** Stops, releasing work in progress at once. */
   async stop(): Promise<void> {
-    this.#stopped = true;
     await this.#poller.stop();
     await this.#jobs.stop();
   }
@@ -96,26 +91,25 @@ export class Worker {
 
   /** Triggers a pass, if this process leads; the leader looks for work by itself. */
   wake(): void {
-    if (!this.#stopped) this.#poller.wake();
+    if (this.#poller.isStarted) this.#poller.wake();
   }
 
-  async #pass(): Promise<void> {
-    if (!(await this.#deps.lead.confirm())) return;
-    try {
-      await this.#recover();
-      await this.#deployments();
-      if (performance.now() >= this.#missingAt) {
-        this.#missingAt = performance.now() + MISSING_MS;
-        await this.#missing.pass();
-      }
-      await this.#jobs.claim();
-      if (performance.now() >= this.#garbageAt) {
-        this.#garbageAt = performance.now() + GARBAGE_MS;
-        await collectGarbage(this.#deps);
-      }
-    } finally {
-      this.#deps.supervisor.wake();
+  /** @returns milliseconds until the next pass: until the next pause of a failed step is over, or the usual time */
+  async #pass(): Promise<number> {
+    if (!(await this.#deps.lead.confirm())) return SAFETY_NET_MS;
+    await this.#recover();
+    await this.#deployments();
+    if (performance.now() >= this.#missingAt) {
+      this.#missingAt = performance.now() + MISSING_MS;
+      await this.#missing.pass();
     }
+    await this.#jobs.claim();
+    if (performance.now() >= this.#garbageAt) {
+      this.#garbageAt = performance.now() + GARBAGE_MS;
+      await collectGarbage(this.#deps);
+    }
+    const again = Math.min(...this.#notBefore.values()) - performance.now();
+    return Math.max(0, Math.min(SAFETY_NET_MS, again, await queue.nextPauseEnd(this.#deps.sql)));
   }
 
   async #recover(): Promise<void> {
@@ -129,10 +123,10 @@ export class Worker {
 
   async #deployments(): Promise<void> {
     const { sql, databases, log } = this.#deps;
+    for (const [id, at] of this.#notBefore) if (at <= performance.now()) this.#notBefore.delete(id);
     for (const deployment of await selectPendingDeployments(sql, 100)) {
       if (!(await this.#deps.lead.confirm())) return;
-      if ((this.#notBefore.get(deployment.id) ?? 0) > performance.now()) continue;
-      this.#notBefore.delete(deployment.id);
+      if (this.#notBefore.has(deployment.id)) continue;
       try {
         if (deployment.status === "AWAITING_DELETE") await removeDeployment(this.#deps, deployment);
         else {

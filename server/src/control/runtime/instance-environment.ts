@@ -1,5 +1,5 @@
 import { narrowAllowances } from "../../base/outbound/policy.ts";
-import type { Secret, SourceConfig } from "../deployment-records/schema.ts";
+import type { Secret, SourceConfig } from "../deployments/schema.ts";
 
 export interface EnvironmentParams {
   deployment: { id: string; name: string; tenant_id: string };

@@ -87,7 +87,9 @@ export class InstanceWatch {
     await this.pump();
     if (performance.now() < this.#nextProbe || this.row.state === "draining") return;
     const health = await probe(this.row.port, PROBE_MS);
+    const wereBroken = this.broken.length > 0;
     this.broken = health.state === "broken" ? health.graphs : [];
+    if (!wereBroken && this.broken.length > 0) this.#options.onChange();
     // an instance that was ready before is healthy again with whatever graphs load
     const isHealthy = health.state === "ready" || (health.state === "broken" && this.row.ready_at !== null);
     if (this.row.state === "starting") {

@@ -1,6 +1,6 @@
 import type { Secrets } from "../../base/secrets/secrets.ts";
-import { readEnvironment } from "../deployment-records/environment-secret.ts";
-import type { Secret, Source, SourceConfig } from "../deployment-records/schema.ts";
+import { readEnvironment } from "../deployments/environment-secret.ts";
+import type { Secret, Source, SourceConfig } from "../deployments/schema.ts";
 import type { ControlSettings } from "../settings.ts";
 import type { DeploymentDatabases } from "./deployment-database.ts";
 import { type EnvironmentParams, instanceEnvironment } from "./instance-environment.ts";

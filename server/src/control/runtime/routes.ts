@@ -3,9 +3,9 @@ import { z } from "zod";
 import { queryLimit } from "../../base/http/fields.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import { hosted } from "../api-host.ts";
-import { unknownDeployment } from "../deployment-records/not-found.ts";
-import { deploymentParams } from "../deployment-records/schema.ts";
-import { findDeployment } from "../deployment-records/sql.ts";
+import { unknownDeployment } from "../deployments/not-found.ts";
+import { deploymentParams } from "../deployments/schema.ts";
+import { findDeployment } from "../deployments/sql.ts";
 import type { ControlDeps } from "../deps.ts";
 import { type InstanceReport, listInstances } from "./sql.ts";
 

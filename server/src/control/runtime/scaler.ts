@@ -10,7 +10,7 @@ import { FairQueue } from "../../base/fair-queue.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import type { Log } from "../../base/log.ts";
-import { setScale } from "../deployment-records/sql.ts";
+import { setScale } from "../deployments/sql.ts";
 import { insertLogs } from "../logs/sql.ts";
 import { askInstance } from "./ask-instance.ts";
 import { type ScalableRow, scalableDeployments } from "./sql.ts";
@@ -38,24 +38,24 @@ export class Scaler {
   readonly #options: ScalerOptions;
   /** Recent targets by revision. */
   readonly #wishes = new Map<string, ScaleTarget[]>();
-  #poller: Poller | undefined;
+  readonly #poller: Poller;
 
   constructor(options: ScalerOptions) {
     this.#options = options;
+    const { log, settings } = options;
+    const failing = "could not scale deployments; will retry";
+    this.#poller = new Poller({ pass: () => this.#scaleAll(), everyMs: settings.scaleSeconds * 1000, log, failing });
   }
 
   /** Starts with the leader's term. */
   start(): void {
-    const { log, settings } = this.#options;
-    if (settings.scaleSeconds === 0) return;
-    const failing = "could not scale deployments; will retry";
+    if (this.#options.settings.scaleSeconds === 0) return;
     this.#wishes.clear();
-    this.#poller = new Poller({ pass: () => this.#scaleAll(), everyMs: settings.scaleSeconds * 1000, log, failing });
     this.#poller.start();
   }
 
   async stop(): Promise<void> {
-    await this.#poller?.stop();
+    await this.#poller.stop();
   }
 
   async #scaleAll(): Promise<void> {
@@ -68,7 +68,7 @@ export class Scaler {
   }
 
   async #scale(row: ScalableRow): Promise<void> {
-    const { sql, supervisor } = this.#options;
+    const { sql } = this.#options;
     const now = replicaTarget(row);
     const load = await this.#load(row, now);
     if (!load) return;
@@ -81,7 +81,6 @@ export class Scaler {
     const target = { deploymentId: row.deployment_id, revisionId: row.revision_id, kind: "deploy" } as const;
     const message = `Scaled from ${now} to ${next} replicas: ${describe(load)}.`;
     await insertLogs(sql, target, [{ at: new Date(), level: "INFO", message }]);
-    supervisor.wake();
   }
 
   /** Returns the target that was stable for long enough. */

@@ -1,6 +1,6 @@
 /** Statements on instances: those that run, and those that should. */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
-import type { Source, SourceConfig } from "../deployment-records/schema.ts";
+import type { Source, SourceConfig } from "../deployments/schema.ts";
 
 export type InstanceState = "starting" | "ready" | "draining" | "ended";
 

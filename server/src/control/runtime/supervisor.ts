@@ -1,5 +1,5 @@
 /**
- * Reconciles the live instances with the desired ones. Every half second, and whenever it is woken, it compares the
+ * Reconciles the live instances with the desired ones. At each announced change, and at an interval, it compares the
  * desired revisions (serving or being deployed) with the instances that run. The cause of a difference does not matter:
  * a crash of an instance, of this process, or of the machine.
  *
@@ -15,7 +15,8 @@ import { Poller } from "../../base/polling/poller.ts";
 import type { Log } from "../../base/log.ts";
 import type { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
-import { readEnvironment } from "../deployment-records/environment-secret.ts";
+import { type ControlChanges, SAFETY_NET_MS } from "../changes/control-changes.ts";
+import { readEnvironment } from "../deployments/environment-secret.ts";
 import type { Driver, InstanceProcess, InstanceUsage } from "../drivers/driver.ts";
 import type { RouteFollower } from "../gateway/route-follower.ts";
 import type { RouteTable } from "../gateway/route-table.ts";
@@ -33,8 +34,9 @@ import * as rows from "./sql.ts";
 import { replicaTarget } from "./wanted-replicas.ts";
 import { freePort } from "../../base/free-port.ts";
 
-const POLL_MS = 500;
+/** Interval of the checks of processes, which announce neither their readiness nor their end. */
 const CHECK_MS = 100;
+const RETRY_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
 /** Grace period of a drained instance on which no requests depend, in milliseconds. */
 const FAST_DRAIN_MS = 5_000;
@@ -47,6 +49,7 @@ export interface SupervisorOptions {
   driver: Driver;
   table: RouteTable;
   follower: RouteFollower;
+  changes: ControlChanges;
   lead: Lead;
   databases: DeploymentDatabases;
   place: string;
@@ -60,18 +63,26 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #watched = new Map<string, InstanceWatch>();
   readonly #draining = new Map<string, Promise<void>>();
-  #timers: NodeJS.Timeout[] = [];
-  #poller: Poller;
-  #stopped = true;
+  readonly #checks: Poller;
+  readonly #poller: Poller;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.#poller = this.#createPoller();
-  }
-
-  #createPoller(): Poller {
-    const failing = "could not reconcile instances; will retry";
-    return new Poller({ pass: () => this.#reconcile(), everyMs: POLL_MS, log: this.#options.log, failing });
+    const { log, changes } = options;
+    this.#poller = new Poller({
+      pass: () => this.#reconcile(),
+      everyMs: SAFETY_NET_MS,
+      retryMs: RETRY_MS,
+      log,
+      failing: "could not reconcile instances; will retry",
+    });
+    this.#checks = new Poller({
+      pass: () => this.#checkAll(),
+      everyMs: CHECK_MS,
+      log,
+      failing: "could not check instances; will retry",
+    });
+    changes.follow(["instances", "deployments", "revisions"], () => this.wake());
   }
 
   /** Identifies the machine and data directory of these instances. */
@@ -82,18 +93,12 @@ export class Supervisor {
   /** Adopts instances that an earlier control plane has left running. */
   async start(): Promise<void> {
     const { sql, place } = this.#options;
-    this.#stopped = false;
     const live = await rows.liveInstances(sql, place);
     for (const row of live) await this.#adopt(row);
     await this.#replaceForeign();
     for (const id of new Set(live.map((row) => row.deployment_id))) await this.#limitConnections(id);
     await this.#options.table.refresh();
-    this.#poller = this.#createPoller();
-    this.#timers = [
-      setInterval(() => {
-        for (const instance of this.#watched.values()) instance.check();
-      }, CHECK_MS).unref(),
-    ];
+    this.#checks.start();
     this.#poller.start();
   }
 
@@ -133,7 +138,12 @@ export class Supervisor {
   }
 
   #watch(row: rows.InstanceRow, process: InstanceProcess): InstanceWatch {
-    const watch = new InstanceWatch({ ...this.#options, row, process, onChange: () => this.wake() });
+    const watch = new InstanceWatch({
+      ...this.#options,
+      row,
+      process,
+      onChange: () => this.#options.changes.announce("instances"),
+    });
     this.#watched.set(row.id, watch);
     return watch;
   }
@@ -157,7 +167,7 @@ export class Supervisor {
 
   /** Triggers a pass, if this process leads. */
   wake(): void {
-    if (!this.#stopped) this.#poller.wake();
+    if (this.#poller.isStarted) this.#poller.wake();
   }
 
   /** Stops all instances, which hand back their runs. */
@@ -176,22 +186,31 @@ export class Supervisor {
   }
 
   async #stopPasses(): Promise<void> {
-    this.#stopped = true;
-    for (const timer of this.#timers) clearInterval(timer);
+    await this.#checks.stop();
     await this.#poller.stop();
   }
 
-  async #reconcile(): Promise<void> {
+  #checkAll(): Promise<void> {
+    for (const watch of this.#watched.values()) watch.check();
+    return Promise.resolve();
+  }
+
+  /** @returns milliseconds until the next pass: until a crashed instance may start again, or the usual time */
+  async #reconcile(): Promise<number> {
     const { sql, place, table, lead } = this.#options;
-    if (!(await lead.confirm())) return;
+    let nextMs = SAFETY_NET_MS;
+    if (!(await lead.confirm())) return nextMs;
     for (const [id, watch] of this.#watched) if (watch.isOver && !this.#draining.has(id)) this.#watched.delete(id);
     for (const desired of await rows.desiredRevisions(sql)) {
-      if (this.#stopped) return;
+      if (!this.#poller.isStarted) return nextMs;
       const living = this.instancesOf(desired.revision_id).filter((instance) => instance.row.state !== "draining");
       const replicas = replicaTarget(desired);
       for (let replica = 0; replica < replicas; replica++) {
         const isThere = living.some((instance) => instance.row.replica === replica);
-        if (!isThere && this.#mayStart(desired)) await this.#start(desired, replica);
+        if (isThere) continue;
+        const pauseMs = this.#pauseLeft(desired);
+        if (pauseMs <= 0) await this.#start(desired, replica);
+        else nextMs = Math.min(nextMs, pauseMs);
       }
       for (const instance of living) if (instance.row.replica >= replicas) this.#drainGracefully(instance);
     }
@@ -205,6 +224,7 @@ export class Supervisor {
       // an earlier control plane had begun to drain it
       if (watch.row.state === "draining") this.#drainGracefully(watch);
     }
+    return nextMs;
   }
 
   #drainGracefully(watch: InstanceWatch): void {
@@ -212,10 +232,11 @@ export class Supervisor {
     this.#drain(watch, ms, ms);
   }
 
-  #mayStart({ crashes, crashed_ago: ago }: rows.DesiredRevisionRow): boolean {
-    if (crashes === 0 || ago === null) return true;
+  /** Returns the milliseconds for which a revision that has crashed is not started again. */
+  #pauseLeft({ crashes, crashed_ago: ago }: rows.DesiredRevisionRow): number {
+    if (crashes === 0 || ago === null) return 0;
     const pause = Math.min(LONGEST_PAUSE_MS, this.#options.settings.restartMs * 2 ** Math.min(crashes - 1, 16));
-    return ago >= pause;
+    return pause - ago;
   }
 
   async #start(desired: rows.DesiredRevisionRow, replica: number): Promise<void> {
@@ -279,7 +300,7 @@ export class Supervisor {
       .drain(requestsMs, graceMs)
       .catch((error: unknown) => this.#options.log.error({ err: error, instance: id }, "an instance did not stop"))
       .finally(() => this.#draining.delete(id))
-      .then(() => (this.#stopped ? undefined : this.#limitConnections(deploymentId)))
+      .then(() => (!this.#poller.isStarted ? undefined : this.#limitConnections(deploymentId)))
       .catch((error: unknown) =>
         this.#options.log.warn({ err: error, deploymentId }, "could not limit the connections of a deployment"),
       );

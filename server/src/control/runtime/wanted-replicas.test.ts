@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import type { ResourceSpec } from "../deployment-records/schema.ts";
+import type { ResourceSpec } from "../deployments/schema.ts";
 import { type Load, replicaTarget, wantedReplicas } from "./wanted-replicas.ts";
 
 const load = (more: Partial<Load>): Load => ({ replicas: 2, queue: null, cpuPercent: null, cpu: 1, cores: 8, ...more });

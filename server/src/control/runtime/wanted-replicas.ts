@@ -1,4 +1,4 @@
-import type { SourceConfig } from "../deployment-records/schema.ts";
+import type { SourceConfig } from "../deployments/schema.ts";
 
 /** Load of a deployment at one moment. */
 export interface Load {

@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
-import { invalid } from "../deployment-records/validate.ts";
+import { invalid } from "../deployments/validate.ts";
 
 export const insertUpload = (sql: Sql, objectPath: string, deploymentId: string, expiresAt: Date) => sql`
   insert into uploads (object_path, deployment_id, expires_at) values (${objectPath}, ${deploymentId}, ${expiresAt})`;

@@ -1,6 +1,6 @@
 /** Statements on followed branches and their polling times. */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
-import type { SourceConfig } from "../deployment-records/schema.ts";
+import type { SourceConfig } from "../deployments/schema.ts";
 
 export interface WatchRow {
   deployment_id: string;

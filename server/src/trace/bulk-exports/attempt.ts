@@ -7,7 +7,7 @@ import type { FaultPoint } from "../../base/fault-point.ts";
 import type { Log } from "../../base/log.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
-import type { ProjectDirectory } from "../project-records/project-directory.ts";
+import type { ProjectDirectory } from "../projects/project-directory.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import type { destinationOptions } from "./destination-settings.ts";
 import type { ClaimedExport } from "./queue-sql.ts";

@@ -5,7 +5,7 @@ import type { TraceDeps } from "../deps.ts";
 import { FilterError } from "../filter/filter-error.ts";
 import { limitConditions } from "../filter/limit-conditions.ts";
 import { readFilter } from "../filter/read-filter.ts";
-import { findProject } from "../project-records/sql.ts";
+import { findProject } from "../projects/sql.ts";
 import { orderedFields } from "./columns.ts";
 import { selectDestination } from "./destination-sql.ts";
 import type { CreateBody } from "./schema.ts";

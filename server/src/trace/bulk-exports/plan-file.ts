@@ -3,7 +3,7 @@
  * file. Slices are sized so that a file has `exportFileMb`, estimated from the previous file.
  */
 import { feedbackStats } from "../feedback/stats.ts";
-import { findTiers } from "../project-records/sql.ts";
+import { findTiers } from "../projects/sql.ts";
 import { type Attempt, microTime } from "./attempt.ts";
 import { type Cursor, insertFeedbackStats, nextSlice, rowWeight, runsWithFeedback, type Slice } from "./clickhouse.ts";
 import { needs, orderedFields } from "./columns.ts";

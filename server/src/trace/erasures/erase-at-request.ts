@@ -2,7 +2,7 @@ import type { Principal } from "../../base/auth/principal.ts";
 import type { TraceDeps } from "../deps.ts";
 import { actorName } from "../legal-holds/actor-name.ts";
 import { HeldError } from "../legal-holds/check-holds.ts";
-import { findProjectIds } from "../project-records/sql.ts";
+import { findProjectIds } from "../projects/sql.ts";
 import { type EraseDeps, erase, type ErasureRequest, recordErasure, rejectHeld, toJob } from "./erase.ts";
 import { withdrawErasure } from "./sql.ts";
 

@@ -4,7 +4,7 @@ import { ownConnection, type Sql } from "../../base/db/connect.ts";
 import { lockedInTime } from "../../base/db/lock-timeout.ts";
 import { deleteDatasets, selectBlobs } from "../datasets/sql.ts";
 import { deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
-import { deleteProjectRows } from "../project-records/sql.ts";
+import { deleteProjectRows } from "../projects/sql.ts";
 
 export interface Erasure {
   id: string;

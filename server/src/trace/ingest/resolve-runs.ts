@@ -1,5 +1,5 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
-import type { ProjectDirectory } from "../project-records/project-directory.ts";
+import type { ProjectDirectory } from "../projects/project-directory.ts";
 import { findPatched, findRunKeys } from "../run-rows/clickhouse.ts";
 import type { RunHistory } from "./run-history.ts";
 import { type KnownRun, NO_SHAPE, type RunMemory, newCall } from "./run-memory.ts";

@@ -11,7 +11,7 @@ import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { shortageIn } from "../../base/shortage.ts";
 import { type AttachmentRow, insertAttachments } from "../attachments/clickhouse.ts";
 import type { ModelPrices } from "../prices/model-prices.ts";
-import type { ProjectDirectory } from "../project-records/project-directory.ts";
+import type { ProjectDirectory } from "../projects/project-directory.ts";
 import { insertRunKeys, insertRuns, type RunKeyRow, type RunRow } from "../run-rows/clickhouse.ts";
 import { composeRow } from "./compose-row.ts";
 import { mergeExtras } from "./merge-extra.ts";

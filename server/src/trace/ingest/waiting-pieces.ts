@@ -3,7 +3,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import { AppError, coerceError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
-import { DEFAULT_PROJECT } from "../project-records/project-directory.ts";
+import { DEFAULT_PROJECT } from "../projects/project-directory.ts";
 import { findRunKeys } from "../run-rows/clickhouse.ts";
 import { findPositions } from "./place-children.ts";
 import { dottedSegment } from "./dotted-order.ts";

@@ -3,7 +3,7 @@ import { conflict, notFound } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
 import type { CreateBody, UpdateBody } from "./schema.ts";
-import * as rows from "../project-records/sql.ts";
+import * as rows from "./sql.ts";
 
 /**
  * Creates a project, or with `upsert` updates the project with that name. Throws 404 when its reference dataset does not

@@ -2,7 +2,7 @@ import type { TraceDeps } from "../deps.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { projectStats } from "./project-stats.ts";
 import type { ListQuery } from "./schema.ts";
-import * as rows from "../project-records/sql.ts";
+import * as rows from "./sql.ts";
 
 /** Maximum number of projects sorted by statistics over their runs; beyond it only the newest are included. */
 const MAX_SORTED = 2000;

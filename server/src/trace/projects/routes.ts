@@ -13,7 +13,7 @@ import { listProjects, plain } from "./list-projects.ts";
 import { metadataValues } from "./metadata-values.ts";
 import { projectStats } from "./project-stats.ts";
 import * as schema from "./schema.ts";
-import { findProject } from "../project-records/sql.ts";
+import { findProject } from "./sql.ts";
 
 const shared = { tag: "Projects" } as const;
 

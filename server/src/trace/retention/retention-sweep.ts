@@ -19,7 +19,7 @@ import { findDeletions, forgetDeletion, listTiers, SWEEP_LOCK } from "./sql.ts";
 
 export type SweepDeps = EraseDeps & { log: Log; settings: TraceSettings };
 
-/** Longer than any replica caches a deleted project (project-records/project-directory.ts) and writes its pending runs. */
+/** Longer than any replica caches a deleted project (projects/project-directory.ts) and writes its pending runs. */
 const GRACE_SECONDS = 60;
 const FIRST_MS = 60_000;
 /** Longest time for which sweeps leave an engine closed that no request has needed since the start, and no erasure. */

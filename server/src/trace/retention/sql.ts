@@ -1,5 +1,5 @@
 import type { Sql } from "../../base/db/connect.ts";
-import type { Tier } from "../project-records/sql.ts";
+import type { Tier } from "../projects/sql.ts";
 
 /** Lists deletions whose late runs have had time to arrive, oldest first. */
 export async function findDeletions(

@@ -1,6 +1,6 @@
 import type { TraceDeps } from "../deps.ts";
 import { deleteFeedbackOfProjects, deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
-import { findProjectIds } from "../project-records/sql.ts";
+import { findProjectIds } from "../projects/sql.ts";
 import { deleteOfProjects, deleteOfTraces } from "../run-rows/provisional-roots-sql.ts";
 import { deleteTraceShares } from "./share-sql.ts";
 import {

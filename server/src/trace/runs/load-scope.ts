@@ -1,7 +1,7 @@
 import type { Sql } from "../../base/db/connect.ts";
 import type { Expression } from "../filter/expression.ts";
-import type { ProjectDirectory } from "../project-records/project-directory.ts";
-import { projectsOfTier } from "../project-records/sql.ts";
+import type { ProjectDirectory } from "../projects/project-directory.ts";
+import { projectsOfTier } from "../projects/sql.ts";
 import type { RunScope } from "./run-scope.ts";
 import type { RunSelection } from "./selection.ts";
 

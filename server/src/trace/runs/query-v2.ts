@@ -2,7 +2,7 @@ import { notFound } from "../../base/errors.ts";
 import type { TraceDeps } from "../deps.ts";
 import { parseTime } from "../filter/literals.ts";
 import { readFilter } from "../filter/read-filter.ts";
-import { projectsOfDataset } from "../project-records/sql.ts";
+import { projectsOfDataset } from "../projects/sql.ts";
 import { encodeCursor, readCursor } from "./cursor.ts";
 import { loadScope } from "./load-scope.ts";
 import { limited } from "./limited.ts";

@@ -5,7 +5,7 @@ import { attachmentPath, type LinkSigner } from "../attachments/sign-link.ts";
 import type { TraceDeps } from "../deps.ts";
 import { isHead } from "../run-rows/clickhouse.ts";
 import { feedbackStats, type FeedbackStatsByKey } from "../feedback/stats.ts";
-import { findTiers, type Tier } from "../project-records/sql.ts";
+import { findTiers, type Tier } from "../projects/sql.ts";
 import { findShares } from "./share-sql.ts";
 import { findExampleDatasets, findExamplesFrom } from "./related-sql.ts";
 import { readRows } from "./read-rows.ts";

@@ -9,8 +9,8 @@ import { join } from "node:path";
 
 import type { Log } from "../../../base/log.ts";
 import type { Outbound } from "../../../base/outbound/outbound.ts";
-import { reservedReason } from "../../deployment-records/reserved-names.ts";
-import type { Source } from "../../deployment-records/schema.ts";
+import { reservedReason } from "../../deployments/reserved-names.ts";
+import type { Source } from "../../deployments/schema.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
 import type { ImageSource } from "../../registry/image-source.ts";
 import type { BuildParams, Driver, InstanceParams, InstanceProcess, InstanceUsage, LimitName } from "../driver.ts";

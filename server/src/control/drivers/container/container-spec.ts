@@ -1,5 +1,5 @@
-import { withOwnerLabels } from "../../deployment-records/owner-labels.ts";
-import type { SourceConfig } from "../../deployment-records/schema.ts";
+import { withOwnerLabels } from "../../deployments/owner-labels.ts";
+import type { SourceConfig } from "../../deployments/schema.ts";
 import type { InstanceParams } from "../driver.ts";
 
 /** Port on which images of agent servers listen, ours and others' (contract control-plane §6.1). */

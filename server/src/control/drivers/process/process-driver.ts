@@ -28,7 +28,7 @@ import {
 } from "../../builds/reuse-packages.ts";
 import { runCommand } from "../../builds/run-command.ts";
 import { unpack } from "../../builds/unpack.ts";
-import type { SourceConfig } from "../../deployment-records/schema.ts";
+import type { SourceConfig } from "../../deployments/schema.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
 import { BuildError } from "../../builds/build-error.ts";
 import type { BuildParams, Driver, InstanceParams, InstanceProcess, InstanceUsage, LimitName } from "../driver.ts";
