@@ -196,13 +196,13 @@ module.exports = {
     never(
       "admin-is-for-the-command-line",
       "Nothing in the server imports admin.",
-      { path: "^(server|graph-host)/", pathNot: ["^server/src/admin/", TESTS] },
+      { path: "^(server|host-kit|graph-host)/", pathNot: ["^server/src/admin/", TESTS] },
       { path: "^server/src/admin/" },
     ),
     never(
       "main-is-the-top",
       "Nothing in the server imports main.ts.",
-      { path: "^(server|graph-host)/", pathNot: TESTS },
+      { path: "^(server|host-kit|graph-host)/", pathNot: TESTS },
       { path: "^server/src/main\\.ts$" },
     ),
     never(
@@ -212,14 +212,16 @@ module.exports = {
       { path: "^server/src/.+/routes\\.ts$" },
     ),
     never(
-      "server-knows-the-protocol-only",
-      "The server knows only the protocol of the graph host; both share the statements of checkpoints, the corrections of their database driver and the release of idle memory.",
+      "server-knows-the-host-kit-only",
+      "What the server and the graph host share is in host-kit; the server writes the checkpoints of Python graphs with the graph host's code.",
       { path: "^server/", pathNot: TESTS },
-      {
-        path: "^graph-host/",
-        pathNot:
-          "^graph-host/src/(host-protocol|shared-json|watched-socket|dense-results|idle-memory|checkpoints/(checkpoint-database|served-checkpoints|list-value|split-array))\\.ts$",
-      },
+      { path: "^graph-host/", pathNot: "^graph-host/src/checkpoints/(served-checkpoints|checkpoint-database)\\.ts$" },
+    ),
+    never(
+      "host-kit-is-beneath-both",
+      "Server and graph host stand on host-kit.",
+      { path: "^host-kit/", pathNot: TESTS },
+      { path: "^(server|graph-host|cli|bench|conformance|scripts)/" },
     ),
     never(
       "host-knows-no-server",
@@ -231,7 +233,7 @@ module.exports = {
       "cli-starts-main",
       "The command line imports nothing of the server but its entries: main.ts starts one, admin works on its data.",
       { path: "^cli/", pathNot: TESTS },
-      { path: "^(server|graph-host|bench|conformance|scripts)/", pathNot: "^server/src/(main\\.ts$|admin/)" },
+      { path: "^(server|host-kit|graph-host|bench|conformance|scripts)/", pathNot: "^server/src/(main\\.ts$|admin/)" },
     ),
     never(
       "cli-loads-main-late",
@@ -243,7 +245,7 @@ module.exports = {
       "black-boxes-import-nothing-of-ours",
       "conformance and examples are strangers.",
       { path: "^(conformance|examples)/" },
-      { path: "^(server|graph-host|cli|bench|scripts)/" },
+      { path: "^(server|host-kit|graph-host|cli|bench|scripts)/" },
     ),
     never(
       "bench-is-a-client",
@@ -254,7 +256,7 @@ module.exports = {
     never(
       "production-imports-no-test",
       "Code that ships imports no test and no test factory.",
-      { path: "^(server|graph-host|cli)/", pathNot: TESTS },
+      { path: "^(server|host-kit|graph-host|cli)/", pathNot: TESTS },
       { path: ["^[^/]+/test/", "^test/", "\\.test\\.tsx?$"] },
     ),
     never(
@@ -263,8 +265,8 @@ module.exports = {
       {},
       {
         path: [
-          "^(server|graph-host|cli|conformance|bench|scripts|test)/index\\.tsx?$",
-          "^(server|graph-host|cli|conformance|bench|scripts|test)/.*/index\\.tsx?$",
+          "^(server|host-kit|graph-host|cli|conformance|bench|scripts|test)/index\\.tsx?$",
+          "^(server|host-kit|graph-host|cli|conformance|bench|scripts|test)/.*/index\\.tsx?$",
         ],
         pathNot: "^server/src/[^/]+/index\\.ts$",
       },
@@ -272,19 +274,19 @@ module.exports = {
     never(
       "no-re-exports",
       "A name has one home. (Packages may be re-exported: that is where a choice of library lives.)",
-      { path: "^(server|graph-host|cli|bench|scripts)/" },
-      { dependencyTypes: ["export"], path: "^(server|graph-host|cli|bench|scripts)/" },
+      { path: "^(server|host-kit|graph-host|cli|bench|scripts)/" },
+      { dependencyTypes: ["export"], path: "^(server|host-kit|graph-host|cli|bench|scripts)/" },
     ),
     never(
       "undeclared-package",
       "Every package is in the package.json of the workspace that imports it. TypeScript's types are the repository's.",
-      { path: "^(server|graph-host|cli)/src/", pathNot: TESTS },
+      { path: "^(server|host-kit|graph-host|cli)/src/", pathNot: TESTS },
       { dependencyTypes: ["npm-no-pkg", "npm-unknown"], pathNot: "^node_modules/typescript/" },
     ),
     never(
       "ships-with-a-dev-package",
       "Code that ships imports no devDependency. LangGraph itself is the user's and reaches the host from the project.",
-      { path: "^(server|cli|graph-host)/src/", pathNot: TESTS },
+      { path: "^(server|cli|host-kit|graph-host)/src/", pathNot: TESTS },
       {
         dependencyTypes: ["npm-dev"],
         dependencyTypesNot: ["type-only"],

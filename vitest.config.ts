@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-const CODE = "{server,graph-host,console/src,cli,examples,scripts}";
+const CODE = "{server,host-kit,graph-host,console/src,cli,examples,scripts}";
 const shared = {
   environment: "node" as const,
   pool: "forks" as const,

@@ -1,4 +1,4 @@
-"""Frames of the host protocol: generated from graph-host/src/host-protocol.ts, which describes them.
+"""Frames of the host protocol: generated from host-kit/src/host-protocol.ts, which describes them.
 
 `npm run host-frames` writes this file.
 """

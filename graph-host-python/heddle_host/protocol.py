@@ -1,6 +1,6 @@
 """Frames of the graph host protocol, and the host's end of the stream.
 
-The protocol is defined in graph-host/src/host-protocol.ts, from which frames.py is generated:
+The protocol is defined in host-kit/src/host-protocol.ts, from which frames.py is generated:
 
     frame := u32 header_length (LE) | u32 body_length (LE) | header (JSON, UTF-8) | body (bytes)
 """

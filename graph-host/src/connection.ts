@@ -1,5 +1,5 @@
 import { Socket } from "node:net";
-import { encodeFrame, FrameReader, type HostFrame, type ServerFrame } from "./host-protocol.ts";
+import { encodeFrame, FrameReader, type HostFrame, type ServerFrame } from "../../host-kit/src/host-protocol.ts";
 
 /** Number of unsent bytes above which the runs stop pulling events from LangGraph. */
 const HIGH_WATER_BYTES = 1 << 20;

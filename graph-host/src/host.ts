@@ -6,7 +6,7 @@ import { complain } from "./complain.ts";
 import { Connection } from "./connection.ts";
 import type { Graph } from "./graphs/graph.ts";
 import type { FactoryRuntime, LoadedGraph } from "./graphs/load-graphs.ts";
-import { releaseMemoryWhenIdle } from "./idle-memory.ts";
+import { releaseMemoryWhenIdle } from "../../host-kit/src/idle-memory.ts";
 import {
   PROTOCOL_VERSION,
   type HostCalls,
@@ -15,7 +15,7 @@ import {
   type RunStart,
   type ServerFrame,
   type WireError,
-} from "./host-protocol.ts";
+} from "../../host-kit/src/host-protocol.ts";
 import { RemoteStore } from "./remote-store.ts";
 import { ActiveRun, currentWork } from "./runs/active-run.ts";
 import { executeRun, type RunDeps } from "./runs/execute-run.ts";
@@ -24,7 +24,7 @@ import type { Savers } from "./savers.ts";
 import { RunTracing } from "./tracing/run-tracing.ts";
 import { warmUp } from "./warm-up.ts";
 import { errorName, toSharedParts } from "./serialize.ts";
-import { encodeSharedJson } from "./shared-json.ts";
+import { encodeSharedJson } from "../../host-kit/src/shared-json.ts";
 
 interface HostInput {
   graphs: Map<string, LoadedGraph>;

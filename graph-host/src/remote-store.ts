@@ -1,5 +1,5 @@
 import { BaseStore, type Item, type Operation, type OperationResults } from "@langchain/langgraph-checkpoint";
-import type { StoreOperation } from "./host-protocol.ts";
+import type { StoreOperation } from "../../host-kit/src/host-protocol.ts";
 import { toJson } from "./serialize.ts";
 
 type WireItem = Omit<Item, "createdAt" | "updatedAt"> & { created_at: string; updated_at: string; score?: number };

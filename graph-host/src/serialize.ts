@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import type { StoredItem } from "./checkpoints/list-item.ts";
+import type { StoredItem } from "../../host-kit/src/list-item.ts";
 import { storedItems } from "./checkpoints/stored-items.ts";
 
 /**

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { readTriggers } from "./checkpoints/final-step.ts";
 import { HeddleSaver } from "./checkpoints/heddle-saver.ts";
 import type { Graph } from "./graphs/graph.ts";
-import type { RunKwargs, RunStart } from "./host-protocol.ts";
+import type { RunKwargs, RunStart } from "../../host-kit/src/host-protocol.ts";
 import { rehearsalDatabase } from "./rehearsal-database.ts";
 import { ActiveRun } from "./runs/active-run.ts";
 import { executeRun, type RunDeps } from "./runs/execute-run.ts";

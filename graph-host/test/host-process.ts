@@ -15,8 +15,8 @@ import {
   type RunResult,
   type ServerFrame,
   type WireError,
-} from "../src/host-protocol.ts";
-import { SharedJson } from "../src/shared-json.ts";
+} from "../../host-kit/src/host-protocol.ts";
+import { SharedJson } from "../../host-kit/src/shared-json.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- JSON off the wire, which tests look into
 type Json = any;

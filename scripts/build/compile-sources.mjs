@@ -11,7 +11,7 @@ import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const SOURCES = ["server/src", "graph-host/src", "cli/src"];
+const SOURCES = ["server/src", "host-kit/src", "graph-host/src", "cli/src"];
 /** Read at run time, from the same places relative to the code. */
 const LINKS = [
   "package.json",

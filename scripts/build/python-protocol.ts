@@ -1,5 +1,5 @@
 /**
- * Generates the Python types of the host protocol's frames from graph-host/src/host-protocol.ts:
+ * Generates the Python types of the host protocol's frames from host-kit/src/host-protocol.ts:
  *
  *     node --import tsx scripts/build/python-protocol.ts [--write]
  *
@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import ts from "typescript";
 
 const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
-const SOURCE = "graph-host/src/host-protocol.ts";
+const SOURCE = "host-kit/src/host-protocol.ts";
 const TARGET = path("graph-host-python/heddle_host/frames.py");
 /** Unions of frames; what they refer to is generated too. */
 const ROOTS = ["ServerFrame", "HostFrame"];

@@ -5,7 +5,18 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const tool = (path, ...args) => [process.execPath, [`node_modules/${path}`, ...args]];
-const folders = ["server", "graph-host", "console", "cli", "examples", "conformance", "bench", "scripts", "test"];
+const folders = [
+  "server",
+  "host-kit",
+  "graph-host",
+  "console",
+  "cli",
+  "examples",
+  "conformance",
+  "bench",
+  "scripts",
+  "test",
+];
 const checks = {
   // first: lint, types and imports of the console need the types that it generates
   "console-api": [process.execPath, ["--import", "tsx", "scripts/build/console-api.ts"]],

@@ -1,10 +1,10 @@
-// The published package is built from three workspaces: its dependencies must be exactly theirs.
+// The published package is built from four workspaces: its dependencies must be exactly theirs.
 import { readFileSync } from "node:fs";
 
 const read = (folder) => JSON.parse(readFileSync(new URL(`../../${folder}package.json`, import.meta.url), "utf8"));
 const problems = [];
 const versions = {};
-for (const workspace of ["server", "graph-host", "cli"]) {
+for (const workspace of ["server", "host-kit", "graph-host", "cli"]) {
   for (const [name, version] of Object.entries(read(`${workspace}/`).dependencies ?? {})) {
     if (versions[name] && versions[name].version !== version) {
       problems.push(

@@ -5,7 +5,16 @@ import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const FOLDERS = ["server/src", "server/test", "cli/src", "graph-host/src", "console/test", "test", "scripts"];
+const FOLDERS = [
+  "server/src",
+  "server/test",
+  "cli/src",
+  "host-kit/src",
+  "graph-host/src",
+  "console/test",
+  "test",
+  "scripts",
+];
 
 test("hooks stand at the top of a file or of a describe block; everything else cleans up by atEnd", () => {
   const misplaced: string[] = [];

@@ -49,8 +49,8 @@ test("accepts a tree that follows the import rules", async () => {
     "server/src/main.ts": 'export const start = () => import("./roles/agent-role.ts");\n',
     "server/test/db.ts": importing("../src/base/db/sql.ts"),
     "server/src/agent/runs/sql.db.test.ts": importing("../../../test/db.ts"),
-    "graph-host/src/host-protocol.ts": source,
-    "server/src/agent/runs/host.ts": importing("../../../../graph-host/src/host-protocol.ts"),
+    "host-kit/src/host-protocol.ts": source,
+    "server/src/agent/runs/host.ts": importing("../../../../host-kit/src/host-protocol.ts"),
     "cli/src/main.ts": 'export const start = () => import("../../server/src/main.ts");\n',
   });
   expect(found).toEqual([]);
@@ -97,7 +97,8 @@ test("finds each violation of the import rules", async () => {
     ["routes-are-mounted-only", "server/src/agent/threads/sibling.ts", importing("../runs/routes.ts")],
     ["agent-runs-imports-upward", "server/src/agent/runs/above.ts", importing("../threads/sql.ts")],
     ["trace-slice-without-place", "server/src/trace/unlisted/a.ts", importing("../../base/ids.ts")],
-    ["server-knows-the-protocol-only", "server/src/agent/deep.ts", importing("../../../graph-host/src/serialize.ts")],
+    ["server-knows-the-host-kit-only", "server/src/agent/deep.ts", importing("../../../graph-host/src/serialize.ts")],
+    ["host-kit-is-beneath-both", "host-kit/src/up.ts", importing("../../graph-host/src/serialize.ts")],
     ["host-knows-no-server", "graph-host/src/up.ts", importing("../../server/src/base/ids.ts")],
     ["cli-starts-main", "cli/src/deep.ts", importing("../../server/src/base/ids.ts")],
     ["cli-loads-main-late", "cli/src/early.ts", importing("../../server/src/main.ts")],

@@ -7,7 +7,7 @@ import { createServer } from "node:net";
 
 import { CheckpointDatabase } from "../../graph-host/src/checkpoints/checkpoint-database.ts";
 import { ServedCheckpoints } from "../../graph-host/src/checkpoints/served-checkpoints.ts";
-import { type CheckpointFrame, encodeFrame, FrameReader } from "../../graph-host/src/host-protocol.ts";
+import { type CheckpointFrame, encodeFrame, FrameReader } from "../../host-kit/src/host-protocol.ts";
 
 const [path, uri, awayMs] = process.argv.slice(2) as [string, string, string];
 const database = new CheckpointDatabase(uri, { awayMs: Number(awayMs) });

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 
-import type { StoreOperation } from "../../graph-host/src/host-protocol.ts";
+import type { StoreOperation } from "../../host-kit/src/host-protocol.ts";
 import type { Project } from "../src/agent/project/read-project.ts";
 import { storeRoutes } from "../src/agent/store/routes.ts";
 import { runStoreOperations } from "../src/agent/store/run-operations.ts";

@@ -23,7 +23,7 @@ function* sources(directory: string): Generator<string> {
 test("every variable that Heddle's code names is known, so that none is reported as misspelled", async () => {
   const known = new Set([...COMMAND_VARIABLES, ...(await settingNames())]);
   const unknown = new Set<string>();
-  for (const directory of ["cli", "server/src", "graph-host", "graph-host-python"]) {
+  for (const directory of ["cli", "server/src", "host-kit", "graph-host", "graph-host-python"]) {
     for (const path of sources(directory)) {
       for (const [name] of readFileSync(join(repository, path), "utf8").matchAll(/\bHEDDLE_[A-Z0-9_]+/g)) {
         if (!known.has(name) && !NO_VARIABLES.test(name)) unknown.add(`${name} in ${path}`);

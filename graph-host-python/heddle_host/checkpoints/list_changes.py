@@ -2,7 +2,7 @@
 
 A conversation grows by a few messages in each turn. Stored whole, each step would write all of it again. So a list of
 4 KB or more is stored as the change since the version before: ranges of that version's items, and the new items. The
-columns and the limits are those of the JavaScript host (graph-host/src/checkpoints/list-value.ts); the items are
+columns and the limits are those of the JavaScript host (host-kit/src/list-value.ts); the items are
 serialized with msgpack, and the type of such a row is `msgpack-list`, which the official saver rejects by name.
 """
 

@@ -1,6 +1,6 @@
 """Checkpoints of this process, which the server writes and reads: the host has no access to the database.
 
-Frames and the order of the bytes in their bodies are defined in graph-host/src/host-protocol.ts (`CheckpointFrame`).
+Frames and the order of the bytes in their bodies are defined in host-kit/src/host-protocol.ts (`CheckpointFrame`).
 """
 
 from __future__ import annotations

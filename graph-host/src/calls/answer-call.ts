@@ -1,7 +1,7 @@
 import type { BaseStore } from "@langchain/langgraph-checkpoint";
 import { bindGraph, type Graph } from "../graphs/graph.ts";
 import type { FactoryRuntime } from "../graphs/load-graphs.ts";
-import type { HostCalls } from "../host-protocol.ts";
+import type { HostCalls } from "../../../host-kit/src/host-protocol.ts";
 import type { Savers } from "../savers.ts";
 import type { SchemasByNamespace } from "../schemas/source-schemas.ts";
 import { readDrawing, readSchemas, readSubgraphs } from "./describe-graph.ts";

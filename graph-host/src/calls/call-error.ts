@@ -1,4 +1,4 @@
-import type { WireError } from "../host-protocol.ts";
+import type { WireError } from "../../../host-kit/src/host-protocol.ts";
 
 /** A failed call whose caller should receive this status. */
 export class CallError extends Error {

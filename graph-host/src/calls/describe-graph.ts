@@ -1,5 +1,5 @@
 import type { Graph } from "../graphs/graph.ts";
-import type { HostCalls } from "../host-protocol.ts";
+import type { HostCalls } from "../../../host-kit/src/host-protocol.ts";
 import type { SchemasByNamespace } from "../schemas/source-schemas.ts";
 import { graphSchemas, hasDerivedSchemas } from "./graph-schemas.ts";
 

@@ -2,7 +2,7 @@ import type { StateSnapshot } from "@langchain/langgraph";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { WITHOUT_LISTS } from "../checkpoints/showable-lists.ts";
 import type { Graph } from "../graphs/graph.ts";
-import type { CheckpointRef, HostCalls } from "../host-protocol.ts";
+import type { CheckpointRef, HostCalls } from "../../../host-kit/src/host-protocol.ts";
 import { TimeSlice } from "../time-slice.ts";
 import { toThreadState, taskWrites, type ThreadState } from "./thread-state.ts";
 

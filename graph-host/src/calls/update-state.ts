@@ -1,7 +1,7 @@
 import { DatabaseAwayError, HeadMovedError, ValueTooLargeError } from "../checkpoints/errors.ts";
 import type { Graph, StateUpdate } from "../graphs/graph.ts";
 import { omit } from "../omit.ts";
-import type { HostCalls, RunKwargs } from "../host-protocol.ts";
+import type { HostCalls, RunKwargs } from "../../../host-kit/src/host-protocol.ts";
 import { toCommand } from "../runs/run-input.ts";
 import { publicConfigurable } from "../runs/run-options.ts";
 import { runResult } from "../runs/run-result.ts";

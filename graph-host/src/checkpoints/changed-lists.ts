@@ -1,4 +1,4 @@
-import type { ListItem } from "./list-item.ts";
+import type { ListItem } from "../../../host-kit/src/list-item.ts";
 import { storedItems } from "./stored-items.ts";
 import { toJson } from "../serialize.ts";
 

@@ -1,6 +1,6 @@
 import { ListLoader } from "./list-loader.ts";
-import type { ListItem, StoredItem } from "./list-item.ts";
-import { encodeList, type ListValue, listSize, WHOLE_BYTES } from "./list-value.ts";
+import type { ListItem, StoredItem } from "../../../host-kit/src/list-item.ts";
+import { encodeList, type ListValue, listSize, WHOLE_BYTES } from "../../../host-kit/src/list-value.ts";
 import type { StoredCheckpoint } from "./read-statement.ts";
 import type { BlobRow } from "./rows.ts";
 import type { PlainFirstSerializer } from "./serializer.ts";

@@ -10,9 +10,9 @@ import { ShownListCache } from "./shown-list-cache.ts";
 import { changeCheckpoints } from "./maintenance.ts";
 import { type CheckpointQuery, type ReadCheckpoints, readCheckpoints } from "./read-statement.ts";
 import type { Finished, WriteItem } from "./rows.ts";
-import type { CheckpointChange } from "../host-protocol.ts";
-import { repairResults } from "../dense-results.ts";
-import { watchedSocket } from "../watched-socket.ts";
+import type { CheckpointChange } from "../../../host-kit/src/host-protocol.ts";
+import { repairResults } from "../../../host-kit/src/dense-results.ts";
+import { watchedSocket } from "../../../host-kit/src/watched-socket.ts";
 
 export interface CheckpointDatabaseOptions {
   /** Directory of the Unix socket, instead of the URL's host. */

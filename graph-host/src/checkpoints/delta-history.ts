@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 
 import { textArray } from "./array-literal.ts";
-import { LIST_TYPE, MSGPACK_CHANGE } from "./list-value.ts";
+import { LIST_TYPE, MSGPACK_CHANGE } from "../../../host-kit/src/list-value.ts";
 import {
   asBytes,
   asText,

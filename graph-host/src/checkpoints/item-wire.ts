@@ -1,5 +1,5 @@
 import { storable, toJson } from "../serialize.ts";
-import type { ListItem } from "./list-item.ts";
+import type { ListItem } from "../../../host-kit/src/list-item.ts";
 import type { PlainFirstSerializer } from "./serializer.ts";
 
 const OBJECT = '{"lc":1,"type":"constructor","id":[';

@@ -1,6 +1,6 @@
 import type { ShownLists } from "./changed-lists.ts";
-import type { ListValue } from "./list-value.ts";
-import { listSize } from "./list-value.ts";
+import type { ListValue } from "../../../host-kit/src/list-value.ts";
+import { listSize } from "../../../host-kit/src/list-value.ts";
 import type { StoredCheckpoint } from "./read-statement.ts";
 
 const TOTAL_BYTES = 64 * 1024 * 1024;

@@ -1,6 +1,6 @@
-import { isUnchanged, shadowOf, UNTRACKABLE } from "./item-shadow.ts";
-import { type ListItem, type LiveItem, StoredItem } from "./list-item.ts";
-import type { ListValue } from "./list-value.ts";
+import { isUnchanged, shadowOf, UNTRACKABLE } from "../../../host-kit/src/item-shadow.ts";
+import { type ListItem, type LiveItem, StoredItem } from "../../../host-kit/src/list-item.ts";
+import type { ListValue } from "../../../host-kit/src/list-value.ts";
 import { wireOf } from "./item-wire.ts";
 import type { PlainFirstSerializer } from "./serializer.ts";
 import { TimeSlice } from "../time-slice.ts";

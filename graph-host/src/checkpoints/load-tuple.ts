@@ -8,7 +8,7 @@ import type {
 } from "@langchain/langgraph-checkpoint";
 
 import { OtherLanguageError } from "./errors.ts";
-import type { ListValue } from "./list-value.ts";
+import type { ListValue } from "../../../host-kit/src/list-value.ts";
 import type { StoredCheckpoint, StoredWrite } from "./read-statement.ts";
 import type { Serializer } from "./serializer.ts";
 

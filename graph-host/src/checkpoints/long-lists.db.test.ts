@@ -15,7 +15,7 @@ import { testDatabase } from "../../../server/test/db.ts";
 import { readHistory, readState } from "../calls/read-state.ts";
 import { bindGraph, type Graph } from "../graphs/graph.ts";
 import { toJson, toSharedParts } from "../serialize.ts";
-import { encodeSharedJson, SharedJson } from "../shared-json.ts";
+import { encodeSharedJson, SharedJson } from "../../../host-kit/src/shared-json.ts";
 import { CheckpointDatabase } from "./checkpoint-database.ts";
 import { HeddleSaver } from "./heddle-saver.ts";
 import { showableLists } from "./showable-lists.ts";

@@ -1,7 +1,7 @@
 /** Statements of the saver's methods that copy, prune and delete checkpoints. */
 import type postgres from "postgres";
 
-import type { CheckpointChange } from "../host-protocol.ts";
+import type { CheckpointChange } from "../../../host-kit/src/host-protocol.ts";
 import { textArray } from "./array-literal.ts";
 
 const DELETE_THREADS = `

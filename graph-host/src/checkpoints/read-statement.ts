@@ -2,7 +2,14 @@ import type postgres from "postgres";
 
 import { plainArray, textArray } from "./array-literal.ts";
 import { LARGE_BYTES, largeValueSource, readLargeValue } from "./large-values.ts";
-import { LIST_TYPE, ListBuilder, type ListValue, MSGPACK_CHANGE, WHOLE_BYTES, wholeList } from "./list-value.ts";
+import {
+  LIST_TYPE,
+  ListBuilder,
+  type ListValue,
+  MSGPACK_CHANGE,
+  WHOLE_BYTES,
+  wholeList,
+} from "../../../host-kit/src/list-value.ts";
 
 /** Serialized value as stored: text where the type is JSON, bytes otherwise. */
 export interface StoredValue {

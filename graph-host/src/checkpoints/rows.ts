@@ -1,4 +1,4 @@
-import type { ListValue } from "./list-value.ts";
+import type { ListValue } from "../../../host-kit/src/list-value.ts";
 
 /** Run and attempt that write. */
 export interface Fence {

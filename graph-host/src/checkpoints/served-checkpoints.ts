@@ -7,7 +7,7 @@ import type {
   WireItem,
   WireValue,
   WireWrite,
-} from "../host-protocol.ts";
+} from "../../../host-kit/src/host-protocol.ts";
 import type { CheckpointDatabase } from "./checkpoint-database.ts";
 import type { StoredHistory } from "./delta-history.ts";
 import type { ReadCheckpoints, StoredChannel, StoredValue, StoredWrite } from "./read-statement.ts";

@@ -1,4 +1,4 @@
-import { type ListValue, listSize } from "./list-value.ts";
+import { type ListValue, listSize } from "../../../host-kit/src/list-value.ts";
 import type { StoredCheckpoint } from "./read-statement.ts";
 
 const TOTAL_BYTES = 32 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import type { StoredItem } from "./list-item.ts";
+import type { StoredItem } from "../../../host-kit/src/list-item.ts";
 
 const lists = new WeakMap<object, readonly StoredItem[]>();
 

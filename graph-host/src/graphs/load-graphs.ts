@@ -2,7 +2,7 @@ import { access } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { complain } from "../complain.ts";
-import type { GraphStatus } from "../host-protocol.ts";
+import type { GraphStatus } from "../../../host-kit/src/host-protocol.ts";
 import { toGraph, type Graph } from "./graph.ts";
 import { describeImportError } from "./import-error.ts";
 

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { CheckpointClock } from "../checkpoints/checkpoint-clock.ts";
-import type { RunEnd, RunStart } from "../host-protocol.ts";
+import type { RunEnd, RunStart } from "../../../host-kit/src/host-protocol.ts";
 
 /** Outcome of a run that is to stop before its graph has ended by itself. */
 export type Stop = Pick<RunEnd, "outcome" | "error">;

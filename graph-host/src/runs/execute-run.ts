@@ -6,7 +6,7 @@ import { complain } from "../complain.ts";
 import { bindGraph, type Graph } from "../graphs/graph.ts";
 import type { FactoryRuntime } from "../graphs/load-graphs.ts";
 import { omit } from "../omit.ts";
-import type { LostTrace, RunEnd, RunKwargs, RunResult, RunStart } from "../host-protocol.ts";
+import type { LostTrace, RunEnd, RunKwargs, RunResult, RunStart } from "../../../host-kit/src/host-protocol.ts";
 import type { Saver, Savers } from "../savers.ts";
 import { toJson } from "../serialize.ts";
 import type { RunTracing } from "../tracing/run-tracing.ts";

@@ -1,6 +1,6 @@
 import { Command, Send } from "@langchain/langgraph";
 import type { Graph } from "../graphs/graph.ts";
-import type { RunKwargs } from "../host-protocol.ts";
+import type { RunKwargs } from "../../../host-kit/src/host-protocol.ts";
 import type { RunOptions } from "./run-options.ts";
 
 /** Returns LangGraph's input. Null means: continue from the checkpoint. */

@@ -1,4 +1,4 @@
-import type { RunKwargs, RunStart } from "../host-protocol.ts";
+import type { RunKwargs, RunStart } from "../../../host-kit/src/host-protocol.ts";
 
 /**
  * Builds the options for LangGraph's `stream`. Keys without a value are omitted: an explicit undefined would hide what

@@ -1,5 +1,5 @@
 import { DatabaseAwayError, FencedError } from "../checkpoints/errors.ts";
-import type { RunEnd } from "../host-protocol.ts";
+import type { RunEnd } from "../../../host-kit/src/host-protocol.ts";
 import { errorName, toJson } from "../serialize.ts";
 import type { Stop } from "./active-run.ts";
 

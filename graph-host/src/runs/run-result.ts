@@ -1,7 +1,7 @@
 import type { StateSnapshot } from "@langchain/langgraph";
 import type { Graph } from "../graphs/graph.ts";
 import { nextNodes } from "../graphs/next-nodes.ts";
-import type { RunResult } from "../host-protocol.ts";
+import type { RunResult } from "../../../host-kit/src/host-protocol.ts";
 
 /** Returns the head of the thread as the thread's row stores it (contract agent-server §5). */
 export async function runResult(graph: Graph, threadId: string): Promise<RunResult> {

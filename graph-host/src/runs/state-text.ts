@@ -1,4 +1,4 @@
-import type { RunResult } from "../host-protocol.ts";
+import type { RunResult } from "../../../host-kit/src/host-protocol.ts";
 import { toFieldJson, toJson } from "../serialize.ts";
 
 /** Lists of this many items, or of more text, are stored item by item. */

@@ -1,5 +1,5 @@
 import type { Graph } from "../graphs/graph.ts";
-import type { RunKwargs } from "../host-protocol.ts";
+import type { RunKwargs } from "../../../host-kit/src/host-protocol.ts";
 import { MessageEvents, type Emit } from "./message-events.ts";
 import { checkpointPayload, debugPayload } from "./debug-payloads.ts";
 

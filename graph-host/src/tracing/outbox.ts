@@ -8,7 +8,7 @@
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
-import type { TraceDestination } from "../host-protocol.ts";
+import type { TraceDestination } from "../../../host-kit/src/host-protocol.ts";
 
 export interface Batch {
   /** Path such as `/runs/batch`, relative to the platform's URL. */

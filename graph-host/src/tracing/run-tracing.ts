@@ -1,5 +1,5 @@
 import { complain } from "../complain.ts";
-import type { LostTrace, RunKwargs, RunStart, TraceDestination } from "../host-protocol.ts";
+import type { LostTrace, RunKwargs, RunStart, TraceDestination } from "../../../host-kit/src/host-protocol.ts";
 import { copyManagersCheaply } from "./copy-managers.ts";
 import { Outbox } from "./outbox.ts";
 import { RunTracer } from "./run-tracer.ts";

@@ -19,7 +19,7 @@ import { getCurrentRunTree, traceable } from "langsmith/traceable";
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
 
-import type { RunKwargs, RunStart } from "../host-protocol.ts";
+import type { RunKwargs, RunStart } from "../../../host-kit/src/host-protocol.ts";
 import { RunTracing } from "./run-tracing.ts";
 
 type Doc = Record<string, unknown> & { id: string; dotted_order: string; start_time: string; end_time?: string };

@@ -1,7 +1,7 @@
 import { Client, getDefaultProjectName } from "langsmith";
 import * as clientModule from "langsmith/client";
 
-import type { LostTrace } from "../host-protocol.ts";
+import type { LostTrace } from "../../../host-kit/src/host-protocol.ts";
 import { omit } from "../omit.ts";
 import type { Outbox } from "./outbox.ts";
 import type { SentRun } from "./run-json.ts";

@@ -1,4 +1,4 @@
-import { MSGPACK_CHANGE } from "../../../graph-host/src/checkpoints/list-value.ts";
+import { MSGPACK_CHANGE } from "../../../host-kit/src/list-value.ts";
 import { storeMsgpackWhole } from "../agent/housekeeping/expand-msgpack-lists.ts";
 import { storeWhole } from "../agent/housekeeping/rewrite-lists.ts";
 import { type DataLocation, withDatabase } from "./with-database.ts";

@@ -5,7 +5,7 @@
  */
 import { dirname, resolve, sep } from "node:path";
 
-import type { GraphStatus, TraceDestination } from "../../../graph-host/src/host-protocol.ts";
+import type { GraphStatus, TraceDestination } from "../../../host-kit/src/host-protocol.ts";
 import type { DatabaseAddress, Sql } from "../base/db/connect.ts";
 import { migrateDatabase, withoutLimit } from "../base/db/migrate.ts";
 import { uuid7 } from "../base/ids.ts";

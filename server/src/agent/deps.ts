@@ -1,4 +1,4 @@
-import type { TraceDestination } from "../../../graph-host/src/host-protocol.ts";
+import type { TraceDestination } from "../../../host-kit/src/host-protocol.ts";
 import type { Sql } from "../base/db/connect.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";

@@ -1,4 +1,4 @@
-import type { GraphStatus, TraceDestination } from "../../../graph-host/src/host-protocol.ts";
+import type { GraphStatus, TraceDestination } from "../../../host-kit/src/host-protocol.ts";
 import { startAgentServer } from "../agent/agent-server.ts";
 import { readProject } from "../agent/project/read-project.ts";
 import { agentOptions, type AgentSettings } from "../agent/settings.ts";

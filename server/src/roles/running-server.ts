@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 
 import type { Hono } from "hono";
 
-import { releaseMemoryWhenIdle } from "../../../graph-host/src/idle-memory.ts";
+import { releaseMemoryWhenIdle } from "../../../host-kit/src/idle-memory.ts";
 import type { DatabaseAddress } from "../base/db/connect.ts";
 import { openDatabase } from "../base/db/open-database.ts";
 import type { EmbeddedPostgresSettings } from "../base/db/settings.ts";

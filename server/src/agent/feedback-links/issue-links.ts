@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { z } from "zod";
 
-import type { TraceDestination } from "../../../../graph-host/src/host-protocol.ts";
+import type { TraceDestination } from "../../../../host-kit/src/host-protocol.ts";
 import { AppError, unavailable, unprocessable } from "../../base/errors.ts";
 
 /** Feedback keys and the URLs that accept the feedback. */

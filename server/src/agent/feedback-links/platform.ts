@@ -1,4 +1,4 @@
-import type { TraceDestination } from "../../../../graph-host/src/host-protocol.ts";
+import type { TraceDestination } from "../../../../host-kit/src/host-protocol.ts";
 import type { Project } from "../project/read-project.ts";
 import { agentOptions, type AgentSettings } from "../settings.ts";
 

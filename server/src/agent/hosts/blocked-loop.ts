@@ -9,7 +9,7 @@
  *        ^                     |      \--limit, not interruptible--> kill
  *        +------- answer ------+
  */
-import type { BlockingCode, Interruption } from "../../../../graph-host/src/host-protocol.ts";
+import type { BlockingCode, Interruption } from "../../../../host-kit/src/host-protocol.ts";
 import type { Log } from "../../base/log.ts";
 import type { HostLaunch } from "./host-language.ts";
 

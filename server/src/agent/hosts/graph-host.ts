@@ -16,10 +16,10 @@ import {
   type ServerFrame,
   type StoreOperation,
   type TraceDestination,
-} from "../../../../graph-host/src/host-protocol.ts";
+} from "../../../../host-kit/src/host-protocol.ts";
 import type { CheckpointDatabase } from "../../../../graph-host/src/checkpoints/checkpoint-database.ts";
 import { ServedCheckpoints } from "../../../../graph-host/src/checkpoints/served-checkpoints.ts";
-import { SharedJson } from "../../../../graph-host/src/shared-json.ts";
+import { SharedJson } from "../../../../host-kit/src/shared-json.ts";
 import type { DatabaseAddress } from "../../base/db/connect.ts";
 import { deferred, type Deferred } from "../../base/deferred.ts";
 import { AppError, coerceError, unavailable } from "../../base/errors.ts";

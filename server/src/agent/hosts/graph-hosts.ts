@@ -9,7 +9,7 @@ import type {
   LostTrace,
   RunStart,
   TraceDestination,
-} from "../../../../graph-host/src/host-protocol.ts";
+} from "../../../../host-kit/src/host-protocol.ts";
 import { notFound } from "../../base/errors.ts";
 import { type Language, languageOf } from "../../base/graph-language.ts";
 import type { Project } from "../project/read-project.ts";

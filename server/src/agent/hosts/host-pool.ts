@@ -15,7 +15,7 @@ import type {
   LostTrace,
   RunStart,
   TraceDestination,
-} from "../../../../graph-host/src/host-protocol.ts";
+} from "../../../../host-kit/src/host-protocol.ts";
 import { coerceError, notFound, unavailable, unprocessable } from "../../base/errors.ts";
 import type { Project } from "../project/read-project.ts";
 import {

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, expect, test } from "vitest";
 
-import type { GraphStatus } from "../../../../graph-host/src/host-protocol.ts";
+import type { GraphStatus } from "../../../../host-kit/src/host-protocol.ts";
 import { logTo } from "../../base/log.ts";
 import { type TestAgentServer, testAgentServer } from "../../../test/agent-server.ts";
 

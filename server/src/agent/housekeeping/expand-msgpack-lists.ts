@@ -4,7 +4,7 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 
-import { MSGPACK_CHANGE } from "../../../../graph-host/src/checkpoints/list-value.ts";
+import { MSGPACK_CHANGE } from "../../../../host-kit/src/list-value.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { joinArray, splitArray } from "./msgpack-array.ts";
 

@@ -11,7 +11,7 @@ import {
   type ListValue,
   WHOLE_BYTES,
   wholeList,
-} from "../../../../graph-host/src/checkpoints/list-value.ts";
+} from "../../../../host-kit/src/list-value.ts";
 import type { Sql } from "../../base/db/connect.ts";
 
 interface Version {

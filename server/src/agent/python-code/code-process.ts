@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 
-import { encodeFrame, FrameReader } from "../../../../graph-host/src/host-protocol.ts";
+import { encodeFrame, FrameReader } from "../../../../host-kit/src/host-protocol.ts";
 import { deferred, type Deferred } from "../../base/deferred.ts";
 import { unavailable } from "../../base/errors.ts";
 import type { CodeFrame, ServerCodeFrame } from "./code-frames.ts";

@@ -1,4 +1,4 @@
-import type { RunStart } from "../../../../graph-host/src/host-protocol.ts";
+import type { RunStart } from "../../../../host-kit/src/host-protocol.ts";
 import type { Suspicion } from "../hosts/host-pool.ts";
 import type { Phase } from "./phase.ts";
 

@@ -1,4 +1,4 @@
-import type { LostTrace, RunKwargs } from "../../../../graph-host/src/host-protocol.ts";
+import type { LostTrace, RunKwargs } from "../../../../host-kit/src/host-protocol.ts";
 import type { ActiveRun } from "./active-run.ts";
 import type { TracedRun } from "./sql.ts";
 

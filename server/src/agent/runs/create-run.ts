@@ -1,4 +1,4 @@
-import type { RunKwargs } from "../../../../graph-host/src/host-protocol.ts";
+import type { RunKwargs } from "../../../../host-kit/src/host-protocol.ts";
 import { AppError, conflict, notFound, unprocessable } from "../../base/errors.ts";
 import type { Language } from "../../base/graph-language.ts";
 import { uuid7 } from "../../base/ids.ts";

@@ -8,7 +8,7 @@
  *
  * Code that works on a run (dispatch-run.ts, end-run.ts, reconcile.ts) returns an event; only run-queue.ts applies it.
  */
-import type { RunEnd } from "../../../../graph-host/src/host-protocol.ts";
+import type { RunEnd } from "../../../../host-kit/src/host-protocol.ts";
 import type { FinishedRun, FinishOutcome } from "../streams/finished-run.ts";
 
 export const PHASES = [

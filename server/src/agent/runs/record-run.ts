@@ -1,4 +1,4 @@
-import type { RunKwargs } from "../../../../graph-host/src/host-protocol.ts";
+import type { RunKwargs } from "../../../../host-kit/src/host-protocol.ts";
 import type { Telemetry } from "../../base/telemetry/telemetry.ts";
 import { parseTraceparent, type TraceContext } from "../../base/telemetry/trace-context.ts";
 import type { ActiveRun } from "./active-run.ts";

@@ -1,4 +1,4 @@
-import type { HostCalls, RunResult } from "../../../../graph-host/src/host-protocol.ts";
+import type { HostCalls, RunResult } from "../../../../host-kit/src/host-protocol.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { unavailable } from "../../base/errors.ts";
 import type { GraphHosts } from "../hosts/graph-hosts.ts";

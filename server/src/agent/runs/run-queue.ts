@@ -6,7 +6,7 @@
  * of truth: after a crash they show what remains to be done. What happens between a run's claim and its end is in
  * active-runs.ts.
  */
-import type { RunEnd } from "../../../../graph-host/src/host-protocol.ts";
+import type { RunEnd } from "../../../../host-kit/src/host-protocol.ts";
 import { isDatabaseUnavailable } from "../../base/db/retry.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import type { RepeatedFailure } from "../../base/repeated-failure.ts";

@@ -1,4 +1,4 @@
-import type { RunKwargs } from "../../../../graph-host/src/host-protocol.ts";
+import type { RunKwargs } from "../../../../host-kit/src/host-protocol.ts";
 import type { Suspicion } from "../hosts/host-pool.ts";
 import type { ActiveRun } from "./active-run.ts";
 import type { RunQueueOptions } from "./queue-options.ts";

@@ -9,7 +9,7 @@
  */
 import { hostname } from "node:os";
 
-import type { LostTrace } from "../../../../graph-host/src/host-protocol.ts";
+import type { LostTrace } from "../../../../host-kit/src/host-protocol.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { isDatabaseUnavailable } from "../../base/db/retry.ts";
 import type { Log } from "../../base/log.ts";

@@ -1,5 +1,5 @@
 import { SUPERSEDED } from "../hosts/graph-host.ts";
-import type { GraphStatus } from "../../../../graph-host/src/host-protocol.ts";
+import type { GraphStatus } from "../../../../host-kit/src/host-protocol.ts";
 import type { DatabaseAddress } from "../../base/db/connect.ts";
 import type { FaultPoint } from "../../base/fault-point.ts";
 import type { Log } from "../../base/log.ts";

@@ -1,4 +1,4 @@
-import type { GraphStatus, TraceDestination } from "../../../../graph-host/src/host-protocol.ts";
+import type { GraphStatus, TraceDestination } from "../../../../host-kit/src/host-protocol.ts";
 import type { DatabaseAddress } from "../../base/db/connect.ts";
 import type { Listener } from "../../base/db/listener.ts";
 import { createFaultPoint } from "../../base/fault-point.ts";

@@ -1,4 +1,4 @@
-import type { StoreOperation } from "../../../../graph-host/src/host-protocol.ts";
+import type { StoreOperation } from "../../../../host-kit/src/host-protocol.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { cleanStrings } from "../../base/http/json-body.ts";
 import { checkKey } from "./check-key.ts";

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 
-import type { StoreOperation } from "../../../../graph-host/src/host-protocol.ts";
+import type { StoreOperation } from "../../../../host-kit/src/host-protocol.ts";
 import { testDatabase } from "../../../test/db.ts";
 import { openGuard } from "../../../test/principal.ts";
 import { errorHandler } from "../../base/http/errors.ts";

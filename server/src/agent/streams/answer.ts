@@ -1,4 +1,4 @@
-import type { RunResult } from "../../../../graph-host/src/host-protocol.ts";
+import type { RunResult } from "../../../../host-kit/src/host-protocol.ts";
 import type { RunStatus } from "./finished-run.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { RunEnd } from "../../../../graph-host/src/host-protocol.ts";
+import type { RunEnd } from "../../../../host-kit/src/host-protocol.ts";
 
 export type RunStatus = "pending" | "running" | "success" | "error" | "timeout" | "interrupted";
 

@@ -1,4 +1,4 @@
-import type { HostCalls } from "../../../../graph-host/src/host-protocol.ts";
+import type { HostCalls } from "../../../../host-kit/src/host-protocol.ts";
 import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { FairQueue } from "../../base/fair-queue.ts";
 import { retryWhileUnavailable } from "../../base/db/retry.ts";

@@ -1,4 +1,4 @@
-import type { CheckpointRef } from "../../../../graph-host/src/host-protocol.ts";
+import type { CheckpointRef } from "../../../../host-kit/src/host-protocol.ts";
 import { notFound } from "../../base/errors.ts";
 import type { JsonText } from "../../base/http/route.ts";
 import type { AgentDeps } from "../deps.ts";

@@ -1,7 +1,7 @@
 import postgres from "postgres";
 
-import { repairResults } from "../../../../graph-host/src/dense-results.ts";
-import { watchedSocket } from "../../../../graph-host/src/watched-socket.ts";
+import { repairResults } from "../../../../host-kit/src/dense-results.ts";
+import { watchedSocket } from "../../../../host-kit/src/watched-socket.ts";
 import { ARRAY_TYPES } from "./array-types.ts";
 import { guardTransactions } from "./guarded-transaction.ts";
 

@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 
 import postgres from "postgres";
 
-import { watchedSocket } from "../../../../graph-host/src/watched-socket.ts";
+import { watchedSocket } from "../../../../host-kit/src/watched-socket.ts";
 import type { DatabaseAddress, Sql } from "./connect.ts";
 
 /**

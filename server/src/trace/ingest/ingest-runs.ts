@@ -1,6 +1,6 @@
 import { ZodError } from "zod";
 
-import { collectGarbage } from "../../../../graph-host/src/idle-memory.ts";
+import { collectGarbage } from "../../../../host-kit/src/idle-memory.ts";
 import type { Principal } from "../../base/auth/principal.ts";
 import { AppError, unprocessable } from "../../base/errors.ts";
 import { boundedParse } from "../../base/http/bounded-parse.ts";

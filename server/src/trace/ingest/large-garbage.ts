@@ -1,4 +1,4 @@
-import { collectGarbage } from "../../../../graph-host/src/idle-memory.ts";
+import { collectGarbage } from "../../../../host-kit/src/idle-memory.ts";
 
 /**
  * Bytes of large bodies after which garbage is collected. V8 would otherwise let the texts, values and buffers of

@@ -21,6 +21,7 @@ const PACKAGE = [
   "tsconfig.json",
   "cli",
   "server",
+  "host-kit",
   "graph-host",
   "graph-host-python",
   "dist",

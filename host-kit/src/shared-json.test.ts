@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 
-import { StoredItem } from "./checkpoints/list-item.ts";
-import { markStored } from "./checkpoints/stored-items.ts";
-import { toJson, toSharedParts } from "./serialize.ts";
+import { StoredItem } from "./list-item.ts";
+import { markStored } from "../../graph-host/src/checkpoints/stored-items.ts";
+import { toJson, toSharedParts } from "../../graph-host/src/serialize.ts";
 import { encodeSharedJson, SharedJson } from "./shared-json.ts";
 
 const items = ["ä", "b", "c"].map((text) => new StoredItem({ text: "", wire: JSON.stringify({ content: text }) }));
