@@ -186,10 +186,8 @@ test("decompresses JSON bodies, counts what they unpack to, and rejects broken a
   const packed = (length: number) => Uint8Array.from(gzipSync(text(length)));
   expect(await send(packed(50_000), "gzip")).toEqual([200, '{"length":50000}']);
   expect(await send(packed(5), "GZIP")).toEqual([200, '{"length":5}']);
-  expect(await send(Uint8Array.from(await compress(Buffer.from(text(50_000)))), "zstd")).toEqual([
-    200,
-    '{"length":50000}',
-  ]);
+  // clients of traces alone send it
+  expect((await send(Uint8Array.from(await compress(Buffer.from("{}"))), "zstd"))[0]).toBe(415);
   expect(await send(Uint8Array.from(deflateSync(text(7))), "deflate")).toEqual([200, '{"length":7}']);
   expect((await send(packed(200_000), "gzip"))[0]).toBe(413);
   expect((await send(packed(50_000).slice(0, 60), "gzip"))[0]).toBe(400);

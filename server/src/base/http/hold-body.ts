@@ -87,7 +87,7 @@ export function holdBody(
   const length = Number(declared ?? 0);
   checkLength(c.req.raw.headers, { maxBytes, setting });
   if (!hasBody(c, declared)) return undefined;
-  const limit = { maxBytes, setting, ...(isPublic && { maxWindow: maxBytes }) };
+  const limit = { maxBytes, setting };
   const before = c.get(HELD) as Known | undefined;
   if (before) {
     // middleware holds it, and the project's own code was to read it as it was sent
@@ -132,7 +132,7 @@ function readThrough(
   { isJson, isLast }: { isJson: boolean; isLast: boolean },
 ): void {
   const { raw } = c.req;
-  if (isJson) unpacker(raw.headers);
+  if (isJson) unpacker(raw.headers, limit);
   known.isCounted = isJson;
   const source = isJson ? raw : { body: raw.body, headers: new Headers() };
   const chunks = readBody(source, limit, known.held, isJson ? new JsonStructure(known.limit) : undefined);

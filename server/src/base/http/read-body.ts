@@ -8,9 +8,6 @@ import { takeTurns } from "../take-turns.ts";
 import type { HeldBody, TenantBody } from "./held-body.ts";
 import { ZstdFrames } from "./zstd-frames.ts";
 
-/** Supported Content-Encodings, as worded in the 415 error. */
-const ENCODINGS = "identity, gzip, deflate and zstd";
-
 /** Chunk size for fzstd, which keeps a window of its output and decompresses each chunk at once. */
 const ZSTD_STEP = 128 * 1024;
 /** Window that every decoder should support (RFC 8878 §3.1.1.1.2). */
@@ -22,8 +19,8 @@ export interface BodyLimit {
   maxBytes: number;
   /** Environment variable that sets `maxBytes`, which the error names. */
   setting?: string | undefined;
-  /** Largest window of a zstd frame, unless bodies may be larger. */
-  maxWindow?: number;
+  /** Whether zstd is accepted: clients of traces send it, and its windows take memory beside the body's. */
+  zstd?: boolean;
 }
 
 /**
@@ -38,7 +35,7 @@ export async function* readBody(
   held: HeldBody,
   structure?: Structure,
 ): AsyncGenerator<Buffer> {
-  const unpack = unpacker(headers);
+  const unpack = unpacker(headers, limit);
   if (!body) return;
   let window = 0;
   const weigh = () => held.weigh(window + (structure?.weight ?? 0));
@@ -60,10 +57,11 @@ export function checkLength(headers: Headers, { maxBytes, setting }: BodyLimit):
 }
 
 /** @throws 415 for an encoding that is not supported */
-export function unpacker(headers: Headers): Unpacker {
+export function unpacker(headers: Headers, { zstd: acceptsZstd = false }: BodyLimit): Unpacker {
   const encoding = (headers.get("content-encoding") || "identity").trim().toLowerCase();
-  const unpack = UNPACKERS[encoding];
-  if (!unpack) throw new AppError(415, `Content-Encoding: ${encoding} is not supported; use ${ENCODINGS}.`);
+  const unpack = encoding === "zstd" && !acceptsZstd ? undefined : UNPACKERS[encoding];
+  const encodings = `identity, gzip${acceptsZstd ? ", deflate and zstd" : " and deflate"}`;
+  if (!unpack) throw new AppError(415, `Content-Encoding: ${encoding} is not supported; use ${encodings}.`);
   return unpack;
 }
 
@@ -233,7 +231,7 @@ async function* zstd(
   let unpacked: Buffer[] = [];
   let window = 0;
   let ended = false;
-  const frames = new ZstdFrames(Math.max(limit.maxBytes, limit.maxWindow ?? ZSTD_WINDOW));
+  const frames = new ZstdFrames(Math.max(limit.maxBytes, ZSTD_WINDOW));
   const check = sizeCheck(limit);
   const turn = takeTurns();
   const decompress = new ZstdDecompress((chunk, final) => {

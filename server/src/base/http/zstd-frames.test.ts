@@ -19,7 +19,7 @@ function unpack(packed: Buffer, pieces = 65_536): Promise<Buffer> {
   });
   const init = { method: "POST", headers: { "Content-Encoding": "zstd" }, body, duplex: "half" };
   const request = new Request("http://localhost/", init as RequestInit);
-  return gate.admit(6 * packed.length, (held) => readBuffer(request, { maxBytes: 64 * MIB }, held));
+  return gate.admit(6 * packed.length, (held) => readBuffer(request, { maxBytes: 64 * MIB, zstd: true }, held));
 }
 
 const bytes = (value: number, count: number) => {

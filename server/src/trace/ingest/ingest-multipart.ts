@@ -66,6 +66,7 @@ export async function ingestMultipart(
 export const multipartLimit = (maxBytes: number): BodyLimit => ({
   maxBytes: MAX_PORTIONS * maxBytes,
   setting: BODY_SETTING,
+  zstd: true,
 });
 
 const partTooLarge = (name: string, maxBytes: number): AppError =>

@@ -32,7 +32,7 @@ const shared = {
  */
 export function ingestRoutes(deps: TraceDeps): Route[] {
   const { gate, settings } = deps;
-  const limit = { maxBytes: settings.maxBodyBytes, setting: BODY_SETTING };
+  const limit = { maxBytes: settings.maxBodyBytes, setting: BODY_SETTING, zstd: true };
   /** Admits a request within the memory limit and answers 202 when `work` has read and stored its body. */
   const receive = async (
     request: Request,

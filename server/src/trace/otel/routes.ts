@@ -44,7 +44,7 @@ export function otelRoutes(deps: TraceDeps): Route[] {
   const { gate, settings } = deps;
   const protobuf = protobufCodec();
   const { maxBodyBytes: maxBytes } = settings;
-  const limit = { maxBytes, setting: BODY_SETTING };
+  const limit = { maxBytes, setting: BODY_SETTING, zstd: true };
 
   return [
     route({
