@@ -30,6 +30,7 @@ test("compiles sources to modules that import each other, and later only those t
   write("package.json", '{"type": "module"}');
   symlinkSync(join(repository, "node_modules"), join(root, "node_modules"));
   write("server/migrations/0001_a.sql", "select 1");
+  write("host-kit/src/kit.ts", "export {};");
   write("graph-host/src/main.ts", "export {};");
   write("server/src/base/word.ts", 'export type Word = string;\nexport const word: Word = "first";\n');
   write(

@@ -13,7 +13,18 @@ let dir: string;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "heddle-full-"));
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+const logs: FrameLog[] = [];
+afterEach(async () => {
+  // closes their files
+  await Promise.all(logs.splice(0).map((log) => log.dispose()));
+  await rm(dir, { recursive: true, force: true });
+});
+
+function newLog(options: Partial<FrameLogOptions>): FrameLog {
+  const log = new FrameLog({ memoryBytes: MEMORY, file: join(dir, "spill"), ...options });
+  logs.push(log);
+  return log;
+}
 
 const MEMORY = 256 * 1024;
 const frame = (i: number): Buffer => Buffer.from(`${i}:${"x".repeat(10_000)}\n`);
@@ -22,7 +33,7 @@ const frame = (i: number): Buffer => Buffer.from(`${i}:${"x".repeat(10_000)}\n`)
 async function fill(options: Partial<FrameLogOptions>, max = 300) {
   let reason: string | undefined;
   const onFull = (text: string) => (reason = text);
-  const log = new FrameLog({ memoryBytes: MEMORY, file: join(dir, "spill"), onFull, ...options });
+  const log = newLog({ onFull, ...options });
   for (let i = 0; i < max && reason === undefined; i++) {
     log.append("x", frame(i));
     if (i % 10 === 0) await sleep(2);
@@ -89,12 +100,12 @@ test("frames being stored elsewhere may wait in memory, within bounds", async ()
 });
 
 test("disposing an unfinished log aborts its reader instead of ending it cleanly", async () => {
-  const open = new FrameLog({ memoryBytes: MEMORY, file: join(dir, "open") });
+  const open = newLog({ file: join(dir, "open") });
   open.append("x", frame(0));
   const reading = new Response(sseBody(open, { from: 0 })).text();
   await open.dispose();
   await expect(reading).rejects.toThrow("disposed");
-  const stalled = new FrameLog({ memoryBytes: MEMORY, file: join(dir, "stalled") });
+  const stalled = newLog({ file: join(dir, "stalled") });
   stalled.append("x", frame(0));
   const reader = sseBody(stalled, { from: 0, heartbeatMs: 5, stallMs: 20 }).getReader();
   stalled.append("x", frame(1));
