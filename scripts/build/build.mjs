@@ -1,13 +1,12 @@
 // Compiles the published package to dist/, laid out like the sources so that relative paths remain valid.
 import { execFileSync } from "node:child_process";
 import { cpSync, rmSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join, resolve } from "node:path";
 
 import { buildConsole } from "./build-console.mjs";
 import { copyAssets } from "./copy-assets.mjs";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+const root = resolve(import.meta.dirname, "../..");
 const dist = join(root, "dist");
 const compiler = join(root, "node_modules", "typescript-native", "bin", "tsc");
 

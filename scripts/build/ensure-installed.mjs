@@ -2,11 +2,11 @@
 // on a fresh clone. Used by npm start and npm test, or run directly.
 import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, realpathSync, unlinkSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 
-export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+export const ROOT = resolve(import.meta.dirname, "../..");
 
 export async function ensureInstalled() {
   if (isInstalled()) return;

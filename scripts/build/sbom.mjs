@@ -5,10 +5,9 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join, resolve } from "node:path";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+const root = resolve(import.meta.dirname, "../..");
 const file = process.argv[2];
 if (file === undefined) {
   console.error("usage: node scripts/build/sbom.mjs FILE.json");
