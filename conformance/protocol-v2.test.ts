@@ -155,6 +155,16 @@ describe.runIf(has("protocol v2")).each(["sse", "websocket"] as const)("protocol
     await failing.output;
     await expect.poll(() => failures).toContainEqual(expect.objectContaining({ event: "failed" }));
   });
+
+  test("each of many runs that fail at once ends for its reader", async () => {
+    for (let round = 0; round < 10; round++) {
+      const failing = Array.from({ length: 6 }, () => connect("failing"));
+      await Promise.all(failing.map((stream) => stream.run.start({ input: {} })));
+      const ended = failing.map((stream) => Promise.resolve(stream.output).then(() => "ended"));
+      expect(await Promise.all(ended)).toEqual(failing.map(() => "ended"));
+      await Promise.all(failing.map((stream) => stream.close()));
+    }
+  });
 });
 
 test("rejects a plain request to the WebSocket endpoint", async () => {

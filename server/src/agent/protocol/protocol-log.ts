@@ -114,7 +114,7 @@ export class ProtocolLog {
     this.append(run, '["lifecycle"]', Buffer.from(JSON.stringify({ namespace: [], timestamp: Date.now(), data })));
   }
 
-  /** Writes the end of a run that this server executed. */
+  /** Forgets a run that this server executed, and writes its last event if it has ended. */
   ended(run: RunRef & { kwargs: string }): void {
     const writer = this.#writers.get(run.runId);
     if (!writer && !run.kwargs.includes('"protocol": "v2"')) return;

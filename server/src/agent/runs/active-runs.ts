@@ -62,8 +62,9 @@ export class ActiveRuns {
     run.timeout = setTimeout(() => void this.#timeOut(run), this.#o.settings.runTimeoutSecs * 1000);
     this.counts.started += 1;
     this.#runs.set(run.runId, run);
+    const prepared = this.#dispatch.prepare(run, row, kept, isKept);
     this.#o.onStarted(run.threadId);
-    this.follow(run, this.#dispatch.prepare(run, row, kept, isKept));
+    this.follow(run, prepared);
   }
 
   apply(run: ActiveRun, event: RunEvent): void {
@@ -172,17 +173,19 @@ export class ActiveRuns {
       if (stored.waiting) this.#claimer.wake();
     },
     requeue: (run) => {
+      this.#o.protocol.ended(run);
       // its stream stays open for the next attempt, here or on another server
       this.#o.follower.follow(run.runId, true);
       this.#claimer.wake();
     },
-    leave: () => {},
+    leave: (run) => this.#o.protocol.ended(run),
     lose: (run) => {
       this.counts.lost += 1;
       const host = this.#hosts.hostOf(run.runId, run.attempt);
       if (host?.runs.size === 1) host.kill("executed a run that belongs to another server now");
       this.#hosts.dropRun(run.runId);
-      // readers here get its end from the database
+      // readers here get its end from the database, and its last event if that is its end already
+      this.#o.protocol.ended(run);
       this.#o.keeper.drop(this.#o.streams.open(run.runId));
       this.#o.follower.follow(run.runId);
     },
