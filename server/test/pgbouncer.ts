@@ -1,11 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 
+import { untilListening } from "../../test/faults/until-listening.ts";
 import { freePort } from "../src/base/free-port.ts";
 import { atEnd } from "./at-end.ts";
 
@@ -46,22 +45,8 @@ export async function testPgbouncer(databaseUri: string): Promise<string> {
     throw new Error(`pgbouncer exited with code ${code}`);
   });
   failed.catch(() => {});
-  await Promise.race([failed, answers(port)]);
+  await Promise.race([failed, untilListening(port)]);
   target.port = String(port);
   target.hostname = "127.0.0.1";
   return target.href;
-}
-
-async function answers(port: number): Promise<void> {
-  for (;;) {
-    const socket = connect(port, "127.0.0.1");
-    try {
-      await once(socket, "connect");
-      return;
-    } catch {
-      await sleep(50);
-    } finally {
-      socket.destroy();
-    }
-  }
 }

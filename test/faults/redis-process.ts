@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { connect } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
+
+import { untilListening } from "./until-listening.ts";
 
 /** A Redis on the same port across restarts, which can be killed and frozen. Needs `redis-server` in the PATH. */
 export class RedisProcess {
@@ -29,7 +29,7 @@ export class RedisProcess {
       throw new Error(`redis-server did not start: ${(error as Error).message}. ${how}`);
     });
     failed.catch(() => {});
-    await Promise.race([failed, answers(this.port)]);
+    await Promise.race([failed, untilListening(this.port, 200)]);
   }
 
   async kill(): Promise<number[]> {
@@ -50,19 +50,4 @@ export class RedisProcess {
   thaw(): void {
     this.#child?.kill("SIGCONT");
   }
-}
-
-async function answers(port: number): Promise<void> {
-  for (let left = 200; left > 0; left--) {
-    const socket = connect(port, "127.0.0.1");
-    try {
-      await once(socket, "connect");
-      return;
-    } catch {
-      await sleep(50);
-    } finally {
-      socket.destroy();
-    }
-  }
-  throw new Error("redis-server does not answer");
 }

@@ -96,15 +96,9 @@ class StoredWrite:
 
 
 @dataclass(slots=True)
-class StoredCheckpoint:
+class StoredCheckpoint(CheckpointRow):
     """A checkpoint with everything that belongs to it, still serialized."""
 
-    thread_id: str
-    ns: str
-    id: str
-    parent_id: str | None
-    checkpoint: bytes
-    metadata: bytes
     values: dict[str, StoredChannel] = field(default_factory=dict)
     """Keyed by channel; `empty` is the type of a channel without a value."""
     writes: list[StoredWrite] = field(default_factory=list)

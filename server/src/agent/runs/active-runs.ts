@@ -173,19 +173,16 @@ export class ActiveRuns {
       if (stored.waiting) this.#claimer.wake();
     },
     requeue: (run) => {
-      this.#o.protocol.ended(run);
       // its stream stays open for the next attempt, here or on another server
       this.#o.follower.follow(run.runId, true);
       this.#claimer.wake();
     },
-    leave: (run) => this.#o.protocol.ended(run),
     lose: (run) => {
       this.counts.lost += 1;
       const host = this.#hosts.hostOf(run.runId, run.attempt);
       if (host?.runs.size === 1) host.kill("executed a run that belongs to another server now");
       this.#hosts.dropRun(run.runId);
-      // readers here get its end from the database, and its last event if that is its end already
-      this.#o.protocol.ended(run);
+      // readers here get its end from the database
       this.#o.keeper.drop(this.#o.streams.open(run.runId));
       this.#o.follower.follow(run.runId);
     },
@@ -195,6 +192,8 @@ export class ActiveRuns {
     clearTimeout(run.timeout);
     clearTimeout(run.killTimer);
     if (this.#runs.get(run.runId) === run) this.#runs.delete(run.runId);
+    // however it left: its end may be committed although this server takes it for lost
+    this.#o.protocol.ended(run);
     this.#claimer.onCapacity();
   }
 }

@@ -10,7 +10,8 @@ import type { Poller } from "../../base/polling/poller.ts";
 import type { RunQueueOptions } from "./queue-options.ts";
 import { type ClaimedRun, claimRuns, claimShare, selectNextDue } from "./sql.ts";
 
-const POLL_MS = 1000;
+/** Longest interval between claims. */
+export const CLAIM_MS = 1000;
 /** Limit of runs per claim. */
 const MOST_CLAIMED = 32;
 /** Time for other servers to claim their shares after runs were announced. */
@@ -162,9 +163,9 @@ export class RunClaimer {
 
   /** Milliseconds until the next claim. */
   async nextDue(): Promise<number> {
-    if (this.#stopped || this.#behind) return this.#hasRoom ? 1 : POLL_MS;
-    const due = (await selectNextDue(this.#o.sql)) ?? POLL_MS;
-    const shared = this.#sharingUntil === undefined ? POLL_MS : this.#sharingUntil - performance.now();
-    return Math.max(Math.min(due, shared, POLL_MS), 1);
+    if (this.#stopped || this.#behind) return this.#hasRoom ? 1 : CLAIM_MS;
+    const due = (await selectNextDue(this.#o.sql)) ?? CLAIM_MS;
+    const shared = this.#sharingUntil === undefined ? CLAIM_MS : this.#sharingUntil - performance.now();
+    return Math.max(Math.min(due, shared, CLAIM_MS), 1);
   }
 }

@@ -200,7 +200,6 @@ export class RunEndings {
       status: outcome,
       answer: isLong ? () => readLong(state) : answer(() => state && valuesText(state)),
     });
-    this.#o.protocol.ended(run);
   }
 
   async #storedValues({ threadId, runId }: ActiveRun): Promise<string | null> {

@@ -36,7 +36,7 @@ export type Ended = Pick<RunEnd, "error" | "finished"> & Pick<FinishedRun, "outc
 
 export type FinalOutcome = Exclude<FinishOutcome["outcome"], "lost" | "stale_values">;
 
-/** The committed end of a run, as its readers are told. */
+/** The committed end of a run, for its readers. */
 export interface StoredEnd {
   outcome: FinalOutcome;
   error: Ended["error"];
@@ -88,7 +88,6 @@ export type Action =
   | "release"
   | "conclude"
   | "requeue"
-  | "leave"
   | "lose";
 
 type Step = readonly [Phase, Action];
@@ -117,7 +116,7 @@ const owned = {
   ...NOTHING,
   returned: ["ending", "release"],
   lost: ["gone", "lose"],
-  superseded: ["gone", "leave"],
+  superseded: ["gone", "none"],
 } as const;
 
 /** Null: the event does not occur in this phase, or changes nothing. */
@@ -148,7 +147,7 @@ export const TRANSITIONS: Readonly<Record<Phase, Row>> = {
     ended: ["ending", "finish"],
   },
   // returned: the database rejected its end, or the server stops before it is written
-  ending: { ...owned, stored: ["gone", "conclude"], requeued: ["gone", "requeue"], stuck: ["gone", "leave"] },
+  ending: { ...owned, stored: ["gone", "conclude"], requeued: ["gone", "requeue"], stuck: ["gone", "none"] },
   gone: NOTHING,
 };
 

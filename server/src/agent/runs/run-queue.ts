@@ -14,15 +14,13 @@ import type { GraphHost } from "../hosts/graph-host.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { ActiveRuns } from "./active-runs.ts";
 import { RunAdmission, type RunToAdmit } from "./admit-run.ts";
-import { type Claim, RunClaimer } from "./claim-runs.ts";
+import { type Claim, CLAIM_MS, RunClaimer } from "./claim-runs.ts";
 import type { RunEvent } from "./phase.ts";
 import type { RunCounts, RunQueueOptions } from "./queue-options.ts";
 import { Reconciler } from "./reconcile.ts";
 import { RunFrames } from "./run-frames.ts";
 import { type CancelAction, type CreatedRun, releaseRun, type RunningRow, selectRunState } from "./sql.ts";
 import { takeOver } from "./take-over.ts";
-
-const CLAIM_MS = 1000;
 
 export class RunQueue {
   readonly #o: RunQueueOptions;

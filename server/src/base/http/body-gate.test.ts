@@ -60,7 +60,7 @@ test("cuts off slow bodies for a waiting one, but not fast bodies", async () => 
     await vi.advanceTimersByTimeAsync(6_000);
     expect(cut).toEqual([]);
     await gate.hold(TENANT).use(50 * 1024);
-    // no more than necessary
+    // and no others
     expect(cut).toEqual(["slow"]);
     await gate.hold(TENANT).use(100 * 1024);
     expect(cut).toEqual(["slow", "slow", "slow"]);

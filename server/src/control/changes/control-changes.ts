@@ -1,6 +1,6 @@
 /**
  * Announces changes of instances, deployments, revisions and clusters' targets to everything in this process that
- * reacts to them, over one connection. An announcement can be lost, so whoever follows also looks by itself at
+ * reacts to them, over one connection. Announcements can be lost, so followers also look at intervals of
  * `SAFETY_NET_MS`; after a gap in the connection, everything counts as changed.
  */
 import { deferred } from "../../base/deferred.ts";
