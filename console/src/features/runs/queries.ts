@@ -61,6 +61,7 @@ export const runsQuery = (projectId: string, search: RunSearch) =>
         ...runQueryBody(projectId, search),
         ...boundsAt(search, Date.now()),
         order: search.desc ? "desc" : "asc",
+        order_by: search.sort,
         select: SELECTED,
         limit: PAGE_SIZE,
         ...(pageParam !== null && { cursor: pageParam }),
@@ -100,7 +101,7 @@ export const liveRunsQuery = (projectId: string, search: RunSearch) => {
 /** Query for statistics over the selected runs. */
 export const runStatsQuery = (projectId: string, search: RunSearch) =>
   queryOptions({
-    queryKey: ["run-stats", projectId, { ...search, live: undefined, desc: undefined }],
+    queryKey: ["run-stats", projectId, { ...search, live: undefined, sort: undefined, desc: undefined }],
     queryFn: ({ signal }) =>
       data(
         traceApi.POST("/api/v1/runs/stats", {
