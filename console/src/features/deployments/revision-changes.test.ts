@@ -15,7 +15,7 @@ test("names the changes of a revision's source", () => {
     ({ source: "internal_source", source_revision_config: { source_tarball_path: path } }) as never;
   expect(describeChanges(upload("b"), [upload("a")])).toBe("new upload");
   // the source of an earlier revision again
-  const earlier = { ...(upload("a") as object), id: "486707a5-1f9e" } as never;
+  const earlier = { ...(upload("a") as object), id: "0198-486707a5" } as never;
   expect(describeChanges(upload("a"), [upload("b"), earlier])).toBe("Rollback to 486707a5");
   expect(describeChanges(upload("a"), [upload("a"), earlier])).toBe("No changes");
 });

@@ -72,7 +72,7 @@ export function describeChanges(revision: Made, older: readonly (Made & Pick<Rev
   const source = (made: Made) => JSON.stringify([made.source, sortedEntries(made.source_revision_config)]);
   if (source(revision) !== source(previous)) {
     const restored = earlier.find((candidate) => source(candidate) === source(revision));
-    if (restored) return `Rollback to ${restored.id.slice(0, 8)}`;
+    if (restored) return `Rollback to ${restored.id.slice(-8)}`;
   }
   const changes = listChanges(revision, previous);
   return changes.length === 0 ? "No changes" : changes.join(", ");

@@ -224,7 +224,7 @@ function RevisionActions({ deployment, revision }: { deployment: Deployment; rev
           loading={interrupt.isPending}
           onClick={() => interrupt.mutate()}
         >
-          Interrupt
+          Cancel
         </Button>
       )}
       {!isInProgress(revision) && (
