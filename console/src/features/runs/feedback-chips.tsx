@@ -22,7 +22,7 @@ export function FeedbackChips({ stats, wrap = "nowrap" }: { stats: unknown; wrap
           style={{ flexShrink: wrap === "nowrap" && index > 0 ? 1 : 0, minWidth: 0, maxWidth: "100%" }}
           styles={{ label: { display: "flex", gap: 4 } }}
         >
-          <span style={{ overflow: "hidden", textOverflow: "ellipsis" }}>{key}</span>
+          <span style={{ overflow: "hidden", textOverflow: "ellipsis" }}>{key}</span>{" "}
           <span style={{ flexShrink: 0 }}>{describeFeedback(key, statistics).slice(key.length + 1)}</span>
         </Badge>
       ))}

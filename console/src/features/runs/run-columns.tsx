@@ -6,7 +6,16 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FeedbackChips } from "./feedback-chips.tsx";
 import { RunIcon } from "./run-icon.tsx";
-import { modelName, timeToFirstToken, runLatency, readMetadata, type Run, utc } from "./run-record.ts";
+import {
+  isControlFlow,
+  modelName,
+  shownRunStatus,
+  timeToFirstToken,
+  runLatency,
+  readMetadata,
+  type Run,
+  utc,
+} from "./run-record.ts";
 import type { RunSort, Tab } from "./run-search.ts";
 import { StatusDot } from "./status-dot.tsx";
 
@@ -60,9 +69,9 @@ export function runColumns(projectId: string, tab: Tab): Column<Run>[] {
   const cells: Record<string, Omit<Column<Run>, "id" | "header">> = {
     name: {
       width: "minmax(170px, 1.2fr)",
-      cell: ({ id, name, run_type, status, is_provisional_root: isProvisional }) => (
+      cell: ({ id, name, run_type, status, error, is_provisional_root: isProvisional }) => (
         <>
-          <StatusDot status={status} />
+          <StatusDot status={shownRunStatus({ status, error: error ?? null })} />
           <RunIcon type={run_type} />
           <AnchorLink to="/projects/$projectId/r/$runId" params={{ projectId, runId: id }} size="sm" truncate>
             {name || "Unnamed"}
@@ -87,7 +96,7 @@ export function runColumns(projectId: string, tab: Tab): Column<Run>[] {
     output: {
       width: "minmax(140px, 2fr)",
       cell: ({ outputs_preview: text, error }) =>
-        error ? brief(firstLine(error), "var(--mantine-color-error)") : brief(text),
+        error ? brief(firstLine(error), isControlFlow(error) ? "dimmed" : "var(--mantine-color-error)") : brief(text),
     },
     error: { width: "minmax(160px, 1fr)", cell: ({ error }) => brief(firstLine(error), "var(--mantine-color-error)") },
     start_time: { width: "104px", cell: ({ start_time }) => <TimeText at={utc(start_time)} /> },
