@@ -256,10 +256,11 @@ test("pulling by tag, by hash and the latest uses an index in every step", async
   await sql`
     with made as (
       insert into prompts (repo_id, tenant_id, repo_handle, repo_type, is_public)
-      select gen_random_uuid(), ${a.workspaceId}, 'many-' || i, 'prompt', false from generate_series(1, 5000) i
+      select gen_random_uuid(), ${a.workspaceId}, 'many-' || i, 'prompt', false from generate_series(1, 2000) i
       returning repo_id, tenant_id)
     insert into prompt_commits (commit_id, repo_id, tenant_id, commit_hash, position, manifest, manifest_sha)
-    select gen_random_uuid(), repo_id, tenant_id, encode(sha256(repo_id::text::bytea), 'hex'), 1, '{}', '' from made`;
+    select gen_random_uuid(), repo_id, tenant_id, encode(sha256((repo_id::text || i)::bytea), 'hex'), i, '{}', ''
+    from made, generate_series(1, 5) i`;
   await sql`analyze prompts, prompt_commits, prompt_tags`;
   for (const [name, index] of [
     [{ kind: "latest" }, "prompt_commits_pkey"],
