@@ -108,6 +108,10 @@ const SLICES = {
     "retention",
     "system",
     "threads",
+    "workspace-secrets",
+    "playground-settings",
+    "models",
+    "playground",
   ],
 };
 
