@@ -16,7 +16,6 @@ export const anthropicAdapter: Adapter = {
         maxTokens: p["max_tokens"] as number | undefined,
         topP: p["top_p"] as number | undefined,
         topK: p["top_k"] as number | undefined,
-        stopSequences: p["stop"] as string[] | undefined,
         thinking: budget === undefined ? undefined : { type: "enabled" as const, budget_tokens: budget },
       }),
       model,

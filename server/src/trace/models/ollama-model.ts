@@ -20,7 +20,6 @@ export const ollamaAdapter: Adapter = {
         topK: p["top_k"] as number | undefined,
         seed: p["seed"] as number | undefined,
         numCtx: p["context_length"] as number | undefined,
-        stop: p["stop"] as string[] | undefined,
         headers: key === undefined ? undefined : { authorization: `Bearer ${key}` },
       }),
       model,

@@ -16,7 +16,6 @@ function fields({ model, parameters: p, settings, secrets, fetch }: ModelTarget)
       topP: p["top_p"] as number | undefined,
       frequencyPenalty: p["frequency_penalty"] as number | undefined,
       presencePenalty: p["presence_penalty"] as number | undefined,
-      stop: p["stop"] as string[] | undefined,
       reasoning: p["reasoning_effort"] === undefined ? undefined : { effort: p["reasoning_effort"] as "low" },
       modelKwargs: p["seed"] === undefined ? undefined : { seed: p["seed"] },
     }),
