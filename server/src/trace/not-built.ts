@@ -5,7 +5,7 @@
  */
 const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
   [
-    /^\/(repos|commits|likes|comments|prompts|prompt-webhooks|hub|playground-settings)(\/|$)/,
+    /^\/(repos|commits|likes|comments|prompts(?!\/invoke_prompt$)|prompt-webhooks|hub)(\/|$)/,
     "Heddle has no prompt hub and no playground for prompts. Keep prompts in the project's repository.",
   ],
   [
@@ -36,7 +36,7 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Heddle does not translate natural language to filters. Write the filter: docs/filter-language.md.",
   ],
   [
-    /^\/datasets\/[^/]+\/(generate|group\/runs|runs\/delta|experiments\/grouped|experiment-view-overrides)(\/|$)|^\/datasets\/(upload-experiment|playground_experiment|studio_experiment|stream)(\/|$)/,
+    /^\/datasets\/[^/]+\/(generate|group\/runs|runs\/delta|experiments\/grouped|experiment-view-overrides)(\/|$)|^\/datasets\/(upload-experiment|studio_experiment|stream)(\/|$)/,
     "Heddle does not implement this operation on datasets. Create examples by POST /api/v1/examples/bulk, and read " +
       "experiments by POST /api/v1/datasets/{dataset_id}/runs.",
   ],
@@ -73,9 +73,9 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
       "PATCH /api/v1/datasets/{dataset_id}), and filter lists by metadata=….",
   ],
   [
-    /^\/workspaces\/current\/secrets(\/|$)/,
-    "Heddle stores no secrets for evaluators and playgrounds. Secrets of a deployment are set by PATCH " +
-      "/v2/deployments/{deployment_id} of the control plane.",
+    /^\/workspaces\/current\/secrets\/encrypted$/,
+    "Heddle hands out no values of workspace secrets, encrypted or not. Their keys are listed by GET " +
+      "/api/v1/workspaces/current/secrets.",
   ],
   [
     /^\/workspaces\/current\/(stats|shared)$|^\/metrics\/queue(\/|$)/,
