@@ -30,6 +30,11 @@ import { playgroundRoutes } from "./playground/routes.ts";
 import { playgroundSettingsRoutes } from "./playground-settings/routes.ts";
 import { priceRoutes } from "./prices/routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
+import { promptCommitRoutes } from "./prompt-commits/routes.ts";
+import { promptDirectoryRoutes } from "./prompt-directories/routes.ts";
+import { promptEnvironmentRoutes } from "./prompt-environments/routes.ts";
+import { promptTagRoutes } from "./prompt-tags/routes.ts";
+import { promptRoutes } from "./prompts/routes.ts";
 import { rateLimitRoutes } from "./rate-limits/routes.ts";
 import { runDeleteRoutes } from "./erasures/run-routes.ts";
 import { runQueryRoutes } from "./runs/query-routes.ts";
@@ -81,6 +86,11 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...modelBudgetRoutes(deps),
     ...modelRoutes(deps),
     ...playgroundRoutes(deps),
+    ...promptTagRoutes(deps),
+    ...promptRoutes(deps),
+    ...promptCommitRoutes(deps),
+    ...promptEnvironmentRoutes(deps),
+    ...promptDirectoryRoutes(deps),
     ...workspaceSettingsRoutes(deps),
     ...rateLimitRoutes(deps),
     ...guideRoutes(),
