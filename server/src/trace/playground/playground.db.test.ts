@@ -82,9 +82,19 @@ test("opens a traced call with its messages, tools, schema and parameters", asyn
       { role: "assistant", content: "", tool_calls: [{ id: "c1", name: "weather", args: { city: "Bern" } }] },
       { role: "tool", content: "sunny", tool_call_id: "c1" },
     ],
-    tools: [{ name: "weather", description: "Weather of a city", parameters: { type: "object", properties: { city: { type: "string" } } } }],
+    tools: [
+      {
+        name: "weather",
+        description: "Weather of a city",
+        parameters: { type: "object", properties: { city: { type: "string" } } },
+      },
+    ],
     tool_choice: "any",
-    model: { connection_id: connection.id, model: "gpt-4o-mini", parameters: { temperature: 0.5, max_tokens: 50, stop: ["END"] } },
+    model: {
+      connection_id: connection.id,
+      model: "gpt-4o-mini",
+      parameters: { temperature: 0.5, max_tokens: 50, stop: ["END"] },
+    },
   };
   const { events: got } = await stream(body);
   const end = got.at(-1)!.data;
