@@ -113,6 +113,10 @@ const SLICES = {
     "retention",
     "system",
     "threads",
+    "workspace-secrets",
+    "playground-settings",
+    "models",
+    "playground",
   ],
 };
 
