@@ -108,6 +108,7 @@ const SLICES = {
     "retention",
     "system",
     "threads",
+    "prompt-statistics",
   ],
 };
 
