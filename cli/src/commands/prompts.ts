@@ -113,6 +113,7 @@ function select(directory: string, text: string): Selected[] {
     const match = /^(?:([^/:]+)\/)?([^/:]+)(?::(.+))?$/.exec(text);
     if (!match) throw new UsageError(`"${text}" is not a prompt: use NAME, NAME:TAG, NAME:COMMIT or OWNER/NAME.`);
     const [, owner, name, version] = match;
+    if (owner !== undefined && owner !== "-") checkName(owner);
     return [
       { owner: owner ?? lock[name!]?.owner ?? "-", name: checkName(name!), ...(version !== undefined && { version }) },
     ];

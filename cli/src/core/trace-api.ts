@@ -78,7 +78,7 @@ export class TraceApi {
     }
     const text = await response.text();
     const parsed = parse(text);
-    const detail = parsed === undefined ? text.slice(0, 500) : String((parsed as { detail?: unknown } | null)?.detail);
+    const detail = parsed === undefined ? text.slice(0, 500) : messageIn(parsed);
     if (response.status >= 500) throw new UnavailableError(`${response.status} ${detail}`);
     if (parsed === undefined)
       throw new Error(`The server at ${this.#base} is not a trace platform. Name the trace platform with --url.`);
@@ -86,6 +86,13 @@ export class TraceApi {
     if (!response.ok) throw new TraceError(response.status, detail);
     return text;
   }
+}
+
+/** The message of an error answer, whose field depends on the part of the API. */
+function messageIn(answer: unknown): string {
+  const { detail, error } = (answer ?? {}) as { detail?: unknown; error?: unknown };
+  const message = detail ?? error;
+  return typeof message === "string" ? message : JSON.stringify(message);
 }
 
 /** Parses JSON; undefined for anything else. */

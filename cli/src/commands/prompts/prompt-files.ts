@@ -35,7 +35,7 @@ export interface PromptFile {
 export function checkName(name: string): string {
   if (NAME.test(name)) return name;
   throw new UsageError(
-    `"${name}" is not a prompt's name: it begins with a lower-case letter and consists of a-z, 0-9, - and _.`,
+    `"${name}" is not a name of a prompt: it begins with a lower-case letter and consists of a-z, 0-9, - and _.`,
   );
 }
 

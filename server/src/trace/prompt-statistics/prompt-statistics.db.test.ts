@@ -105,3 +105,17 @@ test("the run filter selects the runs and the traces of a commit", async () => {
   const { json: traces } = await call("POST", "/runs/query", { session, is_root: true, tree_filter: filter });
   expect(traces.runs).toHaveLength(3);
 });
+
+test("the route returns the statistics of the caller's prompt, and 404 for an unknown one", async () => {
+  await call("POST", "/repos", { repo_handle: "greeting", is_public: false });
+  const window = "start_time=2026-11-01T00:00:00Z&end_time=2026-11-02T00:00:00Z";
+  for (const prefix of ["", "/api/v1"]) {
+    const { status, json } = await call("GET", `${prefix}/repos/-/greeting/statistics?${window}`);
+    expect([status, json.commits.map(({ run_count }: { run_count: number }) => run_count)]).toEqual([200, [2]]);
+  }
+  expect((await call("GET", "/repos/-/absent/statistics")).status).toBe(404);
+  const wrong = await call("GET", "/repos/-/greeting/statistics?start_time=soon");
+  expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining("start_time")]);
+  const reversed = await call("GET", "/repos/-/greeting/statistics?start_time=2026-11-02&end_time=2026-11-01");
+  expect([reversed.status, reversed.text]).toEqual([422, expect.stringContaining("start_time")]);
+});
