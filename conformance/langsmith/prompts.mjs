@@ -37,6 +37,17 @@ async function all(items) {
   return found;
 }
 
+/** Moves a tag to the latest commit, which the client has no method for. */
+async function moveTag(repo, tag) {
+  const [{ id: commit_id }] = await all(client.listCommits(repo));
+  const response = await fetch(`${process.env.LANGSMITH_ENDPOINT}/repos/-/${repo}/tags/${tag}`, {
+    method: "PATCH",
+    headers: { "content-type": "application/json", "x-api-key": process.env.LANGSMITH_API_KEY },
+    body: JSON.stringify({ commit_id }),
+  });
+  assert.equal(response.status, 200);
+}
+
 async function failure(promise) {
   try {
     await promise;
@@ -170,7 +181,11 @@ const CHECKS = {
     assert.deepEqual(found, ["one", "one", "two", "two", "one", "one"]);
     assert.equal(await textOf(`-/${named("production")}`), "one");
     assert.equal(await textOf(`${handle}/${named("staging")}`, { dangerouslyPullPublicPrompt: true }), "two");
-    await push("three", { commitTags: ["production"] });
+    // the client creates tags, and does not move them; the commit is stored
+    const taken = await failure(push("three", { commitTags: ["production"] }));
+    assert.match(String(taken), /409|PATCH/);
+    assert.deepEqual([await textOf(named("production")), await textOf(named("latest"))], ["one", "three"]);
+    await moveTag(name("versions"), "production");
     assert.equal(await textOf(named("production")), "three");
     const stale = await failure(push("four", { parentCommitHash: first }));
     assert.equal(stale.status ?? stale.response?.status, 409, String(stale));
