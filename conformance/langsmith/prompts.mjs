@@ -71,7 +71,7 @@ const chat = ChatPromptTemplate.fromMessages([
 ]);
 const model = () => new ChatOpenAI({ model: "gpt-x", temperature: 0.5, apiKey: "sk-not-stored" });
 
-/** LangChain does not serialize these itself: they are pushed as their manifests. */
+/** LangChain neither serializes nor loads these: they are pushed and pulled as their manifests. */
 const template = (text, variables) => ({
   lc: 1,
   type: "constructor",
@@ -250,13 +250,12 @@ const CHECKS = {
     const wrong = new Client({ apiKey: "lsv2_sk_wrong" });
     const messages = [];
     for (const pull of [
-      client.pullPromptCommit(name("absent"), fresh),
-      client.pullPromptCommit(name("created"), fresh),
-      client.pullPromptCommit(`${name("chat")}:no-such-tag`, fresh),
-      wrong.pullPromptCommit(name("chat"), fresh),
+      () => client.pullPromptCommit(name("absent"), fresh),
+      () => client.pullPromptCommit(name("created"), fresh),
+      () => client.pullPromptCommit(`${name("chat")}:no-such-tag`, fresh),
+      () => wrong.pullPromptCommit(name("chat"), fresh),
     ]) {
-      const error = await failure(pull);
-      messages.push(String(error.message));
+      messages.push(String((await failure(pull())).message));
     }
     assert.equal(new Set(messages).size, 4, messages.join("\n"));
     print({ name: "messages", messages });

@@ -81,7 +81,7 @@ def template(text, variables):
     return {"lc": 1, "type": "constructor", "id": ["langchain_core", "prompts", "prompt", "PromptTemplate"], "kwargs": kwargs}
 
 
-# LangChain does not serialize these itself: they are pushed as their manifests
+# LangChain neither serializes nor loads these: they are pushed and pulled as their manifests
 FEW_SHOT = {
     "lc": 1,
     "type": "constructor",

@@ -62,7 +62,7 @@ try {
       args,
     });
     const place = `${client.name}, ${server.url}${path}`;
-    if (run.lines.length === 0) fail(`${place}: ${run.errors.slice(-2000)}`);
+    if (run.code !== 0) fail(`${place}: ${run.errors.slice(-2000)}`);
     for (const { name, error } of run.lines) if (error) fail(`${place}, ${name}: ${error}`);
     return run.lines;
   };
@@ -83,7 +83,7 @@ try {
   });
   const checks = [...pushed, ...pulled].flat().filter(({ error }) => error === null).length;
   const seconds = ((performance.now() - started) / 1000).toFixed(0);
-  for (const lines of pushed) {
+  for (const lines of pushed.slice(0, CLIENTS.length)) {
     const messages = lines.find(({ name }) => name === "messages")?.messages;
     if (messages) console.log(messages.map((message) => `  ${message.split("\n")[0]!.slice(0, 240)}`).join("\n"));
   }
