@@ -117,6 +117,7 @@ const SLICES = {
     "playground-settings",
     "models",
     "playground",
+    "prompt-statistics",
   ],
 };
 
