@@ -83,11 +83,12 @@ const makeTemplate = (template: string, format: TemplateFormat, before?: unknown
 
 /** Manifest of a new prompt. */
 export function newManifest(kind: PromptDraft["kind"], format: TemplateFormat): unknown {
-  if (kind === "string") return makeTemplate("Answer the question: {question}", format);
   const [open, close] = format === "f-string" ? ["{", "}"] : ["{{", "}}"];
+  const question = `${open}question${close}`;
+  if (kind === "string") return makeTemplate(`Answer the question: ${question}`, format);
   const messages = [
     writeMessage(newDraft("system", "You are a helpful assistant."), format),
-    writeMessage(newDraft("human", `${open}question${close}`), format),
+    writeMessage(newDraft("human", question), format),
   ];
   return make("ChatPromptTemplate", { input_variables: ["question"], messages });
 }
