@@ -22,11 +22,7 @@ export function alignMessages(before: PromptMessage[], after: PromptMessage[]): 
   for (let i = a.length - 1; i >= 0; i--) {
     for (let j = b.length - 1; j >= 0; j--) {
       const match = score(i, j);
-      best[i]![j] = Math.max(
-        best[i + 1]![j]!,
-        best[i]![j + 1]!,
-        match === 0 ? 0 : match + best[i + 1]![j + 1]!,
-      );
+      best[i]![j] = Math.max(best[i + 1]![j]!, best[i]![j + 1]!, match === 0 ? 0 : match + best[i + 1]![j + 1]!);
     }
   }
   const pairs: MessagePair[] = [];

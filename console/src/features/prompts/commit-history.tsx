@@ -55,8 +55,12 @@ export function CommitHistory({ prompt, name, onChange }: CommitHistoryProps) {
               </Group>
             ),
           },
-          { title: "Author", cell: (commit) => <Text size="sm">{commitAuthor(commit)}</Text>, width: 150 },
-          { title: "Parent", cell: ({ parent_commit_hash: hash }) => <CommitLink name={name} hash={hash} />, width: 100 },
+          { title: "Author", cell: ({ full_name: author }) => <Text size="sm">{author || "–"}</Text>, width: 150 },
+          {
+            title: "Parent",
+            cell: ({ parent_commit_hash: hash }) => <CommitLink name={name} hash={hash} />,
+            width: 100,
+          },
           { title: "Created", cell: ({ created_at: at }) => <TimeText at={at} />, width: 100 },
           {
             title: "",
@@ -103,6 +107,3 @@ export function CommitHistory({ prompt, name, onChange }: CommitHistoryProps) {
     </>
   );
 }
-
-/** Returns the name of the user or the key that made a commit. */
-const commitAuthor = (commit: Commit): string => (commit as { author?: string | null }).author ?? "–";

@@ -56,12 +56,10 @@ export function CommitMetrics({ name, prompt, days, onDays }: CommitMetricsProps
       width: 90,
       align: "right",
     },
-    ...metrics.map(
-      (metric): SimpleColumn<MetricRow> => ({
-        title: metric.title,
-        cell: (row) => <MetricBar metric={metric} row={row} />,
-      }),
-    ),
+    ...metrics.map((metric): SimpleColumn<MetricRow> => ({
+      title: metric.title,
+      cell: (row) => <MetricBar metric={metric} row={row} />,
+    })),
     { title: "Last run", cell: ({ statistics: { last_run_at: at } }) => <TimeText at={at} />, width: 100 },
   ];
   return (
@@ -74,7 +72,10 @@ export function CommitMetrics({ name, prompt, days, onDays }: CommitMetricsProps
         <SegmentedControl
           size="xs"
           aria-label="Range"
-          data={METRIC_DAYS.map((value) => ({ value: String(value), label: value === 1 ? "24 hours" : `${value} days` }))}
+          data={METRIC_DAYS.map((value) => ({
+            value: String(value),
+            label: value === 1 ? "24 hours" : `${value} days`,
+          }))}
           value={String(days)}
           onChange={(value) => onDays(Number(value))}
         />

@@ -18,7 +18,14 @@ interface CommitSelectProps {
 }
 
 /** Select for a commit, by its tag or its hash. */
-export function CommitSelect({ label, name, value, empty = "Newest commit", hasTags = true, ...props }: CommitSelectProps) {
+export function CommitSelect({
+  label,
+  name,
+  value,
+  empty = "Newest commit",
+  hasTags = true,
+  ...props
+}: CommitSelectProps) {
   const now = useNow();
   const { data } = useInfiniteQuery(commitsQuery(name));
   const { data: tags = [] } = useQuery(promptTagsQuery(name));
@@ -35,7 +42,10 @@ export function CommitSelect({ label, name, value, empty = "Newest commit", hasT
       ? [
           {
             group: "Tags",
-            items: tags.map((tag) => ({ value: tag.tag_name, label: `${tag.tag_name} (${shortHash(tag.commit_hash)})` })),
+            items: tags.map((tag) => ({
+              value: tag.tag_name,
+              label: `${tag.tag_name} (${shortHash(tag.commit_hash)})`,
+            })),
           },
         ]
       : []),
@@ -43,7 +53,9 @@ export function CommitSelect({ label, name, value, empty = "Newest commit", hasT
       group: "Commits",
       items: commits.map(({ commit_hash: hash, description, created_at: at }) => ({
         value: hash!,
-        label: [shortHash(hash), description?.slice(0, 60), at ? relativeTime(at, now) : null].filter(Boolean).join(" · "),
+        label: [shortHash(hash), description?.slice(0, 60), at ? relativeTime(at, now) : null]
+          .filter(Boolean)
+          .join(" · "),
       })),
     },
   ];

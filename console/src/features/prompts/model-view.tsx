@@ -35,7 +35,8 @@ export function ModelView({ model }: { model: Model }) {
       {model.tools.length > 0 && (
         <details>
           <summary style={{ cursor: "pointer", fontSize: "var(--mantine-font-size-sm)" }}>
-            {model.tools.length === 1 ? "1 tool" : `${model.tools.length} tools`}: {model.tools.map(toolName).join(", ")}
+            {model.tools.length === 1 ? "1 tool" : `${model.tools.length} tools`}:{" "}
+            {model.tools.map(toolName).join(", ")}
           </summary>
           <LazyJson value={model.tools} label="tools" />
         </details>

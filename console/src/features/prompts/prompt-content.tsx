@@ -94,12 +94,7 @@ function Content({ name, commit }: { name: PromptName; commit: string }) {
               {found.description}
             </Text>
           )}
-          <AnchorLink
-            to="/prompts/$owner/$repo"
-            params={name}
-            search={{ tab: "compare", to: hash }}
-            size="sm"
-          >
+          <AnchorLink to="/prompts/$owner/$repo" params={name} search={{ tab: "compare", to: hash }} size="sm">
             Compare with another commit
           </AnchorLink>
         </Part>

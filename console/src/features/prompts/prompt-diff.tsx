@@ -36,8 +36,7 @@ export function PromptDiff({ before, after, names }: PromptDiffProps) {
         </Text>
       )}
       {changed.length === 0 && <Same>The messages are the same.</Same>}
-      {changed.length > 0 &&
-        pairs.map((pair, index) => <PairView key={index} pair={pair} names={names} />)}
+      {changed.length > 0 && pairs.map((pair, index) => <PairView key={index} pair={pair} names={names} />)}
       {others.map(([title, x, y]) => (
         <section key={title} aria-label={title}>
           <Title order={3} size="h6" mt="xs" mb={4}>
@@ -66,7 +65,10 @@ function PairView({ pair: { before, after }, names }: { pair: MessagePair; names
     const change = before === null ? "added" : "removed";
     return (
       <MessageFrame label={messageLabel(message)} change={change} note={<Note>{change}</Note>}>
-        <WordDiff before={before === null ? "" : messageText(before)} after={after === null ? "" : messageText(after)} />
+        <WordDiff
+          before={before === null ? "" : messageText(before)}
+          after={after === null ? "" : messageText(after)}
+        />
       </MessageFrame>
     );
   }

@@ -52,11 +52,7 @@ export function PromptPage() {
       actions={prompt && <Actions prompt={prompt} name={name} commit={search.commit} onOpen={setDialog} />}
     >
       <About prompt={prompt} name={name} />
-      <Tabs
-        value={search.tab}
-        onChange={(tab) => change({ tab: (tab ?? "prompt") as PromptTab })}
-        keepMounted={false}
-      >
+      <Tabs value={search.tab} onChange={(tab) => change({ tab: (tab ?? "prompt") as PromptTab })} keepMounted={false}>
         <TabList mb="sm">
           {(Object.keys(TITLES) as PromptTab[]).map((tab) => (
             <Tabs.Tab key={tab} value={tab}>
