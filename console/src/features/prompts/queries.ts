@@ -12,7 +12,7 @@ type Answer<Name extends keyof operations, Status extends number = 200> = operat
   : never;
 
 type ListQuery = NonNullable<operations["get_api_v1_repos"]["parameters"]["query"]>;
-export type PromptRow = Answer<"get_api_v1_repos">["repos"][number];
+export type PromptRow = Omit<Answer<"get_api_v1_repos">["repos"][number], "latest_commit_manifest">;
 export type Commit = NonNullable<Answer<"get_api_v1_commits_owner_repo">["commits"]>[number];
 export type CommitContent = Answer<"get_api_v1_commits_owner_repo_commit">;
 export type PromptTag = Answer<"get_api_v1_repos_owner_repo_tags">[number];
