@@ -145,10 +145,24 @@ export const promptStatisticsQuery = (name: PromptName, days: number) =>
     placeholderData: keepPreviousData,
   });
 
-/** Names of the environments: tags that every prompt may have. */
+export interface Environments {
+  /** Id of the workspace's configuration; null while it has the default environments. */
+  id: string | null;
+  names: string[];
+}
+
+/** Query for the names of the environments: tags that every prompt may have. */
 export const environmentsQuery = queryOptions({
   queryKey: ["prompt-environments"],
-  queryFn: ({ signal }) => data(traceApi.GET("/api/v1/hub/environments", { signal })),
+  async queryFn({ signal }): Promise<Environments> {
+    const found = await traceApi.GET("/api/v1/hub/environments", { signal }).catch((error: unknown) => {
+      // a workspace without a configuration
+      if (error instanceof ApiError && error.status === 404) return null;
+      throw error;
+    });
+    if (!found?.data) return { id: null, names: ["staging", "production"] };
+    return { id: found.data.id, names: found.data.environments.map(({ name }) => name) };
+  },
 });
 
 /** Files of an agent's or a skill's directory. */
