@@ -5,6 +5,7 @@ import { type MicroTime, parseTime } from "../filter/literals.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns } from "./selection.ts";
+import { SKEW_MS, SUMMED } from "./trace-sums.ts";
 
 /** Usage of a whole trace, named as in TRACE_SUMS. Costs are exact decimal text. */
 export interface TraceTotals {
@@ -18,6 +19,7 @@ export interface TraceTotals {
   trace_completion_cost: string | null;
 }
 
+<<<<<<< HEAD
 const SUMMED = [
   "total_tokens",
   "prompt_tokens",
@@ -39,6 +41,8 @@ export const sumTrace = (name: (typeof SUMMED)[number]): string =>
 /** All sums of sumTrace. */
 export const TRACE_SUMS = SUMMED.map(sumTrace).join(", ");
 
+=======
+>>>>>>> h/registry
 export const DETAIL_COLUMNS = [
   "prompt_token_details",
   "completion_token_details",
@@ -64,9 +68,6 @@ export function sumTraceDetails(name: DetailColumn): string {
   return `multiIf(countIf(${model} and notEmpty(${map})) > 0, sumMapIf(${map}, ${model}),
     countIf(${root} and notEmpty(${map})) > 0, sumMapIf(${map}, ${root}), sumMap(${map})) as trace_${name}`;
 }
-
-/** Difference between the clocks of machines up to which a run may begin before the root of its trace. */
-const SKEW_MS = 60_000;
 
 /** Source of a statistic: a model call, the root, or another run. */
 type TotalsSource = "model" | "root" | "other";
