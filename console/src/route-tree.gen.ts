@@ -23,6 +23,8 @@ import { Route as ShellExportsIndexRouteImport } from './routes/_shell/exports.i
 import { Route as ShellExportsExportIdRouteImport } from './routes/_shell/exports.$exportId'
 import { Route as ShellExportsDestinationsRouteImport } from './routes/_shell/exports.destinations'
 import { Route as ShellProjectsIndexRouteImport } from './routes/_shell/projects.index'
+import { Route as ShellPromptsIndexRouteImport } from './routes/_shell/prompts.index'
+import { Route as ShellPromptsRepoRouteImport } from './routes/_shell/prompts.$repo'
 import { Route as PublicTokenDRouteImport } from './routes/public.$token.d'
 import { Route as PublicTokenRRouteImport } from './routes/public.$token.r'
 import { Route as ShellAServerCronsRouteImport } from './routes/_shell/a.$server.crons'
@@ -31,8 +33,10 @@ import { Route as ShellAServerPlaygroundRouteImport } from './routes/_shell/a.$s
 import { Route as ShellAServerQueueRouteImport } from './routes/_shell/a.$server.queue'
 import { Route as ShellAServerStoreRouteImport } from './routes/_shell/a.$server.store'
 import { Route as ShellAServerWebhooksRouteImport } from './routes/_shell/a.$server.webhooks'
+import { Route as ShellHubOwnerRepoRouteImport } from './routes/_shell/hub.$owner.$repo'
 import { Route as ShellProjectsProjectIdIndexRouteImport } from './routes/_shell/projects.$projectId.index'
 import { Route as ShellProjectsProjectIdMonitoringRouteImport } from './routes/_shell/projects.$projectId.monitoring'
+import { Route as ShellPromptsOwnerRepoRouteImport } from './routes/_shell/prompts.$owner.$repo'
 import { Route as ShellAServerAssistantsIndexRouteImport } from './routes/_shell/a.$server.assistants.index'
 import { Route as ShellAServerAssistantsAssistantIdRouteImport } from './routes/_shell/a.$server.assistants.$assistantId'
 import { Route as ShellAServerThreadsIndexRouteImport } from './routes/_shell/a.$server.threads.index'
@@ -115,6 +119,16 @@ const ShellProjectsIndexRoute = ShellProjectsIndexRouteImport.update({
   path: '/projects/',
   getParentRoute: () => ShellRoute,
 } as any)
+const ShellPromptsIndexRoute = ShellPromptsIndexRouteImport.update({
+  id: '/prompts/',
+  path: '/prompts/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellPromptsRepoRoute = ShellPromptsRepoRouteImport.update({
+  id: '/prompts/$repo',
+  path: '/prompts/$repo',
+  getParentRoute: () => ShellRoute,
+} as any)
 const PublicTokenDRoute = PublicTokenDRouteImport.update({
   id: '/public/$token/d',
   path: '/public/$token/d',
@@ -155,6 +169,11 @@ const ShellAServerWebhooksRoute = ShellAServerWebhooksRouteImport.update({
   path: '/a/$server/webhooks',
   getParentRoute: () => ShellRoute,
 } as any)
+const ShellHubOwnerRepoRoute = ShellHubOwnerRepoRouteImport.update({
+  id: '/hub/$owner/$repo',
+  path: '/hub/$owner/$repo',
+  getParentRoute: () => ShellRoute,
+} as any)
 const ShellProjectsProjectIdIndexRoute =
   ShellProjectsProjectIdIndexRouteImport.update({
     id: '/projects/$projectId/',
@@ -167,6 +186,11 @@ const ShellProjectsProjectIdMonitoringRoute =
     path: '/projects/$projectId/monitoring',
     getParentRoute: () => ShellRoute,
   } as any)
+const ShellPromptsOwnerRepoRoute = ShellPromptsOwnerRepoRouteImport.update({
+  id: '/prompts/$owner/$repo',
+  path: '/prompts/$owner/$repo',
+  getParentRoute: () => ShellRoute,
+} as any)
 const ShellAServerAssistantsIndexRoute =
   ShellAServerAssistantsIndexRouteImport.update({
     id: '/a/$server/assistants/',
@@ -238,19 +262,23 @@ export interface FileRoutesByFullPath {
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
+  '/prompts/$repo': typeof ShellPromptsRepoRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/datasets/': typeof ShellDatasetsIndexRoute
   '/deployments/': typeof ShellDeploymentsIndexRoute
   '/exports/': typeof ShellExportsIndexRoute
   '/projects/': typeof ShellProjectsIndexRoute
+  '/prompts/': typeof ShellPromptsIndexRoute
   '/a/$server/crons': typeof ShellAServerCronsRoute
   '/a/$server/inbox': typeof ShellAServerInboxRoute
   '/a/$server/playground': typeof ShellAServerPlaygroundRoute
   '/a/$server/queue': typeof ShellAServerQueueRoute
   '/a/$server/store': typeof ShellAServerStoreRoute
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
+  '/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
   '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
+  '/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
   '/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
@@ -273,19 +301,23 @@ export interface FileRoutesByTo {
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
+  '/prompts/$repo': typeof ShellPromptsRepoRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/datasets': typeof ShellDatasetsIndexRoute
   '/deployments': typeof ShellDeploymentsIndexRoute
   '/exports': typeof ShellExportsIndexRoute
   '/projects': typeof ShellProjectsIndexRoute
+  '/prompts': typeof ShellPromptsIndexRoute
   '/a/$server/crons': typeof ShellAServerCronsRoute
   '/a/$server/inbox': typeof ShellAServerInboxRoute
   '/a/$server/playground': typeof ShellAServerPlaygroundRoute
   '/a/$server/queue': typeof ShellAServerQueueRoute
   '/a/$server/store': typeof ShellAServerStoreRoute
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
+  '/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
   '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
+  '/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
   '/projects/$projectId': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
@@ -310,19 +342,23 @@ export interface FileRoutesById {
   '/_shell/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/_shell/exports/$exportId': typeof ShellExportsExportIdRoute
   '/_shell/exports/destinations': typeof ShellExportsDestinationsRoute
+  '/_shell/prompts/$repo': typeof ShellPromptsRepoRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/_shell/datasets/': typeof ShellDatasetsIndexRoute
   '/_shell/deployments/': typeof ShellDeploymentsIndexRoute
   '/_shell/exports/': typeof ShellExportsIndexRoute
   '/_shell/projects/': typeof ShellProjectsIndexRoute
+  '/_shell/prompts/': typeof ShellPromptsIndexRoute
   '/_shell/a/$server/crons': typeof ShellAServerCronsRoute
   '/_shell/a/$server/inbox': typeof ShellAServerInboxRoute
   '/_shell/a/$server/playground': typeof ShellAServerPlaygroundRoute
   '/_shell/a/$server/queue': typeof ShellAServerQueueRoute
   '/_shell/a/$server/store': typeof ShellAServerStoreRoute
   '/_shell/a/$server/webhooks': typeof ShellAServerWebhooksRoute
+  '/_shell/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
   '/_shell/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
+  '/_shell/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
   '/_shell/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/_shell/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/_shell/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
@@ -347,19 +383,23 @@ export interface FileRouteTypes {
     | '/deployments/$deploymentId'
     | '/exports/$exportId'
     | '/exports/destinations'
+    | '/prompts/$repo'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/datasets/'
     | '/deployments/'
     | '/exports/'
     | '/projects/'
+    | '/prompts/'
     | '/a/$server/crons'
     | '/a/$server/inbox'
     | '/a/$server/playground'
     | '/a/$server/queue'
     | '/a/$server/store'
     | '/a/$server/webhooks'
+    | '/hub/$owner/$repo'
     | '/projects/$projectId/monitoring'
+    | '/prompts/$owner/$repo'
     | '/projects/$projectId/'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
@@ -382,19 +422,23 @@ export interface FileRouteTypes {
     | '/deployments/$deploymentId'
     | '/exports/$exportId'
     | '/exports/destinations'
+    | '/prompts/$repo'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/datasets'
     | '/deployments'
     | '/exports'
     | '/projects'
+    | '/prompts'
     | '/a/$server/crons'
     | '/a/$server/inbox'
     | '/a/$server/playground'
     | '/a/$server/queue'
     | '/a/$server/store'
     | '/a/$server/webhooks'
+    | '/hub/$owner/$repo'
     | '/projects/$projectId/monitoring'
+    | '/prompts/$owner/$repo'
     | '/projects/$projectId'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
@@ -418,19 +462,23 @@ export interface FileRouteTypes {
     | '/_shell/deployments/$deploymentId'
     | '/_shell/exports/$exportId'
     | '/_shell/exports/destinations'
+    | '/_shell/prompts/$repo'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/_shell/datasets/'
     | '/_shell/deployments/'
     | '/_shell/exports/'
     | '/_shell/projects/'
+    | '/_shell/prompts/'
     | '/_shell/a/$server/crons'
     | '/_shell/a/$server/inbox'
     | '/_shell/a/$server/playground'
     | '/_shell/a/$server/queue'
     | '/_shell/a/$server/store'
     | '/_shell/a/$server/webhooks'
+    | '/_shell/hub/$owner/$repo'
     | '/_shell/projects/$projectId/monitoring'
+    | '/_shell/prompts/$owner/$repo'
     | '/_shell/projects/$projectId/'
     | '/_shell/a/$server/assistants/$assistantId'
     | '/_shell/a/$server/threads/$threadId'
@@ -551,6 +599,20 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellProjectsIndexRouteImport
       parentRoute: typeof ShellRoute
     }
+    '/_shell/prompts/': {
+      id: '/_shell/prompts/'
+      path: '/prompts'
+      fullPath: '/prompts/'
+      preLoaderRoute: typeof ShellPromptsIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/prompts/$repo': {
+      id: '/_shell/prompts/$repo'
+      path: '/prompts/$repo'
+      fullPath: '/prompts/$repo'
+      preLoaderRoute: typeof ShellPromptsRepoRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/public/$token/d': {
       id: '/public/$token/d'
       path: '/public/$token/d'
@@ -607,6 +669,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellAServerWebhooksRouteImport
       parentRoute: typeof ShellRoute
     }
+    '/_shell/hub/$owner/$repo': {
+      id: '/_shell/hub/$owner/$repo'
+      path: '/hub/$owner/$repo'
+      fullPath: '/hub/$owner/$repo'
+      preLoaderRoute: typeof ShellHubOwnerRepoRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/projects/$projectId/': {
       id: '/_shell/projects/$projectId/'
       path: '/projects/$projectId'
@@ -619,6 +688,13 @@ declare module '@tanstack/react-router' {
       path: '/projects/$projectId/monitoring'
       fullPath: '/projects/$projectId/monitoring'
       preLoaderRoute: typeof ShellProjectsProjectIdMonitoringRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/prompts/$owner/$repo': {
+      id: '/_shell/prompts/$owner/$repo'
+      path: '/prompts/$owner/$repo'
+      fullPath: '/prompts/$owner/$repo'
+      preLoaderRoute: typeof ShellPromptsOwnerRepoRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/a/$server/assistants/': {
@@ -703,17 +779,21 @@ interface ShellRouteChildren {
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
   ShellExportsExportIdRoute: typeof ShellExportsExportIdRoute
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
+  ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
   ShellExportsIndexRoute: typeof ShellExportsIndexRoute
   ShellProjectsIndexRoute: typeof ShellProjectsIndexRoute
+  ShellPromptsIndexRoute: typeof ShellPromptsIndexRoute
   ShellAServerCronsRoute: typeof ShellAServerCronsRoute
   ShellAServerInboxRoute: typeof ShellAServerInboxRoute
   ShellAServerPlaygroundRoute: typeof ShellAServerPlaygroundRoute
   ShellAServerQueueRoute: typeof ShellAServerQueueRoute
   ShellAServerStoreRoute: typeof ShellAServerStoreRoute
   ShellAServerWebhooksRoute: typeof ShellAServerWebhooksRoute
+  ShellHubOwnerRepoRoute: typeof ShellHubOwnerRepoRoute
   ShellProjectsProjectIdMonitoringRoute: typeof ShellProjectsProjectIdMonitoringRoute
+  ShellPromptsOwnerRepoRoute: typeof ShellPromptsOwnerRepoRoute
   ShellProjectsProjectIdIndexRoute: typeof ShellProjectsProjectIdIndexRoute
   ShellAServerAssistantsAssistantIdRoute: typeof ShellAServerAssistantsAssistantIdRoute
   ShellAServerThreadsThreadIdRoute: typeof ShellAServerThreadsThreadIdRoute
@@ -736,17 +816,21 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
   ShellExportsExportIdRoute: ShellExportsExportIdRoute,
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
+  ShellPromptsRepoRoute: ShellPromptsRepoRoute,
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
   ShellExportsIndexRoute: ShellExportsIndexRoute,
   ShellProjectsIndexRoute: ShellProjectsIndexRoute,
+  ShellPromptsIndexRoute: ShellPromptsIndexRoute,
   ShellAServerCronsRoute: ShellAServerCronsRoute,
   ShellAServerInboxRoute: ShellAServerInboxRoute,
   ShellAServerPlaygroundRoute: ShellAServerPlaygroundRoute,
   ShellAServerQueueRoute: ShellAServerQueueRoute,
   ShellAServerStoreRoute: ShellAServerStoreRoute,
   ShellAServerWebhooksRoute: ShellAServerWebhooksRoute,
+  ShellHubOwnerRepoRoute: ShellHubOwnerRepoRoute,
   ShellProjectsProjectIdMonitoringRoute: ShellProjectsProjectIdMonitoringRoute,
+  ShellPromptsOwnerRepoRoute: ShellPromptsOwnerRepoRoute,
   ShellProjectsProjectIdIndexRoute: ShellProjectsProjectIdIndexRoute,
   ShellAServerAssistantsAssistantIdRoute:
     ShellAServerAssistantsAssistantIdRoute,

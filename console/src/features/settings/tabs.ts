@@ -1,2 +1,12 @@
-export const SETTINGS_TABS = ["workspaces", "members", "roles", "keys", "limits", "audit", "account"] as const;
+export const SETTINGS_TABS = [
+  "workspaces",
+  "members",
+  "roles",
+  "keys",
+  "prompts",
+  "webhooks",
+  "limits",
+  "audit",
+  "account",
+] as const;
 export type SettingsTab = (typeof SETTINGS_TABS)[number];
