@@ -1,5 +1,5 @@
 /** State of one column's answer: a reducer of the events that `POST /playground/stream` sends. */
-import { messageText } from "../../ui/messages/message.ts";
+import { asMessage, messageText } from "../../ui/messages/message.ts";
 
 export interface Usage {
   input_tokens: number;
@@ -156,12 +156,20 @@ function addCallDelta(calls: AnswerToolCall[], delta: NonNullable<Delta["tool_ca
 export const stopAnswer = (answer: Answer, now: number): Answer =>
   answer.status === "running" ? { ...answer, status: "stopped", latencyMs: now - answer.startedAt } : answer;
 
+/** Returns the text of a recorded answer, or its tool calls. */
+export function contentToText(message: unknown): string {
+  const read = asMessage(message);
+  if (!read) return "";
+  return joinParts(messageText(read), read.toolCalls.map(({ name, args }) => ({ name, args: JSON.stringify(args) })));
+}
+
 /** Returns what an answer says, for differences: its text, or its structured value or tool calls as JSON. */
 export function comparableText({ text, structured, toolCalls }: Answer): string {
-  const calls = toolCalls.map(({ name, args }) => `${name}(${args})`).join("\n");
-  const value = structured == null ? "" : JSON.stringify(structured, null, 2);
-  return [value || text, calls].filter((part) => part !== "").join("\n\n");
+  return joinParts(structured == null ? text : JSON.stringify(structured, null, 2), toolCalls);
 }
+
+const joinParts = (text: string, calls: AnswerToolCall[]): string =>
+  [text, ...calls.map(({ name, args }) => `${name}(${args})`)].filter((part) => part !== "").join("\n\n");
 
 /** Says what to do about an error. */
 export function adviceFor({ kind, status, retryAfterSeconds, message }: AnswerError): string {

@@ -41,7 +41,7 @@ const CHAT = chat(
       }),
     ]),
   ],
-  ["history", "picture", "question", "tone", "topic"],
+  ["picture", "question", "tone", "topic"],
   { metadata: { lc_hub_repo: "x" } },
 );
 
@@ -76,7 +76,7 @@ test("an edit changes its message only, and the list of variables", () => {
   expect(messages![0]).toMatchObject({
     kwargs: { additional_kwargs: {}, prompt: { kwargs: { template: "Be {mood}.", input_variables: ["mood"] } } },
   });
-  expect(input_variables).toEqual(["mood", "history", "topic", "question", "picture"]);
+  expect(input_variables).toEqual(["mood", "topic", "question", "picture"]);
   expect(metadata).toEqual({ lc_hub_repo: "x" });
 });
 

@@ -59,8 +59,9 @@ function readPrompt(node: unknown): Prompt {
     const message = { ...newMessage("human", options["template"]), node: source };
     return { ...newPrompt(), kind: "string", format: readFormat(options), messages: [message], source };
   }
-  if (/^(ChatPromptTemplate|StructuredPrompt)$/.test(name) && Array.isArray(options["messages"])) {
-    const nodes = options["messages"] as unknown[];
+  const list = options["messages"] ?? options["prompt_messages"];
+  if (/^(ChatPromptTemplate|StructuredPrompt)$/.test(name) && Array.isArray(list)) {
+    const nodes = list as unknown[];
     const format = nodes.map(findFormat).find((found) => found !== null) ?? readFormat(options);
     const schema = options["schema_"] ?? options["schema"];
     return {

@@ -27,7 +27,9 @@ export function writeManifest(prompt: Prompt): Node {
     return source ? update(source, own) : construct([...PROMPTS, "prompt", "PromptTemplate"], own);
   }
   const schema = prompt.schema.trim() === "" ? null : readJson(prompt.schema, "The output schema");
-  const own = { messages: messages.map((message) => writeMessage(message, format)), input_variables: names(prompt) };
+  // older versions of LangChain have another name for them
+  const field = "prompt_messages" in kwargs(source) ? "prompt_messages" : "messages";
+  const own = { [field]: messages.map((message) => writeMessage(message, format)), input_variables: names(prompt) };
   const isStructured = className(source) === "StructuredPrompt";
   if (schema === null) {
     if (source && !isStructured) return update(source, own);
@@ -56,12 +58,18 @@ function isSameSet(before: unknown, now: unknown): boolean {
   return before.length === now.length && before.every((name) => now.includes(name));
 }
 
+/** Names for `input_variables`: without partial ones and optional placeholders, as LangChain computes them. */
 const names = (prompt: Prompt): string[] => {
   const { partial_variables: partials } = kwargs(prompt.source);
+  const optional = new Set(prompt.messages.filter(isOptional).map(({ name }) => name));
   return promptVariables(prompt)
     .map(({ name }) => name)
-    .filter((name) => !isObject(partials) || !(name in partials));
+    .filter((name) => !optional.has(name) && !(isObject(partials) && name in partials));
 };
+
+/** Whether a placeholder needs no messages. */
+export const isOptional = ({ role, node }: DraftMessage): boolean =>
+  role === "placeholder" && kwargs(node)["optional"] === true;
 
 /** Lists the variables of a prompt in the order of their first use. */
 export function promptVariables({ messages, format, kind, source }: Prompt): Variable[] {
