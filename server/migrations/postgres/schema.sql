@@ -751,6 +751,92 @@ create table projects (
   constraint projects_tenant_id_name_key UNIQUE (tenant_id, name)
 );
 
+create table prompt_commits (
+  commit_id uuid not null,
+  repo_id uuid not null,
+  tenant_id uuid not null,
+  commit_hash text not null,
+  "position" integer not null,
+  parent_id uuid,
+  parent_commit_hash text,
+  manifest text not null,
+  manifest_sha bytea not null,
+  prompt_manifest text,
+  description text,
+  created_by text,
+  full_name text,
+  created_at timestamp with time zone not null default now(),
+  constraint prompt_commits_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES prompts(repo_id) ON DELETE CASCADE,
+  constraint prompt_commits_pkey PRIMARY KEY (commit_id),
+  constraint prompt_commits_repo_id_commit_hash_key UNIQUE (repo_id, commit_hash),
+  constraint prompt_commits_repo_id_position_key UNIQUE (repo_id, "position")
+);
+
+create table prompt_environments (
+  tenant_id uuid not null,
+  model_id uuid not null,
+  environments text[] not null,
+  updated_at timestamp with time zone not null default now(),
+  constraint prompt_environments_environments_check CHECK (((cardinality(environments) >= 0) AND (cardinality(environments) <= 4))),
+  constraint prompt_environments_pkey PRIMARY KEY (tenant_id),
+  constraint prompt_environments_model_id_key UNIQUE (model_id)
+);
+
+create table prompt_tag_moves (
+  move_id uuid not null,
+  tenant_id uuid not null,
+  repo_id uuid not null,
+  tag_name text not null,
+  from_commit_id uuid,
+  from_commit_hash text,
+  to_commit_id uuid,
+  to_commit_hash text,
+  performed_by text,
+  performed_by_name text,
+  created_at timestamp with time zone not null default now(),
+  constraint prompt_tag_moves_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES prompts(repo_id) ON DELETE CASCADE,
+  constraint prompt_tag_moves_pkey PRIMARY KEY (move_id)
+);
+
+create table prompt_tags (
+  tag_id uuid not null,
+  repo_id uuid not null,
+  tag_name text not null,
+  commit_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint prompt_tags_commit_id_fkey FOREIGN KEY (commit_id) REFERENCES prompt_commits(commit_id) ON DELETE CASCADE,
+  constraint prompt_tags_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES prompts(repo_id) ON DELETE CASCADE,
+  constraint prompt_tags_pkey PRIMARY KEY (repo_id, tag_name),
+  constraint prompt_tags_tag_id_key UNIQUE (tag_id)
+);
+
+create table prompts (
+  repo_id uuid not null,
+  tenant_id uuid not null,
+  repo_handle text not null,
+  description text,
+  readme text,
+  tags text[] not null default '{}'::text[],
+  repo_type text not null,
+  source text,
+  is_public boolean not null,
+  is_archived boolean not null default false,
+  original_repo_id uuid,
+  upstream_repo_id uuid,
+  created_by text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  num_commits integer not null default 0,
+  last_commit_id uuid,
+  constraint prompts_repo_type_check CHECK ((repo_type = ANY (ARRAY['prompt'::text, 'file'::text, 'agent'::text, 'skill'::text]))),
+  constraint prompts_source_check CHECK ((source = ANY (ARRAY['internal'::text, 'external'::text]))),
+  constraint prompts_original_repo_id_fkey FOREIGN KEY (original_repo_id) REFERENCES prompts(repo_id) ON DELETE SET NULL,
+  constraint prompts_upstream_repo_id_fkey FOREIGN KEY (upstream_repo_id) REFERENCES prompts(repo_id) ON DELETE SET NULL,
+  constraint prompts_pkey PRIMARY KEY (repo_id),
+  constraint prompts_tenant_id_repo_handle_key UNIQUE (tenant_id, repo_handle)
+);
+
 create table protocol_events (
   thread_id uuid not null,
   last_seq bigint not null,
@@ -1265,6 +1351,13 @@ CREATE INDEX projects_by_dataset ON public.projects USING btree (tenant_id, refe
 CREATE INDEX projects_by_metadata ON public.projects USING gin (((extra -> 'metadata'::text)) jsonb_path_ops);
 CREATE INDEX projects_by_start ON public.projects USING btree (tenant_id, start_time DESC, project_id);
 CREATE INDEX projects_incomplete_after ON public.projects USING btree (tenant_id) WHERE (incomplete_after_hours IS NOT NULL);
+CREATE INDEX prompt_tag_moves_of_tag ON public.prompt_tag_moves USING btree (repo_id, tag_name, created_at DESC, move_id DESC);
+CREATE INDEX prompt_tag_moves_of_tenant ON public.prompt_tag_moves USING btree (tenant_id, created_at DESC, move_id DESC);
+CREATE INDEX prompt_tags_by_commit ON public.prompt_tags USING btree (commit_id);
+CREATE INDEX prompts_by_change ON public.prompts USING btree (tenant_id, updated_at DESC, repo_id);
+CREATE INDEX prompts_by_original ON public.prompts USING btree (original_repo_id) WHERE (original_repo_id IS NOT NULL);
+CREATE INDEX prompts_by_upstream ON public.prompts USING btree (upstream_repo_id) WHERE (upstream_repo_id IS NOT NULL);
+CREATE INDEX prompts_public ON public.prompts USING btree (updated_at DESC, repo_id) WHERE is_public;
 CREATE INDEX protocol_events_by_run ON public.protocol_events USING btree (run_id);
 CREATE INDEX protocol_runs_by_end ON public.protocol_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX protocol_runs_by_thread ON public.protocol_runs USING btree (thread_id);

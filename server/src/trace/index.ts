@@ -26,6 +26,9 @@ import { legalHoldRoutes } from "./legal-holds/routes.ts";
 import { otelRoutes } from "./otel/routes.ts";
 import { priceRoutes } from "./prices/routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
+import { promptCommitRoutes } from "./prompt-commits/routes.ts";
+import { promptTagRoutes } from "./prompt-tags/routes.ts";
+import { promptRoutes } from "./prompts/routes.ts";
 import { rateLimitRoutes } from "./rate-limits/routes.ts";
 import { runDeleteRoutes } from "./erasures/run-routes.ts";
 import { runQueryRoutes } from "./runs/query-routes.ts";
@@ -71,6 +74,9 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...exampleRoutes(deps),
     ...destinationRoutes(deps),
     ...bulkExportRoutes(deps),
+    ...promptTagRoutes(deps),
+    ...promptRoutes(deps),
+    ...promptCommitRoutes(deps),
     ...workspaceSettingsRoutes(deps),
     ...rateLimitRoutes(deps),
     ...guideRoutes(),

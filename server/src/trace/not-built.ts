@@ -5,9 +5,22 @@
  */
 const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
   [
-    /^\/(repos|commits|likes|comments|prompts|prompt-webhooks|hub|playground-settings)(\/|$)/,
-    "Heddle has no prompt hub and no playground for prompts. Keep prompts in the project's repository.",
+    /^\/(likes|comments)(\/|$)/,
+    "Heddle keeps no likes of prompts and no comments on them. Describe a prompt in its README (PATCH " +
+      "/api/v1/repos/{owner}/{repo}), and a change in the description of its commit.",
   ],
+  [
+    /^\/repos\/(optimize-job$|[^/]+\/[^/]+\/optimization-jobs(\/|$))/,
+    "Heddle does not optimize prompts. Evaluate variants by evaluate() of the SDK, and commit the best by POST " +
+      "/api/v1/commits/{owner}/{repo}.",
+  ],
+  [
+    /^\/repos\/[^/]+\/[^/]+\/owners$/,
+    "Prompts of Heddle belong to their workspace and have no further owners. Permissions come from roles: GET " +
+      "/api/v1/orgs/current/roles.",
+  ],
+  [/^\/(prompts|prompt-webhooks)(\/|$)/, "Heddle sends no webhooks of prompts, and runs none by this path."],
+  [/^\/playground-settings(\/|$)/, "Heddle has no playground for prompts."],
   [
     /^\/annotation-queues(\/|$)/,
     "Heddle has no annotation queues. Select runs by a filter (POST /api/v1/runs/query) and rate them by feedback " +
@@ -124,8 +137,8 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Heddle has no service accounts. Create a service key: POST /api/v1/orgs/current/service-keys or heddle keys create.",
   ],
   [
-    /^\/(me\/(onboarding_state|ls_user_id|providers)|settings\/handle|features)(\/|$)/,
-    "Heddle keeps no such settings of a user or a workspace. GET /api/v1/settings returns the workspace of a key.",
+    /^\/(me\/(onboarding_state|ls_user_id|providers)|features)(\/|$)/,
+    "Heddle keeps no such settings of a user. GET /api/v1/settings returns the workspace of a key.",
   ],
   [
     /^\/v2\/sessions(\/|$)/,

@@ -29,6 +29,11 @@ export const PERMISSIONS = {
   "datasets:create": { scope: "workspace", description: "Create datasets and examples" },
   "datasets:update": { scope: "workspace", description: "Change datasets and examples" },
   "datasets:delete": { scope: "workspace", description: "Delete datasets and examples" },
+  "prompts:read": { scope: "workspace", description: "View and pull prompts, their commits and tags" },
+  "prompts:create": { scope: "workspace", description: "Create and fork prompts" },
+  "prompts:update": { scope: "workspace", description: "Change prompts and commit to them" },
+  "prompts:delete": { scope: "workspace", description: "Delete prompts" },
+  "prompts:tag": { scope: "workspace", description: "Create, move and delete tags of prompts" },
   "bulk-exports:read": { scope: "workspace", description: "View exports and their destinations" },
   "bulk-exports:manage": {
     scope: "workspace",

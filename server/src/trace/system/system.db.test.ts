@@ -51,8 +51,11 @@ test("a client can read the workspace of its key", async () => {
 
 test("unknown endpoints of the vendor say what to use instead", async () => {
   for (const [path, what] of [
-    ["/api/v1/repos", /prompt hub/],
-    ["/commits/a/b/latest", /prompt hub/],
+    ["/api/v1/likes/a/b", /README/],
+    ["/comments/a/b", /no comments/],
+    ["/repos/optimize-job", /evaluate\(\)/],
+    ["/api/v1/repos/a/b/optimization-jobs/c/logs", /evaluate\(\)/],
+    ["/repos/a/b/owners", /roles/],
     ["/api/v1/annotation-queues/", /\/api\/v1\/feedback/],
     ["/v1/platform/annotation-queues/x/items", /no annotation queues/],
     ["/api/v1/runs/rules", /automation rules/],
