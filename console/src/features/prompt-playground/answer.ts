@@ -160,7 +160,10 @@ export const stopAnswer = (answer: Answer, now: number): Answer =>
 export function contentToText(message: unknown): string {
   const read = asMessage(message);
   if (!read) return "";
-  return joinParts(messageText(read), read.toolCalls.map(({ name, args }) => ({ name, args: JSON.stringify(args) })));
+  return joinParts(
+    messageText(read),
+    read.toolCalls.map(({ name, args }) => ({ name, args: JSON.stringify(args) })),
+  );
 }
 
 /** Returns what an answer says, for differences: its text, or its structured value or tool calls as JSON. */

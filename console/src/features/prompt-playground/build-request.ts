@@ -30,7 +30,8 @@ export function promptFields(prompt: Prompt): Record<string, unknown> {
   return {
     manifest: writeManifest(prompt),
     ...(tools.length > 0 && { tools }),
-    ...(prompt.toolChoice !== "" && tools.length > 0 && { tool_choice: prompt.toolChoice === "required" ? "any" : prompt.toolChoice }),
+    ...(prompt.toolChoice !== "" &&
+      tools.length > 0 && { tool_choice: prompt.toolChoice === "required" ? "any" : prompt.toolChoice }),
     ...(schema !== null && { response_schema: schema }),
   };
 }

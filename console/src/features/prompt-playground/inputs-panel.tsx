@@ -13,7 +13,8 @@ import { promptVariables } from "./write-manifest.ts";
 export function InputsPanel({ draft, dispatch }: { draft: Draft; dispatch: Dispatch<DraftAction> }) {
   const variables = new Map<string, Variable>();
   for (const prompt of draft.prompts) {
-    for (const variable of promptVariables(prompt)) variables.set(variable.name, variables.get(variable.name) ?? variable);
+    for (const variable of promptVariables(prompt))
+      variables.set(variable.name, variables.get(variable.name) ?? variable);
   }
   if (variables.size === 0) return null;
   const missing = new Set(draft.prompts.flatMap((prompt) => missingInputs(prompt, draft.inputs)));

@@ -90,7 +90,9 @@ async function completeModel(client: QueryClient, choice: ModelChoice): Promise<
   const hasKeys = (id: string) =>
     providers?.providers.some(
       (provider) =>
-        provider.id === id && provider.installed && provider.secrets.every((secret) => !secret.required || known.has(secret.key)),
+        provider.id === id &&
+        provider.installed &&
+        provider.secrets.every((secret) => !secret.required || known.has(secret.key)),
     );
   if (!own && choice.provider !== null && hasKeys(choice.provider)) return choice;
   const connection = own ?? usable[0];

@@ -62,7 +62,10 @@ export function PromptEditor({ draft, prompt, dispatch }: PromptEditorProps) {
           <SegmentedControl
             size="xs"
             aria-label="Template format"
-            data={TEMPLATE_FORMATS.map((value) => ({ value, label: value === "f-string" ? "f-string {x}" : "mustache {{x}}" }))}
+            data={TEMPLATE_FORMATS.map((value) => ({
+              value,
+              label: value === "f-string" ? "f-string {x}" : "mustache {{x}}",
+            }))}
             value={prompt.format}
             onChange={(format) => dispatch({ type: "format", format: format as TemplateFormat })}
           />

@@ -1,4 +1,4 @@
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
 import { data, traceApi } from "../../api/clients.ts";
 import type { operations } from "../../api/trace.d.ts";
@@ -64,4 +64,15 @@ export const runToPlayQuery = (runId: string) =>
     queryFn: ({ signal }) =>
       data(traceApi.GET("/api/v1/playground/from-run/{run_id}", { params: { path: { run_id: runId } }, signal })),
     staleTime: Number.POSITIVE_INFINITY,
+  });
+
+/** Query for the prompts that a commit can be saved to. */
+export const promptChoicesQuery = (text: string) =>
+  queryOptions({
+    queryKey: ["prompts", "choices", text],
+    queryFn: async ({ signal }) => {
+      const query = { limit: "50", repo_type: "prompt" as const, ...(text !== "" && { query: text }) };
+      return (await data(traceApi.GET("/api/v1/repos", { params: { query }, signal }))).repos;
+    },
+    placeholderData: keepPreviousData,
   });

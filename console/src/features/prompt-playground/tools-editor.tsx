@@ -17,7 +17,15 @@ import { JsonField } from "../../ui/json-field.tsx";
 import { newId } from "../../ui/new-id.ts";
 import classes from "./prompt-playground.module.css";
 import type { DraftTool, Prompt } from "./prompt.ts";
-import { NEW_TOOL, type Parameter, PARAMETER_TYPES, readToolForm, toolName, type ToolForm, writeToolForm } from "./tool-form.ts";
+import {
+  NEW_TOOL,
+  type Parameter,
+  PARAMETER_TYPES,
+  readToolForm,
+  toolName,
+  type ToolForm,
+  writeToolForm,
+} from "./tool-form.ts";
 
 interface ToolsEditorProps {
   prompt: Prompt;

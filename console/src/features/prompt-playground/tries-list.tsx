@@ -58,7 +58,12 @@ export function TriesList({ tries }: { tries: readonly Try[] }) {
             cell: ({ runId, projectId }) =>
               runId !== null &&
               projectId !== null && (
-                <AnchorLink to="/projects/$projectId/r/$runId" params={{ projectId, runId }} search={{ poll: true }} size="xs">
+                <AnchorLink
+                  to="/projects/$projectId/r/$runId"
+                  params={{ projectId, runId }}
+                  search={{ poll: true }}
+                  size="xs"
+                >
                   Trace
                 </AnchorLink>
               ),

@@ -12,9 +12,12 @@ export function useDraft(owner: string, source: string, opened: Draft, before: T
   const [draft, dispatch] = useReducer(reduceDraft, opened);
   const [tries, setTries] = useState(before);
   const [isKept, setKept] = useState(true);
-  const save = useDebouncedCallback(() => {
-    if (draft.isEdited || tries.length > 0) setKept(saveDraft(localStorage, owner, { source, draft, tries }));
-  }, { delay: SAVE_MS, flushOnUnmount: true });
+  const save = useDebouncedCallback(
+    () => {
+      if (draft.isEdited || tries.length > 0) setKept(saveDraft(localStorage, owner, { source, draft, tries }));
+    },
+    { delay: SAVE_MS, flushOnUnmount: true },
+  );
   useEffect(save, [draft, tries, owner, source]);
   // a reload does not unmount
   useEffect(() => {

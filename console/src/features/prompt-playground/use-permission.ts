@@ -12,5 +12,7 @@ export function usePermission(...names: string[]): string | null {
   const workspace = workspaces?.find((candidate) => candidate.id === id) ?? (id === null ? workspaces?.[0] : undefined);
   if (!workspace) return null;
   const permissions: readonly string[] = workspace.permissions;
-  return names.some((name) => permissions.includes(name)) ? null : `Your role lacks the permission ${names.join(" or ")}.`;
+  return names.some((name) => permissions.includes(name))
+    ? null
+    : `Your role lacks the permission ${names.join(" or ")}.`;
 }

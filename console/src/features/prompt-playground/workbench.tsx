@@ -161,7 +161,14 @@ export function Workbench({ owner, source, opened, tries: before, notices, onDis
           <InputsPanel draft={draft} dispatch={dispatch} />
         </div>
         <div className={classes["results"]}>
-          <Answers draft={draft} answers={answers} dispatch={dispatch} mayCall={mayCall} onRun={runColumns} onStop={stop} />
+          <Answers
+            draft={draft}
+            answers={answers}
+            dispatch={dispatch}
+            mayCall={mayCall}
+            onRun={runColumns}
+            onStop={stop}
+          />
           <TriesList tries={tries} />
         </div>
       </div>
