@@ -73,6 +73,20 @@ export async function fillTenant(
     description: mark,
     permissions: [],
   });
+  // handles begin with a letter and are compared in answers like ids
+  const nameLikeId = () => `a${crypto.randomUUID().slice(1)}`;
+  const [owner, prompt, agent, tag] = [nameLikeId(), nameLikeId(), nameLikeId(), nameLikeId()];
+  await ask("POST", "/api/v1/settings/handle", { tenant_handle: owner });
+  const repo = { description: mark, readme: mark, tags: [mark], is_public: false };
+  const { repo: created } = await ask("POST", "/api/v1/repos", { ...repo, repo_handle: prompt });
+  await ask("POST", "/api/v1/repos", { ...repo, repo_handle: agent, repo_type: "agent" });
+  const files = { "notes.md": { type: "file", content: mark } };
+  await ask("POST", `/v1/platform/hub/repos/-/${agent}/directories/commits`, { files });
+  const commit = (await ask("POST", `/commits/-/${prompt}`, { manifest: { mark }, description: mark }))[
+    "commit"
+  ] as Record<string, string>;
+  await ask("POST", `/api/v1/repos/-/${prompt}/tags`, { tag_name: tag, commit_id: commit["id"] });
+  const environments = await createdId("POST", "/api/v1/hub/environments", { environments: [{ name: mark }] });
   const invitation = await ask("POST", "/api/v1/orgs/current/members", { email: `${mark.toLowerCase()}@a.example` });
   return {
     run_id: [run],
@@ -99,6 +113,17 @@ export async function fillTenant(
     key_id: [key],
     pat_id: [key],
     role_id: [role],
+    owner: [owner],
+    tenant_handle: [owner],
+    upstream_repo_owner: [owner],
+    repo: [prompt, agent],
+    upstream_repo_handle: [prompt],
+    repo_id: [String((created as { id: string }).id)],
+    commit: [commit["commit_hash"]!],
+    parent_commit: [commit["commit_hash"]!],
+    commit_id: [commit["id"]!],
+    tag_name: [tag],
+    environments_id: [environments],
     identity_id: [String(invitation["id"])],
     workspace_id: [workspaceId],
     tenant_id: [workspaceId],

@@ -88,3 +88,14 @@ create table prompt_environments (
   environments text[] not null check (cardinality(environments) between 0 and 4),
   updated_at timestamptz not null default now()
 );
+
+-- The planner's statistics hold no contents, which an erasure would leave there.
+alter table prompts
+  alter column description set statistics 0,
+  alter column readme set statistics 0,
+  alter column tags set statistics 0;
+alter table prompt_commits
+  alter column manifest set statistics 0,
+  alter column manifest_sha set statistics 0,
+  alter column prompt_manifest set statistics 0,
+  alter column description set statistics 0;

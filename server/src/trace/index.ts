@@ -27,6 +27,8 @@ import { otelRoutes } from "./otel/routes.ts";
 import { priceRoutes } from "./prices/routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
 import { promptCommitRoutes } from "./prompt-commits/routes.ts";
+import { promptDirectoryRoutes } from "./prompt-directories/routes.ts";
+import { promptEnvironmentRoutes } from "./prompt-environments/routes.ts";
 import { promptTagRoutes } from "./prompt-tags/routes.ts";
 import { promptRoutes } from "./prompts/routes.ts";
 import { rateLimitRoutes } from "./rate-limits/routes.ts";
@@ -77,6 +79,8 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...promptTagRoutes(deps),
     ...promptRoutes(deps),
     ...promptCommitRoutes(deps),
+    ...promptEnvironmentRoutes(deps),
+    ...promptDirectoryRoutes(deps),
     ...workspaceSettingsRoutes(deps),
     ...rateLimitRoutes(deps),
     ...guideRoutes(),
