@@ -10,6 +10,7 @@ import {
   IconHome,
   IconMessages,
   IconPlayerPlay,
+  IconQuote,
   IconSettings,
   IconTimeline,
   IconUsers,
@@ -40,6 +41,7 @@ const GROUPS: { label: string; pages: Page[] }[] = [
     pages: [
       { to: "/a/$server/playground", label: "Playground", icon: IconPlayerPlay, needs: "agent" },
       { to: "/a/$server/assistants", label: "Assistants", icon: IconUsers, needs: "agent" },
+      { to: "/prompts", label: "Prompts", icon: IconQuote, needs: "trace" },
       { to: "/a/$server/store", label: "Store", icon: IconDatabase, needs: "agent" },
     ],
   },

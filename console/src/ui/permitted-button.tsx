@@ -4,8 +4,7 @@ import { VisuallyHidden } from "@mantine/core";
 import type { ButtonHTMLAttributes } from "react";
 
 interface PermittedButtonProps
-  extends ButtonProps,
-    Omit<ButtonHTMLAttributes<HTMLButtonElement>, keyof ButtonProps | "disabled"> {
+  extends ButtonProps, Omit<ButtonHTMLAttributes<HTMLButtonElement>, keyof ButtonProps | "disabled"> {
   /** Reason why the button is disabled, such as a missing permission; null for an enabled button. */
   denial: string | null;
 }
@@ -23,7 +22,13 @@ export function PermittedButton({ denial, onClick, children, ...props }: Permitt
   return (
     <>
       <Tooltip label={denial} events={{ hover: true, focus: true, touch: true }} multiline maw={300}>
-        <Button {...props} data-disabled aria-disabled aria-describedby={id} onClick={(event) => event.preventDefault()}>
+        <Button
+          {...props}
+          data-disabled
+          aria-disabled
+          aria-describedby={id}
+          onClick={(event) => event.preventDefault()}
+        >
           {children}
         </Button>
       </Tooltip>

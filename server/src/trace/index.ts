@@ -27,6 +27,7 @@ import { otelRoutes } from "./otel/routes.ts";
 import { priceRoutes } from "./prices/routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
 import { promptCommitRoutes } from "./prompt-commits/routes.ts";
+import { promptStatisticsRoutes } from "./prompt-statistics/routes.ts";
 import { promptDirectoryRoutes } from "./prompt-directories/routes.ts";
 import { promptEnvironmentRoutes } from "./prompt-environments/routes.ts";
 import { promptTagRoutes } from "./prompt-tags/routes.ts";
@@ -76,6 +77,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...exampleRoutes(deps),
     ...destinationRoutes(deps),
     ...bulkExportRoutes(deps),
+    ...promptStatisticsRoutes(deps),
     ...promptTagRoutes(deps),
     ...promptRoutes(deps),
     ...promptCommitRoutes(deps),

@@ -9,13 +9,13 @@ import { newManifest, type PromptDraft } from "./edit-manifest.ts";
 import { promptName } from "./queries.ts";
 import type { TemplateFormat } from "./template.ts";
 
-const HANDLE = /^[a-z0-9][a-z0-9_-]*$/;
+const HANDLE = /^[a-z][a-z0-9_-]*$/;
 
 /** Returns what is wrong with the name of a prompt; null for nothing. */
 export const checkHandle = (handle: string): string | null =>
   handle === "" || HANDLE.test(handle)
     ? null
-    : "Use lowercase letters, digits, hyphens and underscores, and begin with a letter or a digit";
+    : "Begin with a lowercase letter, and use lowercase letters, digits, hyphens and underscores";
 
 /** Dialog that creates a prompt with its first commit. */
 export function NewPrompt({ onClose }: { onClose: () => void }) {

@@ -109,7 +109,9 @@ export function PromptsPage() {
   const change = (changes: Partial<PromptSearch>) =>
     void navigate({ search: { ...search, ...changes }, replace: true });
   const { sort: _sort, desc: _desc, ...filters } = search;
-  const isFiltered = Object.entries(filters).some(([name, value]) => value !== PROMPT_SEARCH[name as keyof PromptSearch]);
+  const isFiltered = Object.entries(filters).some(
+    ([name, value]) => value !== PROMPT_SEARCH[name as keyof PromptSearch],
+  );
   return (
     <Page
       title="Prompts"

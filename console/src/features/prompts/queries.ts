@@ -101,7 +101,7 @@ export const commitQuery = (name: PromptName, commit: string) =>
   queryOptions({
     queryKey: [...key(name), "commit", commit],
     async queryFn({ signal }): Promise<CommitContent | null> {
-      const params = { path: { ...name, commit }, query: { include_model: "true" as const, is_view: "true" as const } };
+      const params = { path: { ...name, commit }, query: { include_model: "true" as const } };
       const found = await traceApi
         .GET("/api/v1/commits/{owner}/{repo}/{commit}", { params, signal })
         .catch((error: unknown) => {

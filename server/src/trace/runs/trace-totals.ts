@@ -28,14 +28,16 @@ const SUMMED = [
 ] as const;
 
 /**
- * Sums over the runs of a trace, for a statement grouped by trace: over model calls if any reports a value, since
- * chains around them often repeat it; else the root's value; else over all runs. Columns are named `trace_total_tokens`
- * and so on, because an alias must not hide a column.
+ * Sums a column over the runs of a trace, for a statement grouped by trace: over model calls if any reports a value, since
+ * chains around them often repeat it; else the root's value; else over all runs. The column is named
+ * `trace_total_tokens` and so on, because an alias must not hide a column.
  */
-export const TRACE_SUMS = SUMMED.map(
-  (name) => `coalesce(sumIf(r.${name}, ${IS_CALL}),
-    anyIf(r.${name}, ${IS_HEAD}), sum(r.${name})) as trace_${name}`,
-).join(", ");
+export const sumTrace = (name: (typeof SUMMED)[number]): string =>
+  `coalesce(sumIf(r.${name}, ${IS_CALL}),
+    anyIf(r.${name}, ${IS_HEAD}), sum(r.${name})) as trace_${name}`;
+
+/** All sums of sumTrace. */
+export const TRACE_SUMS = SUMMED.map(sumTrace).join(", ");
 
 export const DETAIL_COLUMNS = [
   "prompt_token_details",
