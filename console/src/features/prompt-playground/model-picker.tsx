@@ -15,8 +15,8 @@ import {
   type Provider,
   providersQuery,
   savedModelsQuery,
-} from "./queries.ts";
-import { readSavedModel } from "./saved-model.ts";
+} from "../models/queries.ts";
+import { readSavedModel } from "../models/saved-model.ts";
 
 const SchemaForm = lazy(async () => ({ default: (await import("../../ui/schema-form/schema-form.tsx")).SchemaForm }));
 

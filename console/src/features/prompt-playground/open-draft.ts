@@ -10,7 +10,8 @@ import type { PromptOrigin } from "./prompt.ts";
 import { readManifest } from "./read-manifest.ts";
 import { readRun } from "./read-run.ts";
 import type { PlaySearch } from "./play-search.ts";
-import { connectionsQuery, providersQuery, runToPlayQuery, secretNamesQuery } from "./queries.ts";
+import { connectionsQuery, providersQuery, secretNamesQuery } from "../models/queries.ts";
+import { runToPlayQuery } from "./queries.ts";
 
 export interface Opened {
   draft: Draft;

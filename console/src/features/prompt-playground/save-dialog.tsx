@@ -13,10 +13,11 @@ import { activePrompt, type Draft, type DraftAction } from "./draft.ts";
 import { canSerialize, joinModel, writeModel } from "./model-node.ts";
 import { splitName } from "./open-draft.ts";
 import type { Node, Prompt } from "./prompt.ts";
-import { connectionsQuery, promptChoicesQuery } from "./queries.ts";
+import { connectionsQuery } from "../models/queries.ts";
+import { promptChoicesQuery } from "./queries.ts";
 import { readManifest } from "./read-manifest.ts";
 import { createPrompt, moveTag, saveCommit, type SavedCommit, StaleError } from "./save-commit.ts";
-import { usePermission } from "./use-permission.ts";
+import { usePermission } from "../settings/use-permission.ts";
 import { writeManifest } from "./write-manifest.ts";
 
 interface SaveDialogProps {

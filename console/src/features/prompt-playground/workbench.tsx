@@ -15,7 +15,7 @@ import { TriesList } from "./tries-list.tsx";
 import { addTry, type Try } from "./tries.ts";
 import { useAnswers } from "./use-answers.ts";
 import { useDraft } from "./use-draft.ts";
-import { usePermission } from "./use-permission.ts";
+import { usePermission } from "../settings/use-permission.ts";
 import { useShortcuts } from "./use-shortcuts.ts";
 
 const SaveDialog = lazy(async () => ({ default: (await import("./save-dialog.tsx")).SaveDialog }));

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { readWorkspace } from "../../api/credentials.ts";
-import { workspacesQuery } from "../settings/queries.ts";
+import { workspacesQuery } from "./queries.ts";
 
 /**
  * Returns why the user may do none of the actions; null if they may, and while that is not known: the server decides.

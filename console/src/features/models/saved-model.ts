@@ -1,5 +1,5 @@
-import type { ModelChoice } from "./draft.ts";
-import { isObject } from "./prompt.ts";
+import type { ModelChoice } from "../prompt-playground/draft.ts";
+import { isObject } from "../prompt-playground/prompt.ts";
 
 interface Saved {
   id: string;
