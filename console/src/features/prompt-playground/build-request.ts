@@ -29,11 +29,17 @@ export function promptFields(prompt: Prompt): Record<string, unknown> {
   const schema = prompt.schema.trim() === "" ? null : readJson(prompt.schema, "The output schema");
   return {
     manifest: writeManifest(prompt),
-    ...(tools.length > 0 && { tools }),
+    ...(tools.length > 0 && { tools: tools.map(toOpenAi) }),
     ...(prompt.toolChoice !== "" &&
       tools.length > 0 && { tool_choice: prompt.toolChoice === "required" ? "any" : prompt.toolChoice }),
     ...(schema !== null && { response_schema: schema }),
   };
+}
+
+/** Returns a tool in the form that the server takes: Anthropic has another name for the parameters. */
+function toOpenAi(tool: Record<string, unknown>): Record<string, unknown> {
+  const { input_schema: parameters, ...rest } = tool;
+  return parameters === undefined ? tool : { ...rest, parameters };
 }
 
 /** @throws when no model is chosen */

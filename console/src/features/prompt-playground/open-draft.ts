@@ -1,7 +1,7 @@
 /** Opens what the page's address names: the call of a trace, a commit of a prompt, or nothing. */
 import type { QueryClient } from "@tanstack/react-query";
 
-import { data, traceApi } from "../../api/clients.ts";
+import { commitQuery, pullName } from "../prompts/queries.ts";
 import { contentToText } from "./answer.ts";
 import { type Draft, type ModelChoice, newDraft, NO_MODEL } from "./draft.ts";
 import { matchTemplate } from "./match-template.ts";
@@ -23,7 +23,7 @@ export async function openDraft(client: QueryClient, search: PlaySearch): Promis
   if (search.run !== undefined) return await openRun(client, search.run);
   if (search.prompt !== undefined) {
     const [owner, repo] = splitName(search.prompt);
-    const { prompt, model, origin } = await fetchCommit(owner, repo, search.commit ?? "latest");
+    const { prompt, model, origin } = await fetchCommit(client, owner, repo, search.commit ?? "latest");
     const choice = await completeModel(client, readModel(model));
     return { draft: newDraft({ ...prompt, origin }, choice), notes: [] };
   }
@@ -36,9 +36,9 @@ export function splitName(name: string): [owner: string, repo: string] {
   return second === undefined ? ["-", first!] : [first!, second];
 }
 
-export async function fetchCommit(owner: string, repo: string, commit: string) {
-  const params = { path: { owner, repo, commit }, query: { include_model: "true" as never } };
-  const found = await data(traceApi.GET("/commits/{owner}/{repo}/{commit}", { params }));
+async function fetchCommit(client: QueryClient, owner: string, repo: string, commit: string) {
+  const found = await client.fetchQuery(commitQuery({ owner, repo }, commit));
+  if (!found) throw new Error(`The prompt ${pullName({ owner, repo })} has no commits yet.`);
   const origin: PromptOrigin = { owner, repo, commitHash: found.commit_hash };
   return { ...readManifest(found.manifest), origin };
 }
@@ -64,7 +64,7 @@ async function openRun(client: QueryClient, runId: string): Promise<Opened> {
   if (commit === null) return { draft: { ...newDraft(literal, choice), ...base }, notes };
   const name = `${commit.owner}/${commit.repo}`;
   // a run may outlive its prompt
-  const pulled = await fetchCommit(commit.owner, commit.repo, commit.commit_hash).catch(() => null);
+  const pulled = await fetchCommit(client, commit.owner, commit.repo, commit.commit_hash).catch(() => null);
   const inputs = pulled && matchTemplate(pulled.prompt, run.messages);
   if (!pulled || !inputs) {
     const reason = pulled ? "its messages do not follow from the template" : "the commit could not be read";

@@ -1,4 +1,4 @@
-import { Button, Group, Text, Tooltip } from "@mantine/core";
+import { Button, Text, Tooltip } from "@mantine/core";
 import { IconDatabase, IconDeviceFloppy, IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
 import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
 
