@@ -37,17 +37,19 @@ const dataBlock = z.object({
   filename: z.string().max(255).optional(),
 });
 
+const mediaBlock = z.union([dataBlock, urlBlock]);
+
 const DATA_URL = /^data:([a-z]+\/[a-zA-Z0-9.+-]{1,100});base64,/;
 
 /** OpenAI's form of an image. */
 const imageUrlBlock = z
   .object({ type: z.literal("image_url"), image_url: z.union([z.string(), z.object({ url: z.string() })]) })
   .transform(({ image_url: image }) => (typeof image === "string" ? image : image.url))
-  .transform((url) => {
+  .transform((url): z.input<typeof mediaBlock> => {
     const [head = "", mime] = DATA_URL.exec(url) ?? [];
     return mime ? { type: "image", data: url.slice(head.length), mime_type: mime } : { type: "image", url };
   })
-  .pipe(z.union([dataBlock, urlBlock]));
+  .pipe(mediaBlock);
 
 export const contentBlock = z.union([textBlock, dataBlock, urlBlock, imageUrlBlock]);
 export type ContentBlock = z.output<typeof contentBlock>;

@@ -1,3 +1,4 @@
+import type { Principal } from "../../base/auth/principal.ts";
 import { unprocessable } from "../../base/errors.ts";
 import type { TraceDeps } from "../deps.ts";
 import type { ModelConfiguration, Tool } from "../models/message-schema.ts";
@@ -28,12 +29,12 @@ export interface PreparedPrompt {
  */
 export async function preparePrompt(
   deps: Pick<TraceDeps, "sql">,
-  tenantId: string,
+  principal: Principal,
   { messages, manifest, commit: wanted, template_format }: PromptBody,
 ): Promise<PreparedPrompt> {
   if (messages && manifest) throw unprocessable("messages, manifest: only one of them can be given");
   if (!messages && !manifest && !wanted) throw unprocessable("messages: required, or a manifest or a commit");
-  const commit = wanted && (await findCommit(deps, tenantId, wanted));
+  const commit = wanted && (await findCommit(deps, principal, wanted));
   const edited = commit !== undefined && (messages !== undefined || manifest !== undefined);
   if (messages) {
     const format = readFormat(template_format, "template_format");

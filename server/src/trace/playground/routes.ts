@@ -25,7 +25,7 @@ export function playgroundRoutes(deps: TraceDeps): Route[] {
       errors: [402, 404, 424],
       async handler({ body, principal }) {
         const { workspaceId } = principal;
-        const prepared = await preparePrompt(deps, workspaceId, body);
+        const prepared = await preparePrompt(deps, principal, body);
         const connection = await resolveModel(deps, workspaceId, prepared, body.model);
         const request = buildRequest(connection, prepared, body.variables, body);
         const source = body.source_run_id == null ? {} : { heddle_source_run_id: body.source_run_id };
@@ -66,7 +66,7 @@ export function playgroundRoutes(deps: TraceDeps): Route[] {
       out: { 200: schema.rendered },
       errors: [404],
       async handler({ body, principal, c }) {
-        const { prompt, notes } = await preparePrompt(deps, principal.workspaceId, body);
+        const { prompt, notes } = await preparePrompt(deps, principal, body);
         const missing = missingVariables(prompt, { ...prompt.defaults, ...body.variables });
         const messages = missing.length > 0 ? null : renderPrompt(prompt, body.variables);
         return c.json({ messages, variables: promptVariables(prompt), missing, notes });
