@@ -102,6 +102,7 @@ function ModelFields({ model, connection, connections, onChange }: ModelFieldsPr
       parameters: isSame ? model.parameters : {},
     });
   };
+  const hasConnection = model.connectionId !== null || model.provider !== null;
   const usable = saved.flatMap((entry) => readSavedModel(entry) ?? []);
   return (
     <Stack gap="xs">
@@ -134,6 +135,9 @@ function ModelFields({ model, connection, connections, onChange }: ModelFieldsPr
         size="xs"
         label="Model"
         placeholder="Name of the model"
+        {...(hasConnection && { "data-autofocus": true })}
+        // typing replaces the name
+        onFocus={({ currentTarget }) => currentTarget.select()}
         comboboxProps={{ withinPortal: false }}
         data={suggestions}
         limit={50}
