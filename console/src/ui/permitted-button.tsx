@@ -3,8 +3,7 @@ import { useId } from "react";
 import { VisuallyHidden } from "@mantine/core";
 import type { ButtonHTMLAttributes } from "react";
 
-interface PermittedButtonProps
-  extends ButtonProps, Omit<ButtonHTMLAttributes<HTMLButtonElement>, keyof ButtonProps | "disabled"> {
+interface PermittedButtonProps extends ButtonProps, Omit<ButtonHTMLAttributes<HTMLButtonElement>, keyof ButtonProps> {
   /** Reason why the button is disabled, such as a missing permission; null for an enabled button. */
   denial: string | null;
 }

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Menu, SegmentedControl, Stack, Text } from "@mantine/core";
+import { Badge, Button, Group, Menu, SegmentedControl, Stack, Text, VisuallyHidden } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { type CSSProperties, useState } from "react";
 
@@ -113,28 +113,33 @@ function MetricBar({ metric, row }: { metric: Metric; row: MetricRow }) {
   const share = value === null || metric.most === 0 ? 0 : Math.max(0, value) / metric.most;
   const change = describeChange(metric, value, row.before[metric.id] ?? null);
   return (
-    <span
-      className={classes["bar"]}
-      data-tone={metric.id === "errors" || change?.isWorse ? "bad" : undefined}
-      style={{ "--share": `${Math.round(share * 100)}%` } as CSSProperties}
-    >
-      <Text span size="sm" className="numbers">
+    <>
+      <Text
+        span
+        size="sm"
+        className={`${classes["bar"]} numbers`}
+        data-tone={metric.id === "errors" || change?.isWorse ? "bad" : undefined}
+        style={{ "--share": `${Math.round(share * 100)}%` } as CSSProperties}
+      >
         {FORMATS[metric.unit](value)}
       </Text>
-      {change && (
-        <Text
-          span
-          size="xs"
-          fw={600}
-          ml={6}
-          className="numbers"
-          c={change.isWorse ? "var(--mantine-color-text)" : "var(--heddle-better)"}
-        >
-          {change.isUp ? "▲" : "▼"} {change.text}
-          {change.isWorse ? " worse" : ""}
-        </Text>
-      )}
-    </span>
+      <Text
+        span
+        size="xs"
+        fw={600}
+        px={6}
+        className="numbers"
+        c={change?.isWorse ? "var(--mantine-color-error)" : "var(--heddle-better)"}
+        style={{ whiteSpace: "nowrap" }}
+      >
+        {change && (
+          <>
+            <VisuallyHidden>{change.isWorse ? "Worse: " : "Better: "}</VisuallyHidden>
+            {change.isUp ? "▲" : "▼"} {change.text}
+          </>
+        )}
+      </Text>
+    </>
   );
 }
 

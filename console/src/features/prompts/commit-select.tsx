@@ -69,7 +69,7 @@ export function CommitSelect({
       maxDropdownHeight={320}
       data={groups}
       value={selected}
-      onChange={(next) => props.onChange(next ?? "")}
+      onChange={(next) => props.onChange(String(next ?? ""))}
     />
   );
 }

@@ -1,4 +1,4 @@
-import { Switch, Text, TextInput } from "@mantine/core";
+import { Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -6,6 +6,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { data, traceApi } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
 import { checkHandle } from "./new-prompt.tsx";
+import { PublicSwitch } from "./public-switch.tsx";
 import { type PromptName, promptName, type PromptRow } from "./queries.ts";
 
 interface ForkFormProps {
@@ -51,7 +52,7 @@ export function ForkForm({ prompt, name, onClose }: ForkFormProps) {
         {...form.getInputProps("name")}
         error={checkHandle(handle)}
       />
-      <Switch label="Public within this installation" {...form.getInputProps("isPublic", { type: "checkbox" })} />
+      <PublicSwitch checked={form.values.isPublic} onChange={(checked) => form.setFieldValue("isPublic", checked)} />
     </FormModal>
   );
 }

@@ -56,12 +56,7 @@ export function MoveTagForm({ prompt, name, tags, tagName, commit, onClose }: Mo
     notifyDone(`${tag} is now ${shortHash(target!.commit_hash)}`);
     onClose();
   };
-  const known = [
-    ...new Set([
-      ...(environments?.environments ?? []).map((environment) => environment.name!),
-      ...tags.map(({ tag_name: other }) => other),
-    ]),
-  ];
+  const known = [...new Set([...(environments?.names ?? []), ...tags.map(({ tag_name: other }) => other)])];
   return (
     <FormModal
       title={tagName === undefined ? "Tag a commit" : `${action} ${tagName}`}

@@ -1,4 +1,4 @@
-import { SegmentedControl, Input, Select, Switch, Textarea, TextInput } from "@mantine/core";
+import { SegmentedControl, Input, Select, Textarea, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -6,6 +6,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { data, traceApi } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
 import { newManifest, type PromptDraft } from "./edit-manifest.ts";
+import { PublicSwitch } from "./public-switch.tsx";
 import { promptName } from "./queries.ts";
 import type { TemplateFormat } from "./template.ts";
 
@@ -86,11 +87,7 @@ export function NewPrompt({ onClose }: { onClose: () => void }) {
         allowDeselect={false}
         {...form.getInputProps("format")}
       />
-      <Switch
-        label="Public within this installation"
-        description="All workspaces can view, pull and fork it."
-        {...form.getInputProps("isPublic", { type: "checkbox" })}
-      />
+      <PublicSwitch checked={form.values.isPublic} onChange={(checked) => form.setFieldValue("isPublic", checked)} />
     </FormModal>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Divider, Group, Stack, Switch, TagsInput, Text, Textarea, Title } from "@mantine/core";
+import { Button, Divider, Group, Stack, TagsInput, Text, Textarea, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -9,6 +9,7 @@ import { useConfirm } from "../../ui/confirm.tsx";
 import { counted } from "../../ui/format.ts";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
+import { PublicSwitch } from "./public-switch.tsx";
 import { promptKey, type PromptName, type PromptRow, promptTagNamesQuery } from "./queries.ts";
 
 /** Description, tags and visibility of a prompt, its archive, and its deletion. */
@@ -68,10 +69,9 @@ export function PromptSettings({ prompt, name }: { prompt: PromptRow; name: Prom
             acceptValueOnBlur
             {...form.getInputProps("tags")}
           />
-          <Switch
-            label="Public within this installation"
-            description="All workspaces can view, pull and fork it."
-            {...form.getInputProps("isPublic", { type: "checkbox" })}
+          <PublicSwitch
+            checked={form.values.isPublic}
+            onChange={(checked) => form.setFieldValue("isPublic", checked)}
           />
           <Group>
             {updateDenial === null ? (

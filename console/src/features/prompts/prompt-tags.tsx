@@ -41,7 +41,7 @@ export function PromptTags({ prompt, name }: { prompt: PromptRow; name: PromptNa
   const denial = useDenial("prompts:tag");
   if (error) return <Problem error={error} onRetry={refetch} />;
   if (!tags || !environments) return <Loading rows={4} />;
-  const names = (environments.environments ?? []).map((environment) => environment.name!);
+  const { names } = environments;
   const rows: TagRow[] = [
     ...names.map((tag) => ({ name: tag, isEnvironment: true, tag: tags.find((one) => one.tag_name === tag) })),
     ...tags

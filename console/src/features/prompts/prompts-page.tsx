@@ -25,7 +25,7 @@ const COLUMNS: Column<PromptRow>[] = [
   {
     id: "name",
     header: "Name",
-    width: "minmax(200px, 1.6fr)",
+    width: "minmax(170px, 1.2fr)",
     cell: (row) => (
       <>
         <AnchorLink to="/prompts/$owner/$repo" params={promptName(row)} size="sm" truncate>
@@ -40,19 +40,18 @@ const COLUMNS: Column<PromptRow>[] = [
   {
     id: "description",
     header: "Description",
-    width: "minmax(140px, 1.6fr)",
+    width: "minmax(120px, 1.4fr)",
     cell: ({ description }) => (
       <Text size="sm" truncate title={description ?? undefined}>
         {description || "–"}
       </Text>
     ),
   },
-  { id: "tags", header: "Tags", width: "minmax(110px, 0.8fr)", cell: ({ tags }) => <Tags tags={tags} /> },
   {
     id: "commit_tags",
     header: "Commit tags",
-    width: "minmax(130px, 0.8fr)",
-    cell: ({ commit_tags: tags }) => <Tags tags={tags ?? []} />,
+    width: "minmax(180px, 1fr)",
+    cell: ({ commit_tags: tags }) => <Tags tags={tags} />,
   },
   {
     id: "last_commit",
@@ -75,6 +74,7 @@ const COLUMNS: Column<PromptRow>[] = [
         </Text>
       ),
   },
+  { id: "tags", header: "Tags", width: "minmax(120px, 0.8fr)", cell: ({ tags }) => <Tags tags={tags} /> },
   { id: "num_commits", header: "Commits", width: "90px", align: "right", cell: (row) => count(row.num_commits) },
   {
     id: "num_downloads",

@@ -12,7 +12,7 @@ type Answer<Name extends keyof operations, Status extends number = 200> = operat
   : never;
 
 type ListQuery = NonNullable<operations["get_api_v1_repos"]["parameters"]["query"]>;
-export type PromptRow = Answer<"get_api_v1_repos">["repos"][number];
+export type PromptRow = Omit<Answer<"get_api_v1_repos">["repos"][number], "latest_commit_manifest">;
 export type Commit = NonNullable<Answer<"get_api_v1_commits_owner_repo">["commits"]>[number];
 export type CommitContent = Answer<"get_api_v1_commits_owner_repo_commit">;
 export type PromptTag = Answer<"get_api_v1_repos_owner_repo_tags">[number];
@@ -145,10 +145,24 @@ export const promptStatisticsQuery = (name: PromptName, days: number) =>
     placeholderData: keepPreviousData,
   });
 
-/** Names of the environments: tags that every prompt may have. */
+export interface Environments {
+  /** Id of the workspace's configuration; null while it has the default environments. */
+  id: string | null;
+  names: string[];
+}
+
+/** Query for the names of the environments: tags that every prompt may have. */
 export const environmentsQuery = queryOptions({
   queryKey: ["prompt-environments"],
-  queryFn: ({ signal }) => data(traceApi.GET("/api/v1/hub/environments", { signal })),
+  async queryFn({ signal }): Promise<Environments> {
+    const found = await traceApi.GET("/api/v1/hub/environments", { signal }).catch((error: unknown) => {
+      // a workspace without a configuration
+      if (error instanceof ApiError && error.status === 404) return null;
+      throw error;
+    });
+    if (!found?.data) return { id: null, names: ["staging", "production"] };
+    return { id: found.data.id, names: found.data.environments.map(({ name }) => name) };
+  },
 });
 
 /** Files of an agent's or a skill's directory. */

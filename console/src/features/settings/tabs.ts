@@ -4,6 +4,8 @@ export const SETTINGS_TABS = [
   "roles",
   "keys",
   "models",
+  "prompts",
+  "webhooks",
   "limits",
   "audit",
   "account",
