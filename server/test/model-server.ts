@@ -15,6 +15,7 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { crc32 } from "node:zlib";
 
 import { atEnd } from "./at-end.ts";
 
@@ -110,7 +111,286 @@ const openaiChat: Api = {
   fail: (status, message) => ({ error: { message, type: `error_${status}`, code: null } }),
 };
 
-const APIS: Api[] = [openaiChat];
+const openaiResponses: Api = {
+  matches: /\/responses(\?|$)/,
+  model: (_path, body) => body.model,
+  question(body) {
+    const { content } = last(body.input);
+    const seen = blocks(content).flatMap((block) =>
+      block.type === "input_image"
+        ? [ofUrl(block.image_url)]
+        : block.type === "input_file"
+          ? [ofUrl(block.file_data)]
+          : [],
+    );
+    const tools = (body.tools ?? []).map(({ name, parameters }: Json) => ({ name, schema: parameters }));
+    return { text: text(content), seen, tools, schema: body.text?.format?.schema };
+  },
+  contentType: "text/event-stream",
+  stream({ chunks, tool, usage }) {
+    const { input, output } = usage;
+    const counts = {
+      input_tokens: input,
+      output_tokens: output,
+      total_tokens: input + output,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: 0 },
+    };
+    const args = tool ? JSON.stringify(tool.args) : "";
+    const call = { type: "function_call", id: "fc_1", call_id: "call_1", name: tool?.name, arguments: "" };
+    const whole = { id: "msg_1", type: "message", role: "assistant", status: "completed", content: [] as object[] };
+    if (!tool) whole.content.push({ type: "output_text", text: chunks.join(""), annotations: [] });
+    const response = { id: "resp_1", object: "response", model: "m", output: [] as object[] };
+    const done = {
+      ...response,
+      status: "completed",
+      output: [tool ? { ...call, arguments: args } : whole],
+      usage: counts,
+    };
+    const event = (type: string, data: object) => sse({ type, ...data }, type);
+    return [
+      event("response.created", { response: { ...response, status: "in_progress" } }),
+      ...(tool
+        ? [
+            event("response.output_item.added", { output_index: 0, item: call }),
+            event("response.function_call_arguments.delta", { output_index: 0, item_id: "fc_1", delta: args }),
+            event("response.output_item.done", { output_index: 0, item: { ...call, arguments: args } }),
+          ]
+        : chunks.map((delta) =>
+            event("response.output_text.delta", { output_index: 0, content_index: 0, item_id: "msg_1", delta }),
+          )),
+      event("response.completed", { response: done }),
+    ];
+  },
+  broken: 'event: response.output_text.delta\ndata: {"type": "response.output_text.delta", "delta": "cut\n\n',
+  fail: (status, message) => ({ error: { message, type: `error_${status}`, code: null } }),
+};
+
+const anthropic: Api = {
+  matches: /\/v1\/messages(\?|$)/,
+  model: (_path, body) => body.model,
+  question(body) {
+    const { content } = last(body.messages);
+    const seen = blocks(content).flatMap(({ type, source }) =>
+      type === "image" || type === "document" ? [source.media_type ?? source.url] : [],
+    );
+    const tools = (body.tools ?? []).map((tool: Json) => ({ name: tool.name, schema: tool.input_schema }));
+    return { text: text(content), seen, tools, schema: undefined };
+  },
+  contentType: "text/event-stream",
+  stream({ chunks, tool, usage }) {
+    const event = (type: string, data: object) => sse({ type, ...data }, type);
+    const args = tool ? JSON.stringify(tool.args) : "";
+    const message = { id: "msg_1", type: "message", role: "assistant", content: [], model: "m", stop_reason: null };
+    const block = tool ? { type: "tool_use", id: "toolu_1", name: tool.name, input: {} } : { type: "text", text: "" };
+    const deltas = tool
+      ? [args.slice(0, 5), args.slice(5)].map((partial_json) => ({ type: "input_json_delta", partial_json }))
+      : chunks.map((piece) => ({ type: "text_delta", text: piece }));
+    return [
+      event("message_start", { message: { ...message, usage: { input_tokens: usage.input, output_tokens: 1 } } }),
+      event("content_block_start", { index: 0, content_block: block }),
+      ...deltas.map((delta) => event("content_block_delta", { index: 0, delta })),
+      event("content_block_stop", { index: 0 }),
+      event("message_delta", {
+        delta: { stop_reason: tool ? "tool_use" : "end_turn", stop_sequence: null },
+        usage: { output_tokens: usage.output },
+      }),
+      event("message_stop", {}),
+    ];
+  },
+  broken: 'event: content_block_delta\ndata: {"type": "content_block_delta", "index": 0, "delta": {"type": "text_d\n\n',
+  fail: (status, message) => ({ type: "error", error: { type: `error_${status}`, message } }),
+};
+
+const google: Api = {
+  matches: /:streamGenerateContent/,
+  model: (path) => /models\/([^:]+):/.exec(decodeURIComponent(path))![1]!,
+  question(body) {
+    const { parts } = last(body.contents);
+    const seen = parts.flatMap((part: Json) =>
+      part.inlineData ? [part.inlineData.mimeType] : part.fileData ? [part.fileData.fileUri] : [],
+    );
+    const declared = (body.tools ?? []).flatMap((tool: Json) => tool.functionDeclarations ?? []);
+    const tools = declared.map(({ name, parameters }: Json) => ({ name, schema: parameters }));
+    return { text: text(parts), seen, tools, schema: body.generationConfig?.responseSchema };
+  },
+  contentType: "text/event-stream",
+  stream({ chunks, tool, usage }) {
+    const { input, output } = usage;
+    const chunk = (parts: object[], more: object = {}) =>
+      sse({ candidates: [{ index: 0, content: { role: "model", parts }, ...more }] });
+    const counts = { promptTokenCount: input, candidatesTokenCount: output, totalTokenCount: input + output };
+    const pieces = tool
+      ? [[{ functionCall: { name: tool.name, args: tool.args } }]]
+      : chunks.map((piece) => [{ text: piece }]);
+    return [
+      chunk([{ text: "" }]),
+      ...pieces.map((parts) => chunk(parts)),
+      sse({
+        candidates: [{ index: 0, content: { role: "model", parts: [{ text: "" }] }, finishReason: "STOP" }],
+        usageMetadata: counts,
+      }),
+    ];
+  },
+  broken: 'data: {"candidates": [{"content": {"parts": [{"te\n\n',
+  fail: (status, message) => ({ error: { code: status, message, status: `ERROR_${status}` } }),
+};
+
+/** Encodes a frame of the binary event stream of AWS (application/vnd.amazon.eventstream). */
+function awsFrame(event: string, payload: object | string, kind = "event"): Buffer {
+  const header = (name: string, value: string) => {
+    const length = Buffer.alloc(2);
+    length.writeUInt16BE(Buffer.byteLength(value));
+    return Buffer.concat([
+      Buffer.from([Buffer.byteLength(name)]),
+      Buffer.from(name),
+      Buffer.from([7]),
+      length,
+      Buffer.from(value),
+    ]);
+  };
+  const headers = Buffer.concat([
+    header(":message-type", kind),
+    header(":event-type", event),
+    header(":content-type", "application/json"),
+  ]);
+  const body = Buffer.from(typeof payload === "string" ? payload : JSON.stringify(payload));
+  const prelude = Buffer.alloc(8);
+  prelude.writeUInt32BE(16 + headers.length + body.length, 0);
+  prelude.writeUInt32BE(headers.length, 4);
+  const checksum = (bytes: Buffer) => {
+    const sum = Buffer.alloc(4);
+    sum.writeUInt32BE(crc32(bytes));
+    return sum;
+  };
+  const start = Buffer.concat([prelude, checksum(prelude), headers, body]);
+  return Buffer.concat([start, checksum(start)]);
+}
+
+const bedrock: Api = {
+  matches: /\/model\/[^/]+\/converse-stream/,
+  model: (path) => /\/model\/([^/]+)\//.exec(decodeURIComponent(path))![1]!,
+  question(body) {
+    const { content } = last(body.messages);
+    const seen = blocks(content).flatMap(({ image, document }) =>
+      image ? [`image/${image.format}`] : document ? [`application/${document.format}`] : [],
+    );
+    const tools = (body.toolConfig?.tools ?? []).map(({ toolSpec }: Json) => ({
+      name: toolSpec.name,
+      schema: toolSpec.inputSchema.json,
+    }));
+    return { text: text(content), seen, tools, schema: undefined };
+  },
+  contentType: "application/vnd.amazon.eventstream",
+  stream({ chunks, tool, usage }) {
+    const { input, output } = usage;
+    const args = tool ? JSON.stringify(tool.args) : "";
+    const deltas = tool
+      ? [args.slice(0, 5), args.slice(5)].map((piece) => ({ toolUse: { input: piece } }))
+      : chunks.map((piece) => ({ text: piece }));
+    return [
+      awsFrame("messageStart", { role: "assistant" }),
+      ...(tool
+        ? [
+            awsFrame("contentBlockStart", {
+              contentBlockIndex: 0,
+              start: { toolUse: { toolUseId: "t1", name: tool.name } },
+            }),
+          ]
+        : []),
+      ...deltas.map((delta) => awsFrame("contentBlockDelta", { contentBlockIndex: 0, delta })),
+      awsFrame("contentBlockStop", { contentBlockIndex: 0 }),
+      awsFrame("messageStop", { stopReason: tool ? "tool_use" : "end_turn" }),
+      awsFrame("metadata", {
+        usage: { inputTokens: input, outputTokens: output, totalTokens: input + output },
+        metrics: { latencyMs: 1 },
+      }),
+    ];
+  },
+  broken: awsFrame("contentBlockDelta", '{"contentBlockIndex": 0, "delta": {"te'),
+  fail: (_status, message) => ({ message }),
+};
+
+const mistral: Api = {
+  ...openaiChat,
+  // the client adds a fragment to the path of its stream
+  matches: /\/mistral\/v1\/chat\/completions/,
+  question(body) {
+    const asked = openaiChat.question(body);
+    const { content } = last(body.messages);
+    const seen = blocks(content).flatMap(({ type, image_url: url }) =>
+      type === "image_url" ? [ofUrl(typeof url === "string" ? url : url.url)] : [],
+    );
+    return { ...asked, seen };
+  },
+  stream(answer) {
+    const { tool, usage, chunks } = answer;
+    const chunk = (delta: object, more: object = {}, counts: object = {}) =>
+      sse({
+        id: "c1",
+        object: "chat.completion.chunk",
+        model: "m",
+        created: 1,
+        choices: [{ index: 0, delta, finish_reason: null, ...more }],
+        ...counts,
+      });
+    const { input, output } = usage;
+    const calls = tool && [
+      {
+        id: "callabcde",
+        index: 0,
+        type: "function",
+        function: { name: tool.name, arguments: JSON.stringify(tool.args) },
+      },
+    ];
+    return [
+      chunk({ role: "assistant", content: "" }),
+      ...chunks.map((content) => chunk({ content })),
+      chunk(
+        { content: "", ...(calls && { tool_calls: calls }) },
+        { finish_reason: tool ? "tool_calls" : "stop" },
+        { usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output } },
+      ),
+      sse("[DONE]"),
+    ];
+  },
+  fail: (_status, message) => ({ message, type: "invalid" }),
+};
+
+const ollama: Api = {
+  matches: /\/api\/chat$/,
+  model: (_path, body) => body.model,
+  question(body) {
+    const message = last(body.messages);
+    const images = (message.images ?? []) as string[];
+    const tools = (body.tools ?? []).map(({ function: f }: Json) => ({ name: f.name, schema: f.parameters }));
+    return {
+      text: message.content,
+      seen: images.map((data) => `${data.length} characters`),
+      tools,
+      schema: body.format,
+    };
+  },
+  contentType: "application/x-ndjson",
+  stream({ chunks, tool, usage }) {
+    const line = (message: object, more: object = {}) =>
+      `${JSON.stringify({ model: "m", created_at: "2026-11-28T00:00:00Z", message: { role: "assistant", ...message }, done: false, ...more })}\n`;
+    const calls = tool && [{ function: { name: tool.name, arguments: tool.args } }];
+    return [
+      line({ content: "" }),
+      ...chunks.map((content) => line({ content })),
+      ...(calls ? [line({ content: "", tool_calls: calls })] : []),
+      line(
+        { content: "" },
+        { done: true, done_reason: "stop", prompt_eval_count: usage.input, eval_count: usage.output },
+      ),
+    ];
+  },
+  broken: '{"model": "m", "message": {"role": "assis\n',
+  fail: (_status, message) => ({ error: message }),
+};
+
+const APIS: Api[] = [mistral, openaiChat, openaiResponses, anthropic, google, bedrock, ollama];
 
 /** An object that matches a schema. */
 function sample(schema: Json): Json {

@@ -103,7 +103,9 @@ function toResponse(
   }
   const bodiless = [204, 205, 304].includes(statusCode);
   if (bodiless) body.on("error", () => {}).destroy();
-  const stream = bodiless ? null : (Readable.toWeb(Readable.from(pieces(), { objectMode: true, highWaterMark: 1 })) as ReadableStream);
+  const stream = bodiless
+    ? null
+    : (Readable.toWeb(Readable.from(pieces(), { objectMode: true, highWaterMark: 1 })) as ReadableStream);
   const response = new Response(stream, { status: statusCode, headers: received });
   Object.defineProperty(response, "url", { value: url.href });
   return response;

@@ -74,9 +74,7 @@ export class AnswerParts {
     call.args += args ?? "";
     this.length += args?.length ?? 0;
     if (call.name === this.#answerTool) return args ? [{ text: args }] : [];
-    return [
-      { tool_call: { index: at, ...(id && { id }), ...(name && { name }), ...(args && { args_text: args }) } },
-    ];
+    return [{ tool_call: { index: at, ...(id && { id }), ...(name && { name }), ...(args && { args_text: args }) } }];
   }
 
   /** Returns the complete calls, those with invalid arguments, and the arguments of the tool that is the answer. */

@@ -27,7 +27,8 @@ export function checkSettings(
     else if (!PATTERNS[name]?.test(value)) throw unprocessable(`settings.${name}: is invalid`);
   }
   for (const { name, required } of provider.settings) {
-    if (required && settings[name] === undefined) throw unprocessable(`settings.${name}: required for ${provider.name}`);
+    if (required && settings[name] === undefined)
+      throw unprocessable(`settings.${name}: required for ${provider.name}`);
   }
   const names = provider.secrets.map(({ name }) => name);
   for (const name of Object.keys(secrets)) {
@@ -40,7 +41,8 @@ const unknown = (field: string, name: string, known: string[], provider: Provide
 
 function checkBaseUrl(outbound: Pick<Outbound, "check">, text: string): void {
   const url = outbound.check(text);
-  if (url.search !== "" || url.hash !== "") throw unprocessable("settings.base_url: must not have a query or a fragment");
+  if (url.search !== "" || url.hash !== "")
+    throw unprocessable("settings.base_url: must not have a query or a fragment");
 }
 
 /**

@@ -102,7 +102,12 @@ const text = (name: string, description: string, byDefault: string | null = null
 });
 
 const baseUrl = (byDefault: string | null, required = false): Setting =>
-  text("base_url", "URL of the API. Addresses that are not public must be in HEDDLE_OUTBOUND_ALLOW.", byDefault, required);
+  text(
+    "base_url",
+    "URL of the API. Addresses that are not public must be in HEDDLE_OUTBOUND_ALLOW.",
+    byDefault,
+    required,
+  );
 
 const temperature: Parameter = {
   type: "number",
@@ -269,10 +274,7 @@ export const PROVIDERS: Record<ProviderId, Provider> = {
         description: "Session token of temporary credentials",
       },
     ],
-    settings: [
-      text("region", "AWS region", "us-east-1"),
-      baseUrl(null),
-    ],
+    settings: [text("region", "AWS region", "us-east-1"), baseUrl(null)],
     parameters: { temperature: { ...temperature, maximum: 1 }, max_tokens: maxTokens, top_p: topP, stop },
     supports: { ...ALL, list_models: false },
     models: ["anthropic.claude-sonnet-4-5-20250929-v1:0", "amazon.nova-pro-v1:0", "amazon.nova-lite-v1:0"],

@@ -41,7 +41,8 @@ export async function resolveConnection(
   }
   const provider = PROVIDERS[providerId];
   const name = model ?? row?.default_model;
-  if (name == null || name === "") throw unprocessable("model.model: required, since the connection has no default model");
+  if (name == null || name === "")
+    throw unprocessable("model.model: required, since the connection has no default model");
   const checked = checkParameters(provider, parameters);
   const settings = row?.settings ?? {};
   const missing = provider.settings.find((setting) => setting.required && settings[setting.name] === undefined);

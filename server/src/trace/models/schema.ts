@@ -113,7 +113,10 @@ const money = z.string();
 export const budgetBody = z
   .object({
     limit_usd: z
-      .union([z.number().min(0).max(10_000_000), z.string().regex(/^\d{1,8}(\.\d{1,12})?$/, "must be a decimal number")])
+      .union([
+        z.number().min(0).max(10_000_000),
+        z.string().regex(/^\d{1,8}(\.\d{1,12})?$/, "must be a decimal number"),
+      ])
       .transform(String)
       .nullable(),
   })

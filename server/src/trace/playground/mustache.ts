@@ -50,7 +50,8 @@ function parse(template: string, where: string): Node[] {
       throw unprocessable(`${where}: {{${sign}…}} is not supported; partials and other delimiters cannot be used`);
     }
     if (sign === "/") {
-      if (open.length === 1 || open.at(-1)!.name !== name) throw unprocessable(`${where}: {{/${name}}} closes no section`);
+      if (open.length === 1 || open.at(-1)!.name !== name)
+        throw unprocessable(`${where}: {{/${name}}} closes no section`);
       open.pop();
       continue;
     }

@@ -67,3 +67,49 @@ test("streams an answer and traces it with its tokens and cost", async () => {
   expect(run.inputs).toContain("Be brief, Ada.");
   expect(run.outputs).toContain("Hello from gpt-4o-mini: Say hi");
 });
+
+test("opens a traced call with its messages, tools, schema and parameters", async () => {
+  const body = {
+    messages: [
+      { role: "system", content: "Use the tools." },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Weather?" },
+          { type: "image", data: "aGVsbG8=", mime_type: "image/png" },
+        ],
+      },
+      { role: "assistant", content: "", tool_calls: [{ id: "c1", name: "weather", args: { city: "Bern" } }] },
+      { role: "tool", content: "sunny", tool_call_id: "c1" },
+    ],
+    tools: [
+      {
+        name: "weather",
+        description: "Weather of a city",
+        parameters: { type: "object", properties: { city: { type: "string" } } },
+      },
+    ],
+    tool_choice: "any",
+    model: {
+      connection_id: connection.id,
+      model: "gpt-4o-mini",
+      parameters: { temperature: 0.5, max_tokens: 50, stop: ["END"] },
+    },
+  };
+  const { events: got } = await stream(body);
+  const end = got.at(-1)!.data;
+  expect(end.message.tool_calls).toEqual([{ id: "call_1", name: "weather", args: { city: "sample" } }]);
+  const { status, json } = await call("GET", `/playground/from-run/${end.run_id}`, undefined, mine);
+  expect(status).toBe(200);
+  expect(json).toMatchObject({
+    messages: body.messages,
+    tools: body.tools,
+    tool_choice: "any",
+    model: { ...body.model, provider: "openai" },
+    provider_known: true,
+    output: { message: { role: "assistant", tool_calls: end.message.tool_calls } },
+    usage: { input_tokens: 11, output_tokens: 7, total_tokens: 18 },
+    notes: [],
+  });
+  expect((await call("GET", `/playground/from-run/${end.run_id}`)).status).toBe(404);
+});

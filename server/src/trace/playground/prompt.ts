@@ -1,5 +1,12 @@
 import { unprocessable } from "../../base/errors.ts";
-import { type Content, type ContentBlock, contentBlock, MAX_MESSAGES, type Message, message } from "../models/message-schema.ts";
+import {
+  type Content,
+  type ContentBlock,
+  contentBlock,
+  MAX_MESSAGES,
+  type Message,
+  message,
+} from "../models/message-schema.ts";
 import { asText, renderTemplate, type TemplateFormat, templateVariables, type Variables } from "./render-template.ts";
 
 /** Message whose texts are templates. `raw` content is a block whose strings are templates, such as an image's URL. */
@@ -78,7 +85,11 @@ export function renderPrompt(prompt: Prompt, given: Variables): Message[] {
   return rendered;
 }
 
-function renderMessage({ message: base, content, format }: MessageTemplate, variables: Variables, where: string): Message {
+function renderMessage(
+  { message: base, content, format }: MessageTemplate,
+  variables: Variables,
+  where: string,
+): Message {
   if (typeof content === "string") return { ...base, content: renderTemplate(content, format, variables, where) };
   const blocks: Content = content.map((block, i) => {
     const place = `${where}.content.${i}`;
@@ -111,7 +122,8 @@ function readMessages({ variable, optional }: Placeholder, variables: Variables)
     throw unprocessable(`variables.${variable}: must be a list of at most ${MAX_MESSAGES} messages`);
   }
   return list.map((item: unknown, i) => {
-    const pair = Array.isArray(item) && item.length === 2 ? { role: asText(item[0]), content: item[1] as unknown } : item;
+    const pair =
+      Array.isArray(item) && item.length === 2 ? { role: asText(item[0]), content: item[1] as unknown } : item;
     const read = message.safeParse(pair);
     if (!read.success) throw unprocessable(`variables.${variable}.${i}: is no message with a role and a content`);
     return read.data;

@@ -3,7 +3,15 @@
  * is executed or loaded: what is not known here is rejected, or named in the notes.
  */
 import { unprocessable } from "../../base/errors.ts";
-import { type ContentBlock, contentBlock, MAX_MESSAGES, MAX_TOOLS, type ModelConfiguration, tool, type Tool } from "../models/message-schema.ts";
+import {
+  type ContentBlock,
+  contentBlock,
+  MAX_MESSAGES,
+  MAX_TOOLS,
+  type ModelConfiguration,
+  tool,
+  type Tool,
+} from "../models/message-schema.ts";
 import { readModelManifest } from "./read-model-manifest.ts";
 import type { MessageTemplate, Prompt, PromptPart } from "./prompt.ts";
 import { asText, readFormat, type TemplateFormat } from "./render-template.ts";
@@ -127,7 +135,8 @@ function messageParts(value: unknown, where: string, read: ReadManifest, depth: 
   if (name === "ChatMessagePromptTemplate" && role) return [templateMessage(role, kwargs["prompt"], where)];
   const fixed = Object.hasOwn(ROLES_OF_MESSAGES, name) ? ROLES_OF_MESSAGES[name] : undefined;
   const spoken = fixed ?? (name === "ChatMessage" ? role : undefined);
-  if (spoken === undefined) throw unprocessable(`${where}: messages of the class ${name.slice(0, 100)} are not supported`);
+  if (spoken === undefined)
+    throw unprocessable(`${where}: messages of the class ${name.slice(0, 100)} are not supported`);
   return [fixedMessage(spoken, kwargs, where)];
 }
 
@@ -218,7 +227,10 @@ function fewShotText(kwargs: Json, where: string): MessageTemplate {
   const prompt = readConstructor(kwargs["example_prompt"] ?? kwargs["examplePrompt"]);
   const { text: template, format } = readStringTemplate(prompt?.kwargs, `${where}.kwargs.example_prompt`);
   const separator = asText(kwargs["example_separator"] ?? kwargs["exampleSeparator"] ?? "\n\n");
-  const own = readFormat(kwargs["template_format"] ?? kwargs["templateFormat"] ?? format, `${where}.kwargs.template_format`);
+  const own = readFormat(
+    kwargs["template_format"] ?? kwargs["templateFormat"] ?? format,
+    `${where}.kwargs.template_format`,
+  );
   const shots = readExamples(kwargs, where).map((example) => fillIn(template, format, example));
   const texts = [kwargs["prefix"], ...shots, kwargs["suffix"]].filter(
     (text): text is string => typeof text === "string" && text !== "",

@@ -30,7 +30,8 @@ const MODEL_NAMES = new Set(["model", "modelname", "modelid", "deploymentname", 
 const WITHOUT_EFFECT =
   /^(type|streaming|stream|streamusage|streamoptions|disablestreaming|maxretries|n|verbose|cache|callbacks|callbackmanager|metadata|tags|name|timeout|requesttimeout|defaultrequesttimeout|disabledparams|includeresponseheaders|modelkwargs|model_kwargs|.*apikey|.*token|.*organization|.*accesskeyid|.*secretaccesskey|rootclient|client|asyncclient|defaultheaders|defaultquery|httpclient|zdrenabled|outputversion|profile)$/;
 
-const URLS = /^(baseurl|apibase|openaiapibase|openaibasepath|anthropicapiurl|apiurl|endpoint|azureendpoint|azureopenaiendpoint|serverurl|endpointurl)$/;
+const URLS =
+  /^(baseurl|apibase|openaiapibase|openaibasepath|anthropicapiurl|apiurl|endpoint|azureendpoint|azureopenaiendpoint|serverurl|endpointurl)$/;
 
 const plain = (name: string): string => name.replaceAll("_", "").toLowerCase();
 

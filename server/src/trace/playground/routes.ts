@@ -5,6 +5,7 @@ import { startCall } from "../models/call-model.ts";
 import { preparePrompt } from "./prepare-prompt.ts";
 import { missingVariables, promptVariables, renderPrompt } from "./prompt.ts";
 import { buildRequest, resolveModel, runMetadata, toWireEvent } from "./run-prompt.ts";
+import { readRun } from "./read-run.ts";
 import * as schema from "./schema.ts";
 import { eventStream, type WireEvent } from "./stream-events.ts";
 
@@ -71,6 +72,17 @@ export function playgroundRoutes(deps: TraceDeps): Route[] {
         const messages = missing.length > 0 ? null : renderPrompt(prompt, body.variables);
         return c.json({ messages, variables: promptVariables(prompt), missing, notes });
       },
+    }),
+    route({
+      tag,
+      method: "GET",
+      ...v1("/playground/from-run/:run_id"),
+      permission: "runs:read",
+      summary: "Get a traced call to a model, or the first one below a run, as input of the playground",
+      params: schema.runParams,
+      out: { 200: schema.opened },
+      errors: [404],
+      handler: async ({ params, principal, c }) => c.json(await readRun(deps, principal.workspaceId, params.run_id)),
     }),
   ];
 }

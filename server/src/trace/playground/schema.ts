@@ -79,6 +79,39 @@ export const rendered = z
   })
   .meta({ id: "PlaygroundRendered" });
 
+const usage = z.object({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() });
+const cost = z.object({ prompt: z.string(), completion: z.string(), total: z.string() });
+
+export const runParams = z.object({ run_id: uuid });
+
+export const opened = z
+  .object({
+    run_id: z.guid(),
+    project_id: z.guid(),
+    project_name: z.string().nullable(),
+    run_name: z.string(),
+    messages: z.array(message),
+    template_format: z.literal("none"),
+    tools: z.array(tool),
+    tool_choice: z.string().nullable(),
+    response_schema: jsonObject.nullable(),
+    model: z.object({
+      provider: z.string().nullable(),
+      connection_id: z.guid().nullable(),
+      model: z.string().nullable(),
+      parameters: jsonObject,
+    }),
+    provider_known: z.boolean(),
+    commit: z.object({ owner: z.string(), repo: z.string(), commit_hash: z.string() }).nullable(),
+    output: z.object({ message }).nullable(),
+    error: z.string().nullable(),
+    usage: usage.nullable(),
+    cost: cost.nullable(),
+    latency_ms: z.number().nullable(),
+    notes: z.array(z.string()),
+  })
+  .meta({ id: "PlaygroundRun" });
+
 export type PromptBody = z.output<typeof renderBody>;
 export type StreamBody = z.output<typeof streamBody>;
 export type CommitRef = z.output<typeof commit>;
