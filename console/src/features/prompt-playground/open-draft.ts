@@ -8,7 +8,7 @@ import { matchTemplate } from "./match-template.ts";
 import { readModel } from "./model-node.ts";
 import type { PromptOrigin } from "./prompt.ts";
 import { readManifest } from "./read-manifest.ts";
-import { readRun } from "./read-run.ts";
+import { type PlayedMessage, readRun } from "./read-run.ts";
 import type { PlaySearch } from "./play-search.ts";
 import { connectionsQuery, providersQuery, secretNamesQuery } from "../models/queries.ts";
 import { runToPlayQuery } from "./queries.ts";
@@ -52,7 +52,8 @@ async function openRun(client: QueryClient, runId: string): Promise<Opened> {
     model: model.model ?? "",
     parameters: model.parameters,
   });
-  const literal = readRun(run);
+  const messages = run.messages as PlayedMessage[];
+  const literal = readRun({ ...run, messages });
   const base = {
     run: {
       runId: run.run_id,
@@ -65,7 +66,7 @@ async function openRun(client: QueryClient, runId: string): Promise<Opened> {
   const name = `${commit.owner}/${commit.repo}`;
   // a run may outlive its prompt
   const pulled = await fetchCommit(client, commit.owner, commit.repo, commit.commit_hash).catch(() => null);
-  const inputs = pulled && matchTemplate(pulled.prompt, run.messages);
+  const inputs = pulled && matchTemplate(pulled.prompt, messages);
   if (!pulled || !inputs) {
     const reason = pulled ? "its messages do not follow from the template" : "the commit could not be read";
     const note = `The call used ${name} at ${commit.commit_hash.slice(0, 8)}, but ${reason}: its literal messages are shown.`;
