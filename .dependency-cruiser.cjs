@@ -113,11 +113,11 @@ const SLICES = {
     "retention",
     "system",
     "threads",
+    "prompt-statistics",
     "workspace-secrets",
     "playground-settings",
     "models",
     "playground",
-    "prompt-statistics",
   ],
 };
 
