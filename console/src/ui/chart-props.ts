@@ -2,6 +2,8 @@ export interface ChartSeries {
   label: string;
   /** A value for each time; null where there is none. */
   values: (number | null)[];
+  /** For a series whose colour has a meaning, such as red for errors. */
+  color?: string | undefined;
   /** For a series of the previous period: index of the current series, whose colour it has. It is drawn dashed. */
   before?: number | undefined;
 }
@@ -31,5 +33,5 @@ export const DASH = [4, 4];
 export const SERIES_COLORS = ["teal", "orange", "indigo", "pink", "lime", "grape", "cyan", "red", "yellow", "gray"];
 
 /** Returns the name of a series' colour. A series of the previous period has the colour of the current one. */
-export const seriesColor = ({ before }: ChartSeries, index: number): string =>
-  SERIES_COLORS[(before ?? index) % SERIES_COLORS.length]!;
+export const seriesColor = ({ before, color }: ChartSeries, index: number): string =>
+  color ?? SERIES_COLORS[(before ?? index) % SERIES_COLORS.length]!;

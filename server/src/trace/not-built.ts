@@ -19,7 +19,10 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Prompts of Heddle belong to their workspace and have no further owners. Permissions come from roles: GET " +
       "/api/v1/orgs/current/roles.",
   ],
-  [/^\/(prompts|prompt-webhooks)(\/|$)/, "Heddle sends no webhooks of prompts, and runs none by this path."],
+  [
+    /^\/(prompts\/(canvas|invoke_prompt)|prompt-webhooks)(\/|$)/,
+    "Heddle sends no webhooks of prompts, and runs none by this path.",
+  ],
   [/^\/playground-settings(\/|$)/, "Heddle has no playground for prompts."],
   [
     /^\/annotation-queues(\/|$)/,

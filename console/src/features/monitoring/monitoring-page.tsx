@@ -26,7 +26,7 @@ export function MonitoringPage() {
   const common = { projectId, range, group, filter: search.filter, before: search.before === true, onZoom };
   return (
     <Page
-      title={project ? `Monitoring of ${project.name}` : "Monitoring"}
+      title={project ? `${project.name} monitoring` : "Monitoring"}
       actions={
         <>
           <Switch
