@@ -113,6 +113,11 @@ const SLICES = {
     "retention",
     "system",
     "threads",
+    "prompt-statistics",
+    "workspace-secrets",
+    "playground-settings",
+    "models",
+    "playground",
   ],
 };
 
