@@ -39,6 +39,17 @@ export interface ModelServer {
   written: number;
 }
 
+/** Parses the server-sent events of a response. */
+export function readEvents(text: string): { event: string; data: Json }[] {
+  return text
+    .split("\n\n")
+    .filter((frame) => frame.startsWith("event: "))
+    .map((frame) => {
+      const [, event = "", data = ""] = /^event: (.*)\ndata: (.*)$/s.exec(frame) ?? [];
+      return { event, data: JSON.parse(data) as Json };
+    });
+}
+
 /** What a model is to say, independent of the wire format. */
 interface Answer {
   chunks: string[];
