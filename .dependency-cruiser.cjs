@@ -113,6 +113,7 @@ const SLICES = {
     "retention",
     "system",
     "threads",
+    "prompt-statistics",
     "workspace-secrets",
     "playground-settings",
     "models",

@@ -32,6 +32,7 @@ import { playgroundSettingsRoutes } from "./playground-settings/routes.ts";
 import { priceRoutes } from "./prices/routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
 import { promptCommitRoutes } from "./prompt-commits/routes.ts";
+import { promptStatisticsRoutes } from "./prompt-statistics/routes.ts";
 import { promptDirectoryRoutes } from "./prompt-directories/routes.ts";
 import { promptEnvironmentRoutes } from "./prompt-environments/routes.ts";
 import { promptTagRoutes } from "./prompt-tags/routes.ts";
@@ -84,16 +85,17 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...exampleRoutes(deps),
     ...destinationRoutes(deps),
     ...bulkExportRoutes(deps),
-    ...workspaceSecretRoutes(deps),
-    ...playgroundSettingsRoutes(deps),
-    ...modelBudgetRoutes(deps),
-    ...modelRoutes(deps),
-    ...playgroundRoutes(deps),
+    ...promptStatisticsRoutes(deps),
     ...promptTagRoutes(deps),
     ...promptRoutes(deps),
     ...promptCommitRoutes(deps),
     ...promptEnvironmentRoutes(deps),
     ...promptDirectoryRoutes(deps),
+    ...workspaceSecretRoutes(deps),
+    ...playgroundSettingsRoutes(deps),
+    ...modelBudgetRoutes(deps),
+    ...modelRoutes(deps),
+    ...playgroundRoutes(deps),
     ...workspaceSettingsRoutes(deps),
     ...rateLimitRoutes(deps),
     ...guideRoutes(),
