@@ -14,6 +14,7 @@ import { Route as SignInRouteImport } from './routes/sign-in'
 import { Route as ShellIndexRouteImport } from './routes/_shell/index'
 import { Route as ShellSplatRouteImport } from './routes/_shell/$'
 import { Route as ShellCompareRouteImport } from './routes/_shell/compare'
+import { Route as ShellPlaygroundRouteImport } from './routes/_shell/playground'
 import { Route as ShellSettingsRouteImport } from './routes/_shell/settings'
 import { Route as ShellDatasetsIndexRouteImport } from './routes/_shell/datasets.index'
 import { Route as ShellDatasetsDatasetIdRouteImport } from './routes/_shell/datasets.$datasetId'
@@ -23,6 +24,8 @@ import { Route as ShellExportsIndexRouteImport } from './routes/_shell/exports.i
 import { Route as ShellExportsExportIdRouteImport } from './routes/_shell/exports.$exportId'
 import { Route as ShellExportsDestinationsRouteImport } from './routes/_shell/exports.destinations'
 import { Route as ShellProjectsIndexRouteImport } from './routes/_shell/projects.index'
+import { Route as ShellPromptsIndexRouteImport } from './routes/_shell/prompts.index'
+import { Route as ShellPromptsRepoRouteImport } from './routes/_shell/prompts.$repo'
 import { Route as PublicTokenDRouteImport } from './routes/public.$token.d'
 import { Route as PublicTokenRRouteImport } from './routes/public.$token.r'
 import { Route as ShellAServerCronsRouteImport } from './routes/_shell/a.$server.crons'
@@ -31,8 +34,10 @@ import { Route as ShellAServerPlaygroundRouteImport } from './routes/_shell/a.$s
 import { Route as ShellAServerQueueRouteImport } from './routes/_shell/a.$server.queue'
 import { Route as ShellAServerStoreRouteImport } from './routes/_shell/a.$server.store'
 import { Route as ShellAServerWebhooksRouteImport } from './routes/_shell/a.$server.webhooks'
+import { Route as ShellHubOwnerRepoRouteImport } from './routes/_shell/hub.$owner.$repo'
 import { Route as ShellProjectsProjectIdIndexRouteImport } from './routes/_shell/projects.$projectId.index'
 import { Route as ShellProjectsProjectIdMonitoringRouteImport } from './routes/_shell/projects.$projectId.monitoring'
+import { Route as ShellPromptsOwnerRepoRouteImport } from './routes/_shell/prompts.$owner.$repo'
 import { Route as ShellAServerAssistantsIndexRouteImport } from './routes/_shell/a.$server.assistants.index'
 import { Route as ShellAServerAssistantsAssistantIdRouteImport } from './routes/_shell/a.$server.assistants.$assistantId'
 import { Route as ShellAServerThreadsIndexRouteImport } from './routes/_shell/a.$server.threads.index'
@@ -66,6 +71,11 @@ const ShellSplatRoute = ShellSplatRouteImport.update({
 const ShellCompareRoute = ShellCompareRouteImport.update({
   id: '/compare',
   path: '/compare',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellPlaygroundRoute = ShellPlaygroundRouteImport.update({
+  id: '/playground',
+  path: '/playground',
   getParentRoute: () => ShellRoute,
 } as any)
 const ShellSettingsRoute = ShellSettingsRouteImport.update({
@@ -115,6 +125,16 @@ const ShellProjectsIndexRoute = ShellProjectsIndexRouteImport.update({
   path: '/projects/',
   getParentRoute: () => ShellRoute,
 } as any)
+const ShellPromptsIndexRoute = ShellPromptsIndexRouteImport.update({
+  id: '/prompts/',
+  path: '/prompts/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellPromptsRepoRoute = ShellPromptsRepoRouteImport.update({
+  id: '/prompts/$repo',
+  path: '/prompts/$repo',
+  getParentRoute: () => ShellRoute,
+} as any)
 const PublicTokenDRoute = PublicTokenDRouteImport.update({
   id: '/public/$token/d',
   path: '/public/$token/d',
@@ -155,6 +175,11 @@ const ShellAServerWebhooksRoute = ShellAServerWebhooksRouteImport.update({
   path: '/a/$server/webhooks',
   getParentRoute: () => ShellRoute,
 } as any)
+const ShellHubOwnerRepoRoute = ShellHubOwnerRepoRouteImport.update({
+  id: '/hub/$owner/$repo',
+  path: '/hub/$owner/$repo',
+  getParentRoute: () => ShellRoute,
+} as any)
 const ShellProjectsProjectIdIndexRoute =
   ShellProjectsProjectIdIndexRouteImport.update({
     id: '/projects/$projectId/',
@@ -167,6 +192,11 @@ const ShellProjectsProjectIdMonitoringRoute =
     path: '/projects/$projectId/monitoring',
     getParentRoute: () => ShellRoute,
   } as any)
+const ShellPromptsOwnerRepoRoute = ShellPromptsOwnerRepoRouteImport.update({
+  id: '/prompts/$owner/$repo',
+  path: '/prompts/$owner/$repo',
+  getParentRoute: () => ShellRoute,
+} as any)
 const ShellAServerAssistantsIndexRoute =
   ShellAServerAssistantsIndexRouteImport.update({
     id: '/a/$server/assistants/',
@@ -233,24 +263,29 @@ export interface FileRoutesByFullPath {
   '/sign-in': typeof SignInRoute
   '/$': typeof ShellSplatRoute
   '/compare': typeof ShellCompareRoute
+  '/playground': typeof ShellPlaygroundRoute
   '/settings': typeof ShellSettingsRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
+  '/prompts/$repo': typeof ShellPromptsRepoRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/datasets/': typeof ShellDatasetsIndexRoute
   '/deployments/': typeof ShellDeploymentsIndexRoute
   '/exports/': typeof ShellExportsIndexRoute
   '/projects/': typeof ShellProjectsIndexRoute
+  '/prompts/': typeof ShellPromptsIndexRoute
   '/a/$server/crons': typeof ShellAServerCronsRoute
   '/a/$server/inbox': typeof ShellAServerInboxRoute
   '/a/$server/playground': typeof ShellAServerPlaygroundRoute
   '/a/$server/queue': typeof ShellAServerQueueRoute
   '/a/$server/store': typeof ShellAServerStoreRoute
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
+  '/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
   '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
+  '/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
   '/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
@@ -267,25 +302,30 @@ export interface FileRoutesByTo {
   '/sign-in': typeof SignInRoute
   '/$': typeof ShellSplatRoute
   '/compare': typeof ShellCompareRoute
+  '/playground': typeof ShellPlaygroundRoute
   '/settings': typeof ShellSettingsRoute
   '/': typeof ShellIndexRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
+  '/prompts/$repo': typeof ShellPromptsRepoRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/datasets': typeof ShellDatasetsIndexRoute
   '/deployments': typeof ShellDeploymentsIndexRoute
   '/exports': typeof ShellExportsIndexRoute
   '/projects': typeof ShellProjectsIndexRoute
+  '/prompts': typeof ShellPromptsIndexRoute
   '/a/$server/crons': typeof ShellAServerCronsRoute
   '/a/$server/inbox': typeof ShellAServerInboxRoute
   '/a/$server/playground': typeof ShellAServerPlaygroundRoute
   '/a/$server/queue': typeof ShellAServerQueueRoute
   '/a/$server/store': typeof ShellAServerStoreRoute
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
+  '/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
   '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
+  '/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
   '/projects/$projectId': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
@@ -304,25 +344,30 @@ export interface FileRoutesById {
   '/sign-in': typeof SignInRoute
   '/_shell/$': typeof ShellSplatRoute
   '/_shell/compare': typeof ShellCompareRoute
+  '/_shell/playground': typeof ShellPlaygroundRoute
   '/_shell/settings': typeof ShellSettingsRoute
   '/_shell/': typeof ShellIndexRoute
   '/_shell/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/_shell/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/_shell/exports/$exportId': typeof ShellExportsExportIdRoute
   '/_shell/exports/destinations': typeof ShellExportsDestinationsRoute
+  '/_shell/prompts/$repo': typeof ShellPromptsRepoRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/_shell/datasets/': typeof ShellDatasetsIndexRoute
   '/_shell/deployments/': typeof ShellDeploymentsIndexRoute
   '/_shell/exports/': typeof ShellExportsIndexRoute
   '/_shell/projects/': typeof ShellProjectsIndexRoute
+  '/_shell/prompts/': typeof ShellPromptsIndexRoute
   '/_shell/a/$server/crons': typeof ShellAServerCronsRoute
   '/_shell/a/$server/inbox': typeof ShellAServerInboxRoute
   '/_shell/a/$server/playground': typeof ShellAServerPlaygroundRoute
   '/_shell/a/$server/queue': typeof ShellAServerQueueRoute
   '/_shell/a/$server/store': typeof ShellAServerStoreRoute
   '/_shell/a/$server/webhooks': typeof ShellAServerWebhooksRoute
+  '/_shell/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
   '/_shell/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
+  '/_shell/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
   '/_shell/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/_shell/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/_shell/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
@@ -342,24 +387,29 @@ export interface FileRouteTypes {
     | '/sign-in'
     | '/$'
     | '/compare'
+    | '/playground'
     | '/settings'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
     | '/exports/$exportId'
     | '/exports/destinations'
+    | '/prompts/$repo'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/datasets/'
     | '/deployments/'
     | '/exports/'
     | '/projects/'
+    | '/prompts/'
     | '/a/$server/crons'
     | '/a/$server/inbox'
     | '/a/$server/playground'
     | '/a/$server/queue'
     | '/a/$server/store'
     | '/a/$server/webhooks'
+    | '/hub/$owner/$repo'
     | '/projects/$projectId/monitoring'
+    | '/prompts/$owner/$repo'
     | '/projects/$projectId/'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
@@ -376,25 +426,30 @@ export interface FileRouteTypes {
     | '/sign-in'
     | '/$'
     | '/compare'
+    | '/playground'
     | '/settings'
     | '/'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
     | '/exports/$exportId'
     | '/exports/destinations'
+    | '/prompts/$repo'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/datasets'
     | '/deployments'
     | '/exports'
     | '/projects'
+    | '/prompts'
     | '/a/$server/crons'
     | '/a/$server/inbox'
     | '/a/$server/playground'
     | '/a/$server/queue'
     | '/a/$server/store'
     | '/a/$server/webhooks'
+    | '/hub/$owner/$repo'
     | '/projects/$projectId/monitoring'
+    | '/prompts/$owner/$repo'
     | '/projects/$projectId'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
@@ -412,25 +467,30 @@ export interface FileRouteTypes {
     | '/sign-in'
     | '/_shell/$'
     | '/_shell/compare'
+    | '/_shell/playground'
     | '/_shell/settings'
     | '/_shell/'
     | '/_shell/datasets/$datasetId'
     | '/_shell/deployments/$deploymentId'
     | '/_shell/exports/$exportId'
     | '/_shell/exports/destinations'
+    | '/_shell/prompts/$repo'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/_shell/datasets/'
     | '/_shell/deployments/'
     | '/_shell/exports/'
     | '/_shell/projects/'
+    | '/_shell/prompts/'
     | '/_shell/a/$server/crons'
     | '/_shell/a/$server/inbox'
     | '/_shell/a/$server/playground'
     | '/_shell/a/$server/queue'
     | '/_shell/a/$server/store'
     | '/_shell/a/$server/webhooks'
+    | '/_shell/hub/$owner/$repo'
     | '/_shell/projects/$projectId/monitoring'
+    | '/_shell/prompts/$owner/$repo'
     | '/_shell/projects/$projectId/'
     | '/_shell/a/$server/assistants/$assistantId'
     | '/_shell/a/$server/threads/$threadId'
@@ -486,6 +546,13 @@ declare module '@tanstack/react-router' {
       path: '/compare'
       fullPath: '/compare'
       preLoaderRoute: typeof ShellCompareRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/playground': {
+      id: '/_shell/playground'
+      path: '/playground'
+      fullPath: '/playground'
+      preLoaderRoute: typeof ShellPlaygroundRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/settings': {
@@ -551,6 +618,20 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellProjectsIndexRouteImport
       parentRoute: typeof ShellRoute
     }
+    '/_shell/prompts/': {
+      id: '/_shell/prompts/'
+      path: '/prompts'
+      fullPath: '/prompts/'
+      preLoaderRoute: typeof ShellPromptsIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/prompts/$repo': {
+      id: '/_shell/prompts/$repo'
+      path: '/prompts/$repo'
+      fullPath: '/prompts/$repo'
+      preLoaderRoute: typeof ShellPromptsRepoRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/public/$token/d': {
       id: '/public/$token/d'
       path: '/public/$token/d'
@@ -607,6 +688,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellAServerWebhooksRouteImport
       parentRoute: typeof ShellRoute
     }
+    '/_shell/hub/$owner/$repo': {
+      id: '/_shell/hub/$owner/$repo'
+      path: '/hub/$owner/$repo'
+      fullPath: '/hub/$owner/$repo'
+      preLoaderRoute: typeof ShellHubOwnerRepoRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/projects/$projectId/': {
       id: '/_shell/projects/$projectId/'
       path: '/projects/$projectId'
@@ -619,6 +707,13 @@ declare module '@tanstack/react-router' {
       path: '/projects/$projectId/monitoring'
       fullPath: '/projects/$projectId/monitoring'
       preLoaderRoute: typeof ShellProjectsProjectIdMonitoringRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/prompts/$owner/$repo': {
+      id: '/_shell/prompts/$owner/$repo'
+      path: '/prompts/$owner/$repo'
+      fullPath: '/prompts/$owner/$repo'
+      preLoaderRoute: typeof ShellPromptsOwnerRepoRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/a/$server/assistants/': {
@@ -697,23 +792,28 @@ declare module '@tanstack/react-router' {
 interface ShellRouteChildren {
   ShellSplatRoute: typeof ShellSplatRoute
   ShellCompareRoute: typeof ShellCompareRoute
+  ShellPlaygroundRoute: typeof ShellPlaygroundRoute
   ShellSettingsRoute: typeof ShellSettingsRoute
   ShellIndexRoute: typeof ShellIndexRoute
   ShellDatasetsDatasetIdRoute: typeof ShellDatasetsDatasetIdRoute
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
   ShellExportsExportIdRoute: typeof ShellExportsExportIdRoute
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
+  ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
   ShellExportsIndexRoute: typeof ShellExportsIndexRoute
   ShellProjectsIndexRoute: typeof ShellProjectsIndexRoute
+  ShellPromptsIndexRoute: typeof ShellPromptsIndexRoute
   ShellAServerCronsRoute: typeof ShellAServerCronsRoute
   ShellAServerInboxRoute: typeof ShellAServerInboxRoute
   ShellAServerPlaygroundRoute: typeof ShellAServerPlaygroundRoute
   ShellAServerQueueRoute: typeof ShellAServerQueueRoute
   ShellAServerStoreRoute: typeof ShellAServerStoreRoute
   ShellAServerWebhooksRoute: typeof ShellAServerWebhooksRoute
+  ShellHubOwnerRepoRoute: typeof ShellHubOwnerRepoRoute
   ShellProjectsProjectIdMonitoringRoute: typeof ShellProjectsProjectIdMonitoringRoute
+  ShellPromptsOwnerRepoRoute: typeof ShellPromptsOwnerRepoRoute
   ShellProjectsProjectIdIndexRoute: typeof ShellProjectsProjectIdIndexRoute
   ShellAServerAssistantsAssistantIdRoute: typeof ShellAServerAssistantsAssistantIdRoute
   ShellAServerThreadsThreadIdRoute: typeof ShellAServerThreadsThreadIdRoute
@@ -730,23 +830,28 @@ interface ShellRouteChildren {
 const ShellRouteChildren: ShellRouteChildren = {
   ShellSplatRoute: ShellSplatRoute,
   ShellCompareRoute: ShellCompareRoute,
+  ShellPlaygroundRoute: ShellPlaygroundRoute,
   ShellSettingsRoute: ShellSettingsRoute,
   ShellIndexRoute: ShellIndexRoute,
   ShellDatasetsDatasetIdRoute: ShellDatasetsDatasetIdRoute,
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
   ShellExportsExportIdRoute: ShellExportsExportIdRoute,
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
+  ShellPromptsRepoRoute: ShellPromptsRepoRoute,
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
   ShellExportsIndexRoute: ShellExportsIndexRoute,
   ShellProjectsIndexRoute: ShellProjectsIndexRoute,
+  ShellPromptsIndexRoute: ShellPromptsIndexRoute,
   ShellAServerCronsRoute: ShellAServerCronsRoute,
   ShellAServerInboxRoute: ShellAServerInboxRoute,
   ShellAServerPlaygroundRoute: ShellAServerPlaygroundRoute,
   ShellAServerQueueRoute: ShellAServerQueueRoute,
   ShellAServerStoreRoute: ShellAServerStoreRoute,
   ShellAServerWebhooksRoute: ShellAServerWebhooksRoute,
+  ShellHubOwnerRepoRoute: ShellHubOwnerRepoRoute,
   ShellProjectsProjectIdMonitoringRoute: ShellProjectsProjectIdMonitoringRoute,
+  ShellPromptsOwnerRepoRoute: ShellPromptsOwnerRepoRoute,
   ShellProjectsProjectIdIndexRoute: ShellProjectsProjectIdIndexRoute,
   ShellAServerAssistantsAssistantIdRoute:
     ShellAServerAssistantsAssistantIdRoute,

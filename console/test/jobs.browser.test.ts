@@ -183,7 +183,7 @@ test("fork a thread from an earlier step", async () => {
     await doJob("fork a thread from an earlier step", async (page) => {
       await page.getByRole("region", { name: "Recent threads" }).getByRole("link").first().waitFor();
       await page.keyboard.press("Control+k");
-      await enter(page.getByRole("combobox", { name: "Page, thread or run" }), id);
+      await enter(page.getByRole("combobox", { name: "Page, object or ID" }), id);
       await page.getByRole("option", { name: `Thread ${id}` }).waitFor();
       await page.keyboard.press("Enter");
       await page.getByRole("tab", { name: "History" }).click();
@@ -214,7 +214,7 @@ test("find slow traces of a model", async () => {
   expect(
     await doJob("find slow traces of a model", async (page) => {
       await openProject(page, seeded.projectName);
-      await page.getByRole("button", { name: "Latency", exact: true }).click();
+      await page.getByRole("button", { name: "Latency", exact: true }).first().click();
       await enter(page.getByRole("textbox", { name: "From (seconds)" }), "4");
       await page.getByRole("button", { name: "Apply latency" }).click();
       await page.waitForURL(/filter=/);
@@ -253,7 +253,7 @@ test("give feedback with a comment on a trace", async () => {
   expect(
     await doJob("give feedback with a comment on a trace", async (page) => {
       await page.keyboard.press("Control+k");
-      await enter(page.getByRole("combobox", { name: "Page, thread or run" }), run!.run_id);
+      await enter(page.getByRole("combobox", { name: "Page, object or ID" }), run!.run_id);
       await page
         .getByRole("option", { name: new RegExp(run!.run_id) })
         .first()

@@ -114,7 +114,7 @@ test("Ctrl+K opens a page and a thread by its id, also from an unknown address",
   await page.getByText("Page not found").waitFor();
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Inbox" }).waitFor();
   await page.keyboard.press("Control+k");
-  const field = page.getByRole("combobox", { name: "Page, thread or run" });
+  const field = page.getByRole("combobox", { name: "Page, object or ID" });
   await field.fill("e");
   await page.keyboard.press("ArrowDown");
   await field.fill("cron");
@@ -122,12 +122,30 @@ test("Ctrl+K opens a page and a thread by its id, also from an unknown address",
   await page.waitForURL(/\/a\/local\/crons$/);
   await page.keyboard.press("Control+k");
   await field.fill("no such page");
-  await page.getByText("No matching page").waitFor();
+  await page.getByText("No match among pages").waitFor();
   await field.fill(id);
   await page.getByRole("option", { name: `Thread ${id}` }).waitFor();
   expect(await seriousFindings(page)).toEqual([]);
   await page.keyboard.press("Enter");
   await page.waitForURL(new RegExp(`/a/local/threads/${id}$`));
+
+  // objects by a part of their name; what was opened is offered first
+  const name = `palette-support ${Date.now()}`;
+  const named = await fetch(`${platform.traceUrl}/api/v1/sessions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ name }),
+  });
+  const { id: projectId } = (await named.json()) as { id: string };
+  await page.keyboard.press("Control+k");
+  await field.fill(name.slice(3));
+  await page.getByRole("option", { name }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(new RegExp(`/projects/${projectId}`));
+  await page.keyboard.press("Control+k");
+  await page.getByRole("option", { name }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(new RegExp(`/projects/${projectId}`));
   expect(errors).toEqual([]);
   await context.close();
 });

@@ -148,7 +148,7 @@ test("the overview shows the latest threads and failures", async () => {
   expect(await checkOpenPage(page, "overview", "text=Needs review")).toEqual([]);
   // the checklist fills itself from what happened
   await steps.getByText("Every run is traced").waitFor();
-  expect(await done.allInnerTexts()).toEqual(["Talk to the agent", "Break it"]);
+  expect(await done.allInnerTexts()).toEqual(["Talk to the agent", "Break the agent"]);
   const failures = page.getByRole("region", { name: "Failures in the last 24 hours" });
   await failures.getByRole("link", { name: "failing" }).click();
   await page.waitForURL("**/r/*");

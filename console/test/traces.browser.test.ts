@@ -115,11 +115,17 @@ test("completes a filter, shows its errors, and keeps it in the address", async 
 
   await filterEditor(page).fill('eq(statu, "error")');
   await page.getByText(/At character 4: there is no field "statu"/).waitFor();
-  await filterEditor(page).fill('eq(status, "error")');
+  await filterEditor(page).fill("");
+  await page.keyboard.type('eq(status, "error")');
   await page.getByText(/there is no field/).waitFor({ state: "detached" });
-  await filterEditor(page).press("Escape");
+  // longer than the editor waits before it offers completions
+  await page.waitForTimeout(500);
+  expect(await options.count()).toBe(0);
   await filterEditor(page).press("Enter");
   await page.waitForURL(/filter=/);
+  expect(await written()).toBe('eq(status, "error")');
+  await page.keyboard.press("Tab");
+  expect(await filterEditor(page).evaluate((editor) => editor.contains(document.activeElement))).toBe(false);
   await page.getByLabel("Metrics").getByText("9 traces").waitFor();
   await until(async () => (await runRows(page).count()) === 9, 10_000);
 
@@ -160,6 +166,35 @@ test("completes a filter, shows its errors, and keeps it in the address", async 
   await shared.page.waitForURL(/returns/);
   expect([...errors, ...shared.errors]).toEqual([]);
   await shared.context.close();
+  await context.close();
+});
+
+test("sorts by latency, tokens and cost, and names the models of calls", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(projectPage());
+  await runRows(page).first().waitFor();
+  const cells = async (label: string) => {
+    const heads = await page.getByRole("columnheader").allInnerTexts();
+    const index = heads.findIndex((head) => head.trim().startsWith(label));
+    const rows = await runRows(page).all();
+    return Promise.all(rows.map(async (row) => (await row.getByRole("cell").nth(index).innerText()).trim()));
+  };
+  const dollars = (texts: string[]) => texts.map((text) => Number(text.replace(/[$,<]/g, "")) || 0);
+  for (const descending of [true, false]) {
+    await page.getByRole("columnheader", { name: "Cost" }).getByRole("button").click();
+    await page.waitForURL(descending ? /sort=total_cost/ : /desc=false/);
+    await until(async () => {
+      const costs = dollars(await cells("Cost")).filter((cost) => cost > 0);
+      const sorted = costs.toSorted((a, b) => (descending ? b - a : a - b));
+      return costs.length > 1 && costs.every((cost, index) => cost === sorted[index]);
+    }, 10_000);
+  }
+  await page.getByRole("columnheader", { name: "Latency" }).getByRole("button").click();
+  await page.waitForURL(/sort=latency/);
+  await page.getByRole("tab", { name: "LLM calls" }).click();
+  await page.getByRole("columnheader", { name: "Model" }).waitFor();
+  await until(async () => (await cells("Model")).some((model) => model.length > 1), 10_000);
+  expect(errors).toEqual([]);
   await context.close();
 });
 
@@ -230,7 +265,7 @@ test("filters by a latency range dragged on the histogram, by model and by feedb
   const { page, context, errors } = await openPage(browser);
   await page.goto(projectPage());
   await page.getByLabel("Metrics").getByText("61 traces").waitFor();
-  await page.getByRole("button", { name: "Latency", exact: true }).click();
+  await page.getByRole("button", { name: "Latency", exact: true }).first().click();
   const bars = page.getByRole("img", { name: /^Latency of \d+ runs/ });
   await bars.waitFor();
   const { x, y, width, height } = (await bars.boundingBox())!;

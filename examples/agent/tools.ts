@@ -17,7 +17,7 @@ const CLIMATE: Record<string, { mean: number; swing: number; sky: string }> = {
 const getWeather = tool(
   ({ city }) => {
     const climate = CLIMATE[city.toLowerCase()];
-    if (!climate) return `I know no weather for ${city}, only for ${Object.keys(CLIMATE).join(", ")}.`;
+    if (!climate) return `I have no weather data for ${city}, only for ${Object.keys(CLIMATE).join(", ")}.`;
     const { mean, swing, sky } = climate;
     return `In ${city} it is ${sky}, ${mean - swing} to ${mean + swing} °C over the year.`;
   },

@@ -39,7 +39,7 @@ export function ConnectionNotice() {
           {state === "lost" && <Loader size={14} color="orange" />}
           <Text size="sm">
             {state === "lost"
-              ? "The server does not respond. This page may be out of date; it reconnects automatically."
+              ? "Server unreachable. Reconnecting… This page may be out of date."
               : "Reconnected. The page is up to date."}
           </Text>
         </Paper>

@@ -1,5 +1,6 @@
 import { Modal, Text, TextInput } from "@mantine/core";
 import { IconMessages, IconTimeline } from "@tabler/icons-react";
+import { useDebouncedValue, useLocalStorage } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { type KeyboardEvent, useId, useRef, useState } from "react";
@@ -7,14 +8,21 @@ import { type KeyboardEvent, useId, useRef, useState } from "react";
 import { data, traceApi } from "../api/clients.ts";
 import { notifyFailure } from "../ui/notify.ts";
 import { useFocusBack } from "../ui/use-focus-back.ts";
+import { type FoundObject, OBJECT_ICONS, objectsQuery } from "./find-objects.ts";
 import classes from "./go-to.module.css";
 import { navGroups, OVERVIEW, type NavItem } from "./navigation.ts";
 import { spacesQuery } from "./queries.ts";
 import { useAgentServers } from "./use-agent-servers.ts";
 
 interface Choice extends Pick<NavItem, "icon" | "label"> {
+  key: string;
+  /** Kind of object, shown beside its name. */
+  kind?: string;
   go: () => Promise<void>;
 }
+
+/** Recently opened objects that are listed. */
+const RECENT = 5;
 
 const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 
@@ -55,8 +63,8 @@ export function GoTo({ onClose }: { onClose: () => void }) {
     >
       <TextInput
         data-autofocus
-        placeholder="Page, thread ID or run ID"
-        aria-label="Page, thread or run"
+        placeholder="Page, project, dataset, deployment, assistant, or ID of a thread or run"
+        aria-label="Page, object or ID"
         role="combobox"
         aria-expanded="true"
         aria-controls={id}
@@ -71,7 +79,7 @@ export function GoTo({ onClose }: { onClose: () => void }) {
       <div ref={list} id={id} role="listbox" aria-label="Results" style={{ marginTop: 8 }}>
         {choices.map((choice, index) => (
           <div
-            key={choice.label}
+            key={choice.key}
             id={`${id}-${index}`}
             role="option"
             tabIndex={-1}
@@ -82,13 +90,18 @@ export function GoTo({ onClose }: { onClose: () => void }) {
             onMouseMove={() => setAt(index)}
           >
             <choice.icon size={16} aria-hidden />
-            {choice.label}
+            <span dir="auto">{choice.label}</span>
+            {choice.kind !== undefined && (
+              <Text span size="xs" c="dimmed" ml="auto">
+                {choice.kind}
+              </Text>
+            )}
           </div>
         ))}
       </div>
       {choices.length === 0 && (
         <Text size="sm" c="dimmed" mt="xs">
-          No matching page. To open a thread or a run, enter its full ID.
+          No match among pages and names. To open a thread or a run, enter its full ID.
         </Text>
       )}
     </Modal>
@@ -101,13 +114,25 @@ function useChoices(text: string): Choice[] {
   const { server: current } = useParams({ strict: false });
   const { data: about } = useQuery(spacesQuery);
   const server = current ?? servers[0]?.id;
+  const [recent, setRecent] = useLocalStorage<FoundObject[]>({
+    key: "heddle.go-to.recent",
+    defaultValue: [],
+    getInitialValueInEffect: false,
+  });
+  const [settled] = useDebouncedValue(text, 150);
+  const { data: found } = useQuery({
+    ...objectsQuery(settled, about?.spaces, server),
+    enabled: settled !== "" && !isId(settled),
+  });
   if (isId(text)) {
     const thread: Choice = {
+      key: "thread",
       label: `Thread ${text}`,
       icon: IconMessages,
       go: () => navigate({ to: "/a/$server/threads/$threadId", params: { server: server!, threadId: text } }),
     };
     const trace: Choice = {
+      key: "trace",
       label: `Trace of run ${text}`,
       icon: IconTimeline,
       async go() {
@@ -118,12 +143,28 @@ function useChoices(text: string): Choice[] {
     };
     return [...(server === undefined ? [] : [thread]), ...(about?.spaces.trace ? [trace] : [])];
   }
+  const open = (object: FoundObject): Choice => ({
+    key: `${object.to} ${Object.values(object.params).join(" ")}`,
+    label: object.name,
+    kind: object.kind,
+    icon: OBJECT_ICONS[object.kind],
+    go: () => {
+      // a value, not an update: the palette is closed already, and updates of closed components are not computed
+      setRecent([object, ...recent.filter((other) => !isSame(other, object))].slice(0, RECENT));
+      return navigate({ to: object.to, params: object.params } as never);
+    },
+  });
   const places = [OVERVIEW, ...navGroups(about, server !== undefined).flatMap(({ pages }) => pages)];
-  return places
+  const pages = places
     .filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()))
     .map(({ to, label, icon }) => ({
+      key: to!,
       label,
       icon,
       go: () => navigate({ to, ...(to!.includes("$server") && { params: { server } }) } as never),
     }));
+  return text === "" ? [...recent.map(open), ...pages] : [...pages, ...(found ?? []).map(open)];
 }
+
+const isSame = (a: FoundObject, b: FoundObject) =>
+  JSON.stringify([a.to, a.params]) === JSON.stringify([b.to, b.params]);

@@ -2,8 +2,17 @@ export interface ChartSeries {
   label: string;
   /** A value for each time; null where there is none. */
   values: (number | null)[];
+  /** For a series whose colour has a meaning, such as red for errors. */
+  color?: string | undefined;
   /** For a series of the previous period: index of the current series, whose colour it has. It is drawn dashed. */
   before?: number | undefined;
+}
+
+/** Event that a chart shows as a vertical line. */
+export interface ChartMarker {
+  /** Seconds since 1970. */
+  time: number;
+  label: string;
 }
 
 export interface ChartProps {
@@ -20,6 +29,7 @@ export interface ChartProps {
   onPick?: ((index: number) => void) | undefined;
   /** Called with the range that the user selects by dragging, in seconds since 1970. */
   onZoom?: ((from: number, to: number) => void) | undefined;
+  markers?: readonly ChartMarker[] | undefined;
   /** Note beside the title. */
   note?: string;
 }
@@ -31,5 +41,5 @@ export const DASH = [4, 4];
 export const SERIES_COLORS = ["teal", "orange", "indigo", "pink", "lime", "grape", "cyan", "red", "yellow", "gray"];
 
 /** Returns the name of a series' colour. A series of the previous period has the colour of the current one. */
-export const seriesColor = ({ before }: ChartSeries, index: number): string =>
-  SERIES_COLORS[(before ?? index) % SERIES_COLORS.length]!;
+export const seriesColor = ({ before, color }: ChartSeries, index: number): string =>
+  color ?? SERIES_COLORS[(before ?? index) % SERIES_COLORS.length]!;

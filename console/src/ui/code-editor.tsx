@@ -35,6 +35,8 @@ export default function CodeEditor({
     <CodeMirror
       value={value}
       theme={theme}
+      // Tab moves to the next control (WCAG 2.1.2)
+      indentWithTab={false}
       editable={!isReadOnly}
       readOnly={isReadOnly}
       minHeight={minHeight}

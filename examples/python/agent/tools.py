@@ -28,7 +28,7 @@ def get_weather(city: str) -> str:
     """The usual weather of a city."""
     climate = CLIMATE.get(city.lower())
     if climate is None:
-        return f"I know no weather for {city}, only for {', '.join(CLIMATE)}."
+        return f"I have no weather data for {city}, only for {', '.join(CLIMATE)}."
     mean, swing, sky = climate
     return f"In {city} it is {sky}, {mean - swing} to {mean + swing} °C over the year."
 

@@ -63,7 +63,8 @@ export function resolveExposure(settings: ExposureSettings, host: string): Expos
   if (auth === "published") {
     return {
       keysNeeded: false,
-      explanation: "No key is required (HEDDLE_AUTH=published): the publisher of the port controls access.",
+      explanation:
+        "No key is required (HEDDLE_AUTH=published). Anyone who can reach the published port has full access.",
     };
   }
   if (sign === undefined) {

@@ -113,7 +113,7 @@ function CronTable({ server, ...table }: CronTableProps) {
           cell: ({ thread_id: id }) =>
             id === null ? (
               <Text size="sm" c="dimmed">
-                New per run
+                New thread per run
               </Text>
             ) : (
               <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId: id }} size="sm" ff="monospace">

@@ -6,14 +6,18 @@ const git = (commit: string, ref = "main") =>
   ({ source: "github", source_revision_config: { repo_ref: ref, repo_commit_sha: commit } }) as never;
 
 test("names the changes of a revision's source", () => {
-  expect(describeChanges(git("a".repeat(40)), undefined)).toBe("First revision");
-  expect(describeChanges(git("a".repeat(40)), git("a".repeat(40)))).toBe("No changes");
-  expect(describeChanges(git("b".repeat(40), "next"), git("a".repeat(40)))).toBe(
+  expect(describeChanges(git("a".repeat(40)), [])).toBe("First revision");
+  expect(describeChanges(git("a".repeat(40)), [git("a".repeat(40))])).toBe("No changes");
+  expect(describeChanges(git("b".repeat(40), "next"), [git("a".repeat(40))])).toBe(
     "branch or tag main → next, commit aaaaaaaaaa → bbbbbbbbbb",
   );
   const upload = (path: string) =>
     ({ source: "internal_source", source_revision_config: { source_tarball_path: path } }) as never;
-  expect(describeChanges(upload("b"), upload("a"))).toBe("new upload");
+  expect(describeChanges(upload("b"), [upload("a")])).toBe("new upload");
+  // the source of an earlier revision again
+  const earlier = { ...(upload("a") as object), id: "0198-486707a5" } as never;
+  expect(describeChanges(upload("a"), [upload("b"), earlier])).toBe("Rollback to 486707a5");
+  expect(describeChanges(upload("a"), [upload("a"), earlier])).toBe("No changes");
 });
 
 test("names changed variables, resources and commands", () => {

@@ -40,6 +40,8 @@ export function listChanges(revision: Made, previous: Made): string[] {
   return [...changes, ...listVariables(revision), ...listSettings(revision, previous)];
 }
 
+const sortedEntries = (config: object) => Object.entries(config).sort(([a], [b]) => (a < b ? -1 : 1));
+
 function listVariables({ made_from: made }: Made): string[] {
   const { added = [], changed = [], removed = [] } = made?.variable_changes ?? {};
   const phrase = (verb: string, names: string[]) =>
@@ -60,9 +62,18 @@ function listSettings({ made_from: after }: Made, { made_from: before }: Made): 
     .map((name) => `${name} ${short(then[name])} → ${short(now[name])}`);
 }
 
-/** Describes the differences in one line. */
-export function describeChanges(revision: Made, previous: Made | undefined): string {
+/**
+ * Describes in one line what a revision changed.
+ * @param older earlier revisions, newest first; one with the same source, other than the newest, was rolled back to
+ */
+export function describeChanges(revision: Made, older: readonly (Made & Pick<Revision, "id">)[]): string {
+  const [previous, ...earlier] = older;
   if (previous === undefined) return "First revision";
+  const source = (made: Made) => JSON.stringify([made.source, sortedEntries(made.source_revision_config)]);
+  if (source(revision) !== source(previous)) {
+    const restored = earlier.find((candidate) => source(candidate) === source(revision));
+    if (restored) return `Rollback to ${restored.id.slice(-8)}`;
+  }
   const changes = listChanges(revision, previous);
   return changes.length === 0 ? "No changes" : changes.join(", ");
 }

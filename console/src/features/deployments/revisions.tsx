@@ -76,7 +76,7 @@ export function Revisions({ deployment }: { deployment: Deployment }) {
                   {describe(revision)}
                 </Text>
                 <Text size="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
-                  {describeChanges(revision, revisions[index + 1])}
+                  {describeChanges(revision, revisions.slice(index + 1))}
                 </Text>
               </UnstyledButton>
             </Timeline.Item>
@@ -224,7 +224,7 @@ function RevisionActions({ deployment, revision }: { deployment: Deployment; rev
           loading={interrupt.isPending}
           onClick={() => interrupt.mutate()}
         >
-          Interrupt
+          Cancel
         </Button>
       )}
       {!isInProgress(revision) && (

@@ -70,8 +70,8 @@ function RunDetails({ run }: { run: ExportRun }) {
       ))}
       {result !== null && /^completed$/i.test(run.status) && (
         <Text size="xs" c="dimmed">
-          The export's folder contains manifest.json, with the rows, size and checksum of each file, and _SUCCESS, which
-          is written last.
+          The export's folder contains _manifest.json, with the rows, size and checksum of each file, and _SUCCESS,
+          which is written last.
         </Text>
       )}
     </Stack>

@@ -48,7 +48,7 @@ export function FirstStepsCard({ server }: { server: string }) {
               <Text size="sm" fw={step === next ? 600 : 400} c={isDone(step) ? "dimmed" : undefined}>
                 {LABELS[step]}
               </Text>
-              {step === next && (
+              {!isDone(step) && (
                 <Text size="xs" c="dimmed" component="div" className={classes.hint}>
                   {explain(step, server, happened ?? NOTHING)}
                 </Text>
@@ -64,8 +64,8 @@ export function FirstStepsCard({ server }: { server: string }) {
 const LABELS: Record<Step, string> = {
   talk: "Talk to the agent",
   trace: "See its trace",
-  break: "Break it",
-  fix: "Fix it",
+  break: "Break the agent",
+  fix: "Fix the agent",
   dataset: "Put it in a dataset",
 };
 

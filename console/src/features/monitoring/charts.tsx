@@ -1,7 +1,7 @@
 import { compact, duration, durationTicks, money, percent } from "../../ui/format.ts";
 import { conjoin } from "../runs/filter-language.ts";
 import type { Group, Point, TimelineInRange, TimelineSelection } from "./queries.ts";
-import { feedbackSeries, groupSeries, metricSeries } from "./series.ts";
+import { feedbackSeries, groupSeries, type Metric, metricSeries } from "./series.ts";
 import { Charts, type Place } from "./timeline-charts.tsx";
 
 interface ChartsProps extends Place {
@@ -15,11 +15,7 @@ const formatInteger = (value: number) => (Number.isInteger(value) ? compact(valu
 
 /** For all runs several statistics, for groups only the first. */
 const metricOrGroups =
-  (
-    group: Group | undefined,
-    statistics: { label: string; value: (point: Point) => number | null | undefined }[],
-    empty: number | null = null,
-  ) =>
+  (group: Group | undefined, statistics: Metric[], empty: number | null = null) =>
   (timeline: TimelineInRange) =>
     group ? groupSeries(timeline, statistics[0]!.value, empty) : metricSeries(timeline, statistics, empty);
 
@@ -63,7 +59,7 @@ export function TraceCharts({ group, filter, ...place }: ChartsProps) {
             {draw({
               title: "Error rate",
               format: percent,
-              toSeries: metricOrGroups(group, [{ label: "Failed", value: (point) => point.error_rate }]),
+              toSeries: metricOrGroups(group, [{ label: "Failed", value: (point) => point.error_rate, color: "red" }]),
             })}
             {draw({
               title: "Feedback",

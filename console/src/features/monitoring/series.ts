@@ -3,6 +3,13 @@ import type { Point, TimelineInRange } from "./queries.ts";
 
 type Statistic = (point: Point) => number | null | undefined;
 
+export interface Metric {
+  label: string;
+  value: Statistic;
+  /** For a metric whose colour has a meaning. */
+  color?: string;
+}
+
 /** Returns a point's statistic at each moment of the timeline; `empty` where no run started. */
 export function seriesValues(
   { times }: Pick<TimelineInRange, "times">,
@@ -20,12 +27,13 @@ export function seriesValues(
 /** Returns several statistics of all runs, each as a series. */
 export function metricSeries(
   timeline: TimelineInRange,
-  statistics: { label: string; value: Statistic }[],
+  statistics: Metric[],
   empty: number | null = null,
 ): ChartSeries[] {
   const points = timeline.series[0]?.points ?? [];
-  return statistics.map(({ label, value }) => ({
+  return statistics.map(({ label, value, color }) => ({
     label,
+    color,
     values: seriesValues(timeline, points, value as never, empty),
   }));
 }
@@ -52,10 +60,11 @@ export function feedbackSeries(timeline: TimelineInRange, most = 5): ChartSeries
 
 /** Returns the series, and series of the previous period with the same labels. Times are matched by position. */
 export function withBefore(current: ChartSeries[], earlier: readonly ChartSeries[]): ChartSeries[] {
-  const before = current.flatMap(({ label, values }, index) => {
+  const before = current.flatMap(({ label, values, color }, index) => {
     const match = earlier.find((candidate) => candidate.label === label);
     if (!match) return [];
-    return [{ label: `${label}, previous`, values: values.map((_, at) => match.values[at] ?? null), before: index }];
+    const earlierValues = values.map((_, at) => match.values[at] ?? null);
+    return [{ label: `${label}, previous`, values: earlierValues, before: index, color }];
   });
   return [...current, ...before];
 }

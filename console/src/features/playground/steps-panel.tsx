@@ -72,10 +72,14 @@ function StateCard({ state, parent, isViewed, onView, onRunFrom, onEdit }: State
   const { number, title, updates, next } = describeStep(state, parent);
   const id = state.checkpoint?.checkpoint_id ?? null;
   return (
-    <section className={classes.step} data-viewed={isViewed} aria-label={`Step ${number}: ${title}`}>
+    <section
+      className={classes.step}
+      data-viewed={isViewed}
+      aria-label={number < 0 ? "Input" : `Step ${number}: ${title}`}
+    >
       <Group gap={6} wrap="nowrap">
         <Text size="xs" c="dimmed" className="numbers" miw={20}>
-          {number}
+          {number < 0 ? "" : number}
         </Text>
         <Text size="sm" fw={600} truncate>
           {title}

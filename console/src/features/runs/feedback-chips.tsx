@@ -18,10 +18,12 @@ export function FeedbackChips({ stats, wrap = "nowrap" }: { stats: unknown; wrap
           tt="none"
           fw={500}
           title={`${describeFeedback(key, statistics)}, ${statistics.n ?? 0} in total`}
-          // in a narrow cell the first is whole, and the others are truncated with an ellipsis
-          style={{ flexShrink: wrap === "nowrap" && index > 0 ? 1 : 0, minWidth: 0 }}
+          // in a narrow cell the first is whole; keys are truncated with an ellipsis, scores never
+          style={{ flexShrink: wrap === "nowrap" && index > 0 ? 1 : 0, minWidth: 0, maxWidth: "100%" }}
+          styles={{ label: { display: "flex", gap: 4 } }}
         >
-          {describeFeedback(key, statistics)}
+          <span style={{ overflow: "hidden", textOverflow: "ellipsis" }}>{key}</span>{" "}
+          <span style={{ flexShrink: 0 }}>{describeFeedback(key, statistics).slice(key.length + 1)}</span>
         </Badge>
       ))}
       {entries.length > SHOWN && (

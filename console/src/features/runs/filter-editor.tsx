@@ -1,9 +1,12 @@
 import {
+  acceptCompletion,
   autocompletion,
   closeCompletion,
   type CompletionContext,
   type CompletionResult,
+  moveCompletionSelection,
   snippet,
+  startCompletion,
 } from "@codemirror/autocomplete";
 import { StreamLanguage } from "@codemirror/language";
 import { Prec } from "@codemirror/state";
@@ -50,7 +53,12 @@ export function FilterEditor({ value, onChange, onSubmit, facts, mistakeAt, desc
       language,
       EditorView.lineWrapping,
       editorTheme,
-      autocompletion({ override: [(context) => complete(context, now.current.facts)], icons: false }),
+      autocompletion({
+        override: [(context) => complete(context, now.current.facts)],
+        icons: false,
+        // the default keymap accepts a completion on Enter, which applies the filter here
+        defaultKeymap: false,
+      }),
       Prec.high(
         keymap.of([
           {
@@ -62,6 +70,12 @@ export function FilterEditor({ value, onChange, onSubmit, facts, mistakeAt, desc
               return true;
             },
           },
+          // without an open list, Tab leaves the editor
+          { key: "Tab", run: acceptCompletion },
+          { key: "ArrowDown", run: moveCompletionSelection(true) },
+          { key: "ArrowUp", run: moveCompletionSelection(false) },
+          { key: "Ctrl-Space", run: startCompletion },
+          { key: "Escape", run: closeCompletion },
         ]),
       ),
       EditorView.contentAttributes.of({ "aria-label": "Filter expression", "aria-describedby": describedBy }),
@@ -83,6 +97,7 @@ export function FilterEditor({ value, onChange, onSubmit, facts, mistakeAt, desc
       value={value}
       onChange={onChange}
       theme={theme}
+      indentWithTab={false}
       placeholder={'Filter, for example gt(latency, "2s")'}
       extensions={[...extensions, mark]}
       basicSetup={{
@@ -91,6 +106,7 @@ export function FilterEditor({ value, onChange, onSubmit, facts, mistakeAt, desc
         highlightActiveLine: false,
         highlightSelectionMatches: false,
         autocompletion: false,
+        completionKeymap: false,
         searchKeymap: false,
       }}
     />

@@ -30,6 +30,14 @@ test("suggests values known for the field and values common among the runs", () 
   expect(labels('and(eq(metadata_key, "plan"), eq(metadata_value, ')).toEqual(["gold"]);
 });
 
+test("suggests nothing after a complete expression or value", () => {
+  expect(labels('eq(status, "error")')).toEqual([]);
+  expect(labels('eq(status, "error") ')).toEqual([]);
+  expect(labels('and(eq(status, "error")')).toEqual([]);
+  expect(labels('eq(status, "error"')).toEqual([]);
+  expect(labels("eq(is_root, true ")).toEqual([]);
+});
+
 test("finds where the word at the cursor begins", () => {
   expect(placeIn("and(eq(na", 9)).toMatchObject({ from: 7, call: "eq", argument: 0, quote: null });
   expect(placeIn('eq(name, "a(b, c', 16)).toMatchObject({

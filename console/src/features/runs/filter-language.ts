@@ -102,6 +102,8 @@ export interface Place {
   quote: string | null;
   /** Value of the `metadata_key` (or similar) beside it in the same `and`. */
   pairKey: string | null;
+  /** Whether an argument or the expression begins here: nothing but `(`, `,`, `[` or the start precedes the word. */
+  isStart: boolean;
 }
 
 /** Parses up to `at`; the rest does not matter. */
@@ -116,7 +118,7 @@ export function placeIn(text: string, at: number): Place {
       while (end < at && text[end] !== char) end += text[end] === "\\" ? 2 : 1;
       const top = calls.at(-1);
       if (end >= at) {
-        return { ...completionContext(calls), from: i + 1, quote: char };
+        return { ...completionContext(calls), from: i + 1, quote: char, isStart: isStartAt(text, i) };
       }
       if (top?.field?.endsWith("_key") && top.argument === 1 && calls.at(-2)) {
         calls.at(-2)!.pairKey = text.slice(i + 1, end);
@@ -138,8 +140,11 @@ export function placeIn(text: string, at: number): Place {
       word = "";
     }
   }
-  return { ...completionContext(calls), from: word === "" ? at : from, quote: null };
+  const start = word === "" ? at : from;
+  return { ...completionContext(calls), from: start, quote: null, isStart: isStartAt(text, start) };
 }
+
+const isStartAt = (text: string, at: number): boolean => /(?:^|[(,[])\s*$/.test(text.slice(0, at));
 
 function completionContext(calls: { name: string; argument: number; field: string | null; pairKey: string | null }[]) {
   const top = calls.at(-1);
@@ -154,7 +159,9 @@ function isInList(text: string, at: number): boolean {
 
 /** Returns completions for a place. Values come from the facets of the project's runs. */
 export function wordsAt(place: Place, facts: readonly Fact[]): Word[] {
-  const { call, argument, field, quote, pairKey } = place;
+  const { call, argument, field, quote, pairKey, isStart } = place;
+  // after a complete expression or value, a completion would break it
+  if (!isStart) return [];
   if (call !== null && !LOGICAL.has(call)) {
     if (argument === 0) return quote === null ? fieldsFor(call) : [];
     return completeValues(field, pairKey, facts, quote);

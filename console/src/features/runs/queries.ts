@@ -61,6 +61,7 @@ export const runsQuery = (projectId: string, search: RunSearch) =>
         ...runQueryBody(projectId, search),
         ...boundsAt(search, Date.now()),
         order: search.desc ? "desc" : "asc",
+        order_by: search.sort,
         select: SELECTED,
         limit: PAGE_SIZE,
         ...(pageParam !== null && { cursor: pageParam }),
@@ -100,7 +101,7 @@ export const liveRunsQuery = (projectId: string, search: RunSearch) => {
 /** Query for statistics over the selected runs. */
 export const runStatsQuery = (projectId: string, search: RunSearch) =>
   queryOptions({
-    queryKey: ["run-stats", projectId, { ...search, live: undefined, desc: undefined }],
+    queryKey: ["run-stats", projectId, { ...search, live: undefined, sort: undefined, desc: undefined }],
     queryFn: ({ signal }) =>
       data(
         traceApi.POST("/api/v1/runs/stats", {
@@ -147,6 +148,16 @@ function feedbackFacets(stats: FeedbackStats): Facet[] {
   });
 }
 
+/** Metadata that SDKs and platforms add to each run. */
+const FROM_SDK =
+  /^metadata\.(LANGSMITH_|LANGCHAIN_|LANGGRAPH_|langgraph_|ls_|lc_|checkpoint_|__|heddle_|revision_id$|graph_id$|run_id$|run_attempt$|assistant_id$|thread_id$|user-agent$)/;
+
+/** Sorts the metadata of the user's own code before that of SDKs; other facets keep their places. */
+export const ownMetadataFirst = (facets: Facet[]): Facet[] => [
+  ...facets.filter(({ key }) => !FROM_SDK.test(key)),
+  ...facets.filter(({ key }) => FROM_SDK.test(key)),
+];
+
 /** Metadata key with which clients name the model of an LLM call. */
 const MODEL = "ls_model_name";
 
@@ -169,7 +180,7 @@ export const facetsQuery = (projectId: string, search: RunSearch) => {
         isTraces ? read({ ...body, is_root: undefined, run_type: "llm" }) : undefined,
       ]);
       const models = (calls?.run_facets ?? []).filter(({ key }) => key === MODEL);
-      return [
+      return ownMetadataFirst([
         ...models.map((facet) => ({ ...facet, key: "model", isTree: true })),
         ...(own.run_facets ?? []).map((facet) => {
           // the server's facet does not mark metadata keys as such, but its filter does
@@ -177,7 +188,7 @@ export const facetsQuery = (projectId: string, search: RunSearch) => {
           return { ...facet, key: facet.key === MODEL ? "model" : `metadata.${facet.key}` };
         }),
         ...feedbackFacets(own.feedback_stats ?? {}),
-      ];
+      ]);
     },
     staleTime: 30_000,
     placeholderData: keepPreviousData,

@@ -6,12 +6,23 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FeedbackChips } from "./feedback-chips.tsx";
 import { RunIcon } from "./run-icon.tsx";
-import { timeToFirstToken, runLatency, readMetadata, type Run, utc } from "./run-record.ts";
+import {
+  isControlFlow,
+  modelName,
+  shownRunStatus,
+  timeToFirstToken,
+  runLatency,
+  readMetadata,
+  type Run,
+  utc,
+} from "./run-record.ts";
+import type { RunSort, Tab } from "./run-search.ts";
 import { StatusDot } from "./status-dot.tsx";
 
 /** Columns by id, with their labels in the column picker. */
 export const RUN_COLUMNS: [id: string, label: string][] = [
   ["name", "Name"],
+  ["model", "Model"],
   ["input", "Input"],
   ["output", "Output"],
   ["error", "Error"],
@@ -28,27 +39,39 @@ export const RUN_COLUMNS: [id: string, label: string][] = [
 ];
 export const HIDDEN_BY_DEFAULT = ["error", "first_token", "metadata", "thread", "dataset"];
 
+/** Sort keys of the columns that can be sorted. */
+export const RUN_SORTS: Record<string, RunSort> = {
+  start_time: "start_time",
+  latency: "latency",
+  first_token: "first_token",
+  tokens: "total_tokens",
+  cost: "total_cost",
+};
+
 const brief = (text: string | null | undefined, c?: string) =>
   text == null || text === "" ? (
     <Text size="sm" c="dimmed">
       –
     </Text>
   ) : (
-    <Text size="sm" truncate title={text.slice(0, 600)} {...(c !== undefined && { c })}>
+    <Text size="sm" truncate dir="auto" title={text.slice(0, 600)} {...(c !== undefined && { c })}>
       {text}
     </Text>
   );
 
 const firstLine = (error: string | null | undefined): string | null => error?.split("\n", 1)[0] ?? null;
 
-/** @param projectId project for the links */
-export function runColumns(projectId: string): Column<Run>[] {
+/**
+ * @param projectId project for the links
+ * @param tab the roots of traces have no model
+ */
+export function runColumns(projectId: string, tab: Tab): Column<Run>[] {
   const cells: Record<string, Omit<Column<Run>, "id" | "header">> = {
     name: {
       width: "minmax(170px, 1.2fr)",
-      cell: ({ id, name, run_type, status, is_provisional_root: isProvisional }) => (
+      cell: ({ id, name, run_type, status, error, is_provisional_root: isProvisional }) => (
         <>
-          <StatusDot status={status} />
+          <StatusDot status={shownRunStatus({ status, error: error ?? null })} />
           <RunIcon type={run_type} />
           <AnchorLink to="/projects/$projectId/r/$runId" params={{ projectId, runId: id }} size="sm" truncate>
             {name || "Unnamed"}
@@ -68,14 +91,15 @@ export function runColumns(projectId: string): Column<Run>[] {
         </>
       ),
     },
+    model: { width: "minmax(120px, 0.6fr)", cell: (run) => brief(modelName(run)) },
     input: { width: "minmax(140px, 2fr)", cell: ({ inputs_preview: text }) => brief(text) },
     output: {
       width: "minmax(140px, 2fr)",
       cell: ({ outputs_preview: text, error }) =>
-        error ? brief(firstLine(error), "var(--mantine-color-error)") : brief(text),
+        error ? brief(firstLine(error), isControlFlow(error) ? "dimmed" : "var(--mantine-color-error)") : brief(text),
     },
     error: { width: "minmax(160px, 1fr)", cell: ({ error }) => brief(firstLine(error), "var(--mantine-color-error)") },
-    start_time: { width: "104px", sortable: true, cell: ({ start_time }) => <TimeText at={utc(start_time)} /> },
+    start_time: { width: "104px", cell: ({ start_time }) => <TimeText at={utc(start_time)} /> },
     latency: { width: "84px", align: "right", cell: (run) => duration(runLatency(run)) },
     first_token: { width: "96px", align: "right", cell: (run) => duration(timeToFirstToken(run)) },
     tokens: {
@@ -103,7 +127,12 @@ export function runColumns(projectId: string): Column<Run>[] {
       cell: ({ in_dataset: isIn, reference_example_id: exampleId }) => (exampleId || isIn ? "yes" : "–"),
     },
   };
-  return RUN_COLUMNS.map(([id, header]) => ({ id, header, ...cells[id]! }));
+  return RUN_COLUMNS.filter(([id]) => id !== "model" || tab !== "traces").map(([id, header]) => ({
+    id,
+    header,
+    ...cells[id]!,
+    sortable: RUN_SORTS[id] !== undefined,
+  }));
 }
 
 export function Tags({ tags }: { tags: readonly string[] }) {

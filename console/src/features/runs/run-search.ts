@@ -4,6 +4,10 @@ import { rangeBounds, isPreset, type PRESETS, type TimeRange } from "../../ui/ti
 export const TABS = ["traces", "llm", "all", "threads"] as const;
 export type Tab = (typeof TABS)[number];
 
+/** Sort keys of `/runs/query`. */
+export const SORTS = ["start_time", "latency", "first_token", "total_tokens", "total_cost"] as const;
+export type RunSort = (typeof SORTS)[number];
+
 export interface RunSearch {
   tab: Tab;
   /** Filters on each run, on its root, on any run of its trace (docs/filter-language.md). */
@@ -16,7 +20,8 @@ export interface RunSearch {
   /** ISO 8601; when both are given, `last` is ignored. */
   from: string;
   to: string;
-  /** Newest first. */
+  sort: RunSort;
+  /** Newest or largest first. */
   desc: boolean;
   live: boolean;
   /** In the tab for threads: the replayed thread, and its turn, from 1. */
@@ -34,6 +39,7 @@ export const RUN_SEARCH: RunSearch = {
   last: "7d",
   from: "",
   to: "",
+  sort: "start_time",
   desc: true,
   live: true,
   thread: "",
@@ -45,7 +51,7 @@ export function readRunSearch(search: Partial<Record<keyof RunSearch, unknown>>)
   const text = (value: unknown): string =>
     typeof value === "string" || typeof value === "number" ? String(value).slice(0, 65_536) : "";
   const time = (value: unknown): string => (typeof value === "string" && !Number.isNaN(Date.parse(value)) ? value : "");
-  const { tab, last } = search;
+  const { tab, last, sort } = search;
   return {
     tab: TABS.includes(tab as Tab) ? (tab as Tab) : RUN_SEARCH.tab,
     filter: text(search.filter),
@@ -55,6 +61,7 @@ export function readRunSearch(search: Partial<Record<keyof RunSearch, unknown>>)
     last: isPreset(last) ? last : RUN_SEARCH.last,
     from: time(search.from),
     to: time(search.to),
+    sort: SORTS.includes(sort as RunSort) ? (sort as RunSort) : RUN_SEARCH.sort,
     desc: search.desc !== false,
     live: search.live !== false,
     thread: text(search.thread),
@@ -64,6 +71,9 @@ export function readRunSearch(search: Partial<Record<keyof RunSearch, unknown>>)
 
 export const searchRange = ({ last, from, to }: RunSearch): TimeRange =>
   from !== "" && to !== "" ? { from, to } : { last };
+
+/** Whether new runs appear at the top of the list. */
+export const isNewestFirst = ({ sort, desc, to }: RunSearch): boolean => sort === "start_time" && desc && to === "";
 
 /**
  * Returns the bounds of start times for queries; a range that ends now has no upper bound, so that later runs match

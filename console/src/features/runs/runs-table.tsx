@@ -11,8 +11,8 @@ import { Empty } from "../../ui/empty.tsx";
 import { count, duration, money, percent, tokens } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { HIDDEN_BY_DEFAULT, RUN_COLUMNS, runColumns } from "./run-columns.tsx";
-import { RUN_SEARCH, type RunSearch } from "./run-search.ts";
+import { HIDDEN_BY_DEFAULT, RUN_COLUMNS, RUN_SORTS, runColumns } from "./run-columns.tsx";
+import { isNewestFirst, RUN_SEARCH, type RunSearch } from "./run-search.ts";
 import { RunSelection } from "./run-selection.tsx";
 import { LIVE_MS, runStatsQuery } from "./queries.ts";
 import { useFirstPage } from "./use-first-page.ts";
@@ -21,6 +21,9 @@ import { TracingSample } from "../samples/sample-parts.tsx";
 import { projectQuery } from "../projects/queries.ts";
 
 const CHOOSABLE = RUN_COLUMNS.filter(([id]) => id !== "name").map(([id, label]) => ({ id, label }));
+
+const columnOfSort = (sort: RunSearch["sort"]): string =>
+  Object.keys(RUN_SORTS).find((id) => RUN_SORTS[id] === sort) ?? "start_time";
 
 interface RunsTableProps {
   projectId: string;
@@ -72,9 +75,9 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
         />
       ),
     };
-    const [name, ...others] = runColumns(projectId);
+    const [name, ...others] = runColumns(projectId, search.tab);
     return [select, name!, ...inOrder(others, order)];
-  }, [projectId, selected, runs, order]);
+  }, [projectId, search.tab, selected, runs, order]);
   return (
     <>
       <Group gap="xs" mb="xs" justify="space-between" mih={30}>
@@ -88,7 +91,7 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
             size="xs"
             label="Live"
             checked={search.live}
-            disabled={!search.desc || search.to !== ""}
+            disabled={!isNewestFirst(search)}
             onChange={({ currentTarget: { checked } }) => onChange({ live: checked })}
           />
           <ColumnPicker columns={inOrder(CHOOSABLE, order)} hidden={hidden} onChange={setHidden} onOrder={setOrder} />
@@ -114,8 +117,8 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
           hidden={hidden}
           isSelected={({ id }) => selected.has(id)}
           onToggle={toggle}
-          sort={{ id: "start_time", desc: search.desc }}
-          onSort={({ desc }) => onChange({ desc })}
+          sort={{ id: columnOfSort(search.sort), desc: search.desc }}
+          onSort={({ id, desc }) => onChange({ sort: RUN_SORTS[id] ?? RUN_SEARCH.sort, desc })}
           onOpen={({ id }) => void navigate({ to: "/projects/$projectId/r/$runId", params: { projectId, runId: id } })}
           onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
           maxHeight="max(320px, calc(100dvh - 330px))"

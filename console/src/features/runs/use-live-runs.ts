@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 
 import type { Run } from "./run-record.ts";
-import type { RunSearch } from "./run-search.ts";
+import { isNewestFirst, type RunSearch } from "./run-search.ts";
 import { liveRunsQuery, runsQuery } from "./queries.ts";
 
 /**
@@ -11,7 +11,7 @@ import { liveRunsQuery, runsQuery } from "./queries.ts";
  */
 export function useLiveRuns(projectId: string, search: RunSearch) {
   const found = useInfiniteQuery({ ...runsQuery(projectId, search), enabled: search.tab !== "threads" });
-  const isLive = search.live && search.desc && search.to === "" && search.tab !== "threads" && found.isSuccess;
+  const isLive = search.live && isNewestFirst(search) && search.tab !== "threads" && found.isSuccess;
   // the first page has just come: the newest runs are not read again at once
   const live = useQuery({ ...liveRunsQuery(projectId, search), enabled: isLive, initialData: 0 });
   const runs = useMemo((): Run[] => found.data?.pages.flatMap((page) => page.runs) ?? [], [found.data]);

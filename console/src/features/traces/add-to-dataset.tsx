@@ -72,8 +72,9 @@ export function AddToDataset({ runIds, onClose }: AddToDatasetProps) {
       )}
       <TextInput label="Split" placeholder="base" {...form.getInputProps("split")} />
       <Text size="xs" c="dimmed">
-        {runIds.length === 1 ? "The run" : `Each of the ${runIds.length} runs`} becomes an example: its input the input,
-        its output the reference output.
+        {runIds.length === 1
+          ? "The run's input becomes the example's input; its output, the reference output."
+          : `Each of the ${runIds.length} runs becomes an example: its input, the example's input; its output, the reference output.`}
       </Text>
     </FormModal>
   );

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { findMessages, onlyText } from "./find-messages.ts";
+import { findMessages, onlyText, textFields } from "./find-messages.ts";
 
 const contents = (value: unknown) => findMessages(value)?.map(({ role, content }) => [role, content]);
 const user = { role: "user", content: "hi" };
@@ -37,4 +37,14 @@ test("shows a single text as text", () => {
   expect(onlyText({ input: "a" })).toBe("a");
   expect(onlyText({ a: "x", b: "y" })).toBeNull();
   expect(onlyText({ a: 1 })).toBeNull();
+});
+
+test("lists the fields of an object with long texts, so that each is rendered by itself", () => {
+  const answer = "# Answer\n\n**bold**";
+  expect(textFields({ answer, sources: [1] })).toEqual([
+    ["answer", answer],
+    ["sources", [1]],
+  ]);
+  expect(textFields({ city: "Oslo", n: 3 })).toBeNull();
+  expect(textFields([answer])).toBeNull();
 });

@@ -48,6 +48,17 @@ function choices(value: unknown): Message[] | null {
   return asMessages(value.map((entry: unknown) => (entry as { message?: unknown } | null)?.message));
 }
 
+/** Length from which a text is easier to read as Markdown than as a JSON string. */
+const LONG = 80;
+
+/** Returns the fields of an object that contains texts to read, such as `{answer: "…", sources: […]}`; else null. */
+export function textFields(value: unknown): [name: string, value: unknown][] | null {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return null;
+  const fields = Object.entries(value as object) as [string, unknown][];
+  const isText = (field: unknown) => typeof field === "string" && (field.length >= LONG || field.includes("\n"));
+  return fields.length <= 20 && fields.some(([, field]) => isText(field)) ? fields : null;
+}
+
 /** Returns the text when it is the only content: `{input: "…"}`, `{output: "…"}`. */
 export function onlyText(value: unknown): string | null {
   if (typeof value === "string") return value;

@@ -3,7 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { ApiError } from "../../api/api-error.ts";
 import { agentApi, data, traceApi } from "../../api/clients.ts";
 import type { operations } from "../../api/trace.d.ts";
-import { type AnyRun, parseTime } from "../runs/run-record.ts";
+import { type AnyRun, parseTime, shownRunStatus } from "../runs/run-record.ts";
 import { type TraceTree, treeInSlices, type TreeRun } from "./trace-tree.ts";
 
 type TraceRuns =
@@ -29,15 +29,16 @@ const TREE = [
 export function asTreeRun(run: V2Run): TreeRun {
   const { id, name, run_type, status, start_time, end_time, dotted_order, total_tokens, error_preview } = run;
   const above = typeof dotted_order === "string" ? dotted_order.split(".").at(-2) : undefined;
+  const error = typeof error_preview === "string" ? error_preview : null;
   return {
     id: id!,
     name: name ?? "",
     run_type: (run_type ?? "CHAIN").toLowerCase(),
-    status: (status ?? "PENDING").toLowerCase(),
+    status: shownRunStatus({ status: (status ?? "PENDING").toLowerCase(), error }),
     start: parseTime(start_time!),
     end: end_time == null ? null : parseTime(end_time),
     tokens: total_tokens ?? null,
-    error: typeof error_preview === "string" ? error_preview : null,
+    error,
     // the path consists of times and UUIDs
     parentId: above === undefined ? null : above.slice(-36),
   };

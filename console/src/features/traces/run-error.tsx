@@ -1,11 +1,13 @@
 import { Alert, Group, Text } from "@mantine/core";
-import { IconAlertTriangle } from "@tabler/icons-react";
+import { IconAlertTriangle, IconPlayerPause } from "@tabler/icons-react";
 
 import { CopyButton } from "../../ui/copy-button.tsx";
+import { isControlFlow } from "../runs/run-record.ts";
 import classes from "./run-error.module.css";
 
 /** Error in one line, and the stack as received. */
 export function RunError({ error }: { error: string }) {
+  if (isControlFlow(error)) return <Pause error={error} />;
   const [first, ...rest] = error.split("\n");
   const stack = rest.join("\n").trimEnd();
   return (
@@ -21,6 +23,28 @@ export function RunError({ error }: { error: string }) {
           {stack}
         </pre>
       )}
+    </Alert>
+  );
+}
+
+/** The run did not fail: the graph left it to ask a question, or to continue in its parent graph. */
+function Pause({ error }: { error: string }) {
+  const isQuestion = /Interrupt\b/.test(error);
+  return (
+    <Alert
+      color="yellow"
+      icon={<IconPlayerPause size={18} />}
+      title={isQuestion ? "Interrupted" : "Continued in the parent graph"}
+      role="region"
+    >
+      <Text size="sm" mb={4}>
+        {isQuestion
+          ? "The graph asked a question here and waits, or waited, for its answer. This is not a failure."
+          : "The node handed control to its parent graph. This is not a failure."}
+      </Text>
+      <pre className={classes.stack} tabIndex={0} aria-label="Details">
+        {error}
+      </pre>
     </Alert>
   );
 }

@@ -8,7 +8,7 @@ import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
 import { Tags } from "../runs/run-columns.tsx";
 import { RunIcon } from "../runs/run-icon.tsx";
-import { type AnyRun, modelName, timeToFirstToken, runLatency, utc } from "../runs/run-record.ts";
+import { type AnyRun, modelName, shownRunStatus, timeToFirstToken, runLatency, utc } from "../runs/run-record.ts";
 import { describeBasis } from "./describe-basis.ts";
 import { listAttachments, RunAttachments } from "./run-attachments.tsx";
 import { RunError } from "./run-error.tsx";
@@ -40,7 +40,7 @@ export function RunPane({ run, view, onView, actions, origin, feedback, feedback
           <Title order={2} size="h5" style={{ overflowWrap: "anywhere" }}>
             {run.name || "Unnamed"}
           </Title>
-          <StatusBadge status={run.status} />
+          <StatusBadge status={shownRunStatus(run)} />
         </Group>
         <Group gap={4} wrap="nowrap">
           <CopyButton value={run.id} label="Copy run ID" />

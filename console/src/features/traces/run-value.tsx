@@ -1,19 +1,20 @@
-import { Group, SegmentedControl, Text, Title } from "@mantine/core";
+import { Group, SegmentedControl, Stack, Text, Title } from "@mantine/core";
 import { useMemo, useState } from "react";
 
 import { JsonView } from "../../ui/json-view.tsx";
 import { Content } from "../../ui/messages/content.tsx";
 import { MessageList } from "../../ui/messages/message-list.tsx";
-import { findMessages, onlyText } from "./find-messages.ts";
+import { findMessages, onlyText, textFields } from "./find-messages.ts";
 
 /** Limit on rendered messages; longer conversations are shown as JSON until requested. */
 const MESSAGE_LIMIT = 200;
 
-/** Inputs or outputs: a conversation as messages, text as text, anything else as JSON. */
+/** Inputs or outputs: a conversation as messages, text as text, an object with texts by field, anything else as JSON. */
 export function RunValue({ title, value }: { title: string; value: unknown }) {
   const messages = useMemo(() => findMessages(value), [value]);
   const text = useMemo(() => (messages ? null : onlyText(value)), [messages, value]);
-  const isReadable = messages !== null || text !== null;
+  const fields = useMemo(() => (messages || text !== null ? null : textFields(value)), [messages, text, value]);
+  const isReadable = messages !== null || text !== null || fields !== null;
   const [mode, setMode] = useState<"readable" | "json">("readable");
   const [isWhole, setWhole] = useState(false);
   const isEmpty = value == null || (typeof value === "object" && Object.keys(value).length === 0);
@@ -55,9 +56,27 @@ export function RunValue({ title, value }: { title: string; value: unknown }) {
           )}
           <MessageList messages={shown!} />
         </>
+      ) : fields ? (
+        <Fields fields={fields} />
       ) : (
         <Content content={text} />
       )}
     </section>
+  );
+}
+
+/** Texts as Markdown, other values as JSON, each below its name. */
+function Fields({ fields }: { fields: [name: string, value: unknown][] }) {
+  return (
+    <Stack gap="sm">
+      {fields.map(([name, value]) => (
+        <section key={name} aria-label={name}>
+          <Text size="xs" c="dimmed" fw={600} mb={2}>
+            {name}
+          </Text>
+          {typeof value === "string" ? <Content content={value} /> : <JsonView value={value} label={name} />}
+        </section>
+      ))}
+    </Stack>
   );
 }

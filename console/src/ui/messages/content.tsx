@@ -40,11 +40,15 @@ function ContentPart({ part, isPlain }: { part: unknown; isPlain: boolean }) {
 }
 
 function TextPart({ text, isPlain }: { text: string; isPlain: boolean }) {
-  const plain = <div className={`${classes.text} ${classes.plain}`}>{text}</div>;
+  const plain = (
+    <div className={`${classes.text} ${classes.plain}`} dir="auto">
+      {text}
+    </div>
+  );
   if (isPlain || !/[*_`#[\]|>~\-\d]/.test(text)) return plain;
   return (
     <Suspense fallback={plain}>
-      <div className={classes.text}>
+      <div className={classes.text} dir="auto">
         <Markdown text={text} />
       </div>
     </Suspense>

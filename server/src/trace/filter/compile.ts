@@ -8,7 +8,7 @@
  * Values are bound, never interpolated. The condition is true or false for every run, never null (expression.ts).
  */
 import { all, any, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
-import { type IncompleteHours, RUN_LATENCY, runStatus } from "../run-rows/clickhouse.ts";
+import { type IncompleteHours, IS_HEAD, RUN_LATENCY, runStatus } from "../run-rows/clickhouse.ts";
 import { containsEntries, somePair, someTag } from "./compile-pairs.ts";
 import { compileTest, type Subject } from "./compile-test.ts";
 import type { Expression, Test } from "./expression.ts";
@@ -29,15 +29,23 @@ export interface Tiers {
   projects: string[];
 }
 
-export function compileFilter(expression: Expression, scope: FilterScope): Fragment {
+/** Compiles the condition that the run's trace passes `test`, whose subject is the sum `whole` of that usage. */
+export type TraceUsage = (name: UsageName, test: Fragment) => Fragment;
+
+/**
+ * Compiles an expression to a condition.
+ * @param traceUsage of the head of a trace, tests of tokens and costs apply to the trace; without it, to the run itself
+ */
+export function compileFilter(expression: Expression, scope: FilterScope, traceUsage?: TraceUsage): Fragment {
   switch (expression.kind) {
     case "and":
-      return all(expression.items.map((item) => compileFilter(item, scope)));
+      return all(expression.items.map((item) => compileFilter(item, scope, traceUsage)));
     case "or":
-      return any(expression.items.map((item) => compileFilter(item, scope)));
+      return any(expression.items.map((item) => compileFilter(item, scope, traceUsage)));
     case "not":
-      return ch`not (${compileFilter(expression.item, scope)})`;
+      return ch`not (${compileFilter(expression.item, scope, traceUsage)})`;
     case "field":
+      if (isUsage(expression.field.name)) return compileUsage(expression.field.name, expression.test, traceUsage);
       return compileField(expression.field, expression.test, scope);
     case "some_tag":
       return someTag(raw("r.tags"), expression.test);
@@ -57,24 +65,41 @@ const LISTS = { metadata: "r.metadata", input: "r.input_pairs", output: "r.outpu
 const COLUMNS: Record<string, string> = {
   session_id: "r.project_id",
   latency: RUN_LATENCY,
-  total_cost: "toFloat64(r.total_cost)",
-  prompt_cost: "toFloat64(r.prompt_cost)",
-  completion_cost: "toFloat64(r.completion_cost)",
   name: "ifNull(r.name, '')",
   run_type: "ifNull(r.run_type, '')",
   dotted_order: "ifNull(r.dotted_order, '')",
 };
 
-/** Fields that count as 0 when unknown, as in responses (contract §1.9). */
-const COUNTS = new Set(["total_tokens", "prompt_tokens", "completion_tokens"]);
+/** Fields of usage: counts are 0 when unknown, as in responses (contract §1.9), costs have no value then. */
+const USAGE = {
+  total_tokens: "count",
+  prompt_tokens: "count",
+  completion_tokens: "count",
+  total_cost: "cost",
+  prompt_cost: "cost",
+  completion_cost: "cost",
+} as const;
+export type UsageName = keyof typeof USAGE;
+
+const isUsage = (name: string): name is UsageName => Object.hasOwn(USAGE, name);
+
+function compileUsage(name: UsageName, test: Test, traceUsage: TraceUsage | undefined): Fragment {
+  const compile = (column: string) => {
+    if (USAGE[name] === "cost") {
+      return compileTest({ sql: raw(`toFloat64(${column})`), type: "number", nullable: true }, test);
+    }
+    const isPresence = test.op === "is_null" || test.op === "not_null";
+    const sql = raw(isPresence ? column : `ifNull(${column}, 0)`);
+    return compileTest({ sql, type: "number", nullable: isPresence }, test);
+  };
+  const own = compile(`r.${name}`);
+  return traceUsage ? ch`if(${raw(IS_HEAD)}, ${traceUsage(name, compile("whole"))}, ${own})` : own;
+}
 
 function compileField(field: Field, test: Test, scope: FilterScope): Fragment {
   const { tiers } = scope;
   if (field.name === "trace_tier" && tiers && test.op !== "is_null" && test.op !== "not_null") {
     return compileTest({ sql: runTier(tiers), type: "text", nullable: false }, test);
-  }
-  if (COUNTS.has(field.name) && test.op !== "is_null" && test.op !== "not_null") {
-    return compileTest({ sql: raw(`ifNull(r.${field.name}, 0)`), type: "number", nullable: false }, test);
   }
   if (field.name === "status") {
     const sql = raw(`assumeNotNull(${runStatus(scope.incompleteHours)})`);

@@ -15,9 +15,7 @@ import { insertCommit, type LatestCommit, selectLatest } from "./sql.ts";
 
 const MAX_DEPTH = 200;
 
-export interface Manifest {
-  /** JSON object, stored as it is. */
-  text: string;
+export interface CommitFacts {
   /** Hash of the latest commit that the caller knows, or its beginning; absent: whichever it is. */
   parent: string | null | undefined;
   description: string | null | undefined;
@@ -25,7 +23,7 @@ export interface Manifest {
 }
 
 /**
- * Commits a manifest to a prompt of the caller's workspace. Commits of a prompt are serialized by its row, so that of
+ * Commits a manifest, the text of a JSON object, to a prompt of the caller's workspace. Commits of a prompt are serialized by its row, so that of
  * several on one parent exactly one succeeds.
  * @returns the commit as JSON. @throws 404, 403; 409 when another commit came after the parent, or nothing changed
  */
@@ -33,10 +31,11 @@ export async function commitPrompt(
   sql: Sql,
   principal: Principal,
   path: PromptPath,
-  manifest: Manifest,
+  text: string,
+  facts: CommitFacts,
 ): Promise<string> {
-  if (isNestedDeeper(manifest.text, MAX_DEPTH)) throw unprocessable(`manifest: nested more than ${MAX_DEPTH} deep`);
-  const prompt = promptText(manifest.text) ?? null;
+  if (isNestedDeeper(text, MAX_DEPTH)) throw unprocessable(`manifest: nested more than ${MAX_DEPTH} deep`);
+  const prompt = promptText(text) ?? null;
   return (await sql.begin(async (tx) => {
     const row = await writablePrompt(tx, principal, path);
     if (row.repo_type === "agent" || row.repo_type === "skill") {
@@ -44,20 +43,26 @@ export async function commitPrompt(
         `"${row.repo_handle}" is an ${row.repo_type}: commit its files by POST /v1/platform/hub/repos/${path.owner}/${path.repo}/directories/commits.`,
       );
     }
-    return appendCommit(tx, principal, row, manifest, prompt);
+    return appendCommit(tx, principal, row, () => ({ text, prompt }), facts);
   })) as string;
 }
 
-/** Appends a commit to a prompt whose row the transaction has locked, and emits its event. @throws 409 */
+/**
+ * Appends a commit to a prompt whose row the transaction has locked, and emits its event.
+ * @param write returns the manifest's text, a JSON object that is stored as it is, and that of the prompt in it, if it
+ * has a model too; called when the parent is known to be the latest commit
+ * @returns the commit as JSON. @throws 409
+ */
 export async function appendCommit(
   tx: Transaction,
   { actor }: Principal,
   prompt: PromptRow,
-  { text, parent, description, skipWebhooks }: Manifest,
-  promptManifest: string | null,
+  write: (latest: LatestCommit | undefined) => { text: string; prompt: string | null },
+  { parent, description, skipWebhooks }: CommitFacts,
 ): Promise<string> {
   const latest = prompt.last_commit_id === null ? undefined : await selectLatest(tx, prompt.last_commit_id);
   checkParent(latest, parent);
+  const { text, prompt: promptManifest } = write(latest);
   const sha = createHash("sha256").update(text).digest();
   if (latest && isSame(latest, text, sha)) {
     throw conflict(`Nothing to commit: the manifest is that of the latest commit, ${latest.commit_hash}.`);

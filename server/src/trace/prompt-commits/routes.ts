@@ -46,8 +46,7 @@ export function promptCommitRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       async handler({ params, body, principal, c }) {
         const text = bodyText(c);
         const { start, end } = rawFields(text, new Set(["manifest"])).get("manifest")!;
-        const commit = await commitPrompt(sql, principal, params, {
-          text: text.slice(start, end),
+        const commit = await commitPrompt(sql, principal, params, text.slice(start, end), {
           parent: body.parent_commit,
           description: body.description,
           skipWebhooks: body.skip_webhooks,

@@ -1,3 +1,5 @@
+import type { PendingQuery } from "postgres";
+
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { buildJsonObject } from "../../base/db/json-object.ts";
 import { isoTime } from "../datasets/sql.ts";
@@ -131,8 +133,8 @@ export interface PulledRow {
  * @param known hash of the commit that the caller has, whose manifest is not read
  * @returns no row for an unknown prompt; without commit_id when it has no such commit; two when the name is ambiguous
  */
-export async function pullCommit(
-  sql: Sql,
+export function pullCommit(
+  sql: Sql | Transaction,
   tenantId: string,
   {
     owner,
@@ -141,7 +143,7 @@ export async function pullCommit(
     withModel,
     known,
   }: { owner: string; repo: string; name: CommitName; withModel: boolean; known: string | null },
-): Promise<PulledRow[]> {
+): PendingQuery<PulledRow[]> {
   const manifest = withModel ? sql`c.manifest` : sql`coalesce(c.prompt_manifest, c.manifest)`;
   return sql<PulledRow[]>`
     select p.num_commits, c.commit_id, c.commit_hash, c.description,

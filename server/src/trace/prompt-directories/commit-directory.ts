@@ -2,7 +2,7 @@ import type { Principal } from "../../base/auth/principal.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { AppError, unprocessable } from "../../base/errors.ts";
 import { appendCommit } from "../prompt-commits/commit-prompt.ts";
-import { findCommit, findCommits, selectLatest } from "../prompt-commits/sql.ts";
+import { findCommit, findCommits } from "../prompt-commits/sql.ts";
 import { readCommitName } from "../prompt-commits/find-commit.ts";
 import { type PromptPath, writablePrompt } from "../prompts/find-prompt.ts";
 import type { RepoType } from "../prompts/schema.ts";
@@ -36,10 +36,16 @@ export async function commitDirectory(
     for (const [file, change] of changes) {
       if (change !== null && change.type !== "file") await checkLink(tx, principal, file, change);
     }
-    const latest = repo.last_commit_id === null ? undefined : await selectLatest(tx, repo.last_commit_id);
-    const files = changeFiles(latest ? readFiles(latest.manifest) : new Map(), changes);
-    const commit = { text: writeFiles(files), parent, description: null, skipWebhooks: false };
-    return appendCommit(tx, principal, repo, commit, null);
+    return appendCommit(
+      tx,
+      principal,
+      repo,
+      (latest) => ({
+        text: writeFiles(changeFiles(latest ? readFiles(latest.manifest) : new Map(), changes)),
+        prompt: null,
+      }),
+      { parent, description: null, skipWebhooks: false },
+    );
   })) as string;
 }
 

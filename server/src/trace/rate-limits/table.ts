@@ -88,7 +88,7 @@ export const RULES: readonly Rule[] = [
       { kind: "exact", path: "/readyz" },
       { kind: "exact", path: "/livez" },
     ],
-    rows: [row("health", "ip", "Health (ours)", [2000, 10])],
+    rows: [row("health", "ip", "Health", [2000, 10])],
   },
   {
     match: [{ kind: "prefix", path: "/auth" }],

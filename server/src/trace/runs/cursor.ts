@@ -1,21 +1,29 @@
 import { AppError } from "../../base/errors.ts";
 import { isUuid } from "../../base/ids.ts";
 import { parseTime } from "../filter/literals.ts";
-import type { Position } from "./select-page.ts";
+import type { Position, SortKey } from "./select-page.ts";
 
 /** Encodes the end of a page as an opaque cursor. */
-export const encodeCursor = ({ start_time, id }: Position): string =>
-  Buffer.from(JSON.stringify([start_time, id])).toString("base64url");
+export const encodeCursor = ({ start_time, id, sort_value }: Position, sort: SortKey = "start_time"): string =>
+  Buffer.from(JSON.stringify([start_time, id, ...(sort === "start_time" ? [] : [sort, sort_value ?? null])])).toString(
+    "base64url",
+  );
 
-/** Throws 400 for a text that encodeCursor did not produce. */
-export function readCursor(text: string | undefined): Position | undefined {
+/** Throws 400 for a text that encodeCursor did not produce, or for a list in another order. */
+export function readCursor(text: string | undefined, sort: SortKey = "start_time"): Position | undefined {
   if (text === undefined || text === "") return undefined;
   try {
-    const [at, id] = JSON.parse(Buffer.from(text, "base64url").toString()) as [string, string];
+    const [at, id, key = "start_time", sort_value = null] = JSON.parse(Buffer.from(text, "base64url").toString()) as [
+      string,
+      string,
+      SortKey?,
+      (number | null)?,
+    ];
     const start_time = parseTime(at);
-    if (start_time !== undefined && isUuid(id)) return { start_time, id };
+    const isValue = sort_value === null || Number.isFinite(sort_value);
+    if (start_time !== undefined && isUuid(id) && key === sort && isValue) return { start_time, id, sort_value };
   } catch {
     // falls through
   }
-  throw new AppError(400, "Invalid cursor: it must come from an earlier response");
+  throw new AppError(400, "Invalid cursor: it must come from an earlier response to the same query");
 }

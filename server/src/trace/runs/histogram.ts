@@ -5,25 +5,28 @@ import { RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns, type RunSelection } from "./selection.ts";
+import { fromShownUsage } from "./shown-usage.ts";
 import type { Histogram, HistogramBody } from "./stats-schema.ts";
 
 /** Bins per factor of ten; their edges are the same for every selection. */
 const PER_DECADE = 8;
 const MAX_BINS = 200;
 
-const VALUES = { latency: RUN_LATENCY, total_cost: "toFloat64(r.total_cost)" } as const;
-
-/** Counts the selected runs by their own latency or cost. Runs without a value are not counted. */
+/** Counts the selected runs by their latency, or by their cost as lists show it. Runs without a value are not counted. */
 export async function histogramOfRuns(
   { clickhouse }: { clickhouse: ClickHouse },
   scope: RunScope,
   selection: RunSelection,
   { field }: Pick<HistogramBody, "field">,
 ): Promise<Histogram> {
+  const values =
+    field === "latency"
+      ? ch`select ${raw(RUN_LATENCY)} as value ${fromRuns(scope, selection)}`
+      : ch`select shown as value ${fromShownUsage(scope, selection, field)}`;
   // smaller values count as a microsecond, or a millionth of a dollar
   const statement = ch`
     select toInt32(floor(log10(greatest(value, 1e-6)) * ${bind("UInt8", PER_DECADE)} + 1e-9)) as bin, count() as n
-    from (select ${raw(VALUES[field])} as value ${fromRuns(scope, selection)})
+    from (${values})
     where value is not null
     group by bin order by bin limit ${bind("UInt32", MAX_BINS)}`;
   const rows = await readRows<{ bin: number; n: number | string }>(

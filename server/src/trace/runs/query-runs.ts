@@ -11,7 +11,7 @@ import type { QueryBody, SelectionBody } from "./query-schema.ts";
 import { lookUp } from "./related.ts";
 import type { RunScope } from "./run-scope.ts";
 import { PAGE_BYTES, readPage } from "./bounded-page.ts";
-import type { Position } from "./select-page.ts";
+import type { PageRequest, Position } from "./select-page.ts";
 import type { RunSelection } from "./selection.ts";
 
 /** Runs read and sent per batch in a list without pages. */
@@ -69,11 +69,12 @@ export async function* queryRuns(
   const selection = toSelection(body);
   scope = await loadScope(deps, scope, selection);
   // a trace is returned whole (contract §3.1)
-  const page = selection.traces ? undefined : { limit: body.limit, after: readCursor(body.cursor) };
+  const page = selection.traces ? undefined : { limit: body.limit, after: readCursor(body.cursor, body.order_by) };
   const plan = planV1(body.select, { more: UNSELECTED });
   yield '{"runs":';
-  const end = yield* serializeRuns(deps, scope, context, selection, plan, body.order === "desc", page);
-  const next = end && !body.skip_pagination ? encodeCursor(end) : null;
+  const order = { descending: body.order === "desc", sort: body.order_by };
+  const end = yield* serializeRuns(deps, scope, context, selection, plan, order, page);
+  const next = end && !body.skip_pagination ? encodeCursor(end, body.order_by) : null;
   yield `,"cursors":${JSON.stringify({ next, prev: null })},"search_cursors":null,"parsed_query":null}`;
 }
 
@@ -84,7 +85,7 @@ export async function* serializeRuns(
   context: SerializationContext,
   selection: RunSelection,
   plan: SerializationPlan,
-  descending: boolean,
+  order: Pick<PageRequest, "descending" | "sort">,
   page?: { limit: number; after: Position | undefined },
 ): AsyncGenerator<string, Position | undefined> {
   let after = page?.after;
@@ -92,7 +93,7 @@ export async function* serializeRuns(
   let text = "";
   for (;;) {
     const { columns } = plan;
-    const request = { columns, descending, limit: page?.limit ?? AT_ONCE, after };
+    const request = { columns, ...order, limit: page?.limit ?? AT_ONCE, after };
     const batches = readPage(deps.clickhouse, scope, selection, request, page && PAGE_BYTES);
     let next: Position | undefined;
     for (;;) {

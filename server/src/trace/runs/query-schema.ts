@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { jsonObject, queryBoolean, uuid } from "../../base/http/fields.ts";
 import { parseTime } from "../filter/literals.ts";
+import { SORT_KEYS } from "./select-page.ts";
 import { SELECTABLE_V1 } from "./serialize-v1.ts";
 
 /** Contract trace-platform §3.1 to §3.4. Clients send null for unset fields. */
@@ -69,6 +70,8 @@ export const queryBody = z
       .nullish()
       .transform((limit) => Math.min(limit ?? 100, 100)),
     select: optional(z.array(z.enum(SELECTABLE_V1)).max(200)),
+    /** Own to Heddle: the metric that runs are sorted by; those without a value come last, in both directions. */
+    order_by: optional(z.enum(SORT_KEYS)),
     order: z
       .enum(["asc", "desc"])
       .nullish()

@@ -290,3 +290,104 @@ test("another workspace sees no runs", async () => {
     expect((await call("POST", "/runs/query", body, OTHER)).json.runs).toEqual([]);
   }
 });
+
+/** Sends traces of one model call each; the root has no usage of its own. */
+async function sendCalls(
+  project: string,
+  calls: { name: string; seconds: number; usage?: object; firstToken?: number }[],
+) {
+  const runs = calls.flatMap(({ name, seconds, usage, firstToken }, index) => {
+    const start = Date.now() - 60_000 + index * 1000;
+    const root = sampleRun(project, { name, start_time: microseconds(start) }, { seconds });
+    const call = sampleRun(
+      project,
+      {
+        name,
+        run_type: "llm",
+        start_time: microseconds(start),
+        ...(usage && { outputs: { usage_metadata: usage } }),
+        ...(firstToken !== undefined && {
+          events: [{ name: "new_token", time: new Date(start + firstToken).toISOString() }],
+        }),
+      },
+      { parent: root, seconds },
+    );
+    return [root, call];
+  });
+  await sendRuns(call, runs);
+  return projectId(project);
+}
+
+const usageOf = (tokens: number, cost?: number) => ({
+  input_tokens: tokens,
+  output_tokens: 0,
+  total_tokens: tokens,
+  ...(cost !== undefined && { total_cost: cost }),
+});
+
+async function queryNames(body: object): Promise<string[]> {
+  const names: string[] = [];
+  for (let cursor: string | null = null; ;) {
+    const { status, json, text } = await call("POST", "/runs/query", { select: ["name"], ...body, cursor });
+    if (status !== 200) throw new Error(text);
+    names.push(...json.runs.map((run: SampleRun) => run["name"]));
+    cursor = json.cursors.next;
+    if (cursor === null) return names;
+  }
+}
+
+test("runs are sorted by a metric over all pages, those without a value last", async () => {
+  const session = await sendCalls("sorted", [
+    { name: "a", seconds: 3, usage: usageOf(5, 0.5), firstToken: 40 },
+    { name: "b", seconds: 1, usage: usageOf(50, 0.25), firstToken: 10 },
+    { name: "c", seconds: 2 },
+    { name: "d", seconds: 2, usage: usageOf(20, 0.25), firstToken: 900 },
+  ]);
+  const roots = { session, is_root: true };
+  const calls = { session, run_type: "llm" };
+  for (const limit of [1, 2, 100]) {
+    const sorted = (order_by: string, order: string, body: object = roots) =>
+      queryNames({ ...body, limit, order_by, order });
+    // equal values: the newest first
+    expect(await sorted("latency", "desc")).toEqual(["a", "d", "c", "b"]);
+    expect(await sorted("latency", "asc")).toEqual(["b", "d", "c", "a"]);
+    expect(await sorted("total_cost", "desc")).toEqual(["a", "d", "b", "c"]);
+    expect(await sorted("total_cost", "asc")).toEqual(["d", "b", "a", "c"]);
+    expect(await sorted("total_cost", "desc", calls)).toEqual(["a", "d", "b", "c"]);
+    expect((await sorted("total_tokens", "desc")).slice(0, 3)).toEqual(["b", "d", "a"]);
+    expect(await sorted("first_token", "desc", calls)).toEqual(["d", "a", "b", "c"]);
+  }
+  const first = await call("POST", "/runs/query", { ...roots, order_by: "latency", limit: 1 });
+  const { cursor } = { cursor: first.json.cursors.next };
+  expect((await call("POST", "/runs/query", { ...roots, order_by: "total_cost", cursor })).status).toBe(400);
+  expect((await call("POST", "/runs/query", { ...roots, cursor })).status).toBe(400);
+  expect((await call("POST", "/runs/query", { ...roots, order_by: "name" })).status).toBe(422);
+});
+
+test("filters on tokens and costs mean what rows show: of a root, the sums of its trace", async () => {
+  const session = await sendCalls("shown usage", [
+    { name: "cheap", seconds: 1, usage: usageOf(5, 0.01) },
+    { name: "dear", seconds: 1, usage: usageOf(50, 0.255) },
+    { name: "free", seconds: 1 },
+  ]);
+  const names = async (filter: string, more: object = { is_root: true }) =>
+    (await queryNames({ session, filter, ...more })).toSorted();
+  expect(await names("gt(total_cost, 0.05)")).toEqual(["dear"]);
+  expect(await names("gte(total_tokens, 5)")).toEqual(["cheap", "dear"]);
+  expect(await names("lt(total_tokens, 50)")).toEqual(["cheap", "free"]);
+  expect(await names("eq(total_cost, null)")).toEqual(["free"]);
+  expect(await names("neq(total_cost, 0.255)")).toEqual(["cheap", "free"]);
+  expect(await names("not(gt(total_cost, 0.05))")).toEqual(["cheap", "free"]);
+  // other runs count for themselves
+  expect(await names("gt(total_cost, 0.05)", {})).toEqual(["dear", "dear"]);
+  expect(await names("gt(total_cost, 0.05)", { run_type: "llm" })).toEqual(["dear"]);
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  expect(await names("gt(total_cost, 0.05)", { is_root: true, start_time: since })).toEqual(["dear"]);
+  expect(await queryNames({ session, is_root: true, trace_filter: "gt(total_cost, 0.05)" })).toEqual(["dear"]);
+  const stats = await call("POST", "/runs/stats", {
+    session: [session],
+    is_root: true,
+    filter: "gt(total_cost, 0.05)",
+  });
+  expect(stats.json.run_count).toBe(1);
+});

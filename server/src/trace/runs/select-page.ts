@@ -1,5 +1,5 @@
 /**
- * Selects a page of runs by start time, newest or oldest first.
+ * Selects a page of runs by start time, newest or oldest first, or by a metric.
  *
  * Merging the pieces of a project's whole history to find its newest hundred runs takes a second, so the history is
  * searched in windows. The start times of the newest 400 pieces, read unmerged in storage order, bound the first
@@ -16,17 +16,25 @@ import { findRunKeys, type RunRow, runStatus } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromPieces, fromRuns, hasConditions, type RunSelection, time } from "./selection.ts";
+import { fromShownUsage } from "./shown-usage.ts";
 
 /** Last run of a page; the next page starts after it. */
 export interface Position {
   start_time: MicroTime;
   id: string;
+  /** Its value of the sort key, unless runs are sorted by start time; null when it has none. */
+  sort_value?: number | null;
 }
+
+export const SORT_KEYS = ["start_time", "latency", "first_token", "total_tokens", "total_cost"] as const;
+export type SortKey = (typeof SORT_KEYS)[number];
 
 export interface PageRequest {
   /** Columns of `runs as r`, and expressions over them whose alias differs from all column names. */
   columns: readonly string[];
   descending: boolean;
+  /** Start time by default. */
+  sort?: SortKey | undefined;
   limit: number;
   after?: Position | undefined;
   /** Limits of the statements that read the columns; a statement beyond them fails (`isTooLarge`). */
@@ -34,7 +42,8 @@ export interface PageRequest {
 }
 
 /** Selected values, as ClickHouse formats them. Tenant, project, start time and id are always included. */
-export type Row = Pick<RunRow, "project_id" | "start_time" | "id"> & Partial<RunRow> & Record<string, unknown>;
+export type Row = Pick<RunRow, "project_id" | "start_time" | "id"> &
+  Partial<RunRow> & { sort_value?: number | null } & Record<string, unknown>;
 
 /** Minimum number of pieces in the first window, growth factor, and largest window before the rest. */
 const WINDOW = 400;
@@ -53,6 +62,9 @@ export async function selectPage(
   selection: RunSelection,
   page: PageRequest,
 ): Promise<{ rows: Row[]; next: Position | undefined }> {
+  if (page.sort !== undefined && page.sort !== "start_time") {
+    return selectSorted(clickhouse, scope, selection, page, page.sort);
+  }
   const found: Row[] = [];
   for await (const { window, columns, last } of timeWindows(clickhouse, scope, selection, page)) {
     const missing = page.limit - found.length;
@@ -64,6 +76,45 @@ export async function selectPage(
     if (rows.length > missing || (isFull && !last)) return { rows: found, next: found.at(-1) };
   }
   return { rows: found, next: undefined };
+}
+
+/**
+ * Selects a page sorted by a metric: runs without a value last, runs with equal values newest first. Reads the metric of
+ * the whole selection, then the columns of the page.
+ */
+async function selectSorted(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  selection: RunSelection,
+  page: PageRequest,
+  sort: Exclude<SortKey, "start_time">,
+): Promise<{ rows: Row[]; next: Position | undefined }> {
+  const statement = ch`select project_id, start_time, id, sort_value
+    from (select project_id, start_time, id, ${metricOfRuns(scope, selection, sort)})
+    where ${beyondValue(page)}
+    order by sort_value ${direction(page)} nulls last, start_time desc, id desc limit ${bind("UInt32", page.limit + 1)}`;
+  const keys = await readRows<Row>(clickhouse.forTenant(scope.tenantId), "runs.sorted", statement);
+  const batch = keys.slice(0, page.limit);
+  const rows = await readRuns(clickhouse, scope, batch, page.columns, page.settings);
+  const values = new Map(batch.map((key) => [key.id, key.sort_value ?? null]));
+  for (const row of rows) row.sort_value = values.get(row.id) ?? null;
+  return { rows, next: keys.length > page.limit ? batch.at(-1) : undefined };
+}
+
+function metricOfRuns(scope: RunScope, selection: RunSelection, sort: Exclude<SortKey, "start_time">): Fragment {
+  if (sort === "total_tokens" || sort === "total_cost") {
+    return ch`shown as sort_value ${fromShownUsage(scope, selection, sort)}`;
+  }
+  const end = sort === "latency" ? "r.end_time" : "r.first_token_time";
+  return ch`toFloat64(dateDiff('microsecond', r.start_time, ${raw(end)})) as sort_value ${fromRuns(scope, selection)}`;
+}
+
+function beyondValue({ after, descending }: PageRequest): Fragment {
+  if (!after) return raw("true");
+  const older = ch`(start_time, id) < (${time(after.start_time)}, ${bind("UUID", after.id)})`;
+  if (after.sort_value == null) return ch`sort_value is null and ${older}`;
+  const value = bind("Float64", after.sort_value);
+  return ch`(ifNull(sort_value ${raw(descending ? "<" : ">")} ${value} or (sort_value = ${value} and ${older}), true))`;
 }
 
 interface Window {

@@ -1,9 +1,10 @@
 import { all, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
 import { IS_HEAD } from "../run-rows/clickhouse.ts";
-import { compileFilter } from "../filter/compile.ts";
+import { compileFilter, type TraceUsage } from "../filter/compile.ts";
 import type { Expression } from "../filter/expression.ts";
-import type { MicroTime } from "../filter/literals.ts";
+import { type MicroTime, parseTime } from "../filter/literals.ts";
 import type { RunScope } from "./run-scope.ts";
+import { SKEW_MS, sumOfTrace } from "./trace-sums.ts";
 
 /** Selection of runs. All given conditions must hold. */
 export interface RunSelection {
@@ -102,7 +103,7 @@ function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] 
   if (is_head !== undefined) conditions.push(raw(is_head ? IS_HEAD : `not ${IS_HEAD}`));
   if (error !== undefined) conditions.push(raw(`r.error is ${error ? "not " : ""}null`));
   if (selection.has_thread) conditions.push(raw("r.thread_id is not null"));
-  for (const filter of filters ?? []) conditions.push(compileFilter(filter, scope));
+  for (const filter of filters ?? []) conditions.push(compileFilter(filter, scope, usageTest(scope, selection)));
   if (trace_filter) conditions.push(inMatchingTrace(scope, selection, trace_filter, [raw(IS_HEAD)]));
   if (tree_filter) conditions.push(inMatchingTrace(scope, selection, tree_filter, []));
   return conditions;
@@ -114,8 +115,22 @@ function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] 
  */
 function inMatchingTrace(scope: RunScope, selection: RunSelection, filter: Expression, also: Fragment[]): Fragment {
   const { projects, traces } = selection;
-  const passing = all([...also, compileFilter(filter, scope)]);
+  const passing = all([...also, compileFilter(filter, scope, usageTest(scope, { projects, traces }))]);
   return ch`r.trace_id in (
     select r.trace_id from runs as r final
     prewhere ${all(keyConditions(scope, { projects, traces }))} where ${passing})`;
 }
+
+/** Selects all runs of the traces whose heads may be in the selection: a run may start before its head, by SKEW_MS. */
+export function wholeTraces({ projects, traces, since, after }: RunSelection): RunSelection {
+  const first = since ?? after;
+  return { projects, traces, since: first && parseTime(Date.parse(`${first.replace(" ", "T")}Z`) - SKEW_MS) };
+}
+
+/** Tests of tokens and costs mean what lists show: of the head of a trace, the sums of the trace (contract §1.9). */
+const usageTest =
+  (scope: RunScope, selection: RunSelection): TraceUsage =>
+  (name, test) =>
+    ch`r.trace_id in (select usage_trace from (
+      select r.trace_id as usage_trace, ${raw(sumOfTrace(name))} as whole
+      ${fromRuns(scope, wholeTraces(selection))} group by r.trace_id) where ${test})`;

@@ -8,7 +8,8 @@ import { IS_CALL, RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns, type RunSelection } from "./selection.ts";
-import { type DetailColumn, readDetails, sumDetails, sumTraceDetails, TRACE_SUMS } from "./trace-totals.ts";
+import { type DetailColumn, readDetails, sumDetails, sumTraceDetails } from "./trace-totals.ts";
+import { TRACE_SUMS } from "./trace-sums.ts";
 
 /**
  * Sums usage over model calls; chains around them often repeat it, so other runs count only if there is no model call.

@@ -133,6 +133,8 @@ test("counts runs by latency in logarithmic bins whose edges select the same run
   expect((await histogram("latency", { filter })).bins).toEqual([second]);
   const costs = await histogram("total_cost", { is_root: undefined, run_type: "llm" });
   expect(costs.bins).toEqual([{ from: 0.4217, to: 0.56234, n: 4 }]);
+  // of the head of a trace, what the trace costs
+  expect((await histogram("total_cost")).bins).toEqual(costs.bins);
   expect((await call("POST", "/runs/stats/histogram", { ...window, field: "size" })).status).toBe(422);
 });
 

@@ -5,6 +5,7 @@ import { type MicroTime, parseTime } from "../filter/literals.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns } from "./selection.ts";
+import { SKEW_MS, SUMMED } from "./trace-sums.ts";
 
 /** Usage of a whole trace, named as in TRACE_SUMS. Costs are exact decimal text. */
 export interface TraceTotals {
@@ -17,27 +18,6 @@ export interface TraceTotals {
   trace_prompt_cost: string | null;
   trace_completion_cost: string | null;
 }
-
-const SUMMED = [
-  "total_tokens",
-  "prompt_tokens",
-  "completion_tokens",
-  "total_cost",
-  "prompt_cost",
-  "completion_cost",
-] as const;
-
-/**
- * Sums a column over the runs of a trace, for a statement grouped by trace: over model calls if any reports a value, since
- * chains around them often repeat it; else the root's value; else over all runs. The column is named
- * `trace_total_tokens` and so on, because an alias must not hide a column.
- */
-export const sumTrace = (name: (typeof SUMMED)[number]): string =>
-  `coalesce(sumIf(r.${name}, ${IS_CALL}),
-    anyIf(r.${name}, ${IS_HEAD}), sum(r.${name})) as trace_${name}`;
-
-/** All sums of sumTrace. */
-export const TRACE_SUMS = SUMMED.map(sumTrace).join(", ");
 
 export const DETAIL_COLUMNS = [
   "prompt_token_details",
@@ -64,9 +44,6 @@ export function sumTraceDetails(name: DetailColumn): string {
   return `multiIf(countIf(${model} and notEmpty(${map})) > 0, sumMapIf(${map}, ${model}),
     countIf(${root} and notEmpty(${map})) > 0, sumMapIf(${map}, ${root}), sumMap(${map})) as trace_${name}`;
 }
-
-/** Difference between the clocks of machines up to which a run may begin before the root of its trace. */
-const SKEW_MS = 60_000;
 
 /** Source of a statistic: a model call, the root, or another run. */
 type TotalsSource = "model" | "root" | "other";

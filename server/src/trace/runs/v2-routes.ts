@@ -104,7 +104,7 @@ export function runV2Routes(deps: TraceDeps): Route[] {
         });
         const context = serializationContext(deps.settings, scope, c);
         const known = await loadScope(deps, scope, selection);
-        const runs = serializeRuns(deps, known, context, selection, planV2(query.selects), false);
+        const runs = serializeRuns(deps, known, context, selection, planV2(query.selects), { descending: false });
         return jsonFrom(surround('{"items":', runs, "}"));
       },
     }),

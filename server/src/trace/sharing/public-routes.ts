@@ -95,7 +95,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
         return jsonFrom(
           surround(
             '{"runs":',
-            serializeRuns(deps, scope, context, runs, planShared(), false),
+            serializeRuns(deps, scope, context, runs, planShared(), { descending: false }),
             ',"cursors":{"next":null,"prev":null}}',
           ),
         );
@@ -122,7 +122,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
             .max(1000)
             .parse([...named, ...(query.id === undefined ? [] : [query.id].flat())]);
           const runs = { ...selection, ids: ids.length > 0 ? ids : undefined };
-          return jsonFrom(serializeRuns(deps, scope, context, runs, planShared(), false));
+          return jsonFrom(serializeRuns(deps, scope, context, runs, planShared(), { descending: false }));
         },
       }),
     ),
@@ -152,7 +152,9 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
         const share = await openShare(deps, params.share_token);
         const { scope, selection } = await selectTrace(share);
         const context = serializationContext(deps.settings, scope, c);
-        const runs = serializeRuns(deps, scope, context, selection, planV2(publicSelects(body.selects)), false);
+        const runs = serializeRuns(deps, scope, context, selection, planV2(publicSelects(body.selects)), {
+          descending: false,
+        });
         return jsonFrom(surround('{"items":', runs, "}"));
       },
     }),

@@ -5,7 +5,8 @@ import { RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "../runs/read-rows.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, type RunSelection, time } from "../runs/selection.ts";
-import { DETAIL_COLUMNS, type DetailColumn, sumTraceDetails, TRACE_SUMS } from "../runs/trace-totals.ts";
+import { DETAIL_COLUMNS, type DetailColumn, sumTraceDetails } from "../runs/trace-totals.ts";
+import { TRACE_SUMS } from "../runs/trace-sums.ts";
 
 /** Thread: the traces of a project whose roots have the same thread id. Times as ClickHouse formats them. */
 export interface ThreadRow {
