@@ -27,8 +27,8 @@ async function serve(commit: () => { hash: string; system: string } | undefined)
   });
   server.listen(0, "127.0.0.1");
   await new Promise((done) => server.once("listening", done));
-  vi.stubEnv("LANGSMITH_ENDPOINT", `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     [Symbol.asyncDispose]: () =>
       new Promise<void>((done) => (server.closeAllConnections(), server.close(() => done()))),
   };
@@ -36,7 +36,8 @@ async function serve(commit: () => { hash: string; system: string } | undefined)
 
 test("the answer follows the commit that the tag is on", async () => {
   let commit: { hash: string; system: string } | undefined = { hash: "a".repeat(64), system: "Be brief." };
-  await using _server = await serve(() => commit);
+  await using platform = await serve(() => commit);
+  vi.stubEnv("LANGSMITH_ENDPOINT", platform.url);
   expect(await graph.invoke({ question: "Why?" })).toEqual({
     question: "Why?",
     answer: 'As I was told, "Be brief.", I answer "Why?" with: 42.',
@@ -52,7 +53,8 @@ test("the answer follows the commit that the tag is on", async () => {
 test("without the prompt, and without a platform, it answers by the built-in one", async () => {
   const warnings = vi.spyOn(console, "warn").mockImplementation(() => undefined);
   {
-    await using _server = await serve(() => undefined);
+    await using platform = await serve(() => undefined);
+    vi.stubEnv("LANGSMITH_ENDPOINT", platform.url);
     expect(await graph.invoke({ question: "Why?" })).toMatchObject({ prompt_version: "built-in" });
   }
   // its port is closed now
