@@ -496,9 +496,10 @@ async function answer({ path, headers, body }: ModelCallSeen, response: ServerRe
   }
   if (model === "endless") {
     response.write(parts[0]!);
+    response.write(parts[1]!);
     while (!response.destroyed) {
       made.written++;
-      if (!response.write(parts[1]!)) await Promise.race([once(response, "drain"), once(response, "close")]);
+      if (!response.write(parts[2]!)) await Promise.race([once(response, "drain"), once(response, "close")]);
       else if (made.written % 50 === 0) await sleep(1);
     }
     return;

@@ -38,9 +38,15 @@ export class AnswerParts {
   readonly #calls: CallParts[] = [];
   readonly #answerTool: string | undefined;
 
-  /** @param answerTool tool whose arguments are the answer's text */
-  constructor(answerTool: string | undefined) {
+  readonly #cumulativeOutput: boolean;
+
+  /**
+   * @param answerTool tool whose arguments are the answer's text
+   * @param cumulativeOutput whether each count of output tokens includes the earlier ones
+   */
+  constructor(answerTool: string | undefined, cumulativeOutput: boolean) {
     this.#answerTool = answerTool;
+    this.#cumulativeOutput = cumulativeOutput;
   }
 
   add({ message, generationInfo }: ChatGenerationChunk): Piece[] {
@@ -55,10 +61,21 @@ export class AnswerParts {
     this.text += text;
     this.length += text.length + reasoning.length;
     for (const part of chunk.tool_call_chunks ?? []) pieces.push(...this.#addCall(part));
-    if (chunk.usage_metadata) this.usage = addNumbers(this.usage, chunk.usage_metadata);
+    if (chunk.usage_metadata) this.#addUsage(chunk.usage_metadata);
     this.finishReason ??= findReason(generationInfo) ?? findReason(chunk.response_metadata) ?? null;
     this.finishReason ??= findReason(chunk.additional_kwargs) ?? null;
     return pieces;
+  }
+
+  #addUsage(more: Json): void {
+    const before = this.usage;
+    const sum = addNumbers(before, more);
+    if (this.#cumulativeOutput) {
+      const output = Math.max(count(before?.["output_tokens"]), count(more["output_tokens"]));
+      sum["output_tokens"] = output;
+      sum["total_tokens"] = count(sum["input_tokens"]) + output;
+    }
+    this.usage = sum;
   }
 
   #addCall({ id, index, name, args }: { id?: string; index?: number; name?: string; args?: string }): Piece[] {
@@ -142,6 +159,8 @@ function findReason(info: unknown): string | undefined {
   }
   return undefined;
 }
+
+const count = (value: unknown): number => (typeof value === "number" ? value : 0);
 
 /** Adds the counts of a usage, which may be reported in parts. */
 function addNumbers(before: Json | undefined, more: Json): Json {

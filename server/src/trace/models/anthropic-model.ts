@@ -1,4 +1,5 @@
 import { type Adapter, type ChatModel, defined } from "./chat-model.ts";
+import { anthropicBlock } from "./content-blocks.ts";
 import { loadPackage } from "./load-package.ts";
 import { PROVIDERS } from "./providers.ts";
 
@@ -7,6 +8,8 @@ const baseUrl = (settings: Record<string, string>): string =>
 
 export const anthropicAdapter: Adapter = {
   baseUrl,
+  toBlock: anthropicBlock,
+  cumulativeOutput: true,
   async create({ model, parameters: p, settings, secrets, fetch }) {
     const { ChatAnthropic } = await loadPackage("@langchain/anthropic");
     const budget = p["thinking_budget"] as number | undefined;
@@ -24,7 +27,7 @@ export const anthropicAdapter: Adapter = {
       streamUsage: true,
       maxRetries: 0,
       // null, not undefined, for which the client reads the environment
-      clientOptions: { fetch, maxRetries: 0, authToken: null },
+      clientOptions: { fetch, maxRetries: 0, authToken: null, logLevel: "off" },
     }) as unknown as ChatModel;
   },
 };

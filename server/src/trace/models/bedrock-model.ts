@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 
 import { type Adapter, type ChatModel, defined } from "./chat-model.ts";
+import { standardBlockWithoutAudio } from "./content-blocks.ts";
 import { loadPackage } from "./load-package.ts";
 import { PROVIDERS } from "./providers.ts";
 
@@ -54,6 +55,7 @@ type Constructor = new (options: object) => object;
 
 export const bedrockAdapter: Adapter = {
   baseUrl,
+  toBlock: standardBlockWithoutAudio,
   async create({ model, parameters: p, settings, secrets, fetch }) {
     const { ChatBedrockConverse } = await loadPackage("@langchain/aws");
     const credentials = {
@@ -71,6 +73,8 @@ export const bedrockAdapter: Adapter = {
       model,
       region: region(settings),
       credentials,
+      // the provider knows better than the package which models support them
+      supportsToolChoiceValues: ["auto", "any", "tool"],
       maxRetries: 0,
     }) as unknown as ChatModel & { client: { constructor: Constructor; destroy(): void } };
     // the client's class comes with the package; its options above would admit credentials of the environment

@@ -1,6 +1,8 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { ChatGenerationChunk } from "@langchain/core/outputs";
 
+import type { ToBlock } from "./content-blocks.ts";
+
 /** What one call needs to create its model. Secrets and settings by the names that the provider declares. */
 export interface ModelTarget {
   model: string;
@@ -33,8 +35,9 @@ export interface Adapter {
   toolChoice?(choice: string): unknown;
   /** Default URL of the API, whose origin is the only one that a call may reach. */
   baseUrl(settings: Record<string, string>): string;
-  /** Whether images are sent in the `image_url` form instead of LangChain's standard blocks. */
-  imageUrls?: true;
+  toBlock: ToBlock;
+  /** Whether parts of a response count the output from its beginning, although the package's chunks are to be added. */
+  cumulativeOutput?: true;
   /** Whether `parallel_tool_calls` is supported. */
   parallelToolCalls?: true;
 }

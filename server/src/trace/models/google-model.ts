@@ -1,5 +1,6 @@
 import { readSseData } from "./read-sse.ts";
 import { type Adapter, type ChatModel, defined } from "./chat-model.ts";
+import { standardBlock } from "./content-blocks.ts";
 import { loadPackage } from "./load-package.ts";
 import { ProviderError } from "./model-error.ts";
 import { PROVIDERS } from "./providers.ts";
@@ -22,6 +23,7 @@ interface GoogleClient {
  */
 export const googleAdapter: Adapter = {
   baseUrl,
+  toBlock: standardBlock,
   structured: (schema) => ({ responseSchema: schema }),
   async create({ model, parameters: p, settings, secrets, fetch }) {
     const { ChatGoogleGenerativeAI } = await loadPackage("@langchain/google-genai");

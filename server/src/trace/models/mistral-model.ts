@@ -1,4 +1,5 @@
 import { type Adapter, type ChatModel, defined } from "./chat-model.ts";
+import { imageUrlBlock } from "./content-blocks.ts";
 import { loadPackage } from "./load-package.ts";
 import { PROVIDERS } from "./providers.ts";
 
@@ -9,7 +10,7 @@ const CHOICES = ["auto", "none", "any"];
 
 export const mistralAdapter: Adapter = {
   baseUrl,
-  imageUrls: true,
+  toBlock: imageUrlBlock,
   structured: (schema, name) => ({
     response_format: { type: "json_schema", jsonSchema: { name, schemaDefinition: schema, strict: false } },
   }),

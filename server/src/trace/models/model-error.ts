@@ -39,6 +39,19 @@ export class ProviderError extends Error {
   }
 }
 
+/** Error of a provider's client after a response with an error status; not all clients keep status and headers. */
+export class ProviderFailure extends Error {
+  override name = "ProviderFailure";
+  readonly status: number;
+  readonly headers: Headers;
+
+  constructor(cause: unknown, { status, headers }: Response) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
 /** A response that ended before the provider said that it was complete. */
 export class IncompleteResponse extends Error {
   override name = "IncompleteResponse";

@@ -1,4 +1,5 @@
 import { type Adapter, type ChatModel, defined } from "./chat-model.ts";
+import { ollamaBlock } from "./content-blocks.ts";
 import { loadPackage } from "./load-package.ts";
 import { PROVIDERS } from "./providers.ts";
 
@@ -7,7 +8,7 @@ const baseUrl = (settings: Record<string, string>): string =>
 
 export const ollamaAdapter: Adapter = {
   baseUrl,
-  imageUrls: true,
+  toBlock: ollamaBlock,
   structured: (schema) => ({ format: schema }),
   async create({ model, parameters: p, settings, secrets, fetch }) {
     const { ChatOllama } = await loadPackage("@langchain/ollama");

@@ -1,4 +1,5 @@
 import { type Adapter, type ChatModel, defined, type ModelTarget } from "./chat-model.ts";
+import { responsesBlock, standardBlock } from "./content-blocks.ts";
 import { loadPackage } from "./load-package.ts";
 import { PROVIDERS } from "./providers.ts";
 
@@ -27,6 +28,7 @@ function fields({ model, parameters: p, settings, secrets, fetch }: ModelTarget)
       baseURL: baseUrl(settings),
       fetch,
       maxRetries: 0,
+      logLevel: "off" as const,
       // null, not undefined, for which the client reads the environment
       organization: settings["organization"] ?? null,
       project: settings["project"] ?? null,
@@ -38,7 +40,7 @@ const structured = (schema: Record<string, unknown>, name: string) => ({
   response_format: { type: "json_schema", json_schema: { name, schema } },
 });
 
-const shared = { structured, baseUrl, parallelToolCalls: true } as const;
+const shared = { structured, baseUrl, toBlock: standardBlock, parallelToolCalls: true } as const;
 
 /** Chat completions, also of servers that are compatible with OpenAI's. */
 export const openaiAdapter: Adapter = {
@@ -52,6 +54,7 @@ export const openaiAdapter: Adapter = {
 
 export const openaiResponsesAdapter: Adapter = {
   ...shared,
+  toBlock: responsesBlock,
   async create(target) {
     const { ChatOpenAIResponses } = await loadPackage("@langchain/openai");
     return new ChatOpenAIResponses(fields(target) as never) as unknown as ChatModel;

@@ -5,6 +5,7 @@
 import { Validator } from "@cfworker/json-schema";
 import type { BaseMessage } from "@langchain/core/messages";
 
+import { unprocessable } from "../../base/errors.ts";
 import { createStreamFetch } from "../../base/outbound/stream-fetch.ts";
 import type { TraceDeps } from "../deps.ts";
 import { ADAPTERS } from "./adapters.ts";
@@ -13,7 +14,7 @@ import type { CallOptions, ChatModel } from "./chat-model.ts";
 import type { ReadyConnection } from "./resolve-connection.ts";
 import { guardHeaders } from "./guard-headers.ts";
 import type { Message, Tool, ToolCall } from "./message-schema.ts";
-import { IncompleteResponse } from "./model-error.ts";
+import { IncompleteResponse, ProviderFailure } from "./model-error.ts";
 import { toLangChain } from "./to-langchain.ts";
 
 export interface ModelRequest {
@@ -52,7 +53,7 @@ export const MAX_OUTPUT = 2 * 1024 * 1024;
 
 /** Converts the messages of a request. @throws 422 for content that the provider cannot be sent */
 export const convertMessages = ({ connection: { provider }, messages }: ModelRequest): Promise<BaseMessage[]> =>
-  toLangChain(messages, provider, ADAPTERS[provider.id].imageUrls ?? false);
+  toLangChain(messages, ADAPTERS[provider.id].toBlock);
 
 /**
  * @param messages those of the request, converted
@@ -70,17 +71,25 @@ export async function* streamModel(
   const adapter = ADAPTERS[provider.id];
   const ended = new AbortController();
   const whole = AbortSignal.any([signal, ended.signal]);
-  const fetch = createStreamFetch(outbound, {
+  let failed: Response | undefined;
+  let isSent = false;
+  const guarded = createStreamFetch(outbound, {
     limits: LIMITS,
     signal: whole,
     origins: new Set([new URL(adapter.baseUrl(settings)).origin]),
     filterHeaders: guardHeaders(Object.values(secrets)),
-  }) as typeof globalThis.fetch;
+  });
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    isSent = true;
+    const response = await guarded(input, init);
+    failed = response.ok ? undefined : response;
+    return response;
+  };
   const { model, parameters } = connection;
   const plan = planCall(request);
   const chat = await adapter.create({ model, parameters, settings, secrets, fetch });
   const { bound, options } = bindTools(chat, plan);
-  const parts = new AnswerParts(plan.answerTool);
+  const parts = new AnswerParts(plan.answerTool, adapter.cumulativeOutput ?? false);
   try {
     const stop = parameters["stop"] as string[] | undefined;
     const all = { ...options, ...plan.options, signal: whole, ...(stop && { stop }) };
@@ -92,6 +101,10 @@ export async function* streamModel(
     whole.throwIfAborted();
     if (parts.finishReason === null) throw new IncompleteResponse("the response ended before it was complete");
     return finish(request, parts, false);
+  } catch (error) {
+    if (isSent) throw failed ? new ProviderFailure(error, failed) : error;
+    // the client rejected the request itself
+    throw unprocessable((error as Error).message);
   } finally {
     ended.abort(new Error("the call has ended"));
   }

@@ -1,28 +1,23 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
 import { unprocessable } from "../../base/errors.ts";
+import type { ToBlock } from "./content-blocks.ts";
 import { loadMessages } from "./load-package.ts";
 import type { ContentBlock, Message } from "./message-schema.ts";
-import type { Provider } from "./providers.ts";
 
 /**
- * Converts messages to LangChain's. Images and files become LangChain's standard content blocks, or `image_url` blocks
- * for adapters that take no others.
- *
- * @throws 422 for content that the provider's adapter cannot send
+ * Converts messages to LangChain's.
+ * @param toBlock converts images and files as the provider's adapter takes them
+ * @throws 422 for content that the adapter cannot send
  */
-export async function toLangChain(
-  messages: readonly Message[],
-  provider: Provider,
-  imageUrls: boolean,
-): Promise<BaseMessage[]> {
+export async function toLangChain(messages: readonly Message[], toBlock: ToBlock): Promise<BaseMessage[]> {
   const { AIMessage, HumanMessage, SystemMessage, ToolMessage } = await loadMessages();
   return messages.map((message, index) => {
     const where = `messages.${index}.content`;
     const content =
       typeof message.content === "string"
         ? message.content
-        : message.content.map((block, i) => toBlock(block, provider, imageUrls, `${where}.${i}`));
+        : message.content.map((block, i) => convert(block, toBlock, `${where}.${i}`));
     const name = message.name === undefined ? {} : { name: message.name };
     switch (message.role) {
       case "system":
@@ -45,33 +40,9 @@ export async function toLangChain(
   });
 }
 
-function toBlock(block: ContentBlock, provider: Provider, imageUrls: boolean, where: string): object {
+function convert(block: ContentBlock, toBlock: ToBlock, where: string): object {
   if (block.type === "text") return block;
-  const { supports, name } = provider;
-  if (block.type === "image" ? !supports.images : !supports.files) {
-    throw unprocessable(`${where}: ${name} cannot be sent a block of the type "${block.type}"`);
-  }
-  if (imageUrls) {
-    const url = "url" in block ? block.url : `data:${block.mime_type};base64,${block.data}`;
-    if (provider.id === "ollama" && "url" in block) {
-      throw unprocessable(`${where}.url: Ollama fetches no images; send the image as base64 data`);
-    }
-    return { type: "image_url", image_url: url };
-  }
-  if ("url" in block) {
-    return {
-      type: block.type,
-      source_type: "url",
-      url: block.url,
-      ...(block.mime_type !== undefined && { mime_type: block.mime_type }),
-    };
-  }
-  return {
-    type: block.type,
-    source_type: "base64",
-    mime_type: block.mime_type,
-    data: block.data,
-    // OpenAI requires the name of a file
-    metadata: { filename: block.filename ?? "file", name: block.filename ?? "file" },
-  };
+  const converted = toBlock(block);
+  if (typeof converted === "string") throw unprocessable(`${where}: ${converted}`);
+  return converted;
 }

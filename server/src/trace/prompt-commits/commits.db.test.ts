@@ -199,7 +199,7 @@ test("a prompt of the vendor's playground is pulled as a sequence, which LangCha
   const path = `/commits/-/${repo}/latest`;
   expect(manifestIn((await call("GET", path)).text)).toBe(JSON.stringify(first));
   const pulled = (await call("GET", `${path}?include_model=true`)).text;
-  expect(manifestIn(pulled)).toBe(text('["langchain_core","runnables","RunnableSequence"]'));
+  expect(manifestIn(pulled)).toBe(text('["langchain","schema","runnable","RunnableSequence"]'));
   expect(pulled).toContain('"model_provider":"ChatOpenAI"');
 });
 

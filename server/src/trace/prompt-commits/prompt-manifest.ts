@@ -12,9 +12,9 @@ const className = (object: Constructor | undefined): string => {
   return typeof name === "string" ? name : "";
 };
 
-/** Class that the vendor's playground gives a prompt with a model. LangChain does not know it. */
+/** Class that the vendor's playground gives a prompt with a model. LangChain knows no such class; in both languages it loads SEQUENCE. */
 const PLAYGROUND = "PromptPlayground";
-const SEQUENCE = '["langchain_core","runnables","RunnableSequence"]';
+const SEQUENCE = '["langchain","schema","runnable","RunnableSequence"]';
 
 /** Whether a manifest is a prompt followed by a model, as the clients push a chain of both. */
 const hasModel = (manifest: Constructor): boolean =>
