@@ -26,6 +26,7 @@ import { legalHoldRoutes } from "./legal-holds/routes.ts";
 import { modelBudgetRoutes } from "./models/budget-routes.ts";
 import { modelRoutes } from "./models/routes.ts";
 import { otelRoutes } from "./otel/routes.ts";
+import { playgroundExperimentRoutes } from "./playground/experiment-routes.ts";
 import { playgroundRoutes } from "./playground/routes.ts";
 import { playgroundSettingsRoutes } from "./playground-settings/routes.ts";
 import { priceRoutes } from "./prices/routes.ts";
@@ -70,6 +71,8 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...feedbackFormulaRoutes(),
     ...feedbackRoutes(deps),
     ...feedbackConfigRoutes(deps),
+    // before /datasets/:dataset_id/…, which would match "playground_experiment" as an id
+    ...playgroundExperimentRoutes(deps),
     ...datasetTransferRoutes(deps),
     ...datasetCloneRoutes(deps),
     ...comparativeRoutes(deps),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { modelServer } from "../../../test/model-server.ts";
+import { modelServer, readEvents } from "../../../test/model-server.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { PROVIDER_IDS, type ProviderId } from "./providers.ts";
@@ -44,16 +44,6 @@ for (const id of PROVIDER_IDS) {
   connections.set(id, json.id as string);
 }
 
-function events(text: string): { event: string; data: Json }[] {
-  return text
-    .split("\n\n")
-    .filter((frame) => frame.startsWith("event: "))
-    .map((frame) => {
-      const [, event = "", data = ""] = /^event: (.*)\ndata: (.*)$/s.exec(frame) ?? [];
-      return { event, data: JSON.parse(data) as unknown };
-    });
-}
-
 /** Streams a call, and returns the deltas' text and the last event. */
 async function run(id: ProviderId, model: string, body: object = {}) {
   const answer = await call(
@@ -67,7 +57,7 @@ async function run(id: ProviderId, model: string, body: object = {}) {
     mine,
   );
   expect([answer.status, answer.status === 200 ? "" : answer.text]).toEqual([200, ""]);
-  const got = events(answer.text);
+  const got = readEvents(answer.text);
   const { event, data } = got.at(-1)!;
   return { event, data, text: got.map((each) => each.data.text ?? "").join(""), all: got };
 }
@@ -189,7 +179,7 @@ describe.each(PROVIDER_IDS)("%s", (id) => {
     while (!received.includes("event: delta")) received += Buffer.from((await reader.read()).value!).toString();
     await reader.cancel();
     await provider.calls[before]!.aborted;
-    const [start] = events(received.slice(0, received.indexOf("\n\n") + 2));
+    const [start] = readEvents(received.slice(0, received.indexOf("\n\n") + 2));
     await expect
       .poll(async () => (await call("GET", `/runs/${start!.data.run_id}`, undefined, mine)).json?.error)
       .toContain("cancelled");
