@@ -19,30 +19,6 @@ export interface TraceTotals {
   trace_completion_cost: string | null;
 }
 
-<<<<<<< HEAD
-const SUMMED = [
-  "total_tokens",
-  "prompt_tokens",
-  "completion_tokens",
-  "total_cost",
-  "prompt_cost",
-  "completion_cost",
-] as const;
-
-/**
- * Sums a column over the runs of a trace, for a statement grouped by trace: over model calls if any reports a value, since
- * chains around them often repeat it; else the root's value; else over all runs. The column is named
- * `trace_total_tokens` and so on, because an alias must not hide a column.
- */
-export const sumTrace = (name: (typeof SUMMED)[number]): string =>
-  `coalesce(sumIf(r.${name}, ${IS_CALL}),
-    anyIf(r.${name}, ${IS_HEAD}), sum(r.${name})) as trace_${name}`;
-
-/** All sums of sumTrace. */
-export const TRACE_SUMS = SUMMED.map(sumTrace).join(", ");
-
-=======
->>>>>>> h/registry
 export const DETAIL_COLUMNS = [
   "prompt_token_details",
   "completion_token_details",
