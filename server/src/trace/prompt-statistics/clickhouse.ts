@@ -11,7 +11,7 @@ import { ENTRY, pairText, VALUE } from "../run-rows/pairs.ts";
 import { readRows } from "../runs/read-rows.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { fromPieces, fromRuns } from "../runs/selection.ts";
-import { sumTrace } from "../runs/trace-totals.ts";
+import { sumOfTrace } from "../runs/trace-sums.ts";
 
 export interface PromptRuns {
   /** Names of the owner in the runs' metadata: `-` for the workspace's own prompts. */
@@ -84,7 +84,7 @@ export function computeCommitStatistics(
     from (
       select groupUniqArrayIf(${raw(COMMIT)}, ${usesPrompt(prompt)}) as commits,
         anyIf(r.error is not null, ${raw(IS_HEAD)}) as failed, anyIf(${raw(RUN_LATENCY)}, ${raw(IS_HEAD)}) as latency,
-        min(r.start_time) as started, ${raw(sumTrace("total_tokens"))}, ${raw(sumTrace("total_cost"))}
+        min(r.start_time) as started, ${raw(`${sumOfTrace("total_tokens")} as trace_total_tokens`)}, ${raw(`${sumOfTrace("total_cost")} as trace_total_cost`)}
       ${fromRuns(scope, prompt.wide, [inTraces])}
       group by r.trace_id
     )
