@@ -84,7 +84,8 @@ export function computeCommitStatistics(
     from (
       select groupUniqArrayIf(${raw(COMMIT)}, ${usesPrompt(prompt)}) as commits,
         anyIf(r.error is not null, ${raw(IS_HEAD)}) as failed, anyIf(${raw(RUN_LATENCY)}, ${raw(IS_HEAD)}) as latency,
-        min(r.start_time) as started, ${raw(`${sumOfTrace("total_tokens")} as trace_total_tokens`)}, ${raw(`${sumOfTrace("total_cost")} as trace_total_cost`)}
+        min(r.start_time) as started, ${raw(sumOfTrace("total_tokens"))} as trace_total_tokens,
+        ${raw(sumOfTrace("total_cost"))} as trace_total_cost
       ${fromRuns(scope, prompt.wide, [inTraces])}
       group by r.trace_id
     )
