@@ -114,6 +114,10 @@ const SLICES = {
     "system",
     "threads",
     "prompt-statistics",
+    "workspace-secrets",
+    "playground-settings",
+    "models",
+    "playground",
   ],
 };
 

@@ -37,6 +37,17 @@ async function all(items) {
   return found;
 }
 
+/** Moves a tag to the latest commit, which the client has no method for. */
+async function moveTag(repo, tag) {
+  const [{ id: commit_id }] = await all(client.listCommits(repo));
+  const response = await fetch(`${process.env.LANGSMITH_ENDPOINT}/repos/-/${repo}/tags/${tag}`, {
+    method: "PATCH",
+    headers: { "content-type": "application/json", "x-api-key": process.env.LANGSMITH_API_KEY },
+    body: JSON.stringify({ commit_id }),
+  });
+  assert.equal(response.status, 200);
+}
+
 async function failure(promise) {
   try {
     await promise;
@@ -60,7 +71,7 @@ const chat = ChatPromptTemplate.fromMessages([
 ]);
 const model = () => new ChatOpenAI({ model: "gpt-x", temperature: 0.5, apiKey: "sk-not-stored" });
 
-/** LangChain does not serialize these itself: they are pushed as their manifests. */
+/** LangChain neither serializes nor loads these: they are pushed and pulled as their manifests. */
 const template = (text, variables) => ({
   lc: 1,
   type: "constructor",
@@ -170,7 +181,11 @@ const CHECKS = {
     assert.deepEqual(found, ["one", "one", "two", "two", "one", "one"]);
     assert.equal(await textOf(`-/${named("production")}`), "one");
     assert.equal(await textOf(`${handle}/${named("staging")}`, { dangerouslyPullPublicPrompt: true }), "two");
-    await push("three", { commitTags: ["production"] });
+    // the client creates tags, and does not move them; the commit is stored
+    const taken = await failure(push("three", { commitTags: ["production"] }));
+    assert.match(String(taken), /409|PATCH/);
+    assert.deepEqual([await textOf(named("production")), await textOf(named("latest"))], ["one", "three"]);
+    await moveTag(name("versions"), "production");
     assert.equal(await textOf(named("production")), "three");
     const stale = await failure(push("four", { parentCommitHash: first }));
     assert.equal(stale.status ?? stale.response?.status, 409, String(stale));
@@ -235,13 +250,12 @@ const CHECKS = {
     const wrong = new Client({ apiKey: "lsv2_sk_wrong" });
     const messages = [];
     for (const pull of [
-      client.pullPromptCommit(name("absent"), fresh),
-      client.pullPromptCommit(name("created"), fresh),
-      client.pullPromptCommit(`${name("chat")}:no-such-tag`, fresh),
-      wrong.pullPromptCommit(name("chat"), fresh),
+      () => client.pullPromptCommit(name("absent"), fresh),
+      () => client.pullPromptCommit(name("created"), fresh),
+      () => client.pullPromptCommit(`${name("chat")}:no-such-tag`, fresh),
+      () => wrong.pullPromptCommit(name("chat"), fresh),
     ]) {
-      const error = await failure(pull);
-      messages.push(String(error.message));
+      messages.push(String((await failure(pull())).message));
     }
     assert.equal(new Set(messages).size, 4, messages.join("\n"));
     print({ name: "messages", messages });

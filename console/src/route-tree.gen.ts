@@ -14,6 +14,7 @@ import { Route as SignInRouteImport } from './routes/sign-in'
 import { Route as ShellIndexRouteImport } from './routes/_shell/index'
 import { Route as ShellSplatRouteImport } from './routes/_shell/$'
 import { Route as ShellCompareRouteImport } from './routes/_shell/compare'
+import { Route as ShellPlaygroundRouteImport } from './routes/_shell/playground'
 import { Route as ShellSettingsRouteImport } from './routes/_shell/settings'
 import { Route as ShellDatasetsIndexRouteImport } from './routes/_shell/datasets.index'
 import { Route as ShellDatasetsDatasetIdRouteImport } from './routes/_shell/datasets.$datasetId'
@@ -70,6 +71,11 @@ const ShellSplatRoute = ShellSplatRouteImport.update({
 const ShellCompareRoute = ShellCompareRouteImport.update({
   id: '/compare',
   path: '/compare',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellPlaygroundRoute = ShellPlaygroundRouteImport.update({
+  id: '/playground',
+  path: '/playground',
   getParentRoute: () => ShellRoute,
 } as any)
 const ShellSettingsRoute = ShellSettingsRouteImport.update({
@@ -257,6 +263,7 @@ export interface FileRoutesByFullPath {
   '/sign-in': typeof SignInRoute
   '/$': typeof ShellSplatRoute
   '/compare': typeof ShellCompareRoute
+  '/playground': typeof ShellPlaygroundRoute
   '/settings': typeof ShellSettingsRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
@@ -295,6 +302,7 @@ export interface FileRoutesByTo {
   '/sign-in': typeof SignInRoute
   '/$': typeof ShellSplatRoute
   '/compare': typeof ShellCompareRoute
+  '/playground': typeof ShellPlaygroundRoute
   '/settings': typeof ShellSettingsRoute
   '/': typeof ShellIndexRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
@@ -336,6 +344,7 @@ export interface FileRoutesById {
   '/sign-in': typeof SignInRoute
   '/_shell/$': typeof ShellSplatRoute
   '/_shell/compare': typeof ShellCompareRoute
+  '/_shell/playground': typeof ShellPlaygroundRoute
   '/_shell/settings': typeof ShellSettingsRoute
   '/_shell/': typeof ShellIndexRoute
   '/_shell/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
@@ -378,6 +387,7 @@ export interface FileRouteTypes {
     | '/sign-in'
     | '/$'
     | '/compare'
+    | '/playground'
     | '/settings'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
@@ -416,6 +426,7 @@ export interface FileRouteTypes {
     | '/sign-in'
     | '/$'
     | '/compare'
+    | '/playground'
     | '/settings'
     | '/'
     | '/datasets/$datasetId'
@@ -456,6 +467,7 @@ export interface FileRouteTypes {
     | '/sign-in'
     | '/_shell/$'
     | '/_shell/compare'
+    | '/_shell/playground'
     | '/_shell/settings'
     | '/_shell/'
     | '/_shell/datasets/$datasetId'
@@ -534,6 +546,13 @@ declare module '@tanstack/react-router' {
       path: '/compare'
       fullPath: '/compare'
       preLoaderRoute: typeof ShellCompareRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/playground': {
+      id: '/_shell/playground'
+      path: '/playground'
+      fullPath: '/playground'
+      preLoaderRoute: typeof ShellPlaygroundRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/settings': {
@@ -773,6 +792,7 @@ declare module '@tanstack/react-router' {
 interface ShellRouteChildren {
   ShellSplatRoute: typeof ShellSplatRoute
   ShellCompareRoute: typeof ShellCompareRoute
+  ShellPlaygroundRoute: typeof ShellPlaygroundRoute
   ShellSettingsRoute: typeof ShellSettingsRoute
   ShellIndexRoute: typeof ShellIndexRoute
   ShellDatasetsDatasetIdRoute: typeof ShellDatasetsDatasetIdRoute
@@ -810,6 +830,7 @@ interface ShellRouteChildren {
 const ShellRouteChildren: ShellRouteChildren = {
   ShellSplatRoute: ShellSplatRoute,
   ShellCompareRoute: ShellCompareRoute,
+  ShellPlaygroundRoute: ShellPlaygroundRoute,
   ShellSettingsRoute: ShellSettingsRoute,
   ShellIndexRoute: ShellIndexRoute,
   ShellDatasetsDatasetIdRoute: ShellDatasetsDatasetIdRoute,

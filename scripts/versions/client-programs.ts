@@ -56,7 +56,7 @@ export async function runProgram<Line>(
   { registry, name }: Client,
   { npm, pypi }: Record<Registry, string>,
   { env, args = [] }: { env: Record<string, string>; args?: string[] },
-): Promise<{ lines: Line[]; errors: string }> {
+): Promise<{ lines: Line[]; errors: string; code: number | null }> {
   const cwd = join(CACHE, name);
   const [command, program] =
     registry === "npm" ? [process.execPath, join(CHECKS, npm)] : [join(cwd, "bin", "python"), join(CHECKS, pypi)];
@@ -71,10 +71,10 @@ export async function runProgram<Line>(
     stream.setEncoding("utf8").on("data", (chunk: string) => void (text.all += chunk));
     return text;
   }) as [{ all: string }, { all: string }];
-  await new Promise((done) => child.once("close", done));
+  const code = await new Promise<number | null>((done) => child.once("close", done));
   const lines = out.all
     .split("\n")
     .filter((line) => line.startsWith('{"name"'))
     .map((line) => JSON.parse(line) as Line);
-  return { lines, errors: errors.all };
+  return { lines, errors: errors.all, code };
 }

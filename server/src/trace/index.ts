@@ -23,7 +23,11 @@ import { feedbackRoutes } from "./feedback/routes.ts";
 import { feedbackTokenRoutes } from "./feedback/token-routes.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
 import { legalHoldRoutes } from "./legal-holds/routes.ts";
+import { modelBudgetRoutes } from "./models/budget-routes.ts";
+import { modelRoutes } from "./models/routes.ts";
 import { otelRoutes } from "./otel/routes.ts";
+import { playgroundRoutes } from "./playground/routes.ts";
+import { playgroundSettingsRoutes } from "./playground-settings/routes.ts";
 import { priceRoutes } from "./prices/routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
 import { promptCommitRoutes } from "./prompt-commits/routes.ts";
@@ -43,6 +47,7 @@ import { guideRoutes } from "./system/guide-routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 import { workspaceSettingsRoutes } from "./system/settings-routes.ts";
 import { threadRoutes } from "./threads/routes.ts";
+import { workspaceSecretRoutes } from "./workspace-secrets/routes.ts";
 
 /** All endpoints of the trace platform. The system routes come last: their document describes the others. */
 export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
@@ -83,6 +88,11 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...promptCommitRoutes(deps),
     ...promptEnvironmentRoutes(deps),
     ...promptDirectoryRoutes(deps),
+    ...workspaceSecretRoutes(deps),
+    ...playgroundSettingsRoutes(deps),
+    ...modelBudgetRoutes(deps),
+    ...modelRoutes(deps),
+    ...playgroundRoutes(deps),
     ...workspaceSettingsRoutes(deps),
     ...rateLimitRoutes(deps),
     ...guideRoutes(),

@@ -19,8 +19,10 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Prompts of Heddle belong to their workspace and have no further owners. Permissions come from roles: GET " +
       "/api/v1/orgs/current/roles.",
   ],
-  [/^\/(prompts|prompt-webhooks)(\/|$)/, "Heddle sends no webhooks of prompts, and runs none by this path."],
-  [/^\/playground-settings(\/|$)/, "Heddle has no playground for prompts."],
+  [
+    /^\/(prompts(?!\/invoke_prompt$)|prompt-webhooks)(\/|$)/,
+    "Heddle sends no webhooks of prompts, and runs none by this path.",
+  ],
   [
     /^\/annotation-queues(\/|$)/,
     "Heddle has no annotation queues. Select runs by a filter (POST /api/v1/runs/query) and rate them by feedback " +
@@ -49,7 +51,7 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Heddle does not translate natural language to filters. Write the filter: docs/filter-language.md.",
   ],
   [
-    /^\/datasets\/[^/]+\/(generate|group\/runs|runs\/delta|experiments\/grouped|experiment-view-overrides)(\/|$)|^\/datasets\/(upload-experiment|playground_experiment|studio_experiment|stream)(\/|$)/,
+    /^\/datasets\/[^/]+\/(generate|group\/runs|runs\/delta|experiments\/grouped|experiment-view-overrides)(\/|$)|^\/datasets\/(upload-experiment|studio_experiment|stream)(\/|$)/,
     "Heddle does not implement this operation on datasets. Create examples by POST /api/v1/examples/bulk, and read " +
       "experiments by POST /api/v1/datasets/{dataset_id}/runs.",
   ],
@@ -86,9 +88,9 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
       "PATCH /api/v1/datasets/{dataset_id}), and filter lists by metadata=….",
   ],
   [
-    /^\/workspaces\/current\/secrets(\/|$)/,
-    "Heddle stores no secrets for evaluators and playgrounds. Secrets of a deployment are set by PATCH " +
-      "/v2/deployments/{deployment_id} of the control plane.",
+    /^\/workspaces\/current\/secrets\/encrypted$/,
+    "Heddle hands out no values of workspace secrets, encrypted or not. Their keys are listed by GET " +
+      "/api/v1/workspaces/current/secrets.",
   ],
   [
     /^\/workspaces\/current\/(stats|shared)$|^\/metrics\/queue(\/|$)/,

@@ -83,5 +83,12 @@ export async function latestCommitId(api: TraceApi, prompt: PromptName): Promise
 
 /** Creates the tag, or moves it. */
 export async function setTag(api: TraceApi, prompt: PromptName, tag: string, commitId: string): Promise<void> {
-  await api.send("POST", `/repos/${path(prompt)}/tags`, { tag_name: tag, commit_id: commitId });
+  const tags = `/repos/${path(prompt)}/tags`;
+  try {
+    await api.send("POST", tags, { tag_name: tag, commit_id: commitId });
+  } catch (error) {
+    // it exists, on another commit
+    if (!(error instanceof TraceError && error.status === 409)) throw error;
+    await api.send("PATCH", `${tags}/${encodeURIComponent(tag)}`, { commit_id: commitId });
+  }
 }

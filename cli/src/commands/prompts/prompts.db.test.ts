@@ -100,9 +100,13 @@ test("a push on top of a newer commit is rejected with the differences, until it
   expect(readFileSync(file, "utf8")).toBe(manifest("three"));
   await prompts(directory, "push", "--force");
   expect((await call("GET", "/repos/-/shared")).json.repo.num_commits).toBe(3);
+  await prompts(directory, "push", "--tag", "live");
   await commit("shared", manifest("four"));
   await prompts(directory, "pull");
   expect(JSON.parse(readFileSync(file, "utf8")).kwargs.template).toBe("four ä {name}");
+  // a tag that exists is moved
+  await prompts(directory, "push", "--tag", "live");
+  expect((await call("GET", "/commits/-/shared/live")).json.manifest.kwargs.template).toBe("four ä {name}");
 });
 
 test("diff exits with 1 for differences, 0 without, 2 on an error", async () => {

@@ -5,6 +5,7 @@ import type { ComponentType } from "react";
 import { Page } from "../../ui/page.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
 import { Account } from "./account.tsx";
+import { Models } from "../models/models.tsx";
 import { AuditLog } from "./audit-log.tsx";
 import { Keys } from "./keys.tsx";
 import { Members } from "./members.tsx";
@@ -22,6 +23,7 @@ const TABS: Record<SettingsTab, { title: string; content: ComponentType }> = {
   members: { title: "Members", content: Members },
   roles: { title: "Roles", content: Roles },
   keys: { title: "API keys", content: Keys },
+  models: { title: "Models", content: Models },
   prompts: { title: "Prompts", content: PromptDefaults },
   webhooks: { title: "Prompt webhooks", content: PromptWebhooks },
   limits: { title: "Rate limits", content: RateLimits },

@@ -3,6 +3,7 @@ export const SETTINGS_TABS = [
   "members",
   "roles",
   "keys",
+  "models",
   "prompts",
   "webhooks",
   "limits",

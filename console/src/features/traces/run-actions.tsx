@@ -1,8 +1,9 @@
 import { ActionIcon, Menu } from "@mantine/core";
-import { IconArrowsDiff, IconDatabasePlus, IconDots } from "@tabler/icons-react";
+import { IconArrowsDiff, IconDatabasePlus, IconDots, IconFlask } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 
+import { ButtonLink } from "../../ui/links.tsx";
 import type { Run } from "../runs/run-record.ts";
 import { ShareButton } from "./share-button.tsx";
 
@@ -13,6 +14,17 @@ export function RunActions({ run }: { run: Run }) {
   const [isAdding, setAdding] = useState(false);
   return (
     <>
+      {run.run_type === "llm" && (
+        <ButtonLink
+          size="compact-sm"
+          variant="default"
+          leftSection={<IconFlask size={14} aria-hidden />}
+          to="/playground"
+          search={{ run: run.id }}
+        >
+          Open in playground
+        </ButtonLink>
+      )}
       <ShareButton runId={run.id} />
       <Menu position="bottom-end">
         <Menu.Target>

@@ -39,6 +39,12 @@ export const PERMISSIONS = {
     scope: "workspace",
     description: "Create and cancel exports, create and delete destinations",
   },
+  "models:read": { scope: "workspace", description: "View model connections, names of secrets and the model budget" },
+  "models:call": { scope: "workspace", description: "Call models in the playground, which costs money" },
+  "models:manage": {
+    scope: "workspace",
+    description: "Manage model connections, secrets and the model budget",
+  },
   "deployments:read": { scope: "workspace", description: "View deployments, revisions and logs" },
   "deployments:create": { scope: "workspace", description: "Create deployments" },
   "deployments:update": { scope: "workspace", description: "Change and redeploy deployments" },

@@ -190,6 +190,19 @@ test("a manifest with a model is pulled without it, unless the client asks for i
   }
 });
 
+test("a prompt of the vendor's playground is pulled as a sequence, which LangChain can load", async () => {
+  const repo = await createPrompt();
+  const [first, last] = [constructor("ChatPromptTemplate", {}), constructor("ChatOpenAI", { n: "1" })];
+  const text = (id: string) =>
+    `{"id": ${id} ,"lc":1,"kwargs":{"last":${JSON.stringify(last)},"first":${JSON.stringify(first)}}}`;
+  await committed(repo, text('["langsmith","playground","PromptPlayground"]'));
+  const path = `/commits/-/${repo}/latest`;
+  expect(manifestIn((await call("GET", path)).text)).toBe(JSON.stringify(first));
+  const pulled = (await call("GET", `${path}?include_model=true`)).text;
+  expect(manifestIn(pulled)).toBe(text('["langchain","schema","runnable","RunnableSequence"]'));
+  expect(pulled).toContain('"model_provider":"ChatOpenAI"');
+});
+
 test("manifests that only look like chains are returned as they are", async () => {
   const repo = await createPrompt();
   for (const text of [

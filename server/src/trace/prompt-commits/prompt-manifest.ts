@@ -12,9 +12,25 @@ const className = (object: Constructor | undefined): string => {
   return typeof name === "string" ? name : "";
 };
 
+/** Class that the vendor's playground gives a prompt with a model. LangChain knows no such class; in both languages it loads SEQUENCE. */
+const PLAYGROUND = "PromptPlayground";
+const SEQUENCE = '["langchain","schema","runnable","RunnableSequence"]';
+
 /** Whether a manifest is a prompt followed by a model, as the clients push a chain of both. */
 const hasModel = (manifest: Constructor): boolean =>
-  className(manifest) === "RunnableSequence" && /Prompt(Template)?$/.test(className(manifest.kwargs?.first));
+  ["RunnableSequence", PLAYGROUND].includes(className(manifest)) &&
+  /Prompt(Template)?$/.test(className(manifest.kwargs?.first));
+
+/**
+ * Returns the text of a manifest as clients that ask for the model can load it: the stored text, in which a prompt of the
+ * playground becomes a sequence.
+ */
+export function loadableText(text: string): string {
+  const manifest = JSON.parse(text) as Constructor;
+  if (className(manifest) !== PLAYGROUND || !hasModel(manifest)) return text;
+  const { start, end } = rawFields(text, new Set(["id"])).get("id")!;
+  return text.slice(0, start) + SEQUENCE + text.slice(end);
+}
 
 /**
  * Returns the text of the prompt in a manifest that also has a model; undefined for other manifests. Clients that do

@@ -7,7 +7,7 @@ import { readablePrompt } from "../prompts/find-prompt.ts";
 import { repoPath } from "../prompts/schema.ts";
 import { commitPrompt } from "./commit-prompt.ts";
 import { readCommit } from "./find-commit.ts";
-import { modelFacts } from "./prompt-manifest.ts";
+import { loadableText, modelFacts } from "./prompt-manifest.ts";
 import * as schema from "./schema.ts";
 import { listCommits } from "./sql.ts";
 
@@ -79,7 +79,8 @@ export function promptCommitRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
           ...(query.include.has("is_draft") && { is_draft: false }),
           ...(withModel && modelFacts(manifest)),
         };
-        return rawJson(`{"commit_hash":"${hash}","manifest":${manifest},${JSON.stringify(more).slice(1)}`, headers);
+        const served = withModel ? loadableText(manifest) : manifest;
+        return rawJson(`{"commit_hash":"${hash}","manifest":${served},${JSON.stringify(more).slice(1)}`, headers);
       },
     }),
   ];
