@@ -342,3 +342,98 @@ test("the draft survives a reload, is set aside for another one, and can be disc
   expect(errors).toEqual([]);
   await context.close();
 });
+
+test("runs two columns over a dataset as experiments, and cancels them", async () => {
+  const dataset = await client.createDataset(`names ${RUN}`);
+  const names = Array.from({ length: 12 }, (_, n) => `name${n}`);
+  await client.createExamples(names.map((name) => ({ dataset_id: dataset.id, inputs: { name } })));
+  const { page, context, errors } = await openEmpty();
+  await field(page, 1).fill("Be kind.");
+  await field(page, 2).fill("Greet {name}");
+  await page.keyboard.press("Alt+m");
+  await chooseModel(page, "B", "model-b");
+  await page.getByRole("button", { name: "Run over dataset" }).click();
+  const dialog = page.getByRole("dialog");
+  const choose = async () => {
+    await dialog.getByRole("combobox", { name: "Dataset" }).click();
+    await page.getByRole("option", { name: `names ${RUN} (12 examples)` }).click();
+  };
+  await choose();
+  await dialog.getByRole("button", { name: "Run experiments" }).click();
+  for (const letter of ["A", "B"]) {
+    const experiment = dialog.getByRole("group", { name: `Experiment of ${letter}` });
+    await experiment.getByText("10 of 10").waitFor();
+    await experiment.getByText("success").waitFor();
+  }
+  await dialog.getByRole("link", { name: "Compare results" }).click();
+  const table = page.getByRole("table", { name: "Experiment comparison" });
+  await table.getByText("Hello from model-a: Greet name0").first().waitFor();
+  await table.getByText("Hello from model-b: Greet name0").first().waitFor();
+
+  // the draft is still there
+  await page.goto(`${platform.url}/playground`);
+  await chooseModel(page, "A", "stall");
+  await page.getByRole("button", { name: "Remove column B" }).click();
+  await page.getByRole("button", { name: "Run over dataset" }).click();
+  await choose();
+  await dialog.getByRole("button", { name: "Run experiments" }).click();
+  await dialog.getByText("0 of 10").waitFor();
+  await until(() => models.calls.at(-1)?.body.model === "stall");
+  await dialog.getByRole("button", { name: "Cancel experiments" }).click();
+  await dialog.getByText("cancelled").waitFor();
+  await models.calls.findLast(({ body }) => body.model === "stall")!.aborted;
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("connections are created with a key that is never shown again, tested, and used by saved configurations", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/settings?tab=models`);
+  await page.getByRole("button", { name: "New connection" }).click();
+  const dialog = page.getByRole("dialog");
+  const name = `Second ${RUN}`;
+  await enter(dialog.getByRole("textbox", { name: "Name", exact: true }), name);
+  await dialog.getByRole("combobox", { name: "Provider" }).click();
+  await page.getByRole("option", { name: "OpenAI-compatible" }).click();
+  await dialog.getByRole("textbox", { name: "Base URL" }).fill(`${models.url}/v1`);
+  await dialog.locator("input[type=password]").fill("sk-second");
+  await dialog.getByRole("textbox", { name: "Name of the workspace secret" }).fill(`SECOND_${RUN}`);
+  await dialog.getByRole("combobox", { name: "Default model" }).fill("model-b");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  const row = page.getByRole("table", { name: "Connections" }).getByRole("row").filter({ hasText: name });
+  await row.getByRole("button", { name: `Test ${name}` }).click();
+  await row.getByText(/model-b answered in/).waitFor();
+  expect(models.calls.at(-1)!.headers.authorization).toBe("Bearer sk-second");
+  await row.getByRole("button", { name: `Edit ${name}` }).click();
+  await page.getByPlaceholder("Stored. Leave empty to keep it").waitFor();
+  expect(await page.content()).not.toContain("sk-second");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "hidden" });
+
+  await page.getByRole("textbox", { name: "Limit per month (US dollars)" }).fill("100");
+  await page.getByRole("button", { name: "Save budget" }).click();
+  await page.getByText(/of \$100\.00 used in/).waitFor();
+  await request("PUT", "/models/budget", { limit_usd: null });
+
+  await page.goto(`${platform.url}/playground`);
+  await page.getByRole("button", { name: /^Model of A/ }).click();
+  await page.getByRole("combobox", { name: "Connection" }).click();
+  await page.getByRole("option", { name }).click();
+  await page.getByRole("textbox", { name: "temperature" }).fill("0.5");
+  await page.getByRole("button", { name: "Save configuration" }).click();
+  await enter(page.getByRole("textbox", { name: "Name of the configuration" }), `Careful ${RUN}`);
+  await page.keyboard.press("Enter");
+  await page.getByRole("combobox", { name: "Saved configuration" }).click();
+  await page.getByRole("option", { name: `Careful ${RUN}` }).waitFor();
+  await page.goto(`${platform.url}/settings?tab=models`);
+  const saved = page.getByRole("table", { name: "Saved configurations" }).getByRole("row").filter({ hasText: RUN });
+  expect(await saved.textContent()).toContain("0.5");
+  await saved.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await saved.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: `Delete ${name}` }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: `Delete ${name}` }).waitFor({ state: "detached" });
+  expect(errors).toEqual([]);
+  await context.close();
+});
