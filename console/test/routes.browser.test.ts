@@ -166,6 +166,12 @@ const PAGES: Checked[] = [
     path: () => `/compare?a=${seeded.agentRunId}`,
     ready: "text=B: run ID or URL",
   },
+  {
+    route: "/playground",
+    name: "prompt-playground",
+    path: () => `/playground?run=${seeded.llmRunId}`,
+    ready: '[aria-label="Text of message 2"]',
+  },
   { route: "/datasets/", name: "datasets", path: () => "/datasets", ready: "text=Doubling" },
   { route: "/datasets/$datasetId", name: "dataset", path: dataset, ready: "[data-row]" },
   {
