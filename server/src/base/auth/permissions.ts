@@ -29,6 +29,13 @@ export const PERMISSIONS = {
   "datasets:create": { scope: "workspace", description: "Create datasets and examples" },
   "datasets:update": { scope: "workspace", description: "Change datasets and examples" },
   "datasets:delete": { scope: "workspace", description: "Delete datasets and examples" },
+  "annotation-queues:read": { scope: "workspace", description: "View annotation queues, their progress and agreement" },
+  "annotation-queues:create": { scope: "workspace", description: "Create annotation queues" },
+  "annotation-queues:update": {
+    scope: "workspace",
+    description: "Change annotation queues, add runs to them and review",
+  },
+  "annotation-queues:delete": { scope: "workspace", description: "Delete annotation queues" },
   "bulk-exports:read": { scope: "workspace", description: "View exports and their destinations" },
   "bulk-exports:manage": {
     scope: "workspace",
