@@ -8,6 +8,7 @@ import {
   IconDatabaseExport,
   IconHierarchy,
   IconHome,
+  IconListCheck,
   IconMessages,
   IconPlayerPlay,
   IconSettings,
@@ -53,7 +54,10 @@ const GROUPS: { label: string; pages: Page[] }[] = [
   },
   {
     label: "Evaluate",
-    pages: [{ to: "/datasets", label: "Datasets", icon: IconHierarchy, needs: "trace" }],
+    pages: [
+      { to: "/datasets", label: "Datasets", icon: IconHierarchy, needs: "trace" },
+      { to: "/annotation-queues", label: "Annotation queues", icon: IconListCheck, needs: "trace" },
+    ],
   },
   {
     label: "Operate",
