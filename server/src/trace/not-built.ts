@@ -21,11 +21,6 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
   ],
   [/^\/prompts\/canvas(\/|$)/, "Heddle edits prompts in the console and runs none by this path."],
   [
-    /^\/annotation-queues(\/|$)/,
-    "Heddle has no annotation queues. Select runs by a filter (POST /api/v1/runs/query) and rate them by feedback " +
-      "(POST /api/v1/feedback), or collect ratings by links (POST /api/v1/feedback/tokens).",
-  ],
-  [
     /^\/(evaluators|ace)(\/|$)/,
     "Heddle does not run evaluators. Run them in evaluate() of the SDK, and store results by POST /api/v1/feedback.",
   ],
