@@ -682,6 +682,27 @@ create table listeners (
   constraint listeners_tenant_id_compute_id_key UNIQUE (tenant_id, compute_id)
 );
 
+create table model_budgets (
+  tenant_id uuid not null,
+  limit_usd numeric(20,12),
+  updated_at timestamp with time zone not null default now(),
+  constraint model_budgets_pkey PRIMARY KEY (tenant_id)
+);
+
+create table model_connections (
+  id uuid not null,
+  tenant_id uuid not null,
+  name text not null,
+  provider text not null,
+  settings jsonb not null default '{}'::jsonb,
+  secrets jsonb not null default '{}'::jsonb,
+  default_model text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint model_connections_pkey PRIMARY KEY (id),
+  constraint model_connections_tenant_id_name_key UNIQUE (tenant_id, name)
+);
+
 create table model_prices (
   id uuid not null,
   tenant_id uuid,
@@ -696,6 +717,24 @@ create table model_prices (
   completion_cost_details jsonb,
   created_at timestamp with time zone not null default now(),
   constraint model_prices_pkey PRIMARY KEY (id)
+);
+
+create table model_reservations (
+  id uuid not null,
+  tenant_id uuid not null,
+  month date not null,
+  amount_usd numeric(20,12) not null,
+  expires_at timestamp with time zone not null,
+  constraint model_reservations_pkey PRIMARY KEY (id)
+);
+
+create table model_spending (
+  tenant_id uuid not null,
+  month date not null,
+  spent_usd numeric(24,12) not null default 0,
+  calls bigint not null default 0,
+  tokens bigint not null default 0,
+  constraint model_spending_pkey PRIMARY KEY (tenant_id, month)
 );
 
 create table organization_members (
@@ -718,6 +757,22 @@ create table organizations (
   created_at timestamp with time zone not null default now(),
   modified_at timestamp with time zone not null default now(),
   constraint organizations_pkey PRIMARY KEY (id)
+);
+
+create table playground_settings (
+  id uuid not null,
+  tenant_id uuid not null,
+  name text,
+  description text,
+  settings json not null,
+  options json,
+  settings_type text not null default 'complex'::text,
+  availability jsonb not null default '{}'::jsonb,
+  created_by uuid,
+  updated_by uuid,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint playground_settings_pkey PRIMARY KEY (id)
 );
 
 create table project_deletions (
@@ -1333,6 +1388,15 @@ create table workspace_members (
   constraint workspace_members_workspace_id_user_id_key UNIQUE (workspace_id, user_id)
 );
 
+create table workspace_secrets (
+  id uuid not null,
+  tenant_id uuid not null,
+  key text not null,
+  updated_at timestamp with time zone not null default now(),
+  constraint workspace_secrets_pkey PRIMARY KEY (id),
+  constraint workspace_secrets_tenant_id_key_key UNIQUE (tenant_id, key)
+);
+
 create table workspaces (
   id uuid not null,
   organization_id uuid not null,
@@ -1405,7 +1469,9 @@ CREATE INDEX known_visitors_by_user ON public.known_visitors USING btree (user_i
 CREATE INDEX legal_holds_active ON public.legal_holds USING btree (tenant_id) WHERE (released_at IS NULL);
 CREATE INDEX legal_holds_by_tenant ON public.legal_holds USING btree (tenant_id, created_at DESC, hold_id DESC);
 CREATE INDEX model_prices_tenant ON public.model_prices USING btree (tenant_id);
+CREATE INDEX model_reservations_in_month ON public.model_reservations USING btree (tenant_id, month);
 CREATE INDEX organization_members_by_user ON public.organization_members USING btree (user_id);
+CREATE INDEX playground_settings_in_workspace ON public.playground_settings USING btree (tenant_id, created_at, id);
 CREATE INDEX projects_by_dataset ON public.projects USING btree (tenant_id, reference_dataset_id) WHERE (reference_dataset_id IS NOT NULL);
 CREATE INDEX projects_by_metadata ON public.projects USING gin (((extra -> 'metadata'::text)) jsonb_path_ops);
 CREATE INDEX projects_by_start ON public.projects USING btree (tenant_id, start_time DESC, project_id);
