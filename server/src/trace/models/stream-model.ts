@@ -146,9 +146,7 @@ const asText = (value: unknown): string | undefined => (typeof value === "string
 
 /** Returns a name that every provider accepts. */
 const schemaName = (schema: Record<string, unknown>): string =>
-  (asText(schema["title"]) ?? "answer")
-    .replaceAll(/[^a-zA-Z0-9_-]/g, "_")
-    .slice(0, 64) || "answer";
+  (asText(schema["title"]) ?? "answer").replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "answer";
 
 /** Binds tools as the model wants them. @returns the model to call, and the options that the binding adds */
 function bindTools(chat: ChatModel, { tools, choice }: CallPlan): { bound: ChatModel; options: CallOptions } {

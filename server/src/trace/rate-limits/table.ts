@@ -159,9 +159,11 @@ export const RULES: readonly Rule[] = [
     rows: [row("runs-update.key", "key", "Run ingest", [2000, 10])],
   },
   {
-    match: ["/playground/stream", "/datasets/playground_experiment/stream", "/datasets/playground_experiment/batch"].map(
-      (path) => ({ method: "POST", kind: "exact", path }),
-    ),
+    match: [
+      "/playground/stream",
+      "/datasets/playground_experiment/stream",
+      "/datasets/playground_experiment/batch",
+    ].map((path) => ({ method: "POST", kind: "exact", path })),
     rows: forBoth("model-calls", "Model calls (ours)", [240, 60]),
   },
   {
