@@ -1,5 +1,66 @@
 -- The schema that the migrations of this folder amount to. Written by `npm run schema`; not run by anything.
 
+create table annotation_queue_reviewers (
+  tenant_id uuid not null,
+  queue_id uuid not null,
+  identity_id uuid not null,
+  constraint annotation_queue_reviewers_identity_id_fkey FOREIGN KEY (identity_id) REFERENCES workspace_members(id) ON DELETE CASCADE,
+  constraint annotation_queue_reviewers_tenant_id_queue_id_fkey FOREIGN KEY (tenant_id, queue_id) REFERENCES annotation_queues(tenant_id, queue_id) ON DELETE CASCADE,
+  constraint annotation_queue_reviewers_pkey PRIMARY KEY (tenant_id, queue_id, identity_id)
+);
+
+create table annotation_queue_reviews (
+  tenant_id uuid not null,
+  queue_run_id uuid not null,
+  identity_id uuid not null,
+  status text,
+  reserved_at timestamp with time zone,
+  reserved_until timestamp with time zone,
+  completed_at timestamp with time zone,
+  override_added_at timestamp with time zone,
+  constraint annotation_queue_reviews_status_check CHECK ((status = ANY (ARRAY['viewed'::text, 'completed'::text]))),
+  constraint annotation_queue_reviews_tenant_id_queue_run_id_fkey FOREIGN KEY (tenant_id, queue_run_id) REFERENCES annotation_queue_runs(tenant_id, queue_run_id) ON DELETE CASCADE,
+  constraint annotation_queue_reviews_pkey PRIMARY KEY (tenant_id, queue_run_id, identity_id)
+);
+
+create table annotation_queue_runs (
+  tenant_id uuid not null,
+  queue_run_id uuid not null,
+  queue_id uuid not null,
+  run_id uuid not null,
+  project_id uuid not null,
+  trace_id uuid not null,
+  start_time timestamp with time zone not null,
+  source_proposed_example_id uuid,
+  added_at timestamp with time zone not null,
+  last_reviewed_time timestamp with time zone,
+  archived_at timestamp with time zone,
+  constraint annotation_queue_runs_tenant_id_queue_id_fkey FOREIGN KEY (tenant_id, queue_id) REFERENCES annotation_queues(tenant_id, queue_id) ON DELETE CASCADE,
+  constraint annotation_queue_runs_pkey PRIMARY KEY (tenant_id, queue_run_id)
+);
+
+create table annotation_queues (
+  tenant_id uuid not null,
+  queue_id uuid not null,
+  name text not null,
+  description text,
+  rubric_instructions text,
+  rubric_items jsonb,
+  metadata jsonb,
+  default_dataset uuid,
+  num_reviewers_per_item integer,
+  enable_reservations boolean not null,
+  reservation_minutes integer not null,
+  reviewer_access_mode text not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint annotation_queues_num_reviewers_per_item_check CHECK ((num_reviewers_per_item > 0)),
+  constraint annotation_queues_reservation_minutes_check CHECK ((reservation_minutes > 0)),
+  constraint annotation_queues_reviewer_access_mode_check CHECK ((reviewer_access_mode = ANY (ARRAY['any'::text, 'assigned'::text]))),
+  constraint annotation_queues_tenant_id_default_dataset_fkey FOREIGN KEY (tenant_id, default_dataset) REFERENCES datasets(tenant_id, dataset_id) ON DELETE SET NULL (default_dataset),
+  constraint annotation_queues_pkey PRIMARY KEY (tenant_id, queue_id)
+);
+
 create table announced_changes (
   id uuid not null,
   touched_at timestamp with time zone not null default now(),
@@ -866,6 +927,64 @@ create table prompt_tags (
   constraint prompt_tags_tag_id_key UNIQUE (tag_id)
 );
 
+create table prompt_webhook_attempts (
+  delivery_id uuid not null,
+  attempt integer not null,
+  started_at timestamp with time zone not null,
+  duration_ms integer not null,
+  status_code integer,
+  error text,
+  constraint prompt_webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES prompt_webhook_deliveries(delivery_id) ON DELETE CASCADE,
+  constraint prompt_webhook_attempts_pkey PRIMARY KEY (delivery_id, attempt)
+);
+
+create table prompt_webhook_deliveries (
+  delivery_id uuid not null default gen_random_uuid(),
+  tenant_id uuid not null,
+  webhook_id uuid not null,
+  repo_id uuid not null,
+  commit_id uuid not null,
+  event text not null,
+  tag_name text,
+  changed_by text not null,
+  url text not null,
+  receiver text not null,
+  status text not null default 'pending'::text,
+  attempts integer not null default 0,
+  tries integer not null default 0,
+  queued_at timestamp with time zone not null default now(),
+  available_at timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  constraint prompt_webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
+  constraint prompt_webhook_deliveries_commit_id_fkey FOREIGN KEY (commit_id) REFERENCES prompt_commits(commit_id) ON DELETE CASCADE,
+  constraint prompt_webhook_deliveries_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES prompts(repo_id) ON DELETE CASCADE,
+  constraint prompt_webhook_deliveries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES prompt_webhooks(webhook_id) ON DELETE CASCADE,
+  constraint prompt_webhook_deliveries_pkey PRIMARY KEY (delivery_id)
+);
+
+create table prompt_webhook_receivers (
+  receiver text not null,
+  failures integer not null,
+  paused_until timestamp with time zone,
+  last_error text,
+  updated_at timestamp with time zone not null default now(),
+  constraint prompt_webhook_receivers_pkey PRIMARY KEY (receiver)
+);
+
+create table prompt_webhooks (
+  webhook_id uuid not null,
+  tenant_id uuid not null,
+  url text not null,
+  include_prompts uuid[],
+  exclude_prompts uuid[],
+  triggers text[] not null,
+  headers text[] not null default '{}'::text[],
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint prompt_webhooks_pkey PRIMARY KEY (webhook_id)
+);
+
 create table prompts (
   repo_id uuid not null,
   tenant_id uuid not null,
@@ -1311,6 +1430,7 @@ create table webhook_receivers (
   failures integer not null,
   paused_until timestamp with time zone,
   updated_at timestamp with time zone not null default now(),
+  last_error text,
   constraint webhook_receivers_pkey PRIMARY KEY (receiver)
 );
 
@@ -1355,6 +1475,12 @@ create table workspaces (
   constraint workspaces_tenant_handle_key UNIQUE (tenant_handle)
 );
 
+CREATE INDEX annotation_queue_reviewers_by_identity ON public.annotation_queue_reviewers USING btree (identity_id);
+CREATE INDEX annotation_queue_runs_by_addition ON public.annotation_queue_runs USING btree (tenant_id, queue_id, added_at, queue_run_id);
+CREATE INDEX annotation_queue_runs_by_run ON public.annotation_queue_runs USING btree (tenant_id, run_id);
+CREATE UNIQUE INDEX annotation_queue_runs_once ON public.annotation_queue_runs USING btree (tenant_id, queue_id, run_id);
+CREATE INDEX annotation_queues_by_creation ON public.annotation_queues USING btree (tenant_id, created_at DESC, queue_id DESC);
+CREATE INDEX annotation_queues_by_dataset ON public.annotation_queues USING btree (tenant_id, default_dataset) WHERE (default_dataset IS NOT NULL);
 CREATE INDEX announced_changes_by_touch ON public.announced_changes USING btree (touched_at);
 CREATE INDEX api_key_workspaces_by_workspace ON public.api_key_workspaces USING btree (workspace_id);
 CREATE INDEX api_keys_by_organization ON public.api_keys USING btree (organization_id, created_at DESC, id);
@@ -1420,6 +1546,13 @@ CREATE INDEX projects_incomplete_after ON public.projects USING btree (tenant_id
 CREATE INDEX prompt_tag_moves_of_tag ON public.prompt_tag_moves USING btree (repo_id, tag_name, created_at DESC, move_id DESC);
 CREATE INDEX prompt_tag_moves_of_tenant ON public.prompt_tag_moves USING btree (tenant_id, created_at DESC, move_id DESC);
 CREATE INDEX prompt_tags_by_commit ON public.prompt_tags USING btree (commit_id);
+CREATE INDEX prompt_webhook_deliveries_by_commit ON public.prompt_webhook_deliveries USING btree (commit_id);
+CREATE INDEX prompt_webhook_deliveries_by_creation ON public.prompt_webhook_deliveries USING btree (created_at);
+CREATE INDEX prompt_webhook_deliveries_by_prompt ON public.prompt_webhook_deliveries USING btree (repo_id);
+CREATE INDEX prompt_webhook_deliveries_by_webhook ON public.prompt_webhook_deliveries USING btree (webhook_id, created_at);
+CREATE INDEX prompt_webhook_deliveries_due ON public.prompt_webhook_deliveries USING btree (receiver, available_at) WHERE (status = 'pending'::text);
+CREATE INDEX prompt_webhook_deliveries_of_tenant ON public.prompt_webhook_deliveries USING btree (tenant_id, receiver, available_at) WHERE (status = 'pending'::text);
+CREATE INDEX prompt_webhooks_of_tenant ON public.prompt_webhooks USING btree (tenant_id, created_at, webhook_id);
 CREATE INDEX prompts_by_change ON public.prompts USING btree (tenant_id, updated_at DESC, repo_id);
 CREATE INDEX prompts_by_original ON public.prompts USING btree (original_repo_id) WHERE (original_repo_id IS NOT NULL);
 CREATE INDEX prompts_by_upstream ON public.prompts USING btree (upstream_repo_id) WHERE (upstream_repo_id IS NOT NULL);
@@ -1510,7 +1643,6 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function cancel_run(_run_id uuid, _thread_id uuid, _action text, _reason text) returns TABLE(outcome text, server_id uuid)
 -- function claim_runs(_server uuid, _limit integer) returns TABLE(run_id uuid, thread_id uuid, assistant_id uuid, graph_id text, attempt integer, failures integer, kwargs text, fresh_thread boolean, cancel_action text)
 -- function claim_share(_server uuid, _limit integer, _left_over double precision) returns integer
--- function claim_webhooks(_receivers text[], _allowances integer[], _lease_ms double precision) returns TABLE(delivery_id uuid, run_id uuid, receiver text, url text, attempt integer, tries integer)
 -- function close_protocol_run(_run_id uuid, _notify boolean, _incomplete text) returns uuid
 -- function copy_thread(_source uuid, _target uuid) returns json
 -- function cron_wire(c crons) returns json
@@ -1522,12 +1654,10 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function delete_unused_blobs(_thread text) returns void
 -- function discarded_questions(_thread_id uuid, _kwargs jsonb, _settled text) returns jsonb
 -- function drop_value_items() returns trigger
--- function due_webhook_receivers(_limit integer) returns TABLE(receiver text, failures integer)
 -- function end_kept_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean, _first integer, _count integer, _frames text, _last text) returns TABLE(outcome text, waiting boolean, stored integer)
 -- function enqueue_webhook() returns trigger
 -- function expire_thread(_thread_id uuid) returns boolean
 -- function finish_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean) returns TABLE(outcome text, waiting boolean)
--- function finish_webhook_attempt(_delivery_id uuid, _attempt integer, _started_at timestamp with time zone, _duration_ms integer, _status_code integer, _error text, _outcome text, _retry_ms double precision, _blame boolean, _pause_ms double precision, _first_pause_ms double precision) returns void
 -- function fire_cron(_cron_id uuid, _expected timestamp with time zone, _next timestamp with time zone, _start boolean, _skip_waiting boolean, _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _temporary boolean) returns text
 -- function holds_head(_thread text, _namespaces text[], _newest text[], _own text) returns boolean
 -- function identity_changed() returns trigger

@@ -47,6 +47,7 @@ const CLASSES: Record<string, string[]> = {
     "PATCH /api/v1/repos/:owner/:repo",
     "DELETE /api/v1/repos/:owner/:repo",
     "POST /api/v1/repos/:owner/:repo/fork",
+    "GET /api/v1/repos/:owner/:repo/statistics",
     "GET /api/v1/repos/:owner/:repo/tags",
     "POST /api/v1/repos/:owner/:repo/tags",
     "GET /api/v1/repos/:owner/:repo/tags/:tag_name",
