@@ -77,14 +77,6 @@ const COLUMNS: Column<PromptRow>[] = [
   { id: "tags", header: "Tags", width: "minmax(120px, 0.8fr)", cell: ({ tags }) => <Tags tags={tags} /> },
   { id: "num_commits", header: "Commits", width: "90px", align: "right", cell: (row) => count(row.num_commits) },
   {
-    id: "num_downloads",
-    header: "Pulls",
-    width: "90px",
-    align: "right",
-    sortable: true,
-    cell: (row) => count(row.num_downloads),
-  },
-  {
     id: "updated_at",
     header: "Updated",
     width: "110px",
