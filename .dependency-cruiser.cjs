@@ -106,6 +106,7 @@ const SLICES = {
     "bulk-exports",
     "backups",
     "dataset-transfers",
+    "annotation-queues",
     "experiments",
     "sharing",
     "otel",

@@ -75,6 +75,11 @@ test("creates a prompt, finds it in the list, and edits it into a second commit"
   const pulled = await api.call("GET", `/api/v1/commits/-/${name}/latest`);
   expect(JSON.stringify(pulled)).toContain('"input_variables":["language","question"]');
 
+  // a commit that changes nothing is rejected with a reason
+  await page.getByRole("button", { name: "Edit", exact: true }).click();
+  await dialog.getByRole("button", { name: "Commit" }).click();
+  await dialog.getByRole("alert").getByText("Could not commit").waitFor();
+
   await page.goto(`${platform.url}/prompts?text=${name}`);
   const row = page.getByRole("row").filter({ hasText: name });
   await row.getByText("Made in the console").waitFor();

@@ -309,3 +309,24 @@ async function seedDataset(client: Client): Promise<{ datasetId: string; experim
   await client.awaitPendingTraceBatches();
   return { datasetId: dataset.id, experimentIds };
 }
+
+/** Creates an annotation queue with all traces of the project. Returns its id. */
+export async function seedQueue(url: string, { projectId, datasetId }: SeededIds, name = "Replies"): Promise<string> {
+  const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const headers = { "Content-Type": "application/json" };
+    const response = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as Record<string, unknown>;
+  };
+  const rubric_items = [
+    { feedback_key: "correct", description: "Does the reply answer the question?", is_required: true },
+  ];
+  const { id } = await post("/annotation-queues", {
+    name,
+    rubric_instructions: "Read the question **first**.",
+    rubric_items,
+    default_dataset: datasetId,
+    session_ids: [projectId],
+  });
+  return String(id);
+}

@@ -3,6 +3,9 @@ import type { Route } from "../base/http/route.ts";
 import { auditRoutes } from "../identity/audit/routes.ts";
 import { identityRoutes } from "../identity/index.ts";
 import { signInRoutes } from "../identity/sign-in/routes.ts";
+import { annotationQueueItemRoutes } from "./annotation-queues/item-routes.ts";
+import { annotationReviewRoutes } from "./annotation-queues/review-routes.ts";
+import { annotationQueueRoutes } from "./annotation-queues/routes.ts";
 import { attachmentRoutes } from "./attachments/routes.ts";
 import { destinationRoutes } from "./bulk-exports/destination-routes.ts";
 import { bulkExportRoutes } from "./bulk-exports/routes.ts";
@@ -83,6 +86,9 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...experimentRoutes(deps),
     ...exampleUploadRoutes(deps),
     ...exampleRoutes(deps),
+    ...annotationQueueItemRoutes(deps),
+    ...annotationReviewRoutes(deps),
+    ...annotationQueueRoutes(deps),
     ...destinationRoutes(deps),
     ...bulkExportRoutes(deps),
     ...promptStatisticsRoutes(deps),

@@ -117,24 +117,13 @@ test("names that cannot be part of an identifier, and commits of other prompts, 
   const { path, commits } = await prompt();
   const { commits: others } = await prompt(1);
   const commit_id = commits[0]!.id;
-  for (const tag_name of [
-    "",
-    "latest",
-    "a b",
-    "a/b",
-    "a:b",
-    "a%20b",
-    "a?b",
-    "a\u200bb",
-    "a\nb",
-    "x".repeat(101),
-    "\0",
-  ]) {
+  const wrong = ["", "latest", "a b", "a/b", "a:b", "a%20b", "a?b", "a\u200bb", "a\nb", "x".repeat(101)];
+  for (const tag_name of wrong) {
     const { status, text } = await call("POST", path, { tag_name, commit_id });
-    // a null character was replaced, and the replacement is a letter like others
-    expect([tag_name, status]).toEqual([tag_name, tag_name === "\0" ? 200 : 422]);
-    if (status === 422) expect(text).toContain("tag_name");
+    expect([tag_name, status, text]).toEqual([tag_name, 422, expect.stringContaining("tag_name")]);
   }
+  // a null character is replaced, and the replacement is a character like others
+  expect((await call("POST", path, { tag_name: "\0", commit_id })).json.tag_name).toBe("\uFFFD");
   for (const id of [others[0]!.id, randomUUID()]) {
     expect((await call("POST", path, { tag_name: "t", commit_id: id })).status).toBe(404);
   }

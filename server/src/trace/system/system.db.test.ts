@@ -122,6 +122,8 @@ test("links that clients build from the platform's URL lead to the console", asy
     "/o/t/datasets/x/compare?selectedSessions=z",
     "/o/t/a%20b",
     "/public/t/r",
+    "/prompts/greeting?organizationId=t",
+    "/prompts/greeting/abcdef12?organizationId=t",
   ]) {
     const { status, headers } = await call("GET", path);
     expect([status, headers.get("location")]).toEqual([302, `http://localhost:3000${path}`]);

@@ -1,8 +1,8 @@
 import type { Dispatcher } from "undici";
 import { request } from "undici";
 
-import { OutboundError } from "../../base/outbound/outbound-error.ts";
-import type { Outbound } from "../../base/outbound/outbound.ts";
+import { OutboundError } from "../outbound/outbound-error.ts";
+import type { Outbound } from "../outbound/outbound.ts";
 
 export interface Message {
   url: string;

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 
-import type { AppError } from "../../base/errors.ts";
-import { createOutbound } from "../../base/outbound/outbound.ts";
-import { readPolicy } from "../../base/outbound/policy.ts";
+import type { AppError } from "../errors.ts";
+import { createOutbound } from "../outbound/outbound.ts";
+import { readPolicy } from "../outbound/policy.ts";
 import { checkWebhook, maskUrl } from "./check-webhook.ts";
-import { readWebhookRules, webhooksSection } from "../project/webhook-config.ts";
+import { readWebhookRules, webhooksSection } from "../../agent/project/webhook-config.ts";
 
 const ALLOWED = /^allowed$/;
 const abroad = createOutbound(readPolicy("", false));

@@ -1,54 +1,61 @@
 /**
- * Sends the messages in `webhook_deliveries`. The rows are the source of truth: a claim moves `available_at` by a
+ * Sends the messages of a space's table of deliveries (sql.ts). The rows are the source of truth: a claim moves `available_at` by a
  * lease, so that another server sends what a killed one had claimed. A receiver may therefore get a message twice, with
  * the same `webhook-id`.
  *
  * Receivers (scheme, host and port) are isolated from each other:
  * - one that has not answered this server yet, or whose last attempt failed, gets one message at a time;
  * - failing receivers share at most half of the slots, so that working ones always find one;
- * - after five consecutive failures a receiver is paused, then probed with one message (functions/webhooks.sql).
+ * - after five consecutive failures a receiver is paused, then probed with one message (sql.ts).
  *
  * The cost of a dead receiver depends neither on how many messages wait for it nor on how many are added: the end of a
  * run triggers no poll while its receiver is paused or at its limit. The regular poll finds what is due.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { Sql } from "../../base/db/connect.ts";
-import type { FaultPoint } from "../../base/fault-point.ts";
-import type { Log } from "../../base/log.ts";
-import type { Outbound } from "../../base/outbound/outbound.ts";
-import { Poller } from "../../base/polling/poller.ts";
-import { traceHeaders } from "../../base/telemetry/trace-context.ts";
-import type { AgentSettings } from "../settings.ts";
+import type { Options } from "../config/options.ts";
+import type { Sql } from "../db/connect.ts";
+import { AppError } from "../errors.ts";
+import type { FaultPoint } from "../fault-point.ts";
+import type { Log } from "../log.ts";
+import type { Outbound } from "../outbound/outbound.ts";
+import { Poller } from "../polling/poller.ts";
 import { pauseAfter } from "./backoff.ts";
-import { checkWebhook, isRelative, maskUrl } from "./check-webhook.ts";
-import type { WebhookRules } from "../project/webhook-config.ts";
-import { KnownWebhooks } from "./known-webhooks.ts";
-import { postHere } from "./post-here.ts";
-import { type PostResult, postWebhook } from "./post-webhook.ts";
+import { checkWebhook, isRelative, maskUrl, type WebhookRules } from "./check-webhook.ts";
+import { type Message, type PostResult, postWebhook } from "./post-webhook.ts";
 import { SELF } from "./receiver-origin.ts";
+import type { webhookOptions } from "./settings.ts";
 import { signatureHeaders } from "./sign.ts";
 import {
   type ClaimedDelivery,
   claimDeliveries,
+  deleteIdleReceivers,
   deleteOld,
   finishAttempt,
   giveUpOld,
   returnDeliveries,
   selectDueReceivers,
-  selectMessage,
-  type WebhookMessage,
+  type WebhookTables,
 } from "./sql.ts";
+
+/** A message as it is sent, without the headers that every message has. */
+export interface ComposedMessage {
+  body: string;
+  headers: Record<string, string>;
+}
 
 export interface WebhookSenderOptions {
   sql: Sql;
   log: Log;
-  settings: AgentSettings;
+  settings: Options<typeof webhookOptions>;
   outbound: Outbound;
   fault: FaultPoint;
+  tables: WebhookTables;
   rules(): WebhookRules;
-  /** Handler for requests to this server's own paths; null at the start and in a worker. */
-  answer(): ((request: Request) => Promise<Response>) | null;
+  /** Composes the message of a delivery. Undefined when the delivery has been deleted; throws what forbids to send it. */
+  compose(deliveryId: string, sentAt: Date): Promise<ComposedMessage | undefined>;
+  /** Posts to this server's own paths; null while that is impossible: at the start, and in a worker. */
+  postSelf(): ((message: Message) => Promise<PostResult>) | null;
 }
 
 const IDLE_POLL_MS = 1000;
@@ -65,7 +72,6 @@ const MAX_HELD = 10_000;
 
 export class WebhookSender {
   readonly #o: WebhookSenderOptions;
-  readonly #known: KnownWebhooks;
   readonly #poller: Poller;
   #stopping = false;
   #lastClaim = -Infinity;
@@ -87,18 +93,12 @@ export class WebhookSender {
 
   constructor(options: WebhookSenderOptions) {
     this.#o = options;
-    this.#known = new KnownWebhooks(options.outbound, options.rules);
     const failing = "could not claim webhooks";
     this.#poller = new Poller({ pass: () => this.#poll(), everyMs: IDLE_POLL_MS, log: options.log, failing });
   }
 
   start(): void {
     this.#poller.start();
-  }
-
-  /** Checks the webhook of a run or cron before it is accepted. Throws 422 with the violated rule. */
-  check(url: string): void {
-    this.#known.check(url);
   }
 
   /** Notes a new message, with its receiver if known. Polls soon, unless that would be useless. */
@@ -140,25 +140,23 @@ export class WebhookSender {
   }
 
   async #claim(): Promise<void> {
-    const { sql, settings } = this.#o;
+    const { sql, settings, tables } = this.#o;
     if (performance.now() - this.#lastSweep > SWEEP_MS) await this.#sweep();
     if (this.#sending.size >= settings.webhookConcurrency) return;
     const called = this.#called;
     this.#called = new Set();
     const limit = settings.webhookConcurrency * 2;
-    const due = await selectDueReceivers(sql, limit);
+    const due = await selectDueReceivers(sql, tables, limit);
     // paused, or claimed by another server
     if (due.length < limit) this.#hold(called, due);
     if (due.length === 0 || this.#stopping) return;
     const claims = this.#allot(due);
     if (claims.length === 0) return;
     this.#lastClaim = performance.now();
-    const claimed = await claimDeliveries(sql, claims, settings.webhookTimeoutMs + 5_000);
+    const claimed = await claimDeliveries(sql, tables, claims, settings.webhookTimeoutMs + 5_000);
     if (this.#stopping) {
-      await returnDeliveries(
-        sql,
-        claimed.map((delivery) => delivery.delivery_id),
-      );
+      const ids = claimed.map((delivery) => delivery.delivery_id);
+      await returnDeliveries(sql, tables, ids);
       return;
     }
     for (const delivery of claimed) this.#begin(delivery);
@@ -178,7 +176,7 @@ export class WebhookSender {
     const claims: { receiver: string; allowance: number }[] = [];
     // working receivers come first
     for (const { receiver, failures } of due.sort((a, b) => a.failures - b.failures)) {
-      if (receiver === SELF && this.#o.answer() === null) continue;
+      if (receiver === SELF && this.#o.postSelf() === null) continue;
       if (failures > 0) this.#proven.delete(receiver);
       const suspect = !this.#proven.has(receiver);
       const allowance = Math.min(free, this.#mayGet(receiver));
@@ -215,18 +213,13 @@ export class WebhookSender {
   }
 
   async #send(delivery: ClaimedDelivery): Promise<void> {
-    const { sql, settings, log, fault } = this.#o;
-    const message = await selectMessage(sql, delivery.delivery_id);
+    const { sql, settings, log, fault, tables } = this.#o;
+    const startedAt = new Date();
+    const message = await this.#compose(delivery, startedAt);
     if (message === undefined) return;
     fault("before-webhook");
-    const startedAt = new Date();
     const started = performance.now();
-    const posted = await this.#post(
-      delivery,
-      message,
-      `${message.text.slice(0, -1)},"webhook_sent_at":"${startedAt.toISOString()}"}`,
-      startedAt,
-    );
+    const posted = "error" in message ? message : await this.#post(delivery, message, startedAt);
     fault("after-webhook");
     const { statusCode, error, retryAfterMs } = posted;
     const ok = statusCode !== null && statusCode >= 200 && statusCode < 300;
@@ -236,7 +229,7 @@ export class WebhookSender {
     const blame = statusCode === null ? !posted.blocked : statusCode === 429 || statusCode >= 500;
     this.#remember(delivery.receiver, statusCode !== null && !blame);
     this.counts[outcome === "retry" ? "retried" : outcome] += 1;
-    await finishAttempt(sql, {
+    await finishAttempt(sql, tables, {
       deliveryId: delivery.delivery_id,
       attempt: delivery.attempt,
       startedAt,
@@ -250,9 +243,8 @@ export class WebhookSender {
       firstPauseMs: settings.webhookRetryMs,
     });
     if (outcome === "failed") {
-      const { run_id } = delivery;
       const facts = {
-        run_id,
+        delivery_id: delivery.delivery_id,
         url: maskUrl(delivery.url),
         status_code: statusCode,
         reason: error,
@@ -262,29 +254,26 @@ export class WebhookSender {
     }
   }
 
-  async #post(delivery: ClaimedDelivery, message: WebhookMessage, body: string, startedAt: Date): Promise<PostResult> {
-    const { settings, outbound } = this.#o;
-    const rules = this.#o.rules();
+  /** Checks the delivery's URL and composes its message. Returns the result of the attempt where either forbids it. */
+  async #compose(
+    { delivery_id: id, url }: ClaimedDelivery,
+    sentAt: Date,
+  ): Promise<ComposedMessage | PostResult | undefined> {
     try {
       // the rules may have changed since it was stored
-      checkWebhook(rules, outbound, delivery.url);
+      checkWebhook(this.#o.rules(), this.#o.outbound, url);
+      return await this.#o.compose(id, sentAt);
     } catch (error) {
-      return { statusCode: null, error: (error as Error).message, blocked: true, retryAfterMs: 0 };
+      if (!(error instanceof AppError)) throw error;
+      return { statusCode: null, error: error.message, blocked: true, retryAfterMs: 0 };
     }
-    const headers = {
-      "user-agent": "heddle-webhooks",
-      ...traceHeaders(message),
-      ...rules.headers,
-      "content-type": "application/json",
-      ...signatureHeaders(
-        settings.webhookSigningKeys,
-        delivery.delivery_id,
-        Math.floor(startedAt.getTime() / 1000),
-        body,
-      ),
-    };
-    const post = { url: delivery.url, headers, body, timeoutMs: settings.webhookTimeoutMs };
-    return isRelative(delivery.url) ? postHere(this.#o.answer(), post) : postWebhook(outbound, post);
+  }
+
+  #post({ delivery_id: id, url }: ClaimedDelivery, message: ComposedMessage, sentAt: Date): Promise<PostResult> {
+    const { settings, outbound } = this.#o;
+    const post = buildPost(settings, id, url, message, sentAt);
+    const postSelf = isRelative(url) ? this.#o.postSelf() : null;
+    return postSelf ? postSelf(post) : postWebhook(outbound, post);
   }
 
   #remember(receiver: string, answered: boolean): void {
@@ -297,10 +286,34 @@ export class WebhookSender {
 
   async #sweep(): Promise<void> {
     this.#lastSweep = performance.now();
-    const { sql, settings } = this.#o;
-    for (const sweep of [() => giveUpOld(sql, GIVE_UP_HOURS), () => deleteOld(sql, settings.webhookRetentionHours)]) {
+    const { sql, settings, tables } = this.#o;
+    const hours = settings.webhookRetentionHours;
+    const sweeps = [
+      () => giveUpOld(sql, tables, GIVE_UP_HOURS),
+      () => deleteOld(sql, tables, hours),
+      () => deleteIdleReceivers(sql, tables, hours),
+    ];
+    for (const sweep of sweeps) {
       // a full batch: there may be more
       while (!this.#stopping && (await sweep()) === 1000) await sleep(50);
     }
   }
+}
+
+/** The signed request of a message. */
+export function buildPost(
+  settings: WebhookSenderOptions["settings"],
+  id: string,
+  url: string,
+  { body, headers }: ComposedMessage,
+  sentAt: Date,
+): Message {
+  const signature = signatureHeaders(settings.webhookSigningKeys, id, Math.floor(sentAt.getTime() / 1000), body);
+  const own = { "content-type": "application/json", ...signature };
+  return {
+    url,
+    headers: { "user-agent": "heddle-webhooks", ...headers, ...own },
+    body,
+    timeoutMs: settings.webhookTimeoutMs,
+  };
 }

@@ -1,15 +1,7 @@
-/** Receiver of relative URLs. */
-export const SELF = "self";
+import { receiverOrigin } from "../../base/webhooks/receiver-origin.ts";
 
 /** Longer kwargs are not parsed: a query for due messages costs less. */
 const READ_CHARS = 32 * 1024;
-
-/**
- * Receiver of a URL: scheme, host and port, as in functions/webhooks.sql. Messages wait, fail and are paused per
- * receiver.
- */
-export const receiverOrigin = (url: string): string =>
-  (/^[A-Za-z]+:\/\/[^/?#\\]+/.exec(url)?.[0].toLowerCase() ?? SELF).slice(0, 300);
 
 /**
  * Receiver of the webhook in a run's kwargs: null where the run has none, undefined where the kwargs were not parsed.

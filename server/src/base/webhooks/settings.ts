@@ -1,4 +1,4 @@
-import { ConfigError, integer, type OptionSpec } from "../../base/config/options.ts";
+import { ConfigError, integer, type OptionSpec } from "../config/options.ts";
 import { readSigningKeys, type SigningKey } from "./sign.ts";
 
 const signingKeys: OptionSpec<SigningKey[]> = {
