@@ -15,6 +15,7 @@ import { Route as ShellIndexRouteImport } from './routes/_shell/index'
 import { Route as ShellSplatRouteImport } from './routes/_shell/$'
 import { Route as ShellCompareRouteImport } from './routes/_shell/compare'
 import { Route as ShellSettingsRouteImport } from './routes/_shell/settings'
+import { Route as ShellAnnotationQueuesIndexRouteImport } from './routes/_shell/annotation-queues.index'
 import { Route as ShellDatasetsIndexRouteImport } from './routes/_shell/datasets.index'
 import { Route as ShellDatasetsDatasetIdRouteImport } from './routes/_shell/datasets.$datasetId'
 import { Route as ShellDeploymentsIndexRouteImport } from './routes/_shell/deployments.index'
@@ -31,8 +32,11 @@ import { Route as ShellAServerPlaygroundRouteImport } from './routes/_shell/a.$s
 import { Route as ShellAServerQueueRouteImport } from './routes/_shell/a.$server.queue'
 import { Route as ShellAServerStoreRouteImport } from './routes/_shell/a.$server.store'
 import { Route as ShellAServerWebhooksRouteImport } from './routes/_shell/a.$server.webhooks'
+import { Route as ShellAnnotationQueuesQueueIdIndexRouteImport } from './routes/_shell/annotation-queues.$queueId.index'
+import { Route as ShellAnnotationQueuesQueueIdReviewRouteImport } from './routes/_shell/annotation-queues.$queueId.review'
 import { Route as ShellProjectsProjectIdIndexRouteImport } from './routes/_shell/projects.$projectId.index'
 import { Route as ShellProjectsProjectIdMonitoringRouteImport } from './routes/_shell/projects.$projectId.monitoring'
+import { Route as ShellProjectsProjectIdReviewRouteImport } from './routes/_shell/projects.$projectId.review'
 import { Route as ShellAServerAssistantsIndexRouteImport } from './routes/_shell/a.$server.assistants.index'
 import { Route as ShellAServerAssistantsAssistantIdRouteImport } from './routes/_shell/a.$server.assistants.$assistantId'
 import { Route as ShellAServerThreadsIndexRouteImport } from './routes/_shell/a.$server.threads.index'
@@ -73,6 +77,12 @@ const ShellSettingsRoute = ShellSettingsRouteImport.update({
   path: '/settings',
   getParentRoute: () => ShellRoute,
 } as any)
+const ShellAnnotationQueuesIndexRoute =
+  ShellAnnotationQueuesIndexRouteImport.update({
+    id: '/annotation-queues/',
+    path: '/annotation-queues/',
+    getParentRoute: () => ShellRoute,
+  } as any)
 const ShellDatasetsIndexRoute = ShellDatasetsIndexRouteImport.update({
   id: '/datasets/',
   path: '/datasets/',
@@ -155,6 +165,18 @@ const ShellAServerWebhooksRoute = ShellAServerWebhooksRouteImport.update({
   path: '/a/$server/webhooks',
   getParentRoute: () => ShellRoute,
 } as any)
+const ShellAnnotationQueuesQueueIdIndexRoute =
+  ShellAnnotationQueuesQueueIdIndexRouteImport.update({
+    id: '/annotation-queues/$queueId/',
+    path: '/annotation-queues/$queueId/',
+    getParentRoute: () => ShellRoute,
+  } as any)
+const ShellAnnotationQueuesQueueIdReviewRoute =
+  ShellAnnotationQueuesQueueIdReviewRouteImport.update({
+    id: '/annotation-queues/$queueId/review',
+    path: '/annotation-queues/$queueId/review',
+    getParentRoute: () => ShellRoute,
+  } as any)
 const ShellProjectsProjectIdIndexRoute =
   ShellProjectsProjectIdIndexRouteImport.update({
     id: '/projects/$projectId/',
@@ -165,6 +187,12 @@ const ShellProjectsProjectIdMonitoringRoute =
   ShellProjectsProjectIdMonitoringRouteImport.update({
     id: '/projects/$projectId/monitoring',
     path: '/projects/$projectId/monitoring',
+    getParentRoute: () => ShellRoute,
+  } as any)
+const ShellProjectsProjectIdReviewRoute =
+  ShellProjectsProjectIdReviewRouteImport.update({
+    id: '/projects/$projectId/review',
+    path: '/projects/$projectId/review',
     getParentRoute: () => ShellRoute,
   } as any)
 const ShellAServerAssistantsIndexRoute =
@@ -240,6 +268,7 @@ export interface FileRoutesByFullPath {
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
+  '/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/datasets/': typeof ShellDatasetsIndexRoute
   '/deployments/': typeof ShellDeploymentsIndexRoute
   '/exports/': typeof ShellExportsIndexRoute
@@ -250,7 +279,10 @@ export interface FileRoutesByFullPath {
   '/a/$server/queue': typeof ShellAServerQueueRoute
   '/a/$server/store': typeof ShellAServerStoreRoute
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
+  '/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
   '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
+  '/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
+  '/annotation-queues/$queueId/': typeof ShellAnnotationQueuesQueueIdIndexRoute
   '/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
@@ -275,6 +307,7 @@ export interface FileRoutesByTo {
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
+  '/annotation-queues': typeof ShellAnnotationQueuesIndexRoute
   '/datasets': typeof ShellDatasetsIndexRoute
   '/deployments': typeof ShellDeploymentsIndexRoute
   '/exports': typeof ShellExportsIndexRoute
@@ -285,7 +318,10 @@ export interface FileRoutesByTo {
   '/a/$server/queue': typeof ShellAServerQueueRoute
   '/a/$server/store': typeof ShellAServerStoreRoute
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
+  '/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
   '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
+  '/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
+  '/annotation-queues/$queueId': typeof ShellAnnotationQueuesQueueIdIndexRoute
   '/projects/$projectId': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
@@ -312,6 +348,7 @@ export interface FileRoutesById {
   '/_shell/exports/destinations': typeof ShellExportsDestinationsRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
+  '/_shell/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/_shell/datasets/': typeof ShellDatasetsIndexRoute
   '/_shell/deployments/': typeof ShellDeploymentsIndexRoute
   '/_shell/exports/': typeof ShellExportsIndexRoute
@@ -322,7 +359,10 @@ export interface FileRoutesById {
   '/_shell/a/$server/queue': typeof ShellAServerQueueRoute
   '/_shell/a/$server/store': typeof ShellAServerStoreRoute
   '/_shell/a/$server/webhooks': typeof ShellAServerWebhooksRoute
+  '/_shell/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
   '/_shell/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
+  '/_shell/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
+  '/_shell/annotation-queues/$queueId/': typeof ShellAnnotationQueuesQueueIdIndexRoute
   '/_shell/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/_shell/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/_shell/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
@@ -349,6 +389,7 @@ export interface FileRouteTypes {
     | '/exports/destinations'
     | '/public/$token/d'
     | '/public/$token/r'
+    | '/annotation-queues/'
     | '/datasets/'
     | '/deployments/'
     | '/exports/'
@@ -359,7 +400,10 @@ export interface FileRouteTypes {
     | '/a/$server/queue'
     | '/a/$server/store'
     | '/a/$server/webhooks'
+    | '/annotation-queues/$queueId/review'
     | '/projects/$projectId/monitoring'
+    | '/projects/$projectId/review'
+    | '/annotation-queues/$queueId/'
     | '/projects/$projectId/'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
@@ -384,6 +428,7 @@ export interface FileRouteTypes {
     | '/exports/destinations'
     | '/public/$token/d'
     | '/public/$token/r'
+    | '/annotation-queues'
     | '/datasets'
     | '/deployments'
     | '/exports'
@@ -394,7 +439,10 @@ export interface FileRouteTypes {
     | '/a/$server/queue'
     | '/a/$server/store'
     | '/a/$server/webhooks'
+    | '/annotation-queues/$queueId/review'
     | '/projects/$projectId/monitoring'
+    | '/projects/$projectId/review'
+    | '/annotation-queues/$queueId'
     | '/projects/$projectId'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
@@ -420,6 +468,7 @@ export interface FileRouteTypes {
     | '/_shell/exports/destinations'
     | '/public/$token/d'
     | '/public/$token/r'
+    | '/_shell/annotation-queues/'
     | '/_shell/datasets/'
     | '/_shell/deployments/'
     | '/_shell/exports/'
@@ -430,7 +479,10 @@ export interface FileRouteTypes {
     | '/_shell/a/$server/queue'
     | '/_shell/a/$server/store'
     | '/_shell/a/$server/webhooks'
+    | '/_shell/annotation-queues/$queueId/review'
     | '/_shell/projects/$projectId/monitoring'
+    | '/_shell/projects/$projectId/review'
+    | '/_shell/annotation-queues/$queueId/'
     | '/_shell/projects/$projectId/'
     | '/_shell/a/$server/assistants/$assistantId'
     | '/_shell/a/$server/threads/$threadId'
@@ -493,6 +545,13 @@ declare module '@tanstack/react-router' {
       path: '/settings'
       fullPath: '/settings'
       preLoaderRoute: typeof ShellSettingsRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/annotation-queues/': {
+      id: '/_shell/annotation-queues/'
+      path: '/annotation-queues'
+      fullPath: '/annotation-queues/'
+      preLoaderRoute: typeof ShellAnnotationQueuesIndexRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/datasets/': {
@@ -607,6 +666,20 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellAServerWebhooksRouteImport
       parentRoute: typeof ShellRoute
     }
+    '/_shell/annotation-queues/$queueId/': {
+      id: '/_shell/annotation-queues/$queueId/'
+      path: '/annotation-queues/$queueId'
+      fullPath: '/annotation-queues/$queueId/'
+      preLoaderRoute: typeof ShellAnnotationQueuesQueueIdIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/annotation-queues/$queueId/review': {
+      id: '/_shell/annotation-queues/$queueId/review'
+      path: '/annotation-queues/$queueId/review'
+      fullPath: '/annotation-queues/$queueId/review'
+      preLoaderRoute: typeof ShellAnnotationQueuesQueueIdReviewRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/projects/$projectId/': {
       id: '/_shell/projects/$projectId/'
       path: '/projects/$projectId'
@@ -619,6 +692,13 @@ declare module '@tanstack/react-router' {
       path: '/projects/$projectId/monitoring'
       fullPath: '/projects/$projectId/monitoring'
       preLoaderRoute: typeof ShellProjectsProjectIdMonitoringRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/projects/$projectId/review': {
+      id: '/_shell/projects/$projectId/review'
+      path: '/projects/$projectId/review'
+      fullPath: '/projects/$projectId/review'
+      preLoaderRoute: typeof ShellProjectsProjectIdReviewRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/a/$server/assistants/': {
@@ -703,6 +783,7 @@ interface ShellRouteChildren {
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
   ShellExportsExportIdRoute: typeof ShellExportsExportIdRoute
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
+  ShellAnnotationQueuesIndexRoute: typeof ShellAnnotationQueuesIndexRoute
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
   ShellExportsIndexRoute: typeof ShellExportsIndexRoute
@@ -713,7 +794,10 @@ interface ShellRouteChildren {
   ShellAServerQueueRoute: typeof ShellAServerQueueRoute
   ShellAServerStoreRoute: typeof ShellAServerStoreRoute
   ShellAServerWebhooksRoute: typeof ShellAServerWebhooksRoute
+  ShellAnnotationQueuesQueueIdReviewRoute: typeof ShellAnnotationQueuesQueueIdReviewRoute
   ShellProjectsProjectIdMonitoringRoute: typeof ShellProjectsProjectIdMonitoringRoute
+  ShellProjectsProjectIdReviewRoute: typeof ShellProjectsProjectIdReviewRoute
+  ShellAnnotationQueuesQueueIdIndexRoute: typeof ShellAnnotationQueuesQueueIdIndexRoute
   ShellProjectsProjectIdIndexRoute: typeof ShellProjectsProjectIdIndexRoute
   ShellAServerAssistantsAssistantIdRoute: typeof ShellAServerAssistantsAssistantIdRoute
   ShellAServerThreadsThreadIdRoute: typeof ShellAServerThreadsThreadIdRoute
@@ -736,6 +820,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
   ShellExportsExportIdRoute: ShellExportsExportIdRoute,
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
+  ShellAnnotationQueuesIndexRoute: ShellAnnotationQueuesIndexRoute,
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
   ShellExportsIndexRoute: ShellExportsIndexRoute,
@@ -746,7 +831,12 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellAServerQueueRoute: ShellAServerQueueRoute,
   ShellAServerStoreRoute: ShellAServerStoreRoute,
   ShellAServerWebhooksRoute: ShellAServerWebhooksRoute,
+  ShellAnnotationQueuesQueueIdReviewRoute:
+    ShellAnnotationQueuesQueueIdReviewRoute,
   ShellProjectsProjectIdMonitoringRoute: ShellProjectsProjectIdMonitoringRoute,
+  ShellProjectsProjectIdReviewRoute: ShellProjectsProjectIdReviewRoute,
+  ShellAnnotationQueuesQueueIdIndexRoute:
+    ShellAnnotationQueuesQueueIdIndexRoute,
   ShellProjectsProjectIdIndexRoute: ShellProjectsProjectIdIndexRoute,
   ShellAServerAssistantsAssistantIdRoute:
     ShellAServerAssistantsAssistantIdRoute,

@@ -50,7 +50,7 @@ async function createObjects(): Promise<typeof ids> {
   const cron = await client.crons.create("agent", { schedule: "0 9 * * 1-5", input: { messages: [] } });
   await client.store.putItem(["checked", "ada"], "profile", { text: "likes green tea" });
   await until(async () => (await fetch(`${platform.traceUrl}/runs/${run!.run_id}`)).ok);
-  const queue = await seedQueue(platform.traceUrl, seeded);
+  const queue = await seedQueue(platform.traceUrl, "Replies", [seeded.agentRunId], seeded.datasetId);
   return {
     queue,
     thread,
