@@ -107,6 +107,7 @@ const SLICES = {
     "bulk-exports",
     "backups",
     "dataset-transfers",
+    "annotation-queues",
     "experiments",
     "sharing",
     "otel",

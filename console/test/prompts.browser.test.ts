@@ -71,9 +71,14 @@ test("creates a prompt, finds it in the list, and edits it into a second commit"
   await dialog.getByRole("button", { name: "Commit" }).click();
   await dialog.waitFor({ state: "detached" });
   await page.getByText("Think first.").waitFor();
-  await page.getByText("Ask for a language").waitFor();
+  await page.getByText("Ask for a language", { exact: true }).waitFor();
   const pulled = await api.call("GET", `/api/v1/commits/-/${name}/latest`);
   expect(JSON.stringify(pulled)).toContain('"input_variables":["language","question"]');
+
+  // a commit that changes nothing is rejected with a reason
+  await page.getByRole("button", { name: "Edit", exact: true }).click();
+  await dialog.getByRole("button", { name: "Commit" }).click();
+  await dialog.getByRole("alert").getByText("Could not commit").waitFor();
 
   await page.goto(`${platform.url}/prompts?text=${name}`);
   const row = page.getByRole("row").filter({ hasText: name });
@@ -363,13 +368,14 @@ test("a caller who may only read sees why the buttons are disabled", async () =>
   const move = page.getByRole("button", { name: "Move production" });
   await move.waitFor();
   await until(async () => (await move.getAttribute("aria-disabled")) === "true");
-  await move.focus();
+  await move.hover();
   await page.getByRole("tooltip").getByText("prompts:tag").waitFor();
-  await page.keyboard.press("Enter");
+  await move.click({ force: true });
   expect(await page.getByRole("dialog").count()).toBe(0);
   for (const button of ["Edit", "Fork", "New tag", "Delete production"]) {
     expect(await page.getByRole("button", { name: button, exact: true }).getAttribute("aria-disabled")).toBe("true");
   }
+  await page.mouse.move(0, 0);
   expect(await seriousFindings(page)).toEqual([]);
   await page.goto(`${guarded.url}/prompts`);
   await until(
@@ -382,7 +388,7 @@ test("a caller who may only read sees why the buttons are disabled", async () =>
 test("an unknown prompt and an unknown commit say so", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(promptUrl(uniqueName("nowhere")));
-  await page.getByRole("alert").getByText("Not found").waitFor();
+  await page.getByRole("alert").getByText("Not found", { exact: true }).waitFor();
   const { name } = await twoCommits("known");
   await page.goto(promptUrl(name, "?commit=nosuchtag"));
   await page.getByRole("alert").getByText("Commit nosuchtag was not found").waitFor();

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { checkOpenPage, openBrowser, openPage, until } from "./browser.ts";
 import { observeShifts, shiftProblems } from "./layout-shift.ts";
 import { chatManifest, promptApi, withModel } from "./seed-prompts.ts";
-import type { Seeded } from "./seed-traces.ts";
+import { type Seeded, seedQueue } from "./seed-traces.ts";
 import { type SharedPlatform, sharedPlatform, sharedTraces } from "./shared-platform.ts";
 
 /** Data arrives up to this much late, later for each further request of a page. */
@@ -23,7 +23,7 @@ let platform: SharedPlatform;
 let browser: Browser;
 let client: Client;
 let seeded: Seeded;
-let ids: Record<"thread" | "older" | "newer" | "run" | "waiting" | "assistant" | "cron", string>;
+let ids: Record<"thread" | "older" | "newer" | "run" | "waiting" | "assistant" | "cron" | "queue", string>;
 beforeAll(async () => {
   platform = await sharedPlatform("open");
   browser = await openBrowser();
@@ -52,7 +52,9 @@ async function createObjects(): Promise<typeof ids> {
   await client.store.putItem(["checked", "ada"], "profile", { text: "likes green tea" });
   await createPrompt();
   await until(async () => (await fetch(`${platform.traceUrl}/runs/${run!.run_id}`)).ok);
+  const queue = await seedQueue(platform.traceUrl, seeded);
   return {
+    queue,
     thread,
     older: history[2]!.checkpoint.checkpoint_id!,
     newer: history[0]!.checkpoint.checkpoint_id!,
@@ -166,6 +168,12 @@ const PAGES: Checked[] = [
     path: () => `/compare?a=${seeded.agentRunId}`,
     ready: "text=B: run ID or URL",
   },
+  {
+    route: "/playground",
+    name: "prompt-playground",
+    path: () => `/playground?run=${seeded.llmRunId}`,
+    ready: '[aria-label="Text of message 2"]',
+  },
   { route: "/datasets/", name: "datasets", path: () => "/datasets", ready: "text=Doubling" },
   { route: "/datasets/$datasetId", name: "dataset", path: dataset, ready: "[data-row]" },
   {
@@ -182,6 +190,25 @@ const PAGES: Checked[] = [
   promptPage("metrics", "prompt-metrics", "text=No traces with this prompt"),
   promptPage("readme", "prompt-readme", "text=wheat"),
   promptPage("settings", "prompt-settings", "text=Delete prompt"),
+  { route: "/annotation-queues/", name: "annotation-queues", path: () => "/annotation-queues", ready: "text=Replies" },
+  {
+    route: "/annotation-queues/$queueId/",
+    name: "annotation-queue",
+    path: () => `/annotation-queues/${ids.queue}`,
+    ready: "text=need your review",
+  },
+  {
+    route: "/annotation-queues/$queueId/review",
+    name: "annotation-review",
+    path: () => `/annotation-queues/${ids.queue}/review`,
+    ready: "text=Edit output",
+  },
+  {
+    route: "/projects/$projectId/review",
+    name: "list-review",
+    path: () => `${project()}/review`,
+    ready: "text=Previous",
+  },
   { route: "/exports/", name: "exports", path: () => "/exports", ready: "h1" },
   { route: "/exports/destinations", name: "destinations", path: () => "/exports/destinations", ready: "h1" },
 ];

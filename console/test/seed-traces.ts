@@ -8,6 +8,8 @@ export interface SeededIds {
   projectName: string;
   /** Run of an agent with messages, tools, a picture, feedback and an error inside. */
   agentRunId: string;
+  /** Call of a model with messages. */
+  llmRunId: string;
   datasetId: string;
   experimentIds: string[];
 }
@@ -90,7 +92,7 @@ export async function seedTraces(url: string, apiKey?: string): Promise<Seeded> 
   await client.createFeedback(root!.id, "helpful", { score: 1, comment: "Found the right pair at once." });
   await client.createFeedback(root!.id, "tone", { value: "friendly" });
   const { id: projectId } = await client.readProject({ projectName });
-  const ids = { projectId, projectName, agentRunId: root!.id, ...(await seedDataset(client)) };
+  const ids = { projectId, projectName, agentRunId: root!.id, llmRunId: runs[1]!.id, ...(await seedDataset(client)) };
   return { client, ids, ...ids };
 }
 
@@ -306,4 +308,25 @@ async function seedDataset(client: Client): Promise<{ datasetId: string; experim
   }
   await client.awaitPendingTraceBatches();
   return { datasetId: dataset.id, experimentIds };
+}
+
+/** Creates an annotation queue with all traces of the project. Returns its id. */
+export async function seedQueue(url: string, { projectId, datasetId }: SeededIds, name = "Replies"): Promise<string> {
+  const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const headers = { "Content-Type": "application/json" };
+    const response = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as Record<string, unknown>;
+  };
+  const rubric_items = [
+    { feedback_key: "correct", description: "Does the reply answer the question?", is_required: true },
+  ];
+  const { id } = await post("/annotation-queues", {
+    name,
+    rubric_instructions: "Read the question **first**.",
+    rubric_items,
+    default_dataset: datasetId,
+    session_ids: [projectId],
+  });
+  return String(id);
 }

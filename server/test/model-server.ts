@@ -8,7 +8,7 @@
  *   matches it; else "Hello from <model>: <last text>" in several chunks
  * - `fail-401`, `fail-429`, `fail-500`: that status, with a message that quotes the key; 429 with `retry-after: 7`
  * - `stall`: begins to answer and then sends nothing; `silent`: sends no headers
- * - `endless`: never ends; `broken`: sends JSON that is cut off; `cut`: closes the connection amid the answer, cleanly
+ * - `endless`, `endless-large`: never ends, in small or large chunks; `broken`: sends JSON that is cut off; `cut`: closes the connection amid the answer, cleanly
  * - `lies`: reports an absurd usage
  */
 import { once } from "node:events";
@@ -37,6 +37,17 @@ export interface ModelServer {
   calls: ModelCallSeen[];
   /** Chunks of endless answers that were written. */
   written: number;
+}
+
+/** Parses the server-sent events of a response. */
+export function readEvents(text: string): { event: string; data: Json }[] {
+  return text
+    .split("\n\n")
+    .filter((frame) => frame.startsWith("event: "))
+    .map((frame) => {
+      const [, event = "", data = ""] = /^event: (.*)\ndata: (.*)$/s.exec(frame) ?? [];
+      return { event, data: JSON.parse(data) as Json };
+    });
 }
 
 /** What a model is to say, independent of the wire format. */
@@ -420,6 +431,7 @@ function decide(api: Api, model: string, body: Json): Answer {
   const [tool] = tools;
   if (tool) return { chunks: [], tool: { name: tool.name, args: sample(tool.schema) }, usage };
   if (seen.length > 0) return { chunks: seen.map((each) => `saw ${each} `), usage };
+  if (model === "endless-large") return { chunks: ["", "x".repeat(50_000)], usage };
   return { chunks: ["Hello ", "from ", `${model}: `, asked], usage };
 }
 
@@ -467,6 +479,16 @@ export async function modelServer(): Promise<ModelServer> {
   return made;
 }
 
+/** Waits until a response takes more, or is closed. */
+async function drained(response: ServerResponse): Promise<void> {
+  const settled = new AbortController();
+  const options = { signal: settled.signal };
+  const waits = [once(response, "drain", options), once(response, "close", options)];
+  for (const wait of waits) wait.catch(() => {});
+  await Promise.race(waits);
+  settled.abort();
+}
+
 const KEY_HEADERS = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
 
 async function answer({ path, headers, body }: ModelCallSeen, response: ServerResponse, made: ModelServer) {
@@ -494,12 +516,12 @@ async function answer({ path, headers, body }: ModelCallSeen, response: ServerRe
     if (model === "broken") response.end(api.broken);
     return;
   }
-  if (model === "endless") {
+  if (model.startsWith("endless")) {
     response.write(parts[0]!);
     response.write(parts[1]!);
     while (!response.destroyed) {
       made.written++;
-      if (!response.write(parts[2]!)) await Promise.race([once(response, "drain"), once(response, "close")]);
+      if (!response.write(parts[2]!)) await drained(response);
       else if (made.written % 50 === 0) await sleep(1);
     }
     return;

@@ -87,6 +87,15 @@ export async function fillTenant(
   ] as Record<string, string>;
   await ask("POST", `/api/v1/repos/-/${prompt}/tags`, { tag_name: tag, commit_id: commit["id"] });
   const environments = await createdId("POST", "/api/v1/hub/environments", { environments: [{ name: mark }] });
+  await ask("POST", "/api/v1/workspaces/current/secrets", [{ key: "OPENAI_API_KEY", value: mark }]);
+  const connection = await createdId("POST", "/api/v1/models/connections", {
+    name: mark,
+    provider: "openai",
+    settings: { base_url: `https://${mark.toLowerCase()}.example/v1` },
+    default_model: mark,
+  });
+  await ask("PUT", "/api/v1/models/budget", { limit_usd: 0 });
+  const playground = await createdId("POST", "/api/v1/playground-settings", { name: mark, settings: { mark } });
   const invitation = await ask("POST", "/api/v1/orgs/current/members", { email: `${mark.toLowerCase()}@a.example` });
   return {
     run_id: [run],
@@ -124,6 +133,8 @@ export async function fillTenant(
     commit_id: [commit["id"]!],
     tag_name: [tag],
     environments_id: [environments],
+    connection_id: [connection],
+    playground_settings_id: [playground],
     identity_id: [String(invitation["id"])],
     workspace_id: [workspaceId],
     tenant_id: [workspaceId],

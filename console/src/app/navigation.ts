@@ -9,6 +9,7 @@ import {
   IconFlask,
   IconHierarchy,
   IconHome,
+  IconListCheck,
   IconMessages,
   IconPlayerPlay,
   IconQuote,
@@ -57,7 +58,10 @@ const GROUPS: { label: string; pages: Page[] }[] = [
   },
   {
     label: "Evaluate",
-    pages: [{ to: "/datasets", label: "Datasets", icon: IconHierarchy, needs: "trace" }],
+    pages: [
+      { to: "/datasets", label: "Datasets", icon: IconHierarchy, needs: "trace" },
+      { to: "/annotation-queues", label: "Annotation queues", icon: IconListCheck, needs: "trace" },
+    ],
   },
   {
     label: "Operate",

@@ -54,5 +54,5 @@ test("both sides can be rebuilt from the parts, for random texts and for ones th
 test("finds a shortest edit", () => {
   // the example of Myers' article, with a character per token: its distance is 5
   const parts = diffWords("甲乙丙甲乙乙甲", "丙乙甲乙甲丙");
-  expect(parts.flatMap(({ kind, text }) => (kind === "same" ? [] : [...text]))).toHaveLength(5);
+  expect(parts.reduce((sum, { kind, text }) => sum + (kind === "same" ? 0 : text.length), 0)).toBe(5);
 });

@@ -1,5 +1,66 @@
 -- The schema that the migrations of this folder amount to. Written by `npm run schema`; not run by anything.
 
+create table annotation_queue_reviewers (
+  tenant_id uuid not null,
+  queue_id uuid not null,
+  identity_id uuid not null,
+  constraint annotation_queue_reviewers_identity_id_fkey FOREIGN KEY (identity_id) REFERENCES workspace_members(id) ON DELETE CASCADE,
+  constraint annotation_queue_reviewers_tenant_id_queue_id_fkey FOREIGN KEY (tenant_id, queue_id) REFERENCES annotation_queues(tenant_id, queue_id) ON DELETE CASCADE,
+  constraint annotation_queue_reviewers_pkey PRIMARY KEY (tenant_id, queue_id, identity_id)
+);
+
+create table annotation_queue_reviews (
+  tenant_id uuid not null,
+  queue_run_id uuid not null,
+  identity_id uuid not null,
+  status text,
+  reserved_at timestamp with time zone,
+  reserved_until timestamp with time zone,
+  completed_at timestamp with time zone,
+  override_added_at timestamp with time zone,
+  constraint annotation_queue_reviews_status_check CHECK ((status = ANY (ARRAY['viewed'::text, 'completed'::text]))),
+  constraint annotation_queue_reviews_tenant_id_queue_run_id_fkey FOREIGN KEY (tenant_id, queue_run_id) REFERENCES annotation_queue_runs(tenant_id, queue_run_id) ON DELETE CASCADE,
+  constraint annotation_queue_reviews_pkey PRIMARY KEY (tenant_id, queue_run_id, identity_id)
+);
+
+create table annotation_queue_runs (
+  tenant_id uuid not null,
+  queue_run_id uuid not null,
+  queue_id uuid not null,
+  run_id uuid not null,
+  project_id uuid not null,
+  trace_id uuid not null,
+  start_time timestamp with time zone not null,
+  source_proposed_example_id uuid,
+  added_at timestamp with time zone not null,
+  last_reviewed_time timestamp with time zone,
+  archived_at timestamp with time zone,
+  constraint annotation_queue_runs_tenant_id_queue_id_fkey FOREIGN KEY (tenant_id, queue_id) REFERENCES annotation_queues(tenant_id, queue_id) ON DELETE CASCADE,
+  constraint annotation_queue_runs_pkey PRIMARY KEY (tenant_id, queue_run_id)
+);
+
+create table annotation_queues (
+  tenant_id uuid not null,
+  queue_id uuid not null,
+  name text not null,
+  description text,
+  rubric_instructions text,
+  rubric_items jsonb,
+  metadata jsonb,
+  default_dataset uuid,
+  num_reviewers_per_item integer,
+  enable_reservations boolean not null,
+  reservation_minutes integer not null,
+  reviewer_access_mode text not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint annotation_queues_num_reviewers_per_item_check CHECK ((num_reviewers_per_item > 0)),
+  constraint annotation_queues_reservation_minutes_check CHECK ((reservation_minutes > 0)),
+  constraint annotation_queues_reviewer_access_mode_check CHECK ((reviewer_access_mode = ANY (ARRAY['any'::text, 'assigned'::text]))),
+  constraint annotation_queues_tenant_id_default_dataset_fkey FOREIGN KEY (tenant_id, default_dataset) REFERENCES datasets(tenant_id, dataset_id) ON DELETE SET NULL (default_dataset),
+  constraint annotation_queues_pkey PRIMARY KEY (tenant_id, queue_id)
+);
+
 create table announced_changes (
   id uuid not null,
   touched_at timestamp with time zone not null default now(),
@@ -1414,6 +1475,12 @@ create table workspaces (
   constraint workspaces_tenant_handle_key UNIQUE (tenant_handle)
 );
 
+CREATE INDEX annotation_queue_reviewers_by_identity ON public.annotation_queue_reviewers USING btree (identity_id);
+CREATE INDEX annotation_queue_runs_by_addition ON public.annotation_queue_runs USING btree (tenant_id, queue_id, added_at, queue_run_id);
+CREATE INDEX annotation_queue_runs_by_run ON public.annotation_queue_runs USING btree (tenant_id, run_id);
+CREATE UNIQUE INDEX annotation_queue_runs_once ON public.annotation_queue_runs USING btree (tenant_id, queue_id, run_id);
+CREATE INDEX annotation_queues_by_creation ON public.annotation_queues USING btree (tenant_id, created_at DESC, queue_id DESC);
+CREATE INDEX annotation_queues_by_dataset ON public.annotation_queues USING btree (tenant_id, default_dataset) WHERE (default_dataset IS NOT NULL);
 CREATE INDEX announced_changes_by_touch ON public.announced_changes USING btree (touched_at);
 CREATE INDEX api_key_workspaces_by_workspace ON public.api_key_workspaces USING btree (workspace_id);
 CREATE INDEX api_keys_by_organization ON public.api_keys USING btree (organization_id, created_at DESC, id);

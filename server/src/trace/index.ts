@@ -3,6 +3,9 @@ import type { Route } from "../base/http/route.ts";
 import { auditRoutes } from "../identity/audit/routes.ts";
 import { identityRoutes } from "../identity/index.ts";
 import { signInRoutes } from "../identity/sign-in/routes.ts";
+import { annotationQueueItemRoutes } from "./annotation-queues/item-routes.ts";
+import { annotationReviewRoutes } from "./annotation-queues/review-routes.ts";
+import { annotationQueueRoutes } from "./annotation-queues/routes.ts";
 import { attachmentRoutes } from "./attachments/routes.ts";
 import { destinationRoutes } from "./bulk-exports/destination-routes.ts";
 import { bulkExportRoutes } from "./bulk-exports/routes.ts";
@@ -26,6 +29,7 @@ import { legalHoldRoutes } from "./legal-holds/routes.ts";
 import { modelBudgetRoutes } from "./models/budget-routes.ts";
 import { modelRoutes } from "./models/routes.ts";
 import { otelRoutes } from "./otel/routes.ts";
+import { playgroundExperimentRoutes } from "./playground/experiment-routes.ts";
 import { playgroundRoutes } from "./playground/routes.ts";
 import { playgroundSettingsRoutes } from "./playground-settings/routes.ts";
 import { priceRoutes } from "./prices/routes.ts";
@@ -71,6 +75,8 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...feedbackFormulaRoutes(),
     ...feedbackRoutes(deps),
     ...feedbackConfigRoutes(deps),
+    // before /datasets/:dataset_id/…, which would match "playground_experiment" as an id
+    ...playgroundExperimentRoutes(deps),
     ...datasetTransferRoutes(deps),
     ...datasetCloneRoutes(deps),
     ...comparativeRoutes(deps),
@@ -81,6 +87,9 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...experimentRoutes(deps),
     ...exampleUploadRoutes(deps),
     ...exampleRoutes(deps),
+    ...annotationQueueItemRoutes(deps),
+    ...annotationReviewRoutes(deps),
+    ...annotationQueueRoutes(deps),
     ...destinationRoutes(deps),
     ...bulkExportRoutes(deps),
     ...promptStatisticsRoutes(deps),

@@ -19,12 +19,7 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Prompts of Heddle belong to their workspace and have no further owners. Permissions come from roles: GET " +
       "/api/v1/orgs/current/roles.",
   ],
-  [/^\/prompts(?!\/invoke_prompt$)(\/|$)/, "Heddle runs no prompts by this path."],
-  [
-    /^\/annotation-queues(\/|$)/,
-    "Heddle has no annotation queues. Select runs by a filter (POST /api/v1/runs/query) and rate them by feedback " +
-      "(POST /api/v1/feedback), or collect ratings by links (POST /api/v1/feedback/tokens).",
-  ],
+  [/^\/prompts\/canvas(\/|$)/, "Heddle edits prompts in the console and runs none by this path."],
   [
     /^\/(evaluators|ace)(\/|$)/,
     "Heddle does not run evaluators. Run them in evaluate() of the SDK, and store results by POST /api/v1/feedback.",

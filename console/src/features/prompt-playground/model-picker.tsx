@@ -229,6 +229,11 @@ function SaveConfiguration({ model }: { model: ModelChoice }) {
         autoFocus
         style={{ flex: 1 }}
         value={name}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || name.trim() === "") return;
+          event.preventDefault();
+          save.mutate();
+        }}
         onChange={({ currentTarget }) => setName(currentTarget.value)}
       />
       <Button size="xs" loading={save.isPending} disabled={name.trim() === ""} onClick={() => save.mutate()}>

@@ -1,6 +1,9 @@
 /** Opens what the page's address names: the call of a trace, a commit of a prompt, or nothing. */
 import type { QueryClient } from "@tanstack/react-query";
 
+import { data, traceApi } from "../../api/clients.ts";
+import { readMetadata } from "../runs/run-record.ts";
+import { runQuery } from "../traces/queries.ts";
 import { commitQuery, pullName } from "../prompts/queries.ts";
 import { contentToText } from "./answer.ts";
 import { type Draft, type ModelChoice, newDraft, NO_MODEL } from "./draft.ts";
@@ -45,13 +48,17 @@ async function fetchCommit(client: QueryClient, owner: string, repo: string, com
 
 async function openRun(client: QueryClient, runId: string): Promise<Opened> {
   const run = await client.fetchQuery(runToPlayQuery(runId));
-  const { commit, model, notes } = run;
+  const { commit, model } = run;
+  const notes = [...run.notes];
   const choice = await completeModel(client, {
     connectionId: model.connection_id,
     provider: model.provider,
     model: model.model ?? "",
     parameters: model.parameters,
   });
+  if (model.model !== null && choice.model !== model.model) {
+    notes.push(`No ready connection serves the call's model, ${model.model}: ${choice.model || "none"} is selected.`);
+  }
   const messages = run.messages as PlayedMessage[];
   const literal = readRun({ ...run, messages });
   const base = {
@@ -62,19 +69,53 @@ async function openRun(client: QueryClient, runId: string): Promise<Opened> {
       answer: contentToText(run.output),
     },
   };
-  if (commit === null) return { draft: { ...newDraft(literal, choice), ...base }, notes };
-  const name = `${commit.owner}/${commit.repo}`;
-  // a run may outlive its prompt
-  const pulled = await fetchCommit(client, commit.owner, commit.repo, commit.commit_hash).catch(() => null);
-  const inputs = pulled && matchTemplate(pulled.prompt, messages);
-  if (!pulled || !inputs) {
-    const reason = pulled ? "its messages do not follow from the template" : "the commit could not be read";
-    const note = `The call used ${name} at ${commit.commit_hash.slice(0, 8)}, but ${reason}: its literal messages are shown.`;
-    return { draft: { ...newDraft(literal, choice), ...base }, notes: [...notes, note] };
+  const commits = commit ? [commit] : await findCommits(client, run.run_id);
+  const pulled = await findTemplate(client, commits, messages);
+  if (pulled) {
+    const { tools, toolChoice } = literal;
+    const prompt = { ...pulled.prompt, ...(tools.length > 0 && { tools, toolChoice }) };
+    return { draft: { ...newDraft(prompt, choice), ...base, inputs: pulled.inputs }, notes };
   }
-  const { tools, toolChoice } = literal;
-  const prompt = { ...pulled.prompt, origin: pulled.origin, ...(tools.length > 0 && { tools, toolChoice }) };
-  return { draft: { ...newDraft(prompt, choice), ...base, inputs }, notes };
+  const [first] = commits;
+  const unmatched = first && [
+    `The call used ${pullName(first)} at ${first.commit_hash.slice(0, 8)}, but its messages do not follow from that ` +
+      "template. They are shown as they were sent.",
+  ];
+  return { draft: { ...newDraft(literal, choice), ...base }, notes: [...notes, ...(unmatched ?? [])] };
+}
+
+interface UsedCommit {
+  owner: string;
+  repo: string;
+  commit_hash: string;
+}
+
+/** Limit on the commits whose templates are compared with a call. */
+const MAX_COMMITS = 5;
+
+/** Returns the commits that a call's trace names: LangChain records them with the template's run, not with the call. */
+async function findCommits(client: QueryClient, runId: string): Promise<UsedCommit[]> {
+  const { trace_id: trace } = await client.fetchQuery(runQuery(runId));
+  const body = { trace, run_type: "prompt" as const, select: ["id" as const, "extra" as const], limit: 20 };
+  const { runs } = await data(traceApi.POST("/api/v1/runs/query", { body }));
+  const commits = new Map<string, UsedCommit>();
+  for (const run of runs) {
+    const { lc_hub_owner: owner, lc_hub_repo: repo, lc_hub_commit_hash: hash } = readMetadata(run);
+    if (typeof repo !== "string" || typeof hash !== "string") continue;
+    commits.set(hash, { owner: typeof owner === "string" && owner !== "" ? owner : "-", repo, commit_hash: hash });
+  }
+  return [...commits.values()].slice(0, MAX_COMMITS);
+}
+
+/** Returns the template that renders to the messages, with the values of its variables. */
+async function findTemplate(client: QueryClient, commits: readonly UsedCommit[], messages: readonly PlayedMessage[]) {
+  for (const { owner, repo, commit_hash: hash } of commits) {
+    // a run may outlive its prompt
+    const pulled = await fetchCommit(client, owner, repo, hash).catch(() => null);
+    const inputs = pulled && matchTemplate(pulled.prompt, messages);
+    if (inputs) return { prompt: { ...pulled.prompt, origin: pulled.origin }, inputs };
+  }
+  return null;
 }
 
 /** Chooses a connection that can serve the model, or the first that is ready. */

@@ -1,11 +1,12 @@
-import { Alert, Autocomplete, Group, SegmentedControl, Select, Switch, Text, TextInput } from "@mantine/core";
+import { Autocomplete, Modal, SegmentedControl, Select, Switch, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { type Dispatch, useRef, useState } from "react";
 
 import { FormModal } from "../../ui/form-modal.tsx";
-import { AnchorLink } from "../../ui/links.tsx";
-import { notifyDone } from "../../ui/notify.ts";
+import { notifyDone, notifyFailure } from "../../ui/notify.ts";
+import { CommitConflict } from "../prompts/commit-conflict.tsx";
 import { checkHandle } from "../prompts/new-prompt.tsx";
 import { type PromptName, promptQuery, promptTagsQuery, pullName, shortHash } from "../prompts/queries.ts";
 import { findProblem } from "./build-request.ts";
@@ -32,6 +33,7 @@ const ENVIRONMENTS = ["production", "staging"];
 /** Dialog that saves the active prompt as a commit of a new or an existing prompt, and moves a tag to it. */
 export function SaveDialog({ draft, dispatch, onClose }: SaveDialogProps) {
   const client = useQueryClient();
+  const navigate = useNavigate();
   const prompt = activePrompt(draft);
   const { origin } = prompt;
   const [mayCreate, mayCommit, mayTag] = [
@@ -54,18 +56,21 @@ export function SaveDialog({ draft, dispatch, onClose }: SaveDialogProps) {
   const { mode, known, name: newName } = form.values;
   const isNew = mode === "new";
   const target: PromptName | null = isNew || known === null ? null : toName(known);
-  const [stale, setStale] = useState<{ target: string; hash: string } | null>(null);
-  const isStale = stale !== null && stale.target === known && !isNew;
+  const [isStale, setStale] = useState(false);
   // what a failed attempt has done already is not repeated
   const done = useRef<{ created?: PromptName; commit?: SavedCommit & { target: string } }>({});
   const latest = useQuery({ ...promptQuery(target ?? { owner: "-", repo: "" }), enabled: target !== null });
   const tags = useQuery({ ...promptTagsQuery(target ?? { owner: "-", repo: "" }), enabled: target !== null });
   const isOrigin = origin !== undefined && known === `${origin.owner}/${origin.repo}`;
-  const parent = isStale ? stale.hash : isOrigin ? origin.commitHash : (latest.data?.last_commit_hash ?? null);
+  const parent = isOrigin ? origin.commitHash : (latest.data?.last_commit_hash ?? null);
   const problem = findProblem(prompt) ?? modelProblem(form.values.withModel, provider, column.model.model);
   const refusal = isNew ? mayCreate : mayCommit;
 
-  const save = async ({ description, tag, withModel }: typeof form.values) => {
+  const onTop = useMutation({
+    mutationFn: (newest: string) => save(form.values, newest),
+    onError: notifyFailure("Could not save the prompt"),
+  });
+  const save = async ({ description, tag, withModel }: typeof form.values, follows = isNew ? null : parent) => {
     const name = target ?? done.current.created ?? (await createPrompt(newName.trim()));
     if (isNew) done.current.created = name;
     const manifest = serialize(prompt, withModel, column.model, provider);
@@ -73,10 +78,11 @@ export function SaveDialog({ draft, dispatch, onClose }: SaveDialogProps) {
     let commit = done.current.commit?.target === key ? done.current.commit : null;
     if (!commit) {
       try {
-        commit = { ...(await saveCommit({ name, manifest, parent: isNew ? null : parent, description })), target: key };
+        commit = { ...(await saveCommit({ name, manifest, parent: follows, description })), target: key };
       } catch (error) {
         if (!(error instanceof StaleError)) throw error;
-        setStale({ target: known!, hash: error.latestHash });
+        await client.invalidateQueries({ queryKey: ["prompt", name.owner, name.repo] });
+        setStale(true);
         return;
       }
       done.current.commit = commit;
@@ -108,10 +114,31 @@ export function SaveDialog({ draft, dispatch, onClose }: SaveDialogProps) {
       : `Saved ${key} as ${shortHash(commit.hash)}`;
     notifyDone(moved === "" ? what : `${what}; ${moved} points to it`);
   };
+  if (isStale && target) {
+    return (
+      <Modal
+        opened
+        onClose={onClose}
+        title={`Save to ${pullName(target)}`}
+        size="xl"
+        closeButtonProps={{ title: "Close" }}
+      >
+        <CommitConflict
+          name={target}
+          base={origin?.commitHash ?? null}
+          mine={serialize(prompt, form.values.withModel, column.model, provider)}
+          isSaving={onTop.isPending}
+          onBack={() => setStale(false)}
+          onDiscard={() => void navigate({ to: "/playground", search: { prompt: `${target.owner}/${target.repo}` } })}
+          onCommit={(newest) => onTop.mutate(newest)}
+        />
+      </Modal>
+    );
+  }
   return (
     <FormModal
       title="Save as a commit"
-      action={isStale ? "Save on top" : "Save"}
+      action="Save"
       size="md"
       form={form}
       failure="Could not save the prompt"
@@ -120,7 +147,7 @@ export function SaveDialog({ draft, dispatch, onClose }: SaveDialogProps) {
         problem === null &&
         (isNew ? newName.trim() !== "" && checkHandle(newName.trim()) === null : known !== null)
       }
-      onSubmit={save}
+      onSubmit={(values) => save(values)}
       onClose={onClose}
     >
       <SegmentedControl
@@ -171,24 +198,11 @@ export function SaveDialog({ draft, dispatch, onClose }: SaveDialogProps) {
           Tools belong to the model in LangChain's format: without the model they are not saved.
         </Text>
       )}
-      {parent !== null && !isNew && !isStale && (
+      {parent !== null && !isNew && (
         <Text size="xs" c="dimmed">
           Follows {shortHash(parent)}
           {isOrigin ? ", which you opened" : ", the latest commit"}.
         </Text>
-      )}
-      {isStale && target && (
-        <Alert color="yellow" role="alert" title="The prompt has a newer commit">
-          <Text size="sm">
-            {shortHash(stale.hash)} was committed after {shortHash(origin?.commitHash)}, which you opened. “Save on top”
-            makes your version the latest; the newer one stays in the history.
-          </Text>
-          <Group mt={4}>
-            <AnchorLink to="/prompts/$owner/$repo" params={target} target="_blank" size="sm" underline="always">
-              View newer commits
-            </AnchorLink>
-          </Group>
-        </Alert>
       )}
       {(refusal ?? problem) !== null && (
         <Text size="sm" c="var(--mantine-color-error)" role="status">

@@ -28,8 +28,10 @@ interface ExperimentEvent {
   session_id?: string;
   examples?: number;
   repetitions?: number;
-  error?: unknown;
+  error?: { message?: string } | null;
   message?: unknown;
+  /** Reason for which the server ended the experiment early. */
+  stopped?: string | null;
 }
 
 /** Runs each column over a dataset as an experiment. A closed dialog cancels the ones that run. */
@@ -87,9 +89,15 @@ export function applyExperimentEvent(before: Experiment, event: string, data: Ex
     };
   }
   if (event === "result") {
-    return { ...before, done: before.done + 1, errors: before.errors + (data.error == null ? 0 : 1) };
+    const failed = data.error ?? null;
+    // the first error stands for those of the same cause
+    const error = before.error ?? failed?.message ?? null;
+    return { ...before, done: before.done + 1, errors: before.errors + (failed ? 1 : 0), error };
   }
-  if (event === "end") return { ...before, status: "done", sessionId: data.session_id ?? before.sessionId };
+  if (event === "end") {
+    const stopped = data.stopped ?? null;
+    return { ...before, status: stopped === null ? "done" : "failed", error: stopped ?? before.error };
+  }
   if (event === "error")
     return { ...before, status: "failed", error: String(data.message ?? "The experiment failed.") };
   return before;

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Title } from "@mantine/core";
+import { Alert, Button, Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
 import { Loading } from "../../ui/loading.tsx";
@@ -29,7 +29,10 @@ export function CommitConflict({ name, base, mine, isSaving, onBack, onDiscard, 
   const hash = newest.data.commit_hash!;
   return (
     <Stack gap="sm">
-      <Alert color="yellow" role="alert" title="The prompt has a newer commit">
+      <Alert color="yellow" role="alert">
+        <Text size="sm" fw={600}>
+          The prompt has a newer commit
+        </Text>
         {shortHash(hash)}
         {newest.data.description ? ` (${newest.data.description})` : ""} was committed while you edited. Nothing was
         overwritten.

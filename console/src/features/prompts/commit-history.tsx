@@ -3,7 +3,7 @@ import { IconGitCompare, IconTag } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import { useDenial } from "../../app/use-permission.ts";
+import { usePermission } from "../settings/use-permission.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
@@ -26,7 +26,7 @@ export function CommitHistory({ prompt, name, onChange }: CommitHistoryProps) {
   const found = useInfiniteQuery(commitsQuery(name));
   const { data: tags = [] } = useQuery(promptTagsQuery(name));
   const [tagged, setTagged] = useState<Commit | null>(null);
-  const denial = useDenial("prompts:tag");
+  const denial = usePermission("prompts:tag");
   const rows = found.data?.pages.flatMap(({ commits }) => commits ?? []) ?? [];
   if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
   if (found.isPending) return <Loading rows={6} />;

@@ -9,8 +9,10 @@ import { Loading } from "../../ui/loading.tsx";
 import { notifyDone } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
+import { newPrompt, type Prompt } from "../prompt-playground/prompt.ts";
+import { kwargs, readManifest } from "../prompt-playground/read-manifest.ts";
+import { promptVariables, writeManifest } from "../prompt-playground/write-manifest.ts";
 import { CommitConflict } from "./commit-conflict.tsx";
-import { draftPrompt, draftVariables, newManifest, type PromptDraft, writePrompt } from "./edit-manifest.ts";
 import { MessageFields } from "./message-fields.tsx";
 import { Variables } from "./prompt-view.tsx";
 import { commitQuery, promptKey, type PromptName, type PromptRow, shortHash } from "./queries.ts";
@@ -45,7 +47,7 @@ export function EditPrompt({ prompt, name, commit, onClose, onCommitted }: EditP
       ) : isReady && newest.data !== undefined && shown.data !== undefined ? (
         <EditForm
           name={name}
-          manifest={shown.data?.manifest ?? newManifest("chat", "f-string")}
+          manifest={shown.data?.manifest ?? writeManifest(newPrompt())}
           newestHash={newest.data?.commit_hash ?? null}
           olderHash={shown.data?.commit_hash === newest.data?.commit_hash ? null : (shown.data?.commit_hash ?? null)}
           onClose={onClose}
@@ -56,6 +58,19 @@ export function EditPrompt({ prompt, name, commit, onClose, onCommitted }: EditP
       )}
     </Modal>
   );
+}
+
+/** @returns null for a manifest that the form cannot edit, such as a few-shot prompt */
+function readDraft(manifest: unknown): Prompt | null {
+  const { prompt } = readManifest(manifest);
+  return prompt.kind === "kept" ? null : prompt;
+}
+
+/** Writes the prompt back; a model around it is kept. */
+function writeDraft(prompt: Prompt): unknown {
+  const written = writeManifest(prompt);
+  if (!prompt.sequence) return written;
+  return { ...prompt.sequence, kwargs: { ...kwargs(prompt.sequence), first: written } };
 }
 
 interface EditFormProps extends Pick<EditPromptProps, "name" | "onClose" | "onCommitted"> {
@@ -71,11 +86,11 @@ function EditForm({ name, manifest: opened, newestHash, olderHash, onClose, onCo
   // what the form began with: fixed while the queries behind it refresh
   const [manifest] = useState(opened);
   const [parent, setParent] = useState(newestHash);
-  const [draft, setDraft] = useState(() => draftPrompt(manifest));
+  const [draft, setDraft] = useState(() => readDraft(manifest));
   const [json, setJson] = useState<string | null>(() => (draft === null ? writeJson(manifest) : null));
   const [message, setMessage] = useState("");
   const [hasConflict, setConflict] = useState(false);
-  const current = (): unknown => (json === null ? writePrompt(manifest, draft!) : readObject(json, "The manifest"));
+  const current = (): unknown => (json === null ? writeDraft(draft!) : readObject(json, "The manifest"));
   const save = useMutation({
     mutationFn: (parentHash: string | null) =>
       data(
@@ -97,8 +112,9 @@ function EditForm({ name, manifest: opened, newestHash, olderHash, onClose, onCo
     },
     async onError(error) {
       if (!(error instanceof ApiError && error.status === 409)) return;
-      await client.invalidateQueries({ queryKey: [...promptKey(name), "commit", "latest"] });
-      setConflict(true);
+      const latest = await client.fetchQuery({ ...commitQuery(name, "latest"), staleTime: 0 });
+      // a commit that changes nothing is rejected with the same status
+      if (latest !== null && latest.commit_hash !== parent) setConflict(true);
     },
   });
   if (hasConflict) {
@@ -158,7 +174,7 @@ function EditForm({ name, manifest: opened, newestHash, olderHash, onClose, onCo
             )}
           </>
         ) : (
-          <Draft manifest={manifest} draft={draft!} onChange={setDraft} />
+          <Draft draft={draft!} onChange={setDraft} />
         )}
         <TextInput
           label="Commit message"
@@ -185,13 +201,12 @@ function EditForm({ name, manifest: opened, newestHash, olderHash, onClose, onCo
 }
 
 interface DraftProps {
-  manifest: unknown;
-  draft: PromptDraft;
-  onChange: (draft: PromptDraft) => void;
+  draft: Prompt;
+  onChange: (draft: Prompt) => void;
 }
 
-function Draft({ manifest, draft, onChange }: DraftProps) {
-  const variables = draftVariables(manifest, draft);
+function Draft({ draft, onChange }: DraftProps) {
+  const variables = promptVariables(draft).map(({ name }) => name);
   return (
     <>
       <MessageFields draft={draft} onChange={(messages) => onChange({ ...draft, messages })} />

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 
-import { draftPrompt, draftVariables, newDraft, newManifest, writePrompt } from "./edit-manifest.ts";
-import { type Constructor, readPrompt } from "./manifest.ts";
+import { readPrompt } from "./manifest.ts";
 
 const lc = (name: string, kwargs: object, ...path: string[]) => ({
   lc: 1,
@@ -86,32 +85,4 @@ test("reads anything else as unknown", () => {
   for (const value of [null, 1, "text", [], {}, { lc: 1 }, lc("SomethingElse", {})]) {
     expect(readPrompt(value)).toMatchObject({ kind: "unknown", messages: [] });
   }
-});
-
-test("an unchanged draft gives the same manifest", () => {
-  const sequence = lc("RunnableSequence", { first: chat, middle: [], last: model });
-  const draft = draftPrompt(sequence)!;
-  const written = writePrompt(sequence, draft) as Constructor;
-  expect(written.kwargs["last"]).toEqual(model);
-  const messages = (manifest: Constructor) =>
-    (manifest.kwargs["first"] as Constructor).kwargs["messages"] as Constructor[];
-  expect(messages(written)[1]).toEqual(messages(sequence as Constructor)[1]);
-  expect(readPrompt(written).variables).toEqual(["history", "question"]);
-});
-
-test("an edit changes texts and variables, and keeps what the form does not show", () => {
-  const draft = draftPrompt(chat)!;
-  draft.messages[2]!.text = "{question} Answer in {words} words.";
-  draft.messages.push(newDraft("ai", "Sure: {start}"));
-  const written = writePrompt(chat, draft) as Constructor;
-  expect(draftVariables(chat, draft)).toEqual(["history", "question", "words", "start"]);
-  // an optional placeholder is no input variable
-  expect(written.kwargs["input_variables"]).toEqual(["question", "words", "start"]);
-  expect(written.kwargs["partial_variables"]).toEqual({ language: "English" });
-  expect(draftPrompt(lc("SomethingElse", {}))).toBeNull();
-});
-
-test("a new prompt can be read and edited", () => {
-  expect(readPrompt(newManifest("chat", "mustache"))).toMatchObject({ kind: "chat", variables: ["question"] });
-  expect(draftPrompt(newManifest("string", "f-string"))!.messages).toHaveLength(1);
 });

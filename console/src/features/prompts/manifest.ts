@@ -150,7 +150,7 @@ export function readMessage(source: unknown): PromptMessage {
   if (name === null) return { kind: "unknown", source };
   const { kwargs } = source as Constructor;
   if (name === "MessagesPlaceholder") {
-    const variable = String(kwargs["variable_name"] ?? "messages");
+    const variable = typeof kwargs["variable_name"] === "string" ? kwargs["variable_name"] : "messages";
     return { kind: "placeholder", variable, isOptional: kwargs["optional"] === true, source };
   }
   if (name.startsWith("FewShot")) return { kind: "examples", fewShot: readFewShot(kwargs), source };

@@ -1,11 +1,12 @@
 import { ActionIcon, Button, Group, Select, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconPlus, IconTrash } from "@tabler/icons-react";
 
-import { type DraftRole, type MessageDraft, newDraft, type PromptDraft } from "./edit-manifest.ts";
+import { type DraftMessage, newMessage, type Prompt } from "../prompt-playground/prompt.ts";
+import { writeMessage } from "../prompt-playground/write-manifest.ts";
 import { readMessage } from "./manifest.ts";
 import { MessageBlock } from "./prompt-view.tsx";
 
-const ROLES: { value: DraftRole; label: string }[] = [
+const ROLES: { value: DraftMessage["role"]; label: string }[] = [
   { value: "system", label: "System" },
   { value: "human", label: "Human" },
   { value: "ai", label: "AI" },
@@ -13,17 +14,26 @@ const ROLES: { value: DraftRole; label: string }[] = [
 ];
 
 interface MessageFieldsProps {
-  draft: PromptDraft;
-  onChange: (messages: MessageDraft[]) => void;
+  draft: Prompt;
+  onChange: (messages: DraftMessage[]) => void;
 }
 
+/** Whether the form can edit a message: a template of one text, or a placeholder. The playground edits the others. */
+const isEditable = ({ role, content, isTemplate }: DraftMessage): boolean =>
+  isTemplate && typeof content === "string" && ROLES.some(({ value }) => value === role);
+
 /** Fields for the messages of a prompt; a text prompt has one. */
-export function MessageFields({ draft: { kind, messages }, onChange }: MessageFieldsProps) {
-  const change = (index: number, changes: Partial<MessageDraft>) =>
+export function MessageFields({ draft: { kind, format, messages }, onChange }: MessageFieldsProps) {
+  const change = (index: number, changes: Partial<DraftMessage>) =>
     onChange(messages.map((message, at) => (at === index ? { ...message, ...changes } : message)));
   if (kind === "string") {
     return (
-      <TemplateField label="Template" value={messages[0]!.text} onChange={(text) => change(0, { text })} hasFocus />
+      <TemplateField
+        label="Template"
+        value={messages[0]!.content as string}
+        onChange={(content) => change(0, { content })}
+        hasFocus
+      />
     );
   }
   const move = (index: number, to: number) => {
@@ -39,9 +49,9 @@ export function MessageFields({ draft: { kind, messages }, onChange }: MessageFi
         return (
           <section key={message.key} aria-label={label}>
             <Group gap={4} mb={4} wrap="nowrap">
-              {message.role === null ? (
+              {!isEditable(message) ? (
                 <Text size="sm" c="dimmed">
-                  Edit this message as JSON.
+                  Edit this message in the playground or as JSON.
                 </Text>
               ) : (
                 <Select
@@ -51,7 +61,7 @@ export function MessageFields({ draft: { kind, messages }, onChange }: MessageFi
                   data={ROLES}
                   value={message.role}
                   allowDeselect={false}
-                  onChange={(role) => change(index, { role: role as DraftRole })}
+                  onChange={(role) => change(index, changeRole(message, role as DraftMessage["role"]))}
                 />
               )}
               <Group gap={0} ml="auto" wrap="nowrap">
@@ -75,22 +85,22 @@ export function MessageFields({ draft: { kind, messages }, onChange }: MessageFi
                 />
               </Group>
             </Group>
-            {message.role === null ? (
-              <MessageBlock message={readMessage(message.source)} />
+            {!isEditable(message) ? (
+              <MessageBlock message={readMessage(writeMessage(message, format))} />
             ) : message.role === "placeholder" ? (
               <TextInput
                 aria-label={`Variable of message ${index + 1}`}
                 placeholder="history"
-                value={message.text}
-                onChange={({ currentTarget: { value } }) => change(index, { text: value })}
+                value={message.name}
+                onChange={({ currentTarget: { value } }) => change(index, { name: value })}
               />
             ) : (
               <TemplateField
                 label={`Text of message ${index + 1}`}
                 isHidden
                 hasFocus={index === 0}
-                value={message.text}
-                onChange={(text) => change(index, { text })}
+                value={message.content as string}
+                onChange={(content) => change(index, { content })}
               />
             )}
           </section>
@@ -101,12 +111,18 @@ export function MessageFields({ draft: { kind, messages }, onChange }: MessageFi
         variant="default"
         leftSection={<IconPlus size={14} aria-hidden />}
         style={{ alignSelf: "flex-start" }}
-        onClick={() => onChange([...messages, newDraft("human")])}
+        onClick={() => onChange([...messages, newMessage("human")])}
       >
         Add message
       </Button>
     </Stack>
   );
+}
+
+/** Changes a message's role; a placeholder names a variable instead of having a text. */
+function changeRole(message: DraftMessage, role: DraftMessage["role"]): Partial<DraftMessage> {
+  if (role === "placeholder") return { role, name: message.name || "messages" };
+  return { role };
 }
 
 interface TemplateFieldProps {

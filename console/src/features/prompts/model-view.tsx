@@ -47,5 +47,6 @@ export function ModelView({ model }: { model: Model }) {
 
 function toolName(tool: unknown): string {
   const { name, function: inner } = (tool ?? {}) as { name?: unknown; function?: { name?: unknown } };
-  return String(inner?.name ?? name ?? "unnamed");
+  const found = inner?.name ?? name;
+  return typeof found === "string" ? found : "unnamed";
 }

@@ -5,10 +5,11 @@ import { useNavigate } from "@tanstack/react-router";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
-import { newManifest, type PromptDraft } from "./edit-manifest.ts";
 import { PublicSwitch } from "./public-switch.tsx";
+import { newMessage, newPrompt, type Prompt } from "../prompt-playground/prompt.ts";
+import type { TemplateFormat } from "../prompt-playground/template.ts";
+import { writeManifest } from "../prompt-playground/write-manifest.ts";
 import { promptName } from "./queries.ts";
-import type { TemplateFormat } from "./template.ts";
 
 const HANDLE = /^[a-z][a-z0-9_-]*$/;
 
@@ -18,6 +19,16 @@ export const checkHandle = (handle: string): string | null =>
     ? null
     : "Begin with a lowercase letter, and use lowercase letters, digits, hyphens and underscores";
 
+/** Content of a new prompt. */
+function firstManifest(kind: Prompt["kind"], format: TemplateFormat) {
+  const question = format === "f-string" ? "{question}" : "{{question}}";
+  const messages =
+    kind === "string"
+      ? [newMessage("human", `Answer the question: ${question}`)]
+      : [newMessage("system", "You are a helpful assistant."), newMessage("human", question)];
+  return writeManifest({ ...newPrompt(), kind, format, messages });
+}
+
 /** Dialog that creates a prompt with its first commit. */
 export function NewPrompt({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
@@ -26,7 +37,7 @@ export function NewPrompt({ onClose }: { onClose: () => void }) {
     initialValues: {
       name: "",
       description: "",
-      kind: "chat" as PromptDraft["kind"],
+      kind: "chat" as Prompt["kind"],
       format: "f-string" as TemplateFormat,
       isPublic: false,
     },
@@ -37,7 +48,7 @@ export function NewPrompt({ onClose }: { onClose: () => void }) {
     const path = promptName(repo);
     await traceApi.POST("/api/v1/commits/{owner}/{repo}", {
       params: { path },
-      body: { manifest: newManifest(kind, format) as Record<string, unknown> },
+      body: { manifest: firstManifest(kind, format) },
     });
     await client.invalidateQueries({ queryKey: ["prompts"] });
     await navigate({ to: "/prompts/$owner/$repo", params: path });

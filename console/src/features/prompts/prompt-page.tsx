@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 
-import { useDenial } from "../../app/use-permission.ts";
+import { usePermission } from "../settings/use-permission.ts";
 import { counted } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
@@ -161,16 +161,16 @@ interface ActionsProps {
 }
 
 function Actions({ prompt, name, commit, onOpen }: ActionsProps) {
-  const updateDenial = useDenial("prompts:update");
-  const createDenial = useDenial("prompts:create");
+  const updateDenial = usePermission("prompts:update");
+  const createDenial = usePermission("prompts:create");
   const shown = commit === "" ? (prompt.last_commit_hash ?? "") : commit;
   return (
     <>
       {prompt.repo_type === "prompt" && (
         <>
           <ButtonLink
-            to={"/playground" as never}
-            search={{ prompt: `${name.owner}/${name.repo}`, ...(shown !== "" && { commit: shown }) } as never}
+            to="/playground"
+            search={{ prompt: `${name.owner}/${name.repo}`, ...(shown !== "" && { commit: shown }) }}
             size="xs"
             variant="default"
             leftSection={<IconPlayerPlay size={14} aria-hidden />}

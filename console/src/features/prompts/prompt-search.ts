@@ -1,6 +1,6 @@
 import { pickAllowed } from "../../ui/search-params.ts";
 
-export const PROMPT_SORTS = ["updated_at", "num_downloads", "num_views", "relevance"] as const;
+export const PROMPT_SORTS = ["updated_at", "relevance"] as const;
 export const PROMPT_TYPES = ["prompt", "agent", "skill", "file"] as const;
 const VISIBILITIES = ["all", "private", "public"] as const;
 const ARCHIVED = ["false", "allow", "true"] as const;

@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 
 import { traceApi } from "../../api/clients.ts";
-import { useDenial } from "../../app/use-permission.ts";
+import { usePermission } from "../settings/use-permission.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { counted } from "../../ui/format.ts";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
@@ -18,8 +18,8 @@ export function PromptSettings({ prompt, name }: { prompt: PromptRow; name: Prom
   const navigate = useNavigate();
   const { confirm, dialog } = useConfirm();
   const { data: known = [] } = useQuery(promptTagNamesQuery);
-  const updateDenial = useDenial("prompts:update");
-  const deleteDenial = useDenial("prompts:delete");
+  const updateDenial = usePermission("prompts:update");
+  const deleteDenial = usePermission("prompts:delete");
   const form = useForm({
     initialValues: { description: prompt.description ?? "", tags: prompt.tags, isPublic: prompt.is_public },
   });

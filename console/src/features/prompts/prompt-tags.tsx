@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { traceApi } from "../../api/clients.ts";
-import { useDenial } from "../../app/use-permission.ts";
+import { usePermission } from "../settings/use-permission.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
@@ -38,7 +38,7 @@ export function PromptTags({ prompt, name }: { prompt: PromptRow; name: PromptNa
   const { confirm, dialog } = useConfirm();
   const [moved, setMoved] = useState<string | null>(null);
   const [selected, setSelected] = useState<string | null>(null);
-  const denial = useDenial("prompts:tag");
+  const denial = usePermission("prompts:tag");
   if (error) return <Problem error={error} onRetry={refetch} />;
   if (!tags || !environments) return <Loading rows={4} />;
   const { names } = environments;

@@ -5,7 +5,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 
-import { useDenial } from "../../app/use-permission.ts";
+import { usePermission } from "../settings/use-permission.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
@@ -77,14 +77,6 @@ const COLUMNS: Column<PromptRow>[] = [
   { id: "tags", header: "Tags", width: "minmax(120px, 0.8fr)", cell: ({ tags }) => <Tags tags={tags} /> },
   { id: "num_commits", header: "Commits", width: "90px", align: "right", cell: (row) => count(row.num_commits) },
   {
-    id: "num_downloads",
-    header: "Pulls",
-    width: "90px",
-    align: "right",
-    sortable: true,
-    cell: (row) => count(row.num_downloads),
-  },
-  {
     id: "updated_at",
     header: "Updated",
     width: "110px",
@@ -99,19 +91,18 @@ const Mark = ({ children }: { children: string }) => (
   </Badge>
 );
 
+const FILTERS = ["text", "tag", "type", "visibility", "archived"] as const;
+
 export function PromptsPage() {
   const search: PromptSearch = { ...PROMPT_SEARCH, ...useSearch({ from: "/_shell/prompts/" }) };
   const navigate = useNavigate({ from: "/prompts/" });
   const [isNew, setNew] = useState(false);
-  const denial = useDenial("prompts:create");
+  const denial = usePermission("prompts:create");
   const found = useInfiniteQuery(promptsQuery(search));
   const prompts = useMemo(() => found.data?.pages.flatMap(({ repos }) => repos) ?? [], [found.data]);
   const change = (changes: Partial<PromptSearch>) =>
     void navigate({ search: { ...search, ...changes }, replace: true });
-  const { sort: _sort, desc: _desc, ...filters } = search;
-  const isFiltered = Object.entries(filters).some(
-    ([name, value]) => value !== PROMPT_SEARCH[name as keyof PromptSearch],
-  );
+  const isFiltered = FILTERS.some((name) => search[name] !== PROMPT_SEARCH[name]);
   return (
     <Page
       title="Prompts"

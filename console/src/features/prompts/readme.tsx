@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { traceApi } from "../../api/clients.ts";
-import { useDenial } from "../../app/use-permission.ts";
+import { usePermission } from "../settings/use-permission.ts";
 import { Content } from "../../ui/messages/content.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
@@ -12,7 +12,7 @@ import { promptKey, type PromptName, type PromptRow } from "./queries.ts";
 /** README of a prompt, with a form to edit it. */
 export function Readme({ prompt, name }: { prompt: PromptRow; name: PromptName }) {
   const client = useQueryClient();
-  const denial = useDenial("prompts:update");
+  const denial = usePermission("prompts:update");
   const [text, setText] = useState<string | null>(null);
   const save = useMutation({
     mutationFn: (readme: string) =>

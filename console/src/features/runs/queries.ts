@@ -52,6 +52,12 @@ function runQueryBody(projectId: string, search: RunSearch): RunQuery {
   };
 }
 
+/** Returns the selection of a list, with the bounds of its time range now. */
+export const selectionOf = (projectId: string, search: RunSearch): RunQuery => ({
+  ...runQueryBody(projectId, search),
+  ...boundsAt(search, Date.now()),
+});
+
 export const runsQuery = (projectId: string, search: RunSearch) =>
   infiniteQueryOptions({
     queryKey: ["runs", projectId, { ...search, live: undefined }],

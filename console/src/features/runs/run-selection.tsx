@@ -1,5 +1,5 @@
 import { Button, CloseButton, Group, Text } from "@mantine/core";
-import { IconDatabasePlus, IconDownload, IconMessagePlus, IconTrash } from "@tabler/icons-react";
+import { IconDatabasePlus, IconDownload, IconListCheck, IconMessagePlus, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 
@@ -11,6 +11,9 @@ import type { Run } from "./run-record.ts";
 import classes from "./run-selection.module.css";
 
 const AddToDataset = lazy(async () => ({ default: (await import("../traces/add-to-dataset.tsx")).AddToDataset }));
+const AddToQueue = lazy(async () => ({
+  default: (await import("../annotation-queues/add-to-queue.tsx")).AddToQueue,
+}));
 const FeedbackOnRuns = lazy(async () => ({ default: (await import("./feedback-on-runs.tsx")).FeedbackOnRuns }));
 
 interface RunSelectionProps {
@@ -22,7 +25,7 @@ interface RunSelectionProps {
 /** What can be done with the selected runs. */
 export function RunSelection({ projectId, runs, onClear }: RunSelectionProps) {
   const client = useQueryClient();
-  const [open, setOpen] = useState<"dataset" | "feedback" | null>(null);
+  const [open, setOpen] = useState<"dataset" | "queue" | "feedback" | null>(null);
   const { confirm, dialog } = useConfirm();
   const ids = runs.map(({ id }) => id);
   const areTraces = runs.every(({ id, trace_id: trace }) => id === trace);
@@ -63,6 +66,14 @@ export function RunSelection({ projectId, runs, onClear }: RunSelectionProps) {
       <Button
         size="compact-sm"
         variant="default"
+        leftSection={<IconListCheck size={14} aria-hidden />}
+        onClick={() => setOpen("queue")}
+      >
+        Add to queue
+      </Button>
+      <Button
+        size="compact-sm"
+        variant="default"
         leftSection={<IconMessagePlus size={14} aria-hidden />}
         onClick={() => setOpen("feedback")}
       >
@@ -90,6 +101,7 @@ export function RunSelection({ projectId, runs, onClear }: RunSelectionProps) {
       </Button>
       <Suspense>
         {open === "dataset" && <AddToDataset runIds={ids} onClose={close} />}
+        {open === "queue" && <AddToQueue runs={{ ids }} onClose={close} />}
         {open === "feedback" && <FeedbackOnRuns projectId={projectId} runs={runs} onClose={close} />}
       </Suspense>
       {dialog}

@@ -1,14 +1,15 @@
-import { Anchor, Checkbox, Group, Loader, Switch, Text } from "@mantine/core";
+import { Anchor, Button, Checkbox, Group, Loader, Switch, Text } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { lazy, Suspense, useMemo, useState } from "react";
 
 import { inOrder } from "../../ui/column-order.ts";
 import { ColumnPicker } from "../../ui/column-picker.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count, duration, money, percent, tokens } from "../../ui/format.ts";
+import { ButtonLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { HIDDEN_BY_DEFAULT, RUN_COLUMNS, RUN_SORTS, runColumns } from "./run-columns.tsx";
@@ -19,6 +20,10 @@ import { useFirstPage } from "./use-first-page.ts";
 import { useLiveRuns } from "./use-live-runs.ts";
 import { TracingSample } from "../samples/sample-parts.tsx";
 import { projectQuery } from "../projects/queries.ts";
+
+const AddToQueue = lazy(async () => ({
+  default: (await import("../annotation-queues/add-to-queue.tsx")).AddToQueue,
+}));
 
 const CHOOSABLE = RUN_COLUMNS.filter(([id]) => id !== "name").map(([id, label]) => ({ id, label }));
 
@@ -87,6 +92,7 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
           <Statistics projectId={projectId} search={search} isLive={isLive} />
         )}
         <Group gap="sm">
+          <ListReview projectId={projectId} search={search} isEmpty={runs.length === 0} />
           <Switch
             size="xs"
             label="Live"
@@ -131,6 +137,33 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
             )
           }
         />
+      )}
+    </>
+  );
+}
+
+/** Review of the list's runs one after another, or in a queue. */
+function ListReview({ projectId, search, isEmpty }: { projectId: string; search: RunSearch; isEmpty: boolean }) {
+  const [isAdding, setAdding] = useState(false);
+  return (
+    <>
+      <ButtonLink
+        to="/projects/$projectId/review"
+        params={{ projectId }}
+        search={search}
+        size="compact-sm"
+        variant="default"
+        disabled={isEmpty}
+      >
+        Review next
+      </ButtonLink>
+      <Button size="compact-sm" variant="default" disabled={isEmpty} onClick={() => setAdding(true)}>
+        Add all to queue
+      </Button>
+      {isAdding && (
+        <Suspense>
+          <AddToQueue runs={{ projectId, search }} onClose={() => setAdding(false)} />
+        </Suspense>
       )}
     </>
   );

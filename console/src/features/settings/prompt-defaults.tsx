@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { traceApi } from "../../api/clients.ts";
-import { useDenial } from "../../app/use-permission.ts";
+import { usePermission } from "./use-permission.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
@@ -29,7 +29,7 @@ export function PromptDefaults() {
 
 function Handle({ handle }: { handle: string | null }) {
   const client = useQueryClient();
-  const denial = useDenial("workspaces:manage");
+  const denial = usePermission("workspaces:manage");
   const { confirm, dialog } = useConfirm();
   const form = useForm({ initialValues: { handle: "" } });
   const wanted = form.values.handle.trim();
@@ -85,7 +85,7 @@ function Handle({ handle }: { handle: string | null }) {
 
 function EnvironmentNames({ environments: { id, names } }: { environments: Environments }) {
   const client = useQueryClient();
-  const denial = useDenial("workspaces:manage");
+  const denial = usePermission("workspaces:manage");
   const [wanted, setWanted] = useState(names);
   const refresh = () => client.invalidateQueries({ queryKey: environmentsQuery.queryKey });
   const save = useMutation({

@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { traceApi } from "../../api/clients.ts";
-import { useDenial } from "../../app/use-permission.ts";
+import { usePermission } from "./use-permission.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { counted } from "../../ui/format.ts";
@@ -22,7 +22,7 @@ export function PromptWebhooks() {
   const { data: webhooks, error, refetch } = useQuery(promptWebhooksQuery);
   const { confirm, dialog } = useConfirm();
   const [edited, setEdited] = useState<PromptWebhook | "new" | null>(null);
-  const denial = useDenial("workspaces:manage");
+  const denial = usePermission("workspaces:manage");
   if (error) return <Problem error={error} onRetry={refetch} />;
   if (!webhooks) return <Loading rows={4} />;
   const remove = ({ id, url }: PromptWebhook) =>

@@ -1,5 +1,5 @@
 import { ActionIcon, Menu } from "@mantine/core";
-import { IconArrowsDiff, IconDatabasePlus, IconDots, IconFlask } from "@tabler/icons-react";
+import { IconArrowsDiff, IconDatabasePlus, IconDots, IconFlask, IconListCheck } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 
@@ -8,10 +8,14 @@ import type { Run } from "../runs/run-record.ts";
 import { ShareButton } from "./share-button.tsx";
 
 const AddToDataset = lazy(async () => ({ default: (await import("./add-to-dataset.tsx")).AddToDataset }));
+const AddToQueue = lazy(async () => ({
+  default: (await import("../annotation-queues/add-to-queue.tsx")).AddToQueue,
+}));
 
 /** Actions on a run. */
 export function RunActions({ run }: { run: Run }) {
-  const [isAdding, setAdding] = useState(false);
+  const [adding, setAdding] = useState<"dataset" | "queue" | null>(null);
+  const close = () => setAdding(null);
   return (
     <>
       {run.run_type === "llm" && (
@@ -33,8 +37,11 @@ export function RunActions({ run }: { run: Run }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item leftSection={<IconDatabasePlus size={14} aria-hidden />} onClick={() => setAdding(true)}>
+          <Menu.Item leftSection={<IconDatabasePlus size={14} aria-hidden />} onClick={() => setAdding("dataset")}>
             Add to dataset
+          </Menu.Item>
+          <Menu.Item leftSection={<IconListCheck size={14} aria-hidden />} onClick={() => setAdding("queue")}>
+            Add to queue
           </Menu.Item>
           <Menu.Item
             leftSection={<IconArrowsDiff size={14} aria-hidden />}
@@ -44,9 +51,13 @@ export function RunActions({ run }: { run: Run }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      {isAdding && (
+      {adding !== null && (
         <Suspense>
-          <AddToDataset runIds={[run.id]} onClose={() => setAdding(false)} />
+          {adding === "dataset" ? (
+            <AddToDataset runIds={[run.id]} onClose={close} />
+          ) : (
+            <AddToQueue runs={{ ids: [run.id] }} onClose={close} />
+          )}
         </Suspense>
       )}
     </>

@@ -34,6 +34,13 @@ export const PERMISSIONS = {
   "prompts:update": { scope: "workspace", description: "Change prompts and commit to them" },
   "prompts:delete": { scope: "workspace", description: "Delete prompts" },
   "prompts:tag": { scope: "workspace", description: "Create, move and delete tags of prompts" },
+  "annotation-queues:read": { scope: "workspace", description: "View annotation queues, their progress and agreement" },
+  "annotation-queues:create": { scope: "workspace", description: "Create annotation queues" },
+  "annotation-queues:update": {
+    scope: "workspace",
+    description: "Change annotation queues, add runs to them and review",
+  },
+  "annotation-queues:delete": { scope: "workspace", description: "Delete annotation queues" },
   "bulk-exports:read": { scope: "workspace", description: "View exports and their destinations" },
   "bulk-exports:manage": {
     scope: "workspace",

@@ -37,7 +37,7 @@ export function createStreamFetch(outbound: Pick<Outbound, "policy" | "dispatche
   const { limits, origins } = options;
   return async (input, init) => {
     const sent = input instanceof Request ? new Request(input, init) : undefined;
-    const url = checkUrl(outbound.policy, sent?.url ?? String(input));
+    const url = checkUrl(outbound.policy, input instanceof Request ? input.url : input);
     if (!origins.has(url.origin)) {
       throw new OutboundError("blocked", `The client tried to call ${url.host}, which is not its connection's host.`);
     }

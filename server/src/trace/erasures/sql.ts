@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { ownConnection, type Sql } from "../../base/db/connect.ts";
 import { lockedInTime } from "../../base/db/lock-timeout.ts";
+import { deleteQueuesOfWorkspace } from "../annotation-queues/sql.ts";
 import { deleteDatasets, selectBlobs } from "../datasets/sql.ts";
 import { deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
 import { deleteRegistry } from "../prompts/sql.ts";
@@ -147,6 +148,7 @@ export async function beginWorkspace(
     const feedback = await tx<{ id: string }[]>`
       delete from feedback where tenant_id = ${tenantId} and session_id is null returning feedback_id as id`;
     await tx`delete from feedback_tokens where tenant_id = ${tenantId}`;
+    await deleteQueuesOfWorkspace(tx, tenantId);
     await tx`delete from trace_shares where tenant_id = ${tenantId}`;
     await tx`delete from waiting_pieces where tenant_id = ${tenantId}`;
     const [begun] = await tx<{ project_ids: string[] }[]>`

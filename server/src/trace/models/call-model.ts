@@ -157,7 +157,8 @@ class Call {
       const { label, secrets } = request.connection;
       const failure = describeFailure(error, { where: label, values: Object.values(secrets), reason });
       if (reason === undefined && failure.kind === "malformed") {
-        this.#deps.log.warn({ err: error, run_id: run.id }, "a model's response could not be read");
+        // not the error itself, whose text is the provider's
+        this.#deps.log.warn({ reason: failure.message, run_id: run.id }, "a model's response could not be read");
       }
       await stored;
       await this.#failed(failure, elapsed());

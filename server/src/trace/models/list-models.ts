@@ -25,7 +25,8 @@ export async function listModels(
     return [...new Set(names)].toSorted().map((id) => ({ id }));
   } catch (error) {
     const { message, kind } = describeFailure(error, { where: label, values: Object.values(secrets) });
-    throw new AppError(kind === "blocked" ? 422 : 502, message, { cause: error });
+    // without the cause, whose text is the provider's and may quote the key
+    throw new AppError(kind === "blocked" ? 422 : 502, message);
   }
 }
 

@@ -68,12 +68,11 @@ export const azureOpenaiAdapter: Adapter = {
     const { AzureChatOpenAICompletions } = await loadPackage("@langchain/openai");
     const { settings, secrets, model } = target;
     const { configuration, ...options } = fields(target);
-    const { baseURL: _, ...client } = configuration;
     const endpoint = settings["base_url"]!.replace(/\/+$/, "");
     const deployment = settings["deployment"] ?? model;
     return new AzureChatOpenAICompletions({
       ...options,
-      configuration: client,
+      configuration: { ...configuration, baseURL: undefined },
       azureOpenAIApiKey: secrets["api_key"]!,
       azureOpenAIEndpoint: endpoint,
       azureOpenAIBasePath: `${endpoint}/openai/deployments`,

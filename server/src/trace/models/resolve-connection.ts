@@ -20,6 +20,12 @@ export interface ReadyConnection {
   secrets: Record<string, string>;
 }
 
+/** Secrets that a request brings, by their keys, and whether the workspace's complete them. */
+export interface RequestSecrets {
+  values: Record<string, string>;
+  fallsBack: boolean;
+}
+
 /**
  * Resolves the model of a call with the secrets of the workspace.
  * @throws 404 for an unknown connection; 422 for an invalid configuration; 424 when a package or a secret is missing
@@ -28,6 +34,7 @@ export async function resolveConnection(
   deps: Pick<TraceDeps, "sql" | "secrets">,
   tenantId: string,
   { connection_id: id, provider: named, model, parameters }: ModelConfiguration,
+  given?: RequestSecrets,
 ): Promise<ReadyConnection> {
   const row = id == null ? undefined : await findConnection(deps.sql, tenantId, id);
   if (id != null && !row) throw notFound("Model connection not found");
@@ -53,7 +60,7 @@ export async function resolveConnection(
   }
   const problem = packageProblem(provider);
   if (problem !== null) throw new AppError(424, problem);
-  const secrets = await readOwnSecrets(deps, tenantId, provider, row?.secrets ?? {});
+  const secrets = await readOwnSecrets(deps, tenantId, provider, row?.secrets ?? {}, given);
   const label = row ? `the connection "${row.name}" (${provider.name})` : `the default connection to ${provider.name}`;
   return { id: row?.id ?? null, label, provider, model: name, parameters: checked, settings, secrets };
 }
@@ -63,13 +70,12 @@ async function readOwnSecrets(
   tenantId: string,
   provider: Provider,
   named: Record<string, string>,
+  given: RequestSecrets = { values: {}, fallsBack: true },
 ): Promise<Record<string, string>> {
   const keys = provider.secrets.map((secret) => ({ ...secret, key: named[secret.name] ?? secret.key }));
-  const values = await readSecrets(
-    deps,
-    tenantId,
-    keys.map(({ key }) => key),
-  );
+  const wanted = given.fallsBack ? keys.map(({ key }) => key) : [];
+  const values = await readSecrets(deps, tenantId, wanted);
+  for (const { key } of keys) if (Object.hasOwn(given.values, key)) values.set(key, given.values[key]!);
   const found: Record<string, string> = {};
   for (const { name, key, required } of keys) {
     const value = values.get(key);

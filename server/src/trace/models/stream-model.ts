@@ -132,7 +132,7 @@ function planCall({ connection, tools, toolChoice, parallelToolCalls, responseSc
     if (adapter.structured) Object.assign(options, adapter.structured(responseSchema, name));
     else {
       answerTool = name;
-      const description = String(responseSchema["description"] ?? "Gives the answer. Call this to answer.");
+      const description = asText(responseSchema["description"]) ?? "Gives the answer. Call this to answer.";
       choice = functions.length === 0 ? name : "any";
       functions.push({ type: "function", function: { name, description, parameters: responseSchema } });
     }
@@ -142,11 +142,11 @@ function planCall({ connection, tools, toolChoice, parallelToolCalls, responseSc
   return { tools: functions, choice: wanted, options, answerTool };
 }
 
+const asText = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
 /** Returns a name that every provider accepts. */
 const schemaName = (schema: Record<string, unknown>): string =>
-  String(schema["title"] ?? "answer")
-    .replaceAll(/[^a-zA-Z0-9_-]/g, "_")
-    .slice(0, 64) || "answer";
+  (asText(schema["title"]) ?? "answer").replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "answer";
 
 /** Binds tools as the model wants them. @returns the model to call, and the options that the binding adds */
 function bindTools(chat: ChatModel, { tools, choice }: CallPlan): { bound: ChatModel; options: CallOptions } {

@@ -16,7 +16,7 @@ const MAX_STEPS = 200_000;
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 
 const TAG = /\{\{(\{[^{}]*\}|[^{}]*)\}\}/g;
-const PATH = /^[\p{L}_$][\p{L}\p{N}_$\-]*(\.[\p{L}\p{N}_$][\p{L}\p{N}_$\-]*)*$/u;
+const PATH = /^[\p{L}_$][\p{L}\p{N}_$-]*(\.[\p{L}\p{N}_$][\p{L}\p{N}_$-]*)*$/u;
 const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
 /** A tag without output that is alone on its line takes the line with it. */
 const STANDALONE = /^[ \t]*(\{\{[#^/!][^{}]*\}\})[ \t]*\r?\n/gm;

@@ -183,4 +183,4 @@ function readBlock(type: string, item: Json): ContentBlock | undefined {
 }
 
 const mediaKind = (mime: unknown): "image" | "file" | "audio" =>
-  /^image\//.test(asText(mime)) ? "image" : /^audio\//.test(asText(mime)) ? "audio" : "file";
+  asText(mime).startsWith("image/") ? "image" : asText(mime).startsWith("audio/") ? "audio" : "file";

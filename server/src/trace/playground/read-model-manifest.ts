@@ -88,9 +88,9 @@ export function readModelManifest(
 ): { configuration: ModelConfiguration; notes: string[] } {
   const provider = providerByConstructor(name);
   if (!provider) throw unprocessable(`${where}: models of the class ${name.slice(0, 100)} are not supported`);
-  const isResponses = provider.id === "openai" && (kwargs["use_responses_api"] ?? kwargs["useResponsesApi"]) === true;
+  const { use_responses_api: inPython, useResponsesApi: inJavaScript, ...rest } = kwargs;
+  const isResponses = provider.id === "openai" && (inPython ?? inJavaScript) === true;
   const id = isResponses ? "openai-responses" : provider.id;
-  const { use_responses_api: _1, useResponsesApi: _2, ...rest } = kwargs;
   const { model, parameters, url, notes } = readParameters(id, rest);
   const isForeign = url !== undefined && url.replace(/\/+$/, "") !== provider.settings.find(isUrl)?.default;
   return {

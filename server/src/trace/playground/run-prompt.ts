@@ -2,7 +2,7 @@ import { unprocessable } from "../../base/errors.ts";
 import type { TraceDeps } from "../deps.ts";
 import type { CallEvent, CallOrder } from "../models/call-model.ts";
 import type { ModelAnswer, ModelRequest } from "../models/stream-model.ts";
-import { resolveConnection } from "../models/resolve-connection.ts";
+import { type RequestSecrets, resolveConnection } from "../models/resolve-connection.ts";
 import { ADAPTERS } from "../models/adapters.ts";
 import type { PreparedPrompt } from "./prepare-prompt.ts";
 import { renderPrompt } from "./prompt.ts";
@@ -17,6 +17,7 @@ export async function resolveModel(
   tenantId: string,
   { model: bound }: PreparedPrompt,
   given: StreamBody["model"],
+  secrets?: RequestSecrets,
 ) {
   if (!given && !bound) throw unprocessable("model: required, since the prompt binds none");
   // a connection of the request for the model of the prompt
@@ -24,7 +25,7 @@ export async function resolveModel(
   const merged = isBoundModel
     ? { ...given, model: bound.model, parameters: { ...bound.parameters, ...given.parameters } }
     : (given ?? bound!);
-  return resolveConnection(deps, tenantId, merged);
+  return resolveConnection(deps, tenantId, merged, secrets);
 }
 
 /** Builds a call's request of a prompt and its options; those of the request take precedence. */

@@ -17,6 +17,11 @@ const CLASSES: Record<string, string[]> = {
   "runs-stats.key": ["POST /api/v1/runs/stats"],
   "run-lookup.key": ["GET /api/v1/runs/:run_id", "GET /api/v2/runs/:run_id"],
   "deletion.key deletion.user": ["DELETE /api/v1/sessions", "DELETE /api/v1/sessions/:session_id"],
+  "model-calls.key model-calls.user": [
+    "POST /api/v1/playground/stream",
+    "POST /api/v1/datasets/playground_experiment/stream",
+    "POST /api/v1/datasets/playground_experiment/batch",
+  ],
   "feedback.key": ["POST /api/v1/feedback"],
   "examples.key": [
     "GET /api/v1/examples",
@@ -42,6 +47,7 @@ const CLASSES: Record<string, string[]> = {
     "PATCH /api/v1/repos/:owner/:repo",
     "DELETE /api/v1/repos/:owner/:repo",
     "POST /api/v1/repos/:owner/:repo/fork",
+    "GET /api/v1/repos/:owner/:repo/statistics",
     "GET /api/v1/repos/:owner/:repo/tags",
     "POST /api/v1/repos/:owner/:repo/tags",
     "GET /api/v1/repos/:owner/:repo/tags/:tag_name",

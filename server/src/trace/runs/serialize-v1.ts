@@ -149,6 +149,10 @@ const DEFAULT = [
   trace_first_received_at ttl_seconds trace_upgrade thread_id execution_order is_provisional_root`.split(/\s+/),
 ] as FieldV1[];
 
+/** Fields sent without a selection, except metadata and runtime; and except statistics of feedback. */
+export const WITHOUT_EXTRA: readonly FieldV1[] = DEFAULT.filter((name) => name !== "extra");
+export const WITHOUT_STATS: readonly FieldV1[] = DEFAULT.filter((name) => name !== "feedback_stats");
+
 /**
  * Fields of every run of a query, selected or not. Clients select neither, but read both: Python's `list_runs()` takes
  * attachments from `s3_urls`, and `Run` the details of its usage.

@@ -8,17 +8,18 @@ export const secretKey = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/, "must be 1 to 128 letters, digits, _ . -, and begin with a letter or _");
 
+export const secretValue = z
+  .string()
+  .min(1)
+  .max(MAX_VALUE)
+  // a value becomes a header of requests to the provider
+  .refine((text) => !/[\0\r\n]/.test(text), "must be one line without null characters");
+
 /** A null value deletes the secret. */
 const secretUpsert = z
   .object({
     key: secretKey,
-    value: z
-      .string()
-      .min(1)
-      .max(MAX_VALUE)
-      // a value becomes a header of requests to the provider
-      .refine((text) => !/[\0\r\n]/.test(text), "must be one line without null characters")
-      .nullable(),
+    value: secretValue.nullable(),
   })
   .meta({ id: "SecretUpsert" });
 

@@ -1,0 +1,151 @@
+import { Group, MultiSelect, NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+
+import { data, traceApi } from "../../api/clients.ts";
+import { FormModal } from "../../ui/form-modal.tsx";
+import { workspaceMembersQuery } from "../settings/queries.ts";
+import { datasetChoicesQuery } from "../traces/queries.ts";
+import { feedbackConfigsQuery, type Queue } from "./queries.ts";
+
+interface QueueFormProps {
+  /** Absent for a new one. */
+  initial?: Omit<Queue, "total_runs">;
+  onSaved: (id: string) => unknown;
+  onClose: () => void;
+}
+
+/** Form for a queue: its name, rubric, reviewers and dataset of corrections. */
+export function QueueForm({ initial, onSaved, onClose }: QueueFormProps) {
+  const client = useQueryClient();
+  const configs = useQuery(feedbackConfigsQuery);
+  const datasets = useQuery(datasetChoicesQuery);
+  const members = useQuery({ ...workspaceMembersQuery, retry: false });
+  const form = useForm({
+    initialValues: {
+      name: initial?.name ?? "",
+      description: initial?.description ?? "",
+      instructions: initial?.rubric_instructions ?? "",
+      keys: (initial?.rubric_items ?? []).map((item) => item.feedback_key),
+      required: (initial?.rubric_items ?? []).filter((item) => item.is_required).map((item) => item.feedback_key),
+      reviewersPerItem: (initial?.num_reviewers_per_item ?? 1) as number | string,
+      reserves: initial?.enable_reservations ?? true,
+      minutes: (initial?.reservation_minutes ?? 5) as number | string,
+      datasetId: initial?.default_dataset ?? null,
+      isAssigned: initial?.reviewer_access_mode === "assigned",
+      reviewers: (initial?.assigned_reviewers ?? []).map((reviewer) => reviewer.id),
+    },
+  });
+  const save = async (values: typeof form.values) => {
+    const known = new Map((initial?.rubric_items ?? []).map((item) => [item.feedback_key, item]));
+    const body = {
+      name: values.name.trim(),
+      description: values.description.trim() || null,
+      rubric_instructions: values.instructions.trim() || null,
+      rubric_items: values.keys.map((key) => ({
+        ...known.get(key),
+        feedback_key: key,
+        is_required: values.required.includes(key),
+      })),
+      num_reviewers_per_item: Number(values.reviewersPerItem),
+      enable_reservations: values.reserves,
+      reservation_minutes: Number(values.minutes),
+      reviewer_access_mode: values.isAssigned ? ("assigned" as const) : ("any" as const),
+      default_dataset: values.datasetId,
+    };
+    const params = { path: { queue_id: initial?.id ?? "" } };
+    const saved = initial
+      ? await data(traceApi.PATCH("/api/v1/annotation-queues/{queue_id}", { params, body }))
+      : await data(traceApi.POST("/api/v1/annotation-queues", { body }));
+    await assign(saved.id, initial?.assigned_reviewers.map((reviewer) => reviewer.id) ?? [], values.reviewers);
+    await client.invalidateQueries({ queryKey: ["annotation-queues"] });
+    await client.invalidateQueries({ queryKey: ["annotation-queue", saved.id] });
+    onClose();
+    await onSaved(saved.id);
+  };
+  const people = members.data?.members ?? [];
+  return (
+    <FormModal
+      title={initial ? "Edit annotation queue" : "New annotation queue"}
+      action={initial ? "Save" : "Create"}
+      failure="Could not save the annotation queue"
+      form={form}
+      isReady={form.values.name.trim() !== ""}
+      onSubmit={save}
+      onClose={onClose}
+    >
+      <TextInput label="Name" required data-autofocus maxLength={512} {...form.getInputProps("name")} />
+      <Textarea label="Description" autosize minRows={1} maxRows={6} {...form.getInputProps("description")} />
+      <Textarea
+        label="Instructions"
+        description="Markdown that reviewers see beside each run."
+        autosize
+        minRows={2}
+        maxRows={12}
+        {...form.getInputProps("instructions")}
+      />
+      <TagsInput
+        label="Rubric"
+        description="Feedback keys, in their order. A key's configuration decides how it is answered; without one, by thumbs."
+        data={(configs.data ?? []).map((config) => config.feedback_key)}
+        {...form.getInputProps("keys")}
+      />
+      {form.values.keys.length > 0 && (
+        <MultiSelect label="Required keys" data={form.values.keys} {...form.getInputProps("required")} />
+      )}
+      <Group grow align="flex-start">
+        <NumberInput
+          label="Reviewers per run"
+          min={1}
+          max={100}
+          allowDecimal={false}
+          {...form.getInputProps("reviewersPerItem")}
+        />
+        <NumberInput
+          label="Reservation in minutes"
+          min={1}
+          max={10_080}
+          allowDecimal={false}
+          disabled={!form.values.reserves}
+          {...form.getInputProps("minutes")}
+        />
+      </Group>
+      <Switch
+        label="Reserve a run for the reviewer who has it open"
+        {...form.getInputProps("reserves", { type: "checkbox" })}
+      />
+      <Select
+        label="Dataset for corrections"
+        clearable
+        searchable
+        placeholder="None"
+        data={(datasets.data ?? []).map((dataset) => ({ value: dataset.id, label: dataset.name }))}
+        {...form.getInputProps("datasetId")}
+      />
+      {people.length > 0 && (
+        <>
+          <MultiSelect
+            label="Reviewers"
+            searchable
+            data={people.map((member) => ({ value: member.id, label: member.display_name ?? member.email }))}
+            {...form.getInputProps("reviewers")}
+          />
+          <Switch label="Only these reviewers" {...form.getInputProps("isAssigned", { type: "checkbox" })} />
+        </>
+      )}
+    </FormModal>
+  );
+}
+
+/** Adds and removes reviewers until they are the wanted ones. */
+async function assign(queueId: string, before: readonly string[], after: readonly string[]): Promise<void> {
+  for (const id of after.filter((each) => !before.includes(each))) {
+    const params = { path: { queue_id: queueId } };
+    const body = { identity_id: id };
+    await traceApi.POST("/v1/platform/annotation-queues/{queue_id}/reviewers", { params, body });
+  }
+  for (const id of before.filter((each) => !after.includes(each))) {
+    const params = { path: { queue_id: queueId, identity_id: id } };
+    await traceApi.DELETE("/v1/platform/annotation-queues/{queue_id}/reviewers/{identity_id}", { params });
+  }
+}

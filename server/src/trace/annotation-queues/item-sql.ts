@@ -1,0 +1,252 @@
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+import { isoTime } from "../datasets/sql.ts";
+import type { Section } from "./item-schema.ts";
+
+export interface NewItem {
+  queue_run_id: string;
+  run_id: string;
+  project_id: string;
+  trace_id: string;
+  /** As in ClickHouse, in UTC. */
+  start_time: string;
+  source_proposed_example_id: string | null;
+}
+
+const WIRE = `json_build_object('id', i.queue_run_id, 'run_id', i.run_id, 'queue_id', i.queue_id,
+  'added_at', ${isoTime("i.added_at")}, 'last_reviewed_time', ${isoTime("i.last_reviewed_time")},
+  'source_proposed_example_id', i.source_proposed_example_id)`;
+
+/**
+ * Locks a queue against other claims, changes of statuses and additions, until the transaction ends. @returns its
+ * number of items; undefined when there is no such queue
+ */
+export async function lockQueue(sql: Transaction, tenantId: string, queueId: string): Promise<number | undefined> {
+  const [locked] = await sql`
+    select 1 from annotation_queues where tenant_id = ${tenantId} and queue_id = ${queueId} for no key update`;
+  if (!locked) return undefined;
+  const [row] = await sql<{ size: number }[]>`
+    select count(*)::int as size from annotation_queue_runs where tenant_id = ${tenantId} and queue_id = ${queueId}`;
+  return row!.size;
+}
+
+/** Adds runs at the end of the queue, in order; those that it has stay as they are. @returns the number of new ones */
+export async function insertItems(
+  sql: Transaction,
+  tenantId: string,
+  queueId: string,
+  items: readonly NewItem[],
+): Promise<number> {
+  const inserted = await sql`
+    insert into annotation_queue_runs (tenant_id, queue_run_id, queue_id, run_id, project_id, trace_id, start_time,
+      source_proposed_example_id, added_at)
+    select ${tenantId}, n.queue_run_id, ${queueId}, n.run_id, n.project_id, n.trace_id,
+      n.start_time at time zone 'UTC', n.source_proposed_example_id,
+      clock_timestamp() + n.place * interval '1 microsecond'
+    from rows from (jsonb_to_recordset(${JSON.stringify(items)}::text::jsonb) as (queue_run_id uuid, run_id uuid,
+      project_id uuid, trace_id uuid, start_time timestamp, source_proposed_example_id uuid))
+      with ordinality as n (queue_run_id, run_id, project_id, trace_id, start_time, source_proposed_example_id, place)
+    order by n.place
+    on conflict (tenant_id, queue_id, run_id) do nothing returning 1`;
+  return inserted.length;
+}
+
+/** Returns the items of these runs in the queue, in the order of the runs, as a JSON array. */
+export async function findItems(
+  sql: Sql | Transaction,
+  tenantId: string,
+  queueId: string,
+  runIds: string[],
+): Promise<string> {
+  const [row] = await sql<{ items: string }[]>`
+    select coalesce(json_agg(${sql.unsafe(WIRE)} order by w.place), '[]')::text as items
+    from unnest(${runIds}::uuid[]) with ordinality as w (run_id, place)
+    join annotation_queue_runs i on i.tenant_id = ${tenantId} and i.queue_id = ${queueId} and i.run_id = w.run_id`;
+  return row!.items;
+}
+
+/** @returns false when the queue has no such item */
+export async function updateItem(
+  sql: Sql,
+  tenantId: string,
+  queueId: string,
+  id: string,
+  patch: { added_at?: string | null | undefined; last_reviewed_time?: string | null | undefined },
+): Promise<boolean> {
+  const updated = await sql`
+    update annotation_queue_runs set
+      added_at = coalesce(${patch.added_at ?? null}::text::timestamptz, added_at),
+      last_reviewed_time = coalesce(${patch.last_reviewed_time ?? null}::text::timestamptz, last_reviewed_time)
+    where tenant_id = ${tenantId} and queue_id = ${queueId} and queue_run_id = ${id} returning 1`;
+  return updated.length > 0;
+}
+
+/** Deletes items, given by their ids or those of their runs; all without `ids`. @returns the number of deleted items */
+export async function deleteItems(
+  sql: Sql,
+  tenantId: string,
+  queueId: string,
+  { ids, except = [] }: { ids?: readonly string[]; except?: readonly string[] },
+): Promise<number> {
+  const named = (list: readonly string[]) =>
+    sql`(queue_run_id = any(${list as string[]}::uuid[]) or run_id = any(${list as string[]}::uuid[]))`;
+  const deleted = await sql`
+    delete from annotation_queue_runs where tenant_id = ${tenantId} and queue_id = ${queueId}
+      and ${ids ? named(ids) : sql`true`} and not ${named(except)} returning 1`;
+  return deleted.length;
+}
+
+/** Item as one reviewer sees it. Times are ISO text. */
+export interface ItemRow {
+  queue_run_id: string;
+  queue_id: string;
+  run_id: string;
+  project_id: string;
+  trace_id: string;
+  /** As in ClickHouse. */
+  start_time: string;
+  added_at: string;
+  effective_added_at: string;
+  last_reviewed_time: string | null;
+  archived_at: string | null;
+  reserved_by: string[];
+  completed_by: string[];
+  source_proposed_example_id: string | null;
+  section: Section;
+}
+
+/**
+ * Whether a reservation `v` is in force. The lower bound ends reservations of a future that a step of the clock took
+ * back; a minute is the tolerance for small steps.
+ */
+const IS_RESERVED = `coalesce(q.enable_reservations and v.status is distinct from 'completed'
+  and v.reserved_until > clock_timestamp() and v.reserved_at < clock_timestamp() + interval '1 minute', false)`;
+
+const NEEDED = `coalesce(q.num_reviewers_per_item, greatest(1, (
+  select count(*) from annotation_queue_reviewers a where a.tenant_id = q.tenant_id and a.queue_id = q.queue_id)))`;
+
+/**
+ * Selects the items of queues as `seen`, with the section in which the reviewer `me` sees each: one that is not
+ * archived needs their review while the reviewers who completed it, and the others who have it reserved, are fewer than
+ * needed. The queue's items bound the read; each takes one lookup by the primary key of reviews.
+ */
+const seenBy = (sql: Sql | Transaction, tenantId: string, me: string, which: { queue?: string; item?: string }) => sql`
+  select i.queue_run_id, i.queue_id, i.run_id, i.project_id, i.trace_id, i.start_time, i.added_at, i.last_reviewed_time,
+    i.archived_at, i.source_proposed_example_id, coalesce(mine.override_added_at, i.added_at) as effective_added_at,
+    r.reserved_by, r.completed_by, ${sql.unsafe(NEEDED)} as needed,
+    case when i.archived_at is not null then 'completed'
+      when (q.reviewer_access_mode = 'any' or exists (
+          select 1 from annotation_queue_reviewers a
+          where a.tenant_id = q.tenant_id and a.queue_id = q.queue_id and a.identity_id = ${me}))
+        and mine.status is distinct from 'completed'
+        and cardinality(r.completed_by) + cardinality(array_remove(r.reserved_by, ${me}::uuid)) < ${sql.unsafe(NEEDED)}
+      then 'needs_my_review' else 'needs_others_review' end as section
+  from annotation_queues q
+  join annotation_queue_runs i on i.tenant_id = q.tenant_id and i.queue_id = q.queue_id
+  left join annotation_queue_reviews mine
+    on mine.tenant_id = i.tenant_id and mine.queue_run_id = i.queue_run_id and mine.identity_id = ${me}
+  cross join lateral (
+    select coalesce(array_agg(v.identity_id order by v.completed_at, v.identity_id)
+        filter (where v.status = 'completed'), '{}') as completed_by,
+      coalesce(array_agg(v.identity_id order by v.reserved_at, v.identity_id)
+        filter (where ${sql.unsafe(IS_RESERVED)}), '{}') as reserved_by
+    from annotation_queue_reviews v where v.tenant_id = i.tenant_id and v.queue_run_id = i.queue_run_id) r
+  where q.tenant_id = ${tenantId}
+    and ${which.queue === undefined ? sql`true` : sql`i.queue_id = ${which.queue}`}
+    and ${which.item === undefined ? sql`true` : sql`i.queue_run_id = ${which.item}`}`;
+
+const ROW = `queue_run_id, queue_id, run_id, project_id, trace_id,
+  to_char(start_time at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as start_time,
+  ${["added_at", "effective_added_at", "last_reviewed_time", "archived_at"]
+    .map((name) => `${isoTime(name)} as ${name}`)
+    .join(", ")}, reserved_by, completed_by, source_proposed_example_id, section`;
+
+/** Order of a reviewer's items: as added, except those that they moved. */
+const BY_PLACE = "effective_added_at, queue_run_id";
+
+export interface ItemFilter {
+  status?: Section | undefined;
+  archived?: boolean | undefined;
+  added_since?: string | null | undefined;
+  added_until?: string | null | undefined;
+}
+
+const passes = (sql: Sql | Transaction, { status, archived, added_since, added_until }: ItemFilter) => sql`
+  ${status === undefined ? sql`true` : sql`section = ${status}`}
+  and ${archived === undefined ? sql`true` : sql`(archived_at is not null) = ${archived}`}
+  and ${added_since == null ? sql`true` : sql`added_at >= ${added_since}::text::timestamptz`}
+  and ${added_until == null ? sql`true` : sql`added_at <= ${added_until}::text::timestamptz`}`;
+
+export async function listItems(
+  sql: Sql,
+  tenantId: string,
+  me: string,
+  queueId: string,
+  filter: ItemFilter,
+  page: { limit: number; offset: number },
+): Promise<ItemRow[]> {
+  return sql<ItemRow[]>`
+    select ${sql.unsafe(ROW)} from (${seenBy(sql, tenantId, me, { queue: queueId })}) seen
+    where ${passes(sql, filter)}
+    order by ${sql.unsafe(`seen.effective_added_at, seen.queue_run_id`)} limit ${page.limit} offset ${page.offset}`;
+}
+
+/** Returns the first item that needs the reviewer's review; the one that they have reserved comes first. */
+export async function findNext(sql: Transaction, tenantId: string, me: string, queueId: string): Promise<ItemRow[]> {
+  return sql<ItemRow[]>`
+    select ${sql.unsafe(ROW)} from (${seenBy(sql, tenantId, me, { queue: queueId })}) seen
+    where section = 'needs_my_review'
+    order by ${me}::uuid = any(seen.reserved_by) desc, ${sql.unsafe(`seen.effective_added_at, seen.queue_run_id`)}
+    limit 1`;
+}
+
+/** Returns an item as the reviewer sees it. `needed`: the number of reviewers who have to complete it. */
+export async function findItem(
+  sql: Sql | Transaction,
+  tenantId: string,
+  me: string,
+  id: string,
+): Promise<(ItemRow & { needed: number }) | undefined> {
+  const [row] = await sql<(ItemRow & { needed: number })[]>`
+    select ${sql.unsafe(ROW)}, needed::int from (${seenBy(sql, tenantId, me, { item: id })}) seen`;
+  return row;
+}
+
+/** Counts the items of each section. */
+export async function countSections(
+  sql: Sql,
+  tenantId: string,
+  me: string,
+  queueId: string,
+): Promise<Record<Section | "total", number>> {
+  const [row] = await sql<Record<Section | "total", number>[]>`
+    select count(*)::int as total,
+      count(*) filter (where section = 'needs_my_review')::int as needs_my_review,
+      count(*) filter (where section = 'needs_others_review')::int as needs_others_review,
+      count(*) filter (where section = 'completed')::int as completed
+    from (${seenBy(sql, tenantId, me, { queue: queueId })}) seen`;
+  return row!;
+}
+
+export async function countArchived(
+  sql: Sql,
+  tenantId: string,
+  queueId: string,
+  { start_time: since, end_time: until }: { start_time?: string | undefined; end_time?: string | undefined },
+): Promise<number> {
+  const [row] = await sql<{ size: number }[]>`
+    select count(*)::int as size from annotation_queue_runs
+    where tenant_id = ${tenantId} and queue_id = ${queueId} and archived_at is not null
+      and ${since === undefined ? sql`true` : sql`archived_at >= ${since}::text::timestamptz`}
+      and ${until === undefined ? sql`true` : sql`archived_at <= ${until}::text::timestamptz`}`;
+  return row!.size;
+}
+
+/** Returns the place of an item in its section, from 0. */
+export async function findPosition(sql: Sql, tenantId: string, me: string, item: ItemRow): Promise<number> {
+  const [row] = await sql<{ position: number }[]>`
+    select place::int - 1 as position from (
+      select queue_run_id, row_number() over (order by ${sql.unsafe(BY_PLACE)}) as place
+      from (${seenBy(sql, tenantId, me, { queue: item.queue_id })}) seen where section = ${item.section}) placed
+    where queue_run_id = ${item.queue_run_id}`;
+  return row?.position ?? 0;
+}
