@@ -442,7 +442,7 @@ test("environments are renamed, and prompts offer their tags", async () => {
   const { name } = await twoCommits("staged");
   await page.goto(`${platform.url}/settings?tab=prompts`);
   const section = page.getByRole("region", { name: "Environments" });
-  const names = section.getByRole("textbox", { name: "Names" });
+  const names = section.locator("input").first();
   await names.fill("canary");
   await names.press("Enter");
   await section.getByRole("button", { name: "Save" }).click();
