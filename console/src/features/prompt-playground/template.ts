@@ -17,7 +17,9 @@ const F_STRING_TOKEN = /\{\{|\}\}|\{([^{}]*)\}/g;
 
 /** Finds the variables of a template in the order of their first use. */
 export function findVariables(text: string, format: TemplateFormat): Variable[] {
-  const data = new Set(format === "mustache" ? [...text.matchAll(MUSTACHE_DATA)].map(([, section, path]) => section ?? path) : []);
+  const data = new Set(
+    format === "mustache" ? [...text.matchAll(MUSTACHE_DATA)].map(([, section, path]) => section ?? path) : [],
+  );
   return listVariables(text, format).map((name) => ({ name, kind: data.has(name) ? "json" : "text" }));
 }
 
