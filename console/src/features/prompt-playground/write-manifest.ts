@@ -1,5 +1,5 @@
 /** Writes the editor's prompts as LangChain's serialized ones. */
-import { readJson } from "../../ui/json-field.tsx";
+import { readJson } from "../../ui/json-text.ts";
 import { withProperty } from "../../ui/schema-form/schema.ts";
 import { type DraftMessage, isObject, type Node, type Part, type Prompt, textParts } from "./prompt.ts";
 import { className, kwargs, readMessage } from "./read-manifest.ts";
