@@ -96,6 +96,11 @@ const SLICES = {
     "ingest",
     "datasets",
     "examples",
+    "prompts",
+    "prompt-commits",
+    "prompt-tags",
+    "prompt-environments",
+    "prompt-directories",
     "erasures",
     "projects",
     "bulk-exports",
@@ -109,6 +114,11 @@ const SLICES = {
     "retention",
     "system",
     "threads",
+    "prompt-statistics",
+    "workspace-secrets",
+    "playground-settings",
+    "models",
+    "playground",
   ],
 };
 

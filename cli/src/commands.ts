@@ -15,6 +15,7 @@ import * as listener from "./commands/listener.ts";
 import * as logs from "./commands/logs.ts";
 import * as newProject from "./commands/new.ts";
 import * as prices from "./commands/prices.ts";
+import * as prompts from "./commands/prompts.ts";
 import * as restore from "./commands/restore.ts";
 import * as revisions from "./commands/revisions.ts";
 import * as rollback from "./commands/rollback.ts";
@@ -43,6 +44,7 @@ export const COMMANDS: Record<string, Command> = {
   deploy,
   deployments,
   prices,
+  prompts,
   revisions,
   logs,
   rollback,

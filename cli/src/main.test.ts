@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 import { COMMANDS } from "./commands.ts";
+import { describeArgument } from "./core/actions.ts";
 import { freePort } from "../../server/src/base/free-port.ts";
 import { runHeddle } from "../test/run-heddle.ts";
 
@@ -65,12 +66,13 @@ const withActions = Object.entries(COMMANDS).flatMap(([noun, { command, help }])
   command ? [[noun, command.actions, help] as const] : [],
 );
 
-test("twelve commands have actions", () => {
+test("thirteen commands have actions", () => {
   expect(withActions.map(([noun]) => noun).toSorted()).toEqual(
     ["audit", "blobs", "checkpoints", "deployments", "erase", "export"].concat([
       "holds",
       "keys",
       "prices",
+      "prompts",
       "secrets",
       "users",
       "workspaces",
@@ -102,8 +104,11 @@ test.each(withActions.filter(([noun]) => noun !== "deployments" && noun !== "era
 test.each(withActions)("the help of heddle %s and docs/commands.md list its actions", (noun, actions, help) => {
   const page = readFileSync(new URL("../../docs/commands.md", import.meta.url), "utf8");
   for (const [action, { argument, summary }] of Object.entries(actions)) {
-    const usage = argument ? `${action} ${argument.placeholder}` : action;
-    expect(help()).toMatch(new RegExp(`^  ${usage} +${summary.split(" ")[0]}`, "m"));
+    const usage = argument ? `${action} ${describeArgument(argument)}` : action;
+    const line = help()
+      .split("\n")
+      .find((line) => line.startsWith(`  ${usage} `));
+    expect(line).toContain(` ${summary.split(" ")[0]}`);
     expect(page).toContain(`| \`heddle ${noun} ${usage}\` | ${summary} |`);
   }
 });

@@ -14,6 +14,7 @@ import { Route as SignInRouteImport } from './routes/sign-in'
 import { Route as ShellIndexRouteImport } from './routes/_shell/index'
 import { Route as ShellSplatRouteImport } from './routes/_shell/$'
 import { Route as ShellCompareRouteImport } from './routes/_shell/compare'
+import { Route as ShellPlaygroundRouteImport } from './routes/_shell/playground'
 import { Route as ShellSettingsRouteImport } from './routes/_shell/settings'
 import { Route as ShellAnnotationQueuesIndexRouteImport } from './routes/_shell/annotation-queues.index'
 import { Route as ShellDatasetsIndexRouteImport } from './routes/_shell/datasets.index'
@@ -24,6 +25,8 @@ import { Route as ShellExportsIndexRouteImport } from './routes/_shell/exports.i
 import { Route as ShellExportsExportIdRouteImport } from './routes/_shell/exports.$exportId'
 import { Route as ShellExportsDestinationsRouteImport } from './routes/_shell/exports.destinations'
 import { Route as ShellProjectsIndexRouteImport } from './routes/_shell/projects.index'
+import { Route as ShellPromptsIndexRouteImport } from './routes/_shell/prompts.index'
+import { Route as ShellPromptsRepoRouteImport } from './routes/_shell/prompts.$repo'
 import { Route as PublicTokenDRouteImport } from './routes/public.$token.d'
 import { Route as PublicTokenRRouteImport } from './routes/public.$token.r'
 import { Route as ShellAServerCronsRouteImport } from './routes/_shell/a.$server.crons'
@@ -32,11 +35,18 @@ import { Route as ShellAServerPlaygroundRouteImport } from './routes/_shell/a.$s
 import { Route as ShellAServerQueueRouteImport } from './routes/_shell/a.$server.queue'
 import { Route as ShellAServerStoreRouteImport } from './routes/_shell/a.$server.store'
 import { Route as ShellAServerWebhooksRouteImport } from './routes/_shell/a.$server.webhooks'
+<<<<<<< HEAD
 import { Route as ShellAnnotationQueuesQueueIdIndexRouteImport } from './routes/_shell/annotation-queues.$queueId.index'
 import { Route as ShellAnnotationQueuesQueueIdReviewRouteImport } from './routes/_shell/annotation-queues.$queueId.review'
 import { Route as ShellProjectsProjectIdIndexRouteImport } from './routes/_shell/projects.$projectId.index'
 import { Route as ShellProjectsProjectIdMonitoringRouteImport } from './routes/_shell/projects.$projectId.monitoring'
 import { Route as ShellProjectsProjectIdReviewRouteImport } from './routes/_shell/projects.$projectId.review'
+=======
+import { Route as ShellHubOwnerRepoRouteImport } from './routes/_shell/hub.$owner.$repo'
+import { Route as ShellProjectsProjectIdIndexRouteImport } from './routes/_shell/projects.$projectId.index'
+import { Route as ShellProjectsProjectIdMonitoringRouteImport } from './routes/_shell/projects.$projectId.monitoring'
+import { Route as ShellPromptsOwnerRepoRouteImport } from './routes/_shell/prompts.$owner.$repo'
+>>>>>>> main
 import { Route as ShellAServerAssistantsIndexRouteImport } from './routes/_shell/a.$server.assistants.index'
 import { Route as ShellAServerAssistantsAssistantIdRouteImport } from './routes/_shell/a.$server.assistants.$assistantId'
 import { Route as ShellAServerThreadsIndexRouteImport } from './routes/_shell/a.$server.threads.index'
@@ -70,6 +80,11 @@ const ShellSplatRoute = ShellSplatRouteImport.update({
 const ShellCompareRoute = ShellCompareRouteImport.update({
   id: '/compare',
   path: '/compare',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellPlaygroundRoute = ShellPlaygroundRouteImport.update({
+  id: '/playground',
+  path: '/playground',
   getParentRoute: () => ShellRoute,
 } as any)
 const ShellSettingsRoute = ShellSettingsRouteImport.update({
@@ -125,6 +140,16 @@ const ShellProjectsIndexRoute = ShellProjectsIndexRouteImport.update({
   path: '/projects/',
   getParentRoute: () => ShellRoute,
 } as any)
+const ShellPromptsIndexRoute = ShellPromptsIndexRouteImport.update({
+  id: '/prompts/',
+  path: '/prompts/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellPromptsRepoRoute = ShellPromptsRepoRouteImport.update({
+  id: '/prompts/$repo',
+  path: '/prompts/$repo',
+  getParentRoute: () => ShellRoute,
+} as any)
 const PublicTokenDRoute = PublicTokenDRouteImport.update({
   id: '/public/$token/d',
   path: '/public/$token/d',
@@ -165,6 +190,7 @@ const ShellAServerWebhooksRoute = ShellAServerWebhooksRouteImport.update({
   path: '/a/$server/webhooks',
   getParentRoute: () => ShellRoute,
 } as any)
+<<<<<<< HEAD
 const ShellAnnotationQueuesQueueIdIndexRoute =
   ShellAnnotationQueuesQueueIdIndexRouteImport.update({
     id: '/annotation-queues/$queueId/',
@@ -177,6 +203,13 @@ const ShellAnnotationQueuesQueueIdReviewRoute =
     path: '/annotation-queues/$queueId/review',
     getParentRoute: () => ShellRoute,
   } as any)
+=======
+const ShellHubOwnerRepoRoute = ShellHubOwnerRepoRouteImport.update({
+  id: '/hub/$owner/$repo',
+  path: '/hub/$owner/$repo',
+  getParentRoute: () => ShellRoute,
+} as any)
+>>>>>>> main
 const ShellProjectsProjectIdIndexRoute =
   ShellProjectsProjectIdIndexRouteImport.update({
     id: '/projects/$projectId/',
@@ -189,12 +222,20 @@ const ShellProjectsProjectIdMonitoringRoute =
     path: '/projects/$projectId/monitoring',
     getParentRoute: () => ShellRoute,
   } as any)
+<<<<<<< HEAD
 const ShellProjectsProjectIdReviewRoute =
   ShellProjectsProjectIdReviewRouteImport.update({
     id: '/projects/$projectId/review',
     path: '/projects/$projectId/review',
     getParentRoute: () => ShellRoute,
   } as any)
+=======
+const ShellPromptsOwnerRepoRoute = ShellPromptsOwnerRepoRouteImport.update({
+  id: '/prompts/$owner/$repo',
+  path: '/prompts/$owner/$repo',
+  getParentRoute: () => ShellRoute,
+} as any)
+>>>>>>> main
 const ShellAServerAssistantsIndexRoute =
   ShellAServerAssistantsIndexRouteImport.update({
     id: '/a/$server/assistants/',
@@ -261,11 +302,13 @@ export interface FileRoutesByFullPath {
   '/sign-in': typeof SignInRoute
   '/$': typeof ShellSplatRoute
   '/compare': typeof ShellCompareRoute
+  '/playground': typeof ShellPlaygroundRoute
   '/settings': typeof ShellSettingsRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
+  '/prompts/$repo': typeof ShellPromptsRepoRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
@@ -273,16 +316,23 @@ export interface FileRoutesByFullPath {
   '/deployments/': typeof ShellDeploymentsIndexRoute
   '/exports/': typeof ShellExportsIndexRoute
   '/projects/': typeof ShellProjectsIndexRoute
+  '/prompts/': typeof ShellPromptsIndexRoute
   '/a/$server/crons': typeof ShellAServerCronsRoute
   '/a/$server/inbox': typeof ShellAServerInboxRoute
   '/a/$server/playground': typeof ShellAServerPlaygroundRoute
   '/a/$server/queue': typeof ShellAServerQueueRoute
   '/a/$server/store': typeof ShellAServerStoreRoute
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
+<<<<<<< HEAD
   '/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
   '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
   '/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
   '/annotation-queues/$queueId/': typeof ShellAnnotationQueuesQueueIdIndexRoute
+=======
+  '/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
+  '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
+  '/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
+>>>>>>> main
   '/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
@@ -299,12 +349,14 @@ export interface FileRoutesByTo {
   '/sign-in': typeof SignInRoute
   '/$': typeof ShellSplatRoute
   '/compare': typeof ShellCompareRoute
+  '/playground': typeof ShellPlaygroundRoute
   '/settings': typeof ShellSettingsRoute
   '/': typeof ShellIndexRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
+  '/prompts/$repo': typeof ShellPromptsRepoRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/annotation-queues': typeof ShellAnnotationQueuesIndexRoute
@@ -312,16 +364,23 @@ export interface FileRoutesByTo {
   '/deployments': typeof ShellDeploymentsIndexRoute
   '/exports': typeof ShellExportsIndexRoute
   '/projects': typeof ShellProjectsIndexRoute
+  '/prompts': typeof ShellPromptsIndexRoute
   '/a/$server/crons': typeof ShellAServerCronsRoute
   '/a/$server/inbox': typeof ShellAServerInboxRoute
   '/a/$server/playground': typeof ShellAServerPlaygroundRoute
   '/a/$server/queue': typeof ShellAServerQueueRoute
   '/a/$server/store': typeof ShellAServerStoreRoute
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
+<<<<<<< HEAD
   '/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
   '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
   '/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
   '/annotation-queues/$queueId': typeof ShellAnnotationQueuesQueueIdIndexRoute
+=======
+  '/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
+  '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
+  '/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
+>>>>>>> main
   '/projects/$projectId': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
@@ -340,12 +399,14 @@ export interface FileRoutesById {
   '/sign-in': typeof SignInRoute
   '/_shell/$': typeof ShellSplatRoute
   '/_shell/compare': typeof ShellCompareRoute
+  '/_shell/playground': typeof ShellPlaygroundRoute
   '/_shell/settings': typeof ShellSettingsRoute
   '/_shell/': typeof ShellIndexRoute
   '/_shell/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/_shell/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/_shell/exports/$exportId': typeof ShellExportsExportIdRoute
   '/_shell/exports/destinations': typeof ShellExportsDestinationsRoute
+  '/_shell/prompts/$repo': typeof ShellPromptsRepoRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/_shell/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
@@ -353,16 +414,23 @@ export interface FileRoutesById {
   '/_shell/deployments/': typeof ShellDeploymentsIndexRoute
   '/_shell/exports/': typeof ShellExportsIndexRoute
   '/_shell/projects/': typeof ShellProjectsIndexRoute
+  '/_shell/prompts/': typeof ShellPromptsIndexRoute
   '/_shell/a/$server/crons': typeof ShellAServerCronsRoute
   '/_shell/a/$server/inbox': typeof ShellAServerInboxRoute
   '/_shell/a/$server/playground': typeof ShellAServerPlaygroundRoute
   '/_shell/a/$server/queue': typeof ShellAServerQueueRoute
   '/_shell/a/$server/store': typeof ShellAServerStoreRoute
   '/_shell/a/$server/webhooks': typeof ShellAServerWebhooksRoute
+<<<<<<< HEAD
   '/_shell/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
   '/_shell/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
   '/_shell/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
   '/_shell/annotation-queues/$queueId/': typeof ShellAnnotationQueuesQueueIdIndexRoute
+=======
+  '/_shell/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
+  '/_shell/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
+  '/_shell/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
+>>>>>>> main
   '/_shell/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/_shell/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/_shell/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
@@ -382,11 +450,13 @@ export interface FileRouteTypes {
     | '/sign-in'
     | '/$'
     | '/compare'
+    | '/playground'
     | '/settings'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
     | '/exports/$exportId'
     | '/exports/destinations'
+    | '/prompts/$repo'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/annotation-queues/'
@@ -394,16 +464,23 @@ export interface FileRouteTypes {
     | '/deployments/'
     | '/exports/'
     | '/projects/'
+    | '/prompts/'
     | '/a/$server/crons'
     | '/a/$server/inbox'
     | '/a/$server/playground'
     | '/a/$server/queue'
     | '/a/$server/store'
     | '/a/$server/webhooks'
+<<<<<<< HEAD
     | '/annotation-queues/$queueId/review'
     | '/projects/$projectId/monitoring'
     | '/projects/$projectId/review'
     | '/annotation-queues/$queueId/'
+=======
+    | '/hub/$owner/$repo'
+    | '/projects/$projectId/monitoring'
+    | '/prompts/$owner/$repo'
+>>>>>>> main
     | '/projects/$projectId/'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
@@ -420,12 +497,14 @@ export interface FileRouteTypes {
     | '/sign-in'
     | '/$'
     | '/compare'
+    | '/playground'
     | '/settings'
     | '/'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
     | '/exports/$exportId'
     | '/exports/destinations'
+    | '/prompts/$repo'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/annotation-queues'
@@ -433,16 +512,23 @@ export interface FileRouteTypes {
     | '/deployments'
     | '/exports'
     | '/projects'
+    | '/prompts'
     | '/a/$server/crons'
     | '/a/$server/inbox'
     | '/a/$server/playground'
     | '/a/$server/queue'
     | '/a/$server/store'
     | '/a/$server/webhooks'
+<<<<<<< HEAD
     | '/annotation-queues/$queueId/review'
     | '/projects/$projectId/monitoring'
     | '/projects/$projectId/review'
     | '/annotation-queues/$queueId'
+=======
+    | '/hub/$owner/$repo'
+    | '/projects/$projectId/monitoring'
+    | '/prompts/$owner/$repo'
+>>>>>>> main
     | '/projects/$projectId'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
@@ -460,12 +546,14 @@ export interface FileRouteTypes {
     | '/sign-in'
     | '/_shell/$'
     | '/_shell/compare'
+    | '/_shell/playground'
     | '/_shell/settings'
     | '/_shell/'
     | '/_shell/datasets/$datasetId'
     | '/_shell/deployments/$deploymentId'
     | '/_shell/exports/$exportId'
     | '/_shell/exports/destinations'
+    | '/_shell/prompts/$repo'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/_shell/annotation-queues/'
@@ -473,16 +561,23 @@ export interface FileRouteTypes {
     | '/_shell/deployments/'
     | '/_shell/exports/'
     | '/_shell/projects/'
+    | '/_shell/prompts/'
     | '/_shell/a/$server/crons'
     | '/_shell/a/$server/inbox'
     | '/_shell/a/$server/playground'
     | '/_shell/a/$server/queue'
     | '/_shell/a/$server/store'
     | '/_shell/a/$server/webhooks'
+<<<<<<< HEAD
     | '/_shell/annotation-queues/$queueId/review'
     | '/_shell/projects/$projectId/monitoring'
     | '/_shell/projects/$projectId/review'
     | '/_shell/annotation-queues/$queueId/'
+=======
+    | '/_shell/hub/$owner/$repo'
+    | '/_shell/projects/$projectId/monitoring'
+    | '/_shell/prompts/$owner/$repo'
+>>>>>>> main
     | '/_shell/projects/$projectId/'
     | '/_shell/a/$server/assistants/$assistantId'
     | '/_shell/a/$server/threads/$threadId'
@@ -538,6 +633,13 @@ declare module '@tanstack/react-router' {
       path: '/compare'
       fullPath: '/compare'
       preLoaderRoute: typeof ShellCompareRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/playground': {
+      id: '/_shell/playground'
+      path: '/playground'
+      fullPath: '/playground'
+      preLoaderRoute: typeof ShellPlaygroundRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/settings': {
@@ -610,6 +712,20 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellProjectsIndexRouteImport
       parentRoute: typeof ShellRoute
     }
+    '/_shell/prompts/': {
+      id: '/_shell/prompts/'
+      path: '/prompts'
+      fullPath: '/prompts/'
+      preLoaderRoute: typeof ShellPromptsIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/prompts/$repo': {
+      id: '/_shell/prompts/$repo'
+      path: '/prompts/$repo'
+      fullPath: '/prompts/$repo'
+      preLoaderRoute: typeof ShellPromptsRepoRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/public/$token/d': {
       id: '/public/$token/d'
       path: '/public/$token/d'
@@ -666,6 +782,7 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellAServerWebhooksRouteImport
       parentRoute: typeof ShellRoute
     }
+<<<<<<< HEAD
     '/_shell/annotation-queues/$queueId/': {
       id: '/_shell/annotation-queues/$queueId/'
       path: '/annotation-queues/$queueId'
@@ -678,6 +795,13 @@ declare module '@tanstack/react-router' {
       path: '/annotation-queues/$queueId/review'
       fullPath: '/annotation-queues/$queueId/review'
       preLoaderRoute: typeof ShellAnnotationQueuesQueueIdReviewRouteImport
+=======
+    '/_shell/hub/$owner/$repo': {
+      id: '/_shell/hub/$owner/$repo'
+      path: '/hub/$owner/$repo'
+      fullPath: '/hub/$owner/$repo'
+      preLoaderRoute: typeof ShellHubOwnerRepoRouteImport
+>>>>>>> main
       parentRoute: typeof ShellRoute
     }
     '/_shell/projects/$projectId/': {
@@ -694,11 +818,19 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellProjectsProjectIdMonitoringRouteImport
       parentRoute: typeof ShellRoute
     }
+<<<<<<< HEAD
     '/_shell/projects/$projectId/review': {
       id: '/_shell/projects/$projectId/review'
       path: '/projects/$projectId/review'
       fullPath: '/projects/$projectId/review'
       preLoaderRoute: typeof ShellProjectsProjectIdReviewRouteImport
+=======
+    '/_shell/prompts/$owner/$repo': {
+      id: '/_shell/prompts/$owner/$repo'
+      path: '/prompts/$owner/$repo'
+      fullPath: '/prompts/$owner/$repo'
+      preLoaderRoute: typeof ShellPromptsOwnerRepoRouteImport
+>>>>>>> main
       parentRoute: typeof ShellRoute
     }
     '/_shell/a/$server/assistants/': {
@@ -777,27 +909,39 @@ declare module '@tanstack/react-router' {
 interface ShellRouteChildren {
   ShellSplatRoute: typeof ShellSplatRoute
   ShellCompareRoute: typeof ShellCompareRoute
+  ShellPlaygroundRoute: typeof ShellPlaygroundRoute
   ShellSettingsRoute: typeof ShellSettingsRoute
   ShellIndexRoute: typeof ShellIndexRoute
   ShellDatasetsDatasetIdRoute: typeof ShellDatasetsDatasetIdRoute
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
   ShellExportsExportIdRoute: typeof ShellExportsExportIdRoute
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
+<<<<<<< HEAD
   ShellAnnotationQueuesIndexRoute: typeof ShellAnnotationQueuesIndexRoute
+=======
+  ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
+>>>>>>> main
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
   ShellExportsIndexRoute: typeof ShellExportsIndexRoute
   ShellProjectsIndexRoute: typeof ShellProjectsIndexRoute
+  ShellPromptsIndexRoute: typeof ShellPromptsIndexRoute
   ShellAServerCronsRoute: typeof ShellAServerCronsRoute
   ShellAServerInboxRoute: typeof ShellAServerInboxRoute
   ShellAServerPlaygroundRoute: typeof ShellAServerPlaygroundRoute
   ShellAServerQueueRoute: typeof ShellAServerQueueRoute
   ShellAServerStoreRoute: typeof ShellAServerStoreRoute
   ShellAServerWebhooksRoute: typeof ShellAServerWebhooksRoute
+<<<<<<< HEAD
   ShellAnnotationQueuesQueueIdReviewRoute: typeof ShellAnnotationQueuesQueueIdReviewRoute
   ShellProjectsProjectIdMonitoringRoute: typeof ShellProjectsProjectIdMonitoringRoute
   ShellProjectsProjectIdReviewRoute: typeof ShellProjectsProjectIdReviewRoute
   ShellAnnotationQueuesQueueIdIndexRoute: typeof ShellAnnotationQueuesQueueIdIndexRoute
+=======
+  ShellHubOwnerRepoRoute: typeof ShellHubOwnerRepoRoute
+  ShellProjectsProjectIdMonitoringRoute: typeof ShellProjectsProjectIdMonitoringRoute
+  ShellPromptsOwnerRepoRoute: typeof ShellPromptsOwnerRepoRoute
+>>>>>>> main
   ShellProjectsProjectIdIndexRoute: typeof ShellProjectsProjectIdIndexRoute
   ShellAServerAssistantsAssistantIdRoute: typeof ShellAServerAssistantsAssistantIdRoute
   ShellAServerThreadsThreadIdRoute: typeof ShellAServerThreadsThreadIdRoute
@@ -814,29 +958,41 @@ interface ShellRouteChildren {
 const ShellRouteChildren: ShellRouteChildren = {
   ShellSplatRoute: ShellSplatRoute,
   ShellCompareRoute: ShellCompareRoute,
+  ShellPlaygroundRoute: ShellPlaygroundRoute,
   ShellSettingsRoute: ShellSettingsRoute,
   ShellIndexRoute: ShellIndexRoute,
   ShellDatasetsDatasetIdRoute: ShellDatasetsDatasetIdRoute,
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
   ShellExportsExportIdRoute: ShellExportsExportIdRoute,
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
+<<<<<<< HEAD
   ShellAnnotationQueuesIndexRoute: ShellAnnotationQueuesIndexRoute,
+=======
+  ShellPromptsRepoRoute: ShellPromptsRepoRoute,
+>>>>>>> main
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
   ShellExportsIndexRoute: ShellExportsIndexRoute,
   ShellProjectsIndexRoute: ShellProjectsIndexRoute,
+  ShellPromptsIndexRoute: ShellPromptsIndexRoute,
   ShellAServerCronsRoute: ShellAServerCronsRoute,
   ShellAServerInboxRoute: ShellAServerInboxRoute,
   ShellAServerPlaygroundRoute: ShellAServerPlaygroundRoute,
   ShellAServerQueueRoute: ShellAServerQueueRoute,
   ShellAServerStoreRoute: ShellAServerStoreRoute,
   ShellAServerWebhooksRoute: ShellAServerWebhooksRoute,
+<<<<<<< HEAD
   ShellAnnotationQueuesQueueIdReviewRoute:
     ShellAnnotationQueuesQueueIdReviewRoute,
   ShellProjectsProjectIdMonitoringRoute: ShellProjectsProjectIdMonitoringRoute,
   ShellProjectsProjectIdReviewRoute: ShellProjectsProjectIdReviewRoute,
   ShellAnnotationQueuesQueueIdIndexRoute:
     ShellAnnotationQueuesQueueIdIndexRoute,
+=======
+  ShellHubOwnerRepoRoute: ShellHubOwnerRepoRoute,
+  ShellProjectsProjectIdMonitoringRoute: ShellProjectsProjectIdMonitoringRoute,
+  ShellPromptsOwnerRepoRoute: ShellPromptsOwnerRepoRoute,
+>>>>>>> main
   ShellProjectsProjectIdIndexRoute: ShellProjectsProjectIdIndexRoute,
   ShellAServerAssistantsAssistantIdRoute:
     ShellAServerAssistantsAssistantIdRoute,

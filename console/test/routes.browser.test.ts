@@ -12,6 +12,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { checkOpenPage, openBrowser, openPage, until } from "./browser.ts";
 import { observeShifts, shiftProblems } from "./layout-shift.ts";
+import { chatManifest, promptApi, withModel } from "./seed-prompts.ts";
 import { type Seeded, seedQueue } from "./seed-traces.ts";
 import { type SharedPlatform, sharedPlatform, sharedTraces } from "./shared-platform.ts";
 
@@ -49,6 +50,7 @@ async function createObjects(): Promise<typeof ids> {
   const [assistant] = await client.assistants.search({ graphId: "agent" });
   const cron = await client.crons.create("agent", { schedule: "0 9 * * 1-5", input: { messages: [] } });
   await client.store.putItem(["checked", "ada"], "profile", { text: "likes green tea" });
+  await createPrompt();
   await until(async () => (await fetch(`${platform.traceUrl}/runs/${run!.run_id}`)).ok);
   const queue = await seedQueue(platform.traceUrl, "Replies", [seeded.agentRunId], seeded.datasetId);
   return {
@@ -61,6 +63,19 @@ async function createObjects(): Promise<typeof ids> {
     assistant: assistant!.assistant_id,
     cron: (cron as unknown as { cron_id: string }).cron_id,
   };
+}
+
+const PROMPT = `checked-${crypto.randomUUID().slice(0, 8)}`;
+
+/** A prompt with two commits, tags and a README. */
+async function createPrompt(): Promise<void> {
+  const api = promptApi(platform.traceUrl);
+  await api.create(PROMPT, { description: "Checked by a test", tags: ["checked"], readme: RICH });
+  const first = await api.commit(PROMPT, chatManifest("You are a helpful assistant."), "First version");
+  const next = withModel(chatManifest("You are a terse assistant."));
+  const second = await api.commit(PROMPT, next, "Be terse", first.hash);
+  await api.tag(PROMPT, "production", first.id);
+  await api.tag(PROMPT, "staging", second.id);
 }
 
 interface Checked {
@@ -82,6 +97,13 @@ const project = (search = "") => `/projects/${seeded.projectId}${search}`;
 const trace = (view = "") => `${project()}/r/${seeded.agentRunId}${view}`;
 const dataset = (search = "") => `/datasets/${seeded.datasetId}${search}`;
 const compared = () => `selectedSessions=${seeded.experimentIds.join(",")}`;
+
+const promptPage = (tab: string, name: string, ready: string): Checked => ({
+  route: "/prompts/$owner/$repo",
+  name,
+  path: () => `/prompts/-/${PROMPT}?tab=${tab}`,
+  ready,
+});
 
 const PAGES: Checked[] = [
   { route: "/", name: "overview", path: () => "/", ready: "text=Shop assistant" },
@@ -146,6 +168,12 @@ const PAGES: Checked[] = [
     path: () => `/compare?a=${seeded.agentRunId}`,
     ready: "text=B: run ID or URL",
   },
+  {
+    route: "/playground",
+    name: "prompt-playground",
+    path: () => `/playground?run=${seeded.llmRunId}`,
+    ready: '[aria-label="Text of message 2"]',
+  },
   { route: "/datasets/", name: "datasets", path: () => "/datasets", ready: "text=Doubling" },
   { route: "/datasets/$datasetId", name: "dataset", path: dataset, ready: "[data-row]" },
   {
@@ -154,6 +182,14 @@ const PAGES: Checked[] = [
     path: () => dataset(`?tab=compare&${compared()}`),
     ready: "[data-row]",
   },
+  { route: "/prompts/", name: "prompts", path: () => "/prompts", ready: "[data-row]" },
+  promptPage("prompt", "prompt", "text=You are a terse assistant."),
+  promptPage("commits", "prompt-commits", "td"),
+  promptPage("compare", "prompt-compare", "ins"),
+  promptPage("tags", "prompt-tags", "text=Moved"),
+  promptPage("metrics", "prompt-metrics", "text=No traces with this prompt"),
+  promptPage("readme", "prompt-readme", "text=wheat"),
+  promptPage("settings", "prompt-settings", "text=Delete prompt"),
   { route: "/annotation-queues/", name: "annotation-queues", path: () => "/annotation-queues", ready: "text=Replies" },
   {
     route: "/annotation-queues/$queueId/",
@@ -195,6 +231,8 @@ const REDIRECTS: Record<string, () => [from: string, to: string]> = {
     `/o/x/projects/p/${seeded.projectId}/r/${seeded.agentRunId}`,
     trace(),
   ],
+  "/prompts/$repo": () => [`/prompts/${PROMPT}?organizationId=x`, `/prompts/-/${PROMPT}`],
+  "/hub/$owner/$repo": () => [`/hub/-/${PROMPT}:production`, `/prompts/-/${PROMPT}`],
   "/o/$tenant/datasets/$datasetId/": () => [`/o/x/datasets/${seeded.datasetId}`, dataset()],
   "/o/$tenant/datasets/$datasetId/compare": () => [
     `/o/x/datasets/${seeded.datasetId}/compare?${compared()}`,

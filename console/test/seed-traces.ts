@@ -8,6 +8,8 @@ export interface SeededIds {
   projectName: string;
   /** Run of an agent with messages, tools, a picture, feedback and an error inside. */
   agentRunId: string;
+  /** Call of a model with messages. */
+  llmRunId: string;
   datasetId: string;
   experimentIds: string[];
 }
@@ -90,7 +92,7 @@ export async function seedTraces(url: string, apiKey?: string): Promise<Seeded> 
   await client.createFeedback(root!.id, "helpful", { score: 1, comment: "Found the right pair at once." });
   await client.createFeedback(root!.id, "tone", { value: "friendly" });
   const { id: projectId } = await client.readProject({ projectName });
-  const ids = { projectId, projectName, agentRunId: root!.id, ...(await seedDataset(client)) };
+  const ids = { projectId, projectName, agentRunId: root!.id, llmRunId: runs[1]!.id, ...(await seedDataset(client)) };
   return { client, ids, ...ids };
 }
 

@@ -220,6 +220,30 @@ test("on a phone the tabs form one line with the selected tab in view", async ()
   await context.close();
 }, 60_000);
 
+test("a viewer's buttons of models and prompts are disabled with the reason", async () => {
+  const printed = await heddle(platform, ["keys", "create", "--role", "viewer", "--json"]);
+  const { key } = JSON.parse(printed) as { key: string };
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/settings?tab=models`);
+  await page.getByLabel("API key").fill(key);
+  await page
+    .getByRole("button", { name: /^(Sign in|Continue)/ })
+    .last()
+    .click();
+  const create = page.getByRole("button", { name: "New connection" });
+  await create.waitFor();
+  await until(() => create.isDisabled());
+  expect(await create.getAttribute("title")).toBe("Your role lacks the permission models:manage.");
+  await page.goto(`${platform.url}/playground`);
+  const run = page.getByRole("button", { name: "Run", exact: true });
+  await until(async () => (await run.getAttribute("title")) === "Your role lacks the permission models:call.");
+  expect(await run.getAttribute("aria-disabled")).toBe("true");
+  await page.keyboard.press("Control+s");
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  expect(errors).toEqual([]);
+  await context.close();
+}, 60_000);
+
 test("every settings page fits at three widths, light and dark", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/settings?tab=workspaces`);
@@ -230,6 +254,7 @@ test("every settings page fits at three widths, light and dark", async () => {
     ["Members", "text=Grace"],
     ["Roles", "text=Organization admin"],
     ["API keys", "text=Your personal keys"],
+    ["Models", "text=@langchain/openai"],
     ["Rate limits", "text=default.key"],
     ["Audit log", "text=/^Create (role|workspace|API key)/"],
     ["Account", `text=${EMAIL}`],

@@ -10,6 +10,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
 import { COMMANDS } from "../../cli/src/commands.ts";
+import { describeArgument } from "../../cli/src/core/actions.ts";
 import { type Setting, SETTINGS } from "./settings.ts";
 
 const docs = (name: string) => fileURLToPath(new URL(`../../docs/${name}`, import.meta.url));
@@ -73,7 +74,7 @@ function commandsPage(): string {
   const rows = Object.entries(COMMANDS).flatMap(([name, { summary, command }]) => [
     `| ${code(`heddle ${name}`)} | ${summary} |`,
     ...Object.entries(command?.actions ?? {}).map(([action, { summary: text, argument }]) => {
-      const call = ["heddle", name, action, ...(argument ? [argument.placeholder] : [])].join(" ");
+      const call = ["heddle", name, action, ...(argument ? [describeArgument(argument)] : [])].join(" ");
       return `| ${code(call)} | ${text} |`;
     }),
   ]);

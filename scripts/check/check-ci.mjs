@@ -48,13 +48,15 @@ const suites = [
     args: (report) => vitest(report, "--project", "security"),
     // growth of memory is measured against servers that have loaded sources, which take 40 MB more from the start
     env: { HEDDLE_COMPILED_SOURCES: "" },
+    // the file whose limits are seconds of other clients' waiting, and memory
+    paced: (file) => file.endsWith("/floods.test.ts"),
   },
   { name: "console", args: (report) => vitest(report, "--project", "console"), paced: always },
   {
     name: "crash",
     args: (report) => vitest(report, "--project", "crash"),
-    // the file with recovery time limits in seconds
-    paced: (file) => file.endsWith("/recovery.crash.test.ts"),
+    // the files with time limits in seconds
+    paced: (file) => /\/(recovery|data-directory|standalone-gateway)\.crash\.test\.ts$/.test(file),
   },
 ];
 
@@ -81,6 +83,7 @@ const programChecks = [
         "npm-0.12.0,pypi-0.14.10,pypi-0.15.1",
       ],
     },
+    { name: "prompts", args: ["--import", "tsx", "scripts/versions/prompt-clients.ts"] },
     {
       name: "versions",
       args: ["--import", "tsx", "scripts/versions/langgraph-versions.ts", "--only", "0.2.57,0.4.10,1.7.3"],

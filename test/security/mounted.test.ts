@@ -70,6 +70,8 @@ const PUBLIC = [
   "trace GET /metrics",
   "trace GET /o/:tenant_id/:page{[\\s\\S]+}",
   "trace GET /openapi.json",
+  "trace GET /prompts/:repo",
+  "trace GET /prompts/:repo/:commit",
   "trace GET /public/:share_token/d",
   "trace GET /public/:share_token/r",
   "trace POST /api/v1/feedback/tokens/:token",

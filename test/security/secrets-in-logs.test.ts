@@ -12,6 +12,8 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { modelServer } from "../../server/test/model-server.ts";
+
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), "heddle-secrets-"));
 chmodSync(directory, 0o755);
@@ -24,6 +26,7 @@ const secrets: Record<string, string> = {
   "a foreign key": "sk-ant-Zq8-foreign-key-3",
   "a password in a URL": "url-password-Zq8-4",
   "a header of the user's app": "Zq8-header-secret-5",
+  "a key of a model's provider": "Zq8-model-key-6",
 };
 const USER = "anna@a.example";
 
@@ -162,6 +165,34 @@ test("no secret is in the logs or in an error response", { timeout: 180_000 }, a
     await ask(`${agent}/runs/wait`, post({ assistant_id: assistant, input: {}, webhook: unreachable }, headers));
     await ask(`${agent}/runs/wait`, post({ assistant_id: assistant, input: {} }, headers));
   }
+
+  // models: providers that quote the key, fail and send nonsense
+  const provider = await modelServer();
+  await ask(
+    `${trace}/api/v1/workspaces/current/secrets`,
+    post([{ key: "OPENAI_API_KEY", value: secrets["a key of a model's provider"] }]),
+  );
+  const settings = { base_url: `${provider.url}/v1` };
+  const connection = await ask(
+    `${trace}/api/v1/models/connections`,
+    post({ name: "c", provider: "openai", settings, secrets: { wrong: secrets["a key of a model's provider"] } }),
+  );
+  expect(connection.status).toBe(422);
+  const made = await ask(`${trace}/api/v1/models/connections`, post({ name: "c", provider: "openai", settings }));
+  const { id: connection_id } = JSON.parse(made.text) as { id: string };
+  for (const model of ["fail-401", "fail-500", "broken", "model-a"]) {
+    const messages = [{ role: "user", content: "hi" }];
+    const answer = await ask(
+      `${trace}/playground/stream`,
+      post({ messages, model: { connection_id, model }, project: "models" }),
+    );
+    // also the events of a failed call
+    rejected.push(answer.text);
+  }
+  expect(provider.calls.at(-1)!.headers["authorization"]).toContain(secrets["a key of a model's provider"]);
+  const traced = await ask(`${trace}/api/v1/runs/query`, post({ filter: 'eq(name, "playground")' }));
+  expect(traced.text).toContain("fail-401");
+  rejected.push(traced.text);
 
   // links that are credentials
   const run = crypto.randomUUID();

@@ -73,6 +73,31 @@ export async function fillTenant(
     description: mark,
     permissions: [],
   });
+  // handles begin with a letter and are compared in answers like ids
+  const nameLikeId = () => `a${crypto.randomUUID().slice(1)}`;
+  const [owner, prompt, agent, tag] = [nameLikeId(), nameLikeId(), nameLikeId(), nameLikeId()];
+  await ask("POST", "/api/v1/settings/handle", { tenant_handle: owner });
+  const repo = { description: mark, readme: mark, tags: [mark], is_public: false };
+  const { repo: created } = await ask("POST", "/api/v1/repos", { ...repo, repo_handle: prompt });
+  await ask("POST", "/api/v1/repos", { ...repo, repo_handle: agent, repo_type: "agent" });
+  const files = { "notes.md": { type: "file", content: mark } };
+  await ask("POST", `/v1/platform/hub/repos/-/${agent}/directories/commits`, { files });
+  const commit = (await ask("POST", `/commits/-/${prompt}`, { manifest: { mark }, description: mark }))[
+    "commit"
+  ] as Record<string, string>;
+  await ask("POST", `/api/v1/repos/-/${prompt}/tags`, { tag_name: tag, commit_id: commit["id"] });
+  const environments = await createdId("POST", "/api/v1/hub/environments", { environments: [{ name: mark }] });
+  await ask("POST", "/api/v1/workspaces/current/secrets", [{ key: "OPENAI_API_KEY", value: mark }]);
+  const connection = await createdId("POST", "/api/v1/models/connections", {
+    name: mark,
+    provider: "openai",
+    settings: { base_url: `https://${mark.toLowerCase()}.example/v1` },
+    default_model: mark,
+  });
+  await ask("PUT", "/api/v1/models/budget", { limit_usd: 0 });
+  const playground = await createdId("POST", "/api/v1/playground-settings", { name: mark, settings: { mark } });
+  const queue = await createdId("POST", "/api/v1/annotation-queues", { name: mark, description: mark });
+  const [item] = (await ask("POST", `/api/v1/annotation-queues/${queue}/runs`, [run])) as unknown as { id: string }[];
   const invitation = await ask("POST", "/api/v1/orgs/current/members", { email: `${mark.toLowerCase()}@a.example` });
   return {
     run_id: [run],
@@ -84,6 +109,9 @@ export async function fillTenant(
     project_id: experiments,
     experiment_id: experiments,
     comparative_experiment_id: [comparison],
+    queue_id: [queue],
+    queue_run_id: [item!.id],
+    annotation_queue_run_id: [item!.id],
     dataset_id: [dataset],
     dataset: [dataset],
     example_id: [example],
@@ -99,6 +127,19 @@ export async function fillTenant(
     key_id: [key],
     pat_id: [key],
     role_id: [role],
+    owner: [owner],
+    tenant_handle: [owner],
+    upstream_repo_owner: [owner],
+    repo: [prompt, agent],
+    upstream_repo_handle: [prompt],
+    repo_id: [String((created as { id: string }).id)],
+    commit: [commit["commit_hash"]!],
+    parent_commit: [commit["commit_hash"]!],
+    commit_id: [commit["id"]!],
+    tag_name: [tag],
+    environments_id: [environments],
+    connection_id: [connection],
+    playground_settings_id: [playground],
     identity_id: [String(invitation["id"])],
     workspace_id: [workspaceId],
     tenant_id: [workspaceId],

@@ -7,7 +7,7 @@ export const summary = "Manage the encryption keys of stored secrets";
 export const command = declareActions({
   noun: "secrets",
   about: `Stored secrets (credentials, webhook secrets, deployment secrets) are encrypted with keys from
-HEDDLE_SECRETS_KEYS or a key file; see the README.`,
+HEDDLE_SECRETS_KEYS or a key file; see docs/installation.md.`,
   actions: {
     status: { summary: "List the keys, which one is current, and how many secrets each encrypts." },
     rotate: {

@@ -12,6 +12,8 @@ interface Argument {
   isUuid?: true;
   /** Command that lists the values. */
   list?: string;
+  /** Whether the action can go without it. */
+  isOptional?: true;
 }
 
 export interface ActionSpec {
@@ -41,7 +43,7 @@ export const declareActions = <const D extends Record<string, FlagSpec<A>>, cons
 
 interface Call<D extends Record<string, FlagSpec>, A extends string, B> {
   action: A | (B extends string ? undefined : never);
-  /** The action's argument; empty for actions that take none. */
+  /** The action's argument; empty for actions that take none, and where an optional one is absent. */
   argument: string;
   options: Flags<D>;
 }
@@ -83,7 +85,7 @@ export function readAction<const D extends Record<string, FlagSpec>, const A ext
 }
 
 function readArgument(
-  { placeholder, what, flag, isUuid: mustBeUuid, list }: Argument,
+  { placeholder, what, flag, isUuid: mustBeUuid, list, isOptional }: Argument,
   called: string,
   word: string | undefined,
   options: Record<string, unknown>,
@@ -94,6 +96,7 @@ function readArgument(
     throw new UsageError(`${called} takes one ${placeholder}, not both ${word} and ${flagged}.`);
   }
   const value = word ?? flagged;
+  if (value === undefined && isOptional) return "";
   if (value === undefined) throw new UsageError(`The ${what} is missing: ${called} ${placeholder}.${hint}`);
   if (mustBeUuid && !isUuid(value)) throw new UsageError(`The ${what} must be a UUID, not "${value}".${hint}`);
   return value;
@@ -107,6 +110,10 @@ function noAction({ noun, actions }: ActionCommand<Record<string, FlagSpec>, str
   );
 }
 
+/** Returns the placeholder, in brackets for an optional argument. */
+export const describeArgument = ({ placeholder, isOptional }: Argument): string =>
+  isOptional ? `[${placeholder}]` : placeholder;
+
 /** Returns the help text of a command. */
 export function describeActions({
   noun,
@@ -116,7 +123,7 @@ export function describeActions({
   flags,
 }: ActionCommand<Record<string, FlagSpec>, string>): string {
   const rows = Object.entries(actions).map(([name, { summary, argument }]) => ({
-    usage: argument ? `${name} ${argument.placeholder}` : name,
+    usage: argument ? `${name} ${describeArgument(argument)}` : name,
     summary,
   }));
   const width = Math.max(...rows.map(({ usage }) => usage.length)) + 2;

@@ -38,6 +38,17 @@ class UnavailableError extends Error {
   override name = "UnavailableError";
 }
 
+/** A request that the platform rejected. */
+export class TraceError extends Error {
+  override name = "TraceError";
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(`${status} ${message}`);
+    this.status = status;
+  }
+}
+
 /** Client of the trace platform over HTTP. Errors carry the platform's message. */
 export class TraceApi {
   readonly #base: string;
@@ -49,12 +60,17 @@ export class TraceApi {
   }
 
   async send<T>(method: string, path: string, body?: object): Promise<T> {
+    return JSON.parse(await this.sendText(method, path, body && JSON.stringify(body))) as T;
+  }
+
+  /** Sends JSON text as it is. Returns the JSON text of the answer. */
+  async sendText(method: string, path: string, body?: string): Promise<string> {
     let response: Response;
     try {
       response = await fetch(this.#base + path, {
         method,
         headers: { "Content-Type": "application/json", ...(this.#key !== undefined && { "x-api-key": this.#key }) },
-        ...(body && { body: JSON.stringify(body) }),
+        ...(body !== undefined && { body }),
       });
     } catch (error) {
       const message = `There is no trace platform at ${this.#base}. Name it with --url. (${describeFailure(error)})`;
@@ -62,14 +78,21 @@ export class TraceApi {
     }
     const text = await response.text();
     const parsed = parse(text);
-    const detail = parsed === undefined ? text.slice(0, 500) : String((parsed as { detail?: unknown } | null)?.detail);
+    const detail = parsed === undefined ? text.slice(0, 500) : messageIn(parsed);
     if (response.status >= 500) throw new UnavailableError(`${response.status} ${detail}`);
     if (parsed === undefined)
       throw new Error(`The server at ${this.#base} is not a trace platform. Name the trace platform with --url.`);
-    if (response.status === 401) throw new Error(`401 ${detail} Pass a key with --api-key or HEDDLE_API_KEY.`);
-    if (!response.ok) throw new Error(`${response.status} ${detail}`);
-    return parsed as T;
+    if (response.status === 401) throw new TraceError(401, `${detail} Pass a key with --api-key or HEDDLE_API_KEY.`);
+    if (!response.ok) throw new TraceError(response.status, detail);
+    return text;
   }
+}
+
+/** The message of an error answer, whose field depends on the part of the API. */
+function messageIn(answer: unknown): string {
+  const { detail, error } = (answer ?? {}) as { detail?: unknown; error?: unknown };
+  const message = detail ?? error;
+  return typeof message === "string" ? message : JSON.stringify(message);
 }
 
 /** Parses JSON; undefined for anything else. */

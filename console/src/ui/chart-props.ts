@@ -8,6 +8,13 @@ export interface ChartSeries {
   before?: number | undefined;
 }
 
+/** Event that a chart shows as a vertical line. */
+export interface ChartMarker {
+  /** Seconds since 1970. */
+  time: number;
+  label: string;
+}
+
 export interface ChartProps {
   title: string;
   /** Seconds since 1970, ascending. */
@@ -22,6 +29,7 @@ export interface ChartProps {
   onPick?: ((index: number) => void) | undefined;
   /** Called with the range that the user selects by dragging, in seconds since 1970. */
   onZoom?: ((from: number, to: number) => void) | undefined;
+  markers?: readonly ChartMarker[] | undefined;
   /** Note beside the title. */
   note?: string;
 }

@@ -1,7 +1,7 @@
 import { Anchor, Box, Group, Paper, Skeleton, Table, Text, Title, UnstyledButton } from "@mantine/core";
 import { lazy, Suspense, useState } from "react";
 
-import { type ChartProps, type ChartSeries, DASH, seriesColor } from "./chart-props.ts";
+import { type ChartMarker, type ChartProps, type ChartSeries, DASH, seriesColor } from "./chart-props.ts";
 import { fullTime } from "./format.ts";
 
 const Plot = lazy(() => import("./plot.tsx"));
@@ -14,6 +14,7 @@ export function Chart(props: ChartProps) {
   const [isTable, setTable] = useState(false);
   const isEmpty = series.every(({ values }) => values.every((value) => value === null));
   const shown = at ?? times.length - 1;
+  const near = at === null ? [] : markersAt(props.markers ?? [], times, at);
   return (
     <Paper withBorder p="sm" component="section" aria-label={title}>
       <Group justify="space-between" wrap="nowrap" mb={4} gap="xs">
@@ -56,6 +57,11 @@ export function Chart(props: ChartProps) {
               </Text>
             </Group>
           ))}
+        {near.length > 0 && (
+          <Text size="xs" fw={500}>
+            {near.map(({ label }) => label).join(", ")}
+          </Text>
+        )}
         {at !== null && times[at] !== undefined && (
           <Text size="xs" c="dimmed" className="numbers" ml="auto">
             {fullTime(new Date(times[at]! * 1000).toISOString())}
@@ -65,6 +71,12 @@ export function Chart(props: ChartProps) {
     </Paper>
   );
 }
+
+/** Returns the events between a point and the next. */
+const markersAt = (markers: readonly ChartMarker[], times: number[], at: number): ChartMarker[] => {
+  const [start, end] = [times[at]!, times[at + 1] ?? Number.POSITIVE_INFINITY];
+  return markers.filter(({ time }) => time >= start && time < end).slice(0, 3);
+};
 
 /** The line of a series as the chart draws it. */
 const LineSample = ({ line, index }: { line: ChartSeries; index: number }) => (

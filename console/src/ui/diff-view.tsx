@@ -3,6 +3,7 @@ import { useMemo } from "react";
 
 import classes from "./diff-view.module.css";
 import { type Difference, diffJson, formatPath, isIncidental } from "./json-diff.ts";
+import { WordDiff } from "./word-diff.tsx";
 
 const MARKS = { added: "+ added", removed: "− removed", changed: "≠ changed" };
 const COLORS = { added: "green", removed: "red", changed: "yellow" };
@@ -80,13 +81,23 @@ function DifferenceRow({ difference, names }: { difference: Difference; names: [
           {formatPath(difference.path)}
         </Text>
       </Group>
-      <div className={classes.sides} data-kind={difference.kind}>
-        {difference.kind !== "added" && <Side sign="−" name={names[0]} value={difference.before} />}
-        {difference.kind !== "removed" && <Side sign="+" name={names[1]} value={difference.after} />}
-      </div>
+      {isText(difference) ? (
+        <div className={classes.words} tabIndex={0} role="region" aria-label={`${names[0]} and ${names[1]}`}>
+          <WordDiff before={difference.before as string} after={difference.after as string} />
+        </div>
+      ) : (
+        <div className={classes.sides} data-kind={difference.kind}>
+          {difference.kind !== "added" && <Side sign="−" name={names[0]} value={difference.before} />}
+          {difference.kind !== "removed" && <Side sign="+" name={names[1]} value={difference.after} />}
+        </div>
+      )}
     </div>
   );
 }
+
+/** Whether both values are texts of several words, of which most may be the same. */
+const isText = ({ kind, before, after }: Difference): boolean =>
+  kind === "changed" && [before, after].every((value) => typeof value === "string" && /\S\s+\S/.test(value));
 
 function Side({ sign, name, value }: { sign: "+" | "−"; name: string; value: unknown }) {
   const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "null");

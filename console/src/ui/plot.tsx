@@ -6,7 +6,7 @@ import { useElementSize } from "@mantine/hooks";
 import { memo, useEffect, useMemo, useRef } from "react";
 import uPlot from "uplot";
 
-import { type ChartProps, DASH, seriesColor } from "./chart-props.ts";
+import { type ChartMarker, type ChartProps, DASH, seriesColor } from "./chart-props.ts";
 
 type PlotProps = ChartProps & { height: number; onHover: (index: number | null) => void };
 
@@ -41,6 +41,24 @@ function lonelyPoints(chart: uPlot, seriesIndex: number): number[] {
   return [...values.keys()].filter((index) => !isGap(index) && isGap(index - 1) && isGap(index + 1));
 }
 
+/** Draws events as dashed vertical lines across the plot. */
+function drawMarkers({ ctx, bbox, scales, valToPos }: uPlot, markers: readonly ChartMarker[], color: string): void {
+  const { min, max } = scales["x"]!;
+  ctx.save();
+  ctx.strokeStyle = color;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
+  for (const { time } of markers) {
+    if (time < min! || time > max!) continue;
+    const x = Math.round(valToPos(time, "x", true));
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
 export default memo(function Plot({
   title,
   times,
@@ -48,6 +66,7 @@ export default memo(function Plot({
   format,
   formatTicks,
   kind = "line",
+  markers,
   height,
   onHover,
   onPick,
@@ -60,6 +79,8 @@ export default memo(function Plot({
   const handlers = useRef({ onHover, onPick, onZoom, format, formatTicks });
   handlers.current = { onHover, onPick, onZoom, format, formatTicks };
   const labels = series.map(({ label }) => label).join("\n");
+  const marked = useRef(markers);
+  marked.current = markers;
   const looks = useRef(series);
   looks.current = series;
   const data = useMemo(() => [times, ...series.map(({ values }) => values)] as uPlot.AlignedData, [times, series]);
@@ -113,6 +134,7 @@ export default memo(function Plot({
           }),
         ],
         hooks: {
+          draw: [(drawn) => drawMarkers(drawn, marked.current ?? [], cssColor("grape-6"))],
           setCursor: [({ cursor }) => handlers.current.onHover(cursor.idx ?? null)],
           setSelect: [
             (drawn) => {
@@ -143,6 +165,7 @@ export default memo(function Plot({
   }, [width, height, scheme, labels, kind, onZoom === undefined]);
 
   useEffect(() => plot.current?.setData(latest.current), [data]);
+  useEffect(() => plot.current?.redraw(false), [markers]);
 
   return (
     <div ref={box} style={{ cursor: onPick ? "pointer" : undefined }}>

@@ -33,10 +33,21 @@ const environment = ({ url, key }: RunningServer & { key: string }) => ({
 async function withTraces<Result>(work: (env: Record<string, string>) => Promise<Result>): Promise<Result> {
   const server = await startLockedTraces({ HEDDLE_RATE_LIMITS: "off" });
   try {
+    // without one, the clients push no public prompts
+    await setHandle(server);
     return await work(environment(server));
   } finally {
     await server.stop();
   }
+}
+
+async function setHandle({ url, key }: RunningServer & { key: string }): Promise<void> {
+  const response = await fetch(`${url}/api/v1/settings/handle`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": key },
+    body: JSON.stringify({ tenant_handle: "heddle" }),
+  });
+  if (!response.ok) throw new Error(`the handle was answered with ${response.status}`);
 }
 
 export const langSmithSuites: Suite[] = [

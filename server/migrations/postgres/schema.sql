@@ -743,6 +743,27 @@ create table listeners (
   constraint listeners_tenant_id_compute_id_key UNIQUE (tenant_id, compute_id)
 );
 
+create table model_budgets (
+  tenant_id uuid not null,
+  limit_usd numeric(20,12),
+  updated_at timestamp with time zone not null default now(),
+  constraint model_budgets_pkey PRIMARY KEY (tenant_id)
+);
+
+create table model_connections (
+  id uuid not null,
+  tenant_id uuid not null,
+  name text not null,
+  provider text not null,
+  settings jsonb not null default '{}'::jsonb,
+  secrets jsonb not null default '{}'::jsonb,
+  default_model text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint model_connections_pkey PRIMARY KEY (id),
+  constraint model_connections_tenant_id_name_key UNIQUE (tenant_id, name)
+);
+
 create table model_prices (
   id uuid not null,
   tenant_id uuid,
@@ -757,6 +778,24 @@ create table model_prices (
   completion_cost_details jsonb,
   created_at timestamp with time zone not null default now(),
   constraint model_prices_pkey PRIMARY KEY (id)
+);
+
+create table model_reservations (
+  id uuid not null,
+  tenant_id uuid not null,
+  month date not null,
+  amount_usd numeric(20,12) not null,
+  expires_at timestamp with time zone not null,
+  constraint model_reservations_pkey PRIMARY KEY (id)
+);
+
+create table model_spending (
+  tenant_id uuid not null,
+  month date not null,
+  spent_usd numeric(24,12) not null default 0,
+  calls bigint not null default 0,
+  tokens bigint not null default 0,
+  constraint model_spending_pkey PRIMARY KEY (tenant_id, month)
 );
 
 create table organization_members (
@@ -779,6 +818,22 @@ create table organizations (
   created_at timestamp with time zone not null default now(),
   modified_at timestamp with time zone not null default now(),
   constraint organizations_pkey PRIMARY KEY (id)
+);
+
+create table playground_settings (
+  id uuid not null,
+  tenant_id uuid not null,
+  name text,
+  description text,
+  settings json not null,
+  options json,
+  settings_type text not null default 'complex'::text,
+  availability jsonb not null default '{}'::jsonb,
+  created_by uuid,
+  updated_by uuid,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint playground_settings_pkey PRIMARY KEY (id)
 );
 
 create table project_deletions (
@@ -810,6 +865,150 @@ create table projects (
   constraint projects_trace_tier_check CHECK ((trace_tier = ANY (ARRAY['longlived'::text, 'shortlived'::text]))),
   constraint projects_pkey PRIMARY KEY (tenant_id, project_id),
   constraint projects_tenant_id_name_key UNIQUE (tenant_id, name)
+);
+
+create table prompt_commits (
+  commit_id uuid not null,
+  repo_id uuid not null,
+  tenant_id uuid not null,
+  commit_hash text not null,
+  "position" integer not null,
+  parent_id uuid,
+  parent_commit_hash text,
+  manifest text not null,
+  manifest_sha bytea not null,
+  prompt_manifest text,
+  description text,
+  created_by text,
+  full_name text,
+  created_at timestamp with time zone not null default now(),
+  constraint prompt_commits_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES prompts(repo_id) ON DELETE CASCADE,
+  constraint prompt_commits_pkey PRIMARY KEY (commit_id),
+  constraint prompt_commits_repo_id_commit_hash_key UNIQUE (repo_id, commit_hash),
+  constraint prompt_commits_repo_id_position_key UNIQUE (repo_id, "position")
+);
+
+create table prompt_environments (
+  tenant_id uuid not null,
+  model_id uuid not null,
+  environments text[] not null,
+  updated_at timestamp with time zone not null default now(),
+  constraint prompt_environments_environments_check CHECK (((cardinality(environments) >= 0) AND (cardinality(environments) <= 4))),
+  constraint prompt_environments_pkey PRIMARY KEY (tenant_id),
+  constraint prompt_environments_model_id_key UNIQUE (model_id)
+);
+
+create table prompt_tag_moves (
+  move_id uuid not null,
+  tenant_id uuid not null,
+  repo_id uuid not null,
+  tag_name text not null,
+  from_commit_id uuid,
+  from_commit_hash text,
+  to_commit_id uuid,
+  to_commit_hash text,
+  performed_by text,
+  performed_by_name text,
+  created_at timestamp with time zone not null default now(),
+  constraint prompt_tag_moves_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES prompts(repo_id) ON DELETE CASCADE,
+  constraint prompt_tag_moves_pkey PRIMARY KEY (move_id)
+);
+
+create table prompt_tags (
+  tag_id uuid not null,
+  repo_id uuid not null,
+  tag_name text not null,
+  commit_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint prompt_tags_commit_id_fkey FOREIGN KEY (commit_id) REFERENCES prompt_commits(commit_id) ON DELETE CASCADE,
+  constraint prompt_tags_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES prompts(repo_id) ON DELETE CASCADE,
+  constraint prompt_tags_pkey PRIMARY KEY (repo_id, tag_name),
+  constraint prompt_tags_tag_id_key UNIQUE (tag_id)
+);
+
+create table prompt_webhook_attempts (
+  delivery_id uuid not null,
+  attempt integer not null,
+  started_at timestamp with time zone not null,
+  duration_ms integer not null,
+  status_code integer,
+  error text,
+  constraint prompt_webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES prompt_webhook_deliveries(delivery_id) ON DELETE CASCADE,
+  constraint prompt_webhook_attempts_pkey PRIMARY KEY (delivery_id, attempt)
+);
+
+create table prompt_webhook_deliveries (
+  delivery_id uuid not null default gen_random_uuid(),
+  tenant_id uuid not null,
+  webhook_id uuid not null,
+  repo_id uuid not null,
+  commit_id uuid not null,
+  event text not null,
+  tag_name text,
+  changed_by text not null,
+  url text not null,
+  receiver text not null,
+  status text not null default 'pending'::text,
+  attempts integer not null default 0,
+  tries integer not null default 0,
+  queued_at timestamp with time zone not null default now(),
+  available_at timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  constraint prompt_webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
+  constraint prompt_webhook_deliveries_commit_id_fkey FOREIGN KEY (commit_id) REFERENCES prompt_commits(commit_id) ON DELETE CASCADE,
+  constraint prompt_webhook_deliveries_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES prompts(repo_id) ON DELETE CASCADE,
+  constraint prompt_webhook_deliveries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES prompt_webhooks(webhook_id) ON DELETE CASCADE,
+  constraint prompt_webhook_deliveries_pkey PRIMARY KEY (delivery_id)
+);
+
+create table prompt_webhook_receivers (
+  receiver text not null,
+  failures integer not null,
+  paused_until timestamp with time zone,
+  last_error text,
+  updated_at timestamp with time zone not null default now(),
+  constraint prompt_webhook_receivers_pkey PRIMARY KEY (receiver)
+);
+
+create table prompt_webhooks (
+  webhook_id uuid not null,
+  tenant_id uuid not null,
+  url text not null,
+  include_prompts uuid[],
+  exclude_prompts uuid[],
+  triggers text[] not null,
+  headers text[] not null default '{}'::text[],
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint prompt_webhooks_pkey PRIMARY KEY (webhook_id)
+);
+
+create table prompts (
+  repo_id uuid not null,
+  tenant_id uuid not null,
+  repo_handle text not null,
+  description text,
+  readme text,
+  tags text[] not null default '{}'::text[],
+  repo_type text not null,
+  source text,
+  is_public boolean not null,
+  is_archived boolean not null default false,
+  original_repo_id uuid,
+  upstream_repo_id uuid,
+  created_by text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  num_commits integer not null default 0,
+  last_commit_id uuid,
+  constraint prompts_repo_type_check CHECK ((repo_type = ANY (ARRAY['prompt'::text, 'file'::text, 'agent'::text, 'skill'::text]))),
+  constraint prompts_source_check CHECK ((source = ANY (ARRAY['internal'::text, 'external'::text]))),
+  constraint prompts_original_repo_id_fkey FOREIGN KEY (original_repo_id) REFERENCES prompts(repo_id) ON DELETE SET NULL,
+  constraint prompts_upstream_repo_id_fkey FOREIGN KEY (upstream_repo_id) REFERENCES prompts(repo_id) ON DELETE SET NULL,
+  constraint prompts_pkey PRIMARY KEY (repo_id),
+  constraint prompts_tenant_id_repo_handle_key UNIQUE (tenant_id, repo_handle)
 );
 
 create table protocol_events (
@@ -1231,6 +1430,7 @@ create table webhook_receivers (
   failures integer not null,
   paused_until timestamp with time zone,
   updated_at timestamp with time zone not null default now(),
+  last_error text,
   constraint webhook_receivers_pkey PRIMARY KEY (receiver)
 );
 
@@ -1247,6 +1447,15 @@ create table workspace_members (
   constraint workspace_members_pkey PRIMARY KEY (id),
   constraint identity_changed TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint workspace_members_workspace_id_user_id_key UNIQUE (workspace_id, user_id)
+);
+
+create table workspace_secrets (
+  id uuid not null,
+  tenant_id uuid not null,
+  key text not null,
+  updated_at timestamp with time zone not null default now(),
+  constraint workspace_secrets_pkey PRIMARY KEY (id),
+  constraint workspace_secrets_tenant_id_key_key UNIQUE (tenant_id, key)
 );
 
 create table workspaces (
@@ -1327,11 +1536,27 @@ CREATE INDEX known_visitors_by_user ON public.known_visitors USING btree (user_i
 CREATE INDEX legal_holds_active ON public.legal_holds USING btree (tenant_id) WHERE (released_at IS NULL);
 CREATE INDEX legal_holds_by_tenant ON public.legal_holds USING btree (tenant_id, created_at DESC, hold_id DESC);
 CREATE INDEX model_prices_tenant ON public.model_prices USING btree (tenant_id);
+CREATE INDEX model_reservations_in_month ON public.model_reservations USING btree (tenant_id, month);
 CREATE INDEX organization_members_by_user ON public.organization_members USING btree (user_id);
+CREATE INDEX playground_settings_in_workspace ON public.playground_settings USING btree (tenant_id, created_at, id);
 CREATE INDEX projects_by_dataset ON public.projects USING btree (tenant_id, reference_dataset_id) WHERE (reference_dataset_id IS NOT NULL);
 CREATE INDEX projects_by_metadata ON public.projects USING gin (((extra -> 'metadata'::text)) jsonb_path_ops);
 CREATE INDEX projects_by_start ON public.projects USING btree (tenant_id, start_time DESC, project_id);
 CREATE INDEX projects_incomplete_after ON public.projects USING btree (tenant_id) WHERE (incomplete_after_hours IS NOT NULL);
+CREATE INDEX prompt_tag_moves_of_tag ON public.prompt_tag_moves USING btree (repo_id, tag_name, created_at DESC, move_id DESC);
+CREATE INDEX prompt_tag_moves_of_tenant ON public.prompt_tag_moves USING btree (tenant_id, created_at DESC, move_id DESC);
+CREATE INDEX prompt_tags_by_commit ON public.prompt_tags USING btree (commit_id);
+CREATE INDEX prompt_webhook_deliveries_by_commit ON public.prompt_webhook_deliveries USING btree (commit_id);
+CREATE INDEX prompt_webhook_deliveries_by_creation ON public.prompt_webhook_deliveries USING btree (created_at);
+CREATE INDEX prompt_webhook_deliveries_by_prompt ON public.prompt_webhook_deliveries USING btree (repo_id);
+CREATE INDEX prompt_webhook_deliveries_by_webhook ON public.prompt_webhook_deliveries USING btree (webhook_id, created_at);
+CREATE INDEX prompt_webhook_deliveries_due ON public.prompt_webhook_deliveries USING btree (receiver, available_at) WHERE (status = 'pending'::text);
+CREATE INDEX prompt_webhook_deliveries_of_tenant ON public.prompt_webhook_deliveries USING btree (tenant_id, receiver, available_at) WHERE (status = 'pending'::text);
+CREATE INDEX prompt_webhooks_of_tenant ON public.prompt_webhooks USING btree (tenant_id, created_at, webhook_id);
+CREATE INDEX prompts_by_change ON public.prompts USING btree (tenant_id, updated_at DESC, repo_id);
+CREATE INDEX prompts_by_original ON public.prompts USING btree (original_repo_id) WHERE (original_repo_id IS NOT NULL);
+CREATE INDEX prompts_by_upstream ON public.prompts USING btree (upstream_repo_id) WHERE (upstream_repo_id IS NOT NULL);
+CREATE INDEX prompts_public ON public.prompts USING btree (updated_at DESC, repo_id) WHERE is_public;
 CREATE INDEX protocol_events_by_run ON public.protocol_events USING btree (run_id);
 CREATE INDEX protocol_runs_by_end ON public.protocol_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX protocol_runs_by_thread ON public.protocol_runs USING btree (thread_id);
@@ -1418,7 +1643,6 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function cancel_run(_run_id uuid, _thread_id uuid, _action text, _reason text) returns TABLE(outcome text, server_id uuid)
 -- function claim_runs(_server uuid, _limit integer) returns TABLE(run_id uuid, thread_id uuid, assistant_id uuid, graph_id text, attempt integer, failures integer, kwargs text, fresh_thread boolean, cancel_action text)
 -- function claim_share(_server uuid, _limit integer, _left_over double precision) returns integer
--- function claim_webhooks(_receivers text[], _allowances integer[], _lease_ms double precision) returns TABLE(delivery_id uuid, run_id uuid, receiver text, url text, attempt integer, tries integer)
 -- function close_protocol_run(_run_id uuid, _notify boolean, _incomplete text) returns uuid
 -- function copy_thread(_source uuid, _target uuid) returns json
 -- function cron_wire(c crons) returns json
@@ -1430,12 +1654,10 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function delete_unused_blobs(_thread text) returns void
 -- function discarded_questions(_thread_id uuid, _kwargs jsonb, _settled text) returns jsonb
 -- function drop_value_items() returns trigger
--- function due_webhook_receivers(_limit integer) returns TABLE(receiver text, failures integer)
 -- function end_kept_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean, _first integer, _count integer, _frames text, _last text) returns TABLE(outcome text, waiting boolean, stored integer)
 -- function enqueue_webhook() returns trigger
 -- function expire_thread(_thread_id uuid) returns boolean
 -- function finish_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean) returns TABLE(outcome text, waiting boolean)
--- function finish_webhook_attempt(_delivery_id uuid, _attempt integer, _started_at timestamp with time zone, _duration_ms integer, _status_code integer, _error text, _outcome text, _retry_ms double precision, _blame boolean, _pause_ms double precision, _first_pause_ms double precision) returns void
 -- function fire_cron(_cron_id uuid, _expected timestamp with time zone, _next timestamp with time zone, _start boolean, _skip_waiting boolean, _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _temporary boolean) returns text
 -- function holds_head(_thread text, _namespaces text[], _newest text[], _own text) returns boolean
 -- function identity_changed() returns trigger

@@ -18,7 +18,7 @@ import type { RunStreams } from "./streams/run-streams.ts";
 import type { ThreadWatch } from "./thread-stream/thread-watch.ts";
 import type { AgentSettings } from "./settings.ts";
 import type { StoreRules } from "./store/store-rules.ts";
-import type { WebhookSender } from "./webhooks/webhook-sender.ts";
+import type { RunWebhooks } from "./webhooks/run-webhooks.ts";
 import type { OwnCodeApi } from "./project/own-code-api.ts";
 import type { UiBundles } from "./ui/ui-bundles.ts";
 
@@ -49,7 +49,7 @@ export interface AgentDeps {
   customApp: CustomApp | null;
   /** Client for all outbound calls. */
   outbound: Outbound;
-  webhooks: WebhookSender;
+  webhooks: RunWebhooks;
   crons: CronScheduler;
   /** This server's own HTTP application, for in-process calls without a network; set by `createAgentApp`. */
   loopback: {

@@ -8,7 +8,7 @@ import { crossOriginOptions } from "../base/http/cross-origin.ts";
 import { webSocketOptions } from "../base/http/websocket.ts";
 import { outboundOptions } from "../base/outbound/settings.ts";
 import { cronOptions } from "./crons/settings.ts";
-import { webhookOptions } from "./webhooks/settings.ts";
+import { webhookOptions } from "../base/webhooks/settings.ts";
 import { prefix } from "./project/http-schema.ts";
 
 /** Settings of the agent server. Names used by peers are accepted as aliases. */

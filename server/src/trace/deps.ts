@@ -15,6 +15,7 @@ import type { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import type { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import type { IngestRequests } from "./ingest/ingest-requests.ts";
 import type { RunWriter } from "./ingest/run-writer.ts";
+import type { ModelMetrics } from "./models/model-metrics.ts";
 import type { ModelPrices } from "./prices/model-prices.ts";
 import type { ProjectDirectory } from "./projects/project-directory.ts";
 import type { RateLimits } from "./rate-limits/rate-limits.ts";
@@ -40,6 +41,8 @@ export interface TraceDeps {
   feedback: FeedbackMirror;
   feedbackWriter: FeedbackWriter;
   prices: ModelPrices;
+  /** Calls to models of the playground. */
+  models: { metrics: ModelMetrics };
   writer: RunWriter;
   gate: IngestRequests;
   /** Files of runs and examples. */

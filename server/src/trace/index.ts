@@ -26,9 +26,20 @@ import { feedbackRoutes } from "./feedback/routes.ts";
 import { feedbackTokenRoutes } from "./feedback/token-routes.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
 import { legalHoldRoutes } from "./legal-holds/routes.ts";
+import { modelBudgetRoutes } from "./models/budget-routes.ts";
+import { modelRoutes } from "./models/routes.ts";
 import { otelRoutes } from "./otel/routes.ts";
+import { playgroundExperimentRoutes } from "./playground/experiment-routes.ts";
+import { playgroundRoutes } from "./playground/routes.ts";
+import { playgroundSettingsRoutes } from "./playground-settings/routes.ts";
 import { priceRoutes } from "./prices/routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
+import { promptCommitRoutes } from "./prompt-commits/routes.ts";
+import { promptStatisticsRoutes } from "./prompt-statistics/routes.ts";
+import { promptDirectoryRoutes } from "./prompt-directories/routes.ts";
+import { promptEnvironmentRoutes } from "./prompt-environments/routes.ts";
+import { promptTagRoutes } from "./prompt-tags/routes.ts";
+import { promptRoutes } from "./prompts/routes.ts";
 import { rateLimitRoutes } from "./rate-limits/routes.ts";
 import { runDeleteRoutes } from "./erasures/run-routes.ts";
 import { runQueryRoutes } from "./runs/query-routes.ts";
@@ -40,6 +51,7 @@ import { guideRoutes } from "./system/guide-routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 import { workspaceSettingsRoutes } from "./system/settings-routes.ts";
 import { threadRoutes } from "./threads/routes.ts";
+import { workspaceSecretRoutes } from "./workspace-secrets/routes.ts";
 
 /** All endpoints of the trace platform. The system routes come last: their document describes the others. */
 export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
@@ -62,6 +74,8 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...feedbackFormulaRoutes(),
     ...feedbackRoutes(deps),
     ...feedbackConfigRoutes(deps),
+    // before /datasets/:dataset_id/…, which would match "playground_experiment" as an id
+    ...playgroundExperimentRoutes(deps),
     ...datasetTransferRoutes(deps),
     ...datasetCloneRoutes(deps),
     ...comparativeRoutes(deps),
@@ -77,6 +91,17 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...annotationQueueRoutes(deps),
     ...destinationRoutes(deps),
     ...bulkExportRoutes(deps),
+    ...promptStatisticsRoutes(deps),
+    ...promptTagRoutes(deps),
+    ...promptRoutes(deps),
+    ...promptCommitRoutes(deps),
+    ...promptEnvironmentRoutes(deps),
+    ...promptDirectoryRoutes(deps),
+    ...workspaceSecretRoutes(deps),
+    ...playgroundSettingsRoutes(deps),
+    ...modelBudgetRoutes(deps),
+    ...modelRoutes(deps),
+    ...playgroundRoutes(deps),
     ...workspaceSettingsRoutes(deps),
     ...rateLimitRoutes(deps),
     ...guideRoutes(),

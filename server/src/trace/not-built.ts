@@ -5,8 +5,25 @@
  */
 const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
   [
-    /^\/(repos|commits|likes|comments|prompts|prompt-webhooks|hub|playground-settings)(\/|$)/,
-    "Heddle has no prompt hub and no playground for prompts. Keep prompts in the project's repository.",
+    /^\/(likes|comments)(\/|$)/,
+    "Heddle keeps no likes of prompts and no comments on them. Describe a prompt in its README (PATCH " +
+      "/api/v1/repos/{owner}/{repo}), and a change in the description of its commit.",
+  ],
+  [
+    /^\/repos\/(optimize-job$|[^/]+\/[^/]+\/optimization-jobs(\/|$))/,
+    "Heddle does not optimize prompts. Evaluate variants by evaluate() of the SDK, and commit the best by POST " +
+      "/api/v1/commits/{owner}/{repo}.",
+  ],
+  [
+    /^\/repos\/[^/]+\/[^/]+\/owners$/,
+    "Prompts of Heddle belong to their workspace and have no further owners. Permissions come from roles: GET " +
+      "/api/v1/orgs/current/roles.",
+  ],
+  [/^\/prompts\/canvas(\/|$)/, "Heddle edits prompts in the console and runs none by this path."],
+  [
+    /^\/platform\/annotation-queues\/([^/]+\/)?items(\/|$)/,
+    "Heddle serves the runs of annotation queues, not items with threads: GET and POST " +
+      "/api/v1/annotation-queues/{queue_id}/runs, and POST /api/v1/annotation-queues/status/{queue_run_id}.",
   ],
   [
     /^\/(evaluators|ace)(\/|$)/,
@@ -31,7 +48,7 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Heddle does not translate natural language to filters. Write the filter: docs/filter-language.md.",
   ],
   [
-    /^\/datasets\/[^/]+\/(generate|group\/runs|runs\/delta|experiments\/grouped|experiment-view-overrides)(\/|$)|^\/datasets\/(upload-experiment|playground_experiment|studio_experiment|stream)(\/|$)/,
+    /^\/datasets\/[^/]+\/(generate|group\/runs|runs\/delta|experiments\/grouped|experiment-view-overrides)(\/|$)|^\/datasets\/(upload-experiment|studio_experiment|stream)(\/|$)/,
     "Heddle does not implement this operation on datasets. Create examples by POST /api/v1/examples/bulk, and read " +
       "experiments by POST /api/v1/datasets/{dataset_id}/runs.",
   ],
@@ -68,9 +85,9 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
       "PATCH /api/v1/datasets/{dataset_id}), and filter lists by metadata=….",
   ],
   [
-    /^\/workspaces\/current\/secrets(\/|$)/,
-    "Heddle stores no secrets for evaluators and playgrounds. Secrets of a deployment are set by PATCH " +
-      "/v2/deployments/{deployment_id} of the control plane.",
+    /^\/workspaces\/current\/secrets\/encrypted$/,
+    "Heddle hands out no values of workspace secrets, encrypted or not. Their keys are listed by GET " +
+      "/api/v1/workspaces/current/secrets.",
   ],
   [
     /^\/workspaces\/current\/(stats|shared)$|^\/metrics\/queue(\/|$)/,
@@ -119,8 +136,8 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Heddle has no service accounts. Create a service key: POST /api/v1/orgs/current/service-keys or heddle keys create.",
   ],
   [
-    /^\/(me\/(onboarding_state|ls_user_id|providers)|settings\/handle|features)(\/|$)/,
-    "Heddle keeps no such settings of a user or a workspace. GET /api/v1/settings returns the workspace of a key.",
+    /^\/(me\/(onboarding_state|ls_user_id|providers)|features)(\/|$)/,
+    "Heddle keeps no such settings of a user. GET /api/v1/settings returns the workspace of a key.",
   ],
   [
     /^\/v2\/sessions(\/|$)/,

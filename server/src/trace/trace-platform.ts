@@ -31,6 +31,7 @@ import { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import { measureWaitingPieces } from "./ingest/measure-waiting-pieces.ts";
 import { startIngest } from "./ingest/start-ingest.ts";
 import { Deletions } from "./legal-holds/deletions.ts";
+import { measureModels } from "./models/model-metrics.ts";
 import { ProjectDirectory } from "./projects/project-directory.ts";
 import { measureRateLimits } from "./rate-limits/measure-rate-limits.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
@@ -146,6 +147,7 @@ export async function startTracePlatform({
     exporter,
     deletions,
     erasures,
+    models: { metrics: measureModels(registry) },
   };
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);

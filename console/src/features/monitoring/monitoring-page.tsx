@@ -1,13 +1,15 @@
 import { Autocomplete, Button, Group, Select, SimpleGrid, Stack, Switch, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 
 import { ButtonLink } from "../../ui/links.tsx";
 import { Page } from "../../ui/page.tsx";
 import { TimeRangePicker } from "../../ui/time-range-picker.tsx";
 import { projectQuery } from "../projects/queries.ts";
 import { LlmCharts, ToolCharts, TraceCharts } from "./charts.tsx";
+import { tagMovesQuery } from "./queries.ts";
+import { TagMoves, toMarker } from "./tag-moves.tsx";
 import { readGroup, type MonitoringSearch, monitoringRange, zoomRange } from "./monitoring-search.ts";
 
 const route = getRouteApi("/_shell/projects/$projectId/monitoring");
@@ -23,7 +25,9 @@ export function MonitoringPage() {
   // in the history, so that "back" returns to the wider range
   const onZoom = (from: number, to: number) =>
     void navigate({ search: { ...search, last: undefined, ...zoomRange(from, to) } });
-  const common = { projectId, range, group, filter: search.filter, before: search.before === true, onZoom };
+  const { data: moves } = useQuery(tagMovesQuery(range));
+  const markers = useMemo(() => moves?.map(toMarker), [moves]);
+  const common = { projectId, range, group, filter: search.filter, before: search.before === true, markers, onZoom };
   return (
     <Page
       title={project ? `${project.name} monitoring` : "Monitoring"}
@@ -65,6 +69,7 @@ export function MonitoringPage() {
         <Section title="Tools" note="Top 5 by calls">
           <ToolCharts {...common} />
         </Section>
+        {moves !== undefined && moves.length > 0 && <TagMoves moves={moves} />}
         <Text size="xs" c="dimmed">
           Times are in your time zone, {Intl.DateTimeFormat().resolvedOptions().timeZone}. Click a chart to view its
           runs at that time, or drag across it to zoom in.

@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
+import { ApiError } from "../../api/api-error.ts";
 import { data, traceApi } from "../../api/clients.ts";
 import type { operations } from "../../api/trace.d.ts";
 import { rangeBounds, bucketSeconds, type TimeRange } from "../../ui/time-range.ts";
@@ -46,4 +47,32 @@ export const timelineQuery = (projectId: string, range: TimeRange, selection: Ti
     placeholderData: keepPreviousData,
     refetchInterval: "last" in range ? 30_000 : false,
     staleTime: 20_000,
+  });
+
+export type TagMove =
+  operations["get_api_v1_repos_tag_moves"]["responses"][200]["content"]["application/json"]["tag_moves"][number];
+
+/** Number of tag moves that charts show, the newest ones. */
+const TAG_MOVES = 100;
+
+/** Query for moves of prompts' tags in the range, newest first. Callers who may not read prompts get none. */
+export const tagMovesQuery = (range: TimeRange) =>
+  queryOptions({
+    queryKey: ["prompts", "tag-moves", range],
+    async queryFn({ signal }): Promise<TagMove[]> {
+      const { from, to } = rangeBounds(range, Date.now());
+      const query = {
+        start_time: new Date(from).toISOString(),
+        end_time: new Date(to).toISOString(),
+        limit: String(TAG_MOVES),
+      };
+      const found = await traceApi
+        .GET("/api/v1/repos/tag-moves", { params: { query }, signal })
+        .catch((error: unknown) => {
+          if (error instanceof ApiError && error.status === 403) return null;
+          throw error;
+        });
+      return found?.data?.tag_moves ?? [];
+    },
+    refetchInterval: "last" in range ? 30_000 : false,
   });

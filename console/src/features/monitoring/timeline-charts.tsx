@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";
 
 import { Chart } from "../../ui/chart.tsx";
-import type { ChartProps, ChartSeries } from "../../ui/chart-props.ts";
+import type { ChartMarker, ChartProps, ChartSeries } from "../../ui/chart-props.ts";
 import { Problem } from "../../ui/problem.tsx";
 import type { TimeRange } from "../../ui/time-range.ts";
 import { type TimelineInRange, timelineQuery, type TimelineSelection } from "./queries.ts";
@@ -16,6 +16,8 @@ export interface Place {
   range: TimeRange;
   /** Whether to also show the previous period. */
   before: boolean;
+  /** Moves of prompts' tags in the range. */
+  markers?: readonly ChartMarker[] | undefined;
   /** Called with the range that the user selects by dragging, in seconds since 1970. */
   onZoom: (from: number, to: number) => void;
 }
@@ -35,6 +37,7 @@ export function Charts({
   projectId,
   range,
   before,
+  markers,
   onZoom,
   selection,
   isRoot,
@@ -68,6 +71,7 @@ export function Charts({
       {...chart}
       timeline={timeline}
       earlier={before ? earlier.data : undefined}
+      markers={markers}
       onPick={onPick}
       onZoom={(from, to) => onZoom(from, Math.max(to, from + timeline.bucket_seconds))}
     />
@@ -85,7 +89,7 @@ function TimelineChart({
   ...chart
 }: ChartSpec & { timeline: TimelineInRange; earlier: TimelineInRange | undefined } & Pick<
     ChartProps,
-    "onPick" | "onZoom"
+    "onPick" | "onZoom" | "markers"
   >) {
   const series = useMemo(
     () => {

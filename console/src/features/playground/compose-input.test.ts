@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 
-import { hasFields, humanMessage, findMessagesKey, newId } from "./compose-input.ts";
+import { newId } from "../../ui/new-id.ts";
+import { hasFields, humanMessage, findMessagesKey } from "./compose-input.ts";
 
 test("the conversation's key is the marked one, otherwise the usual name", () => {
   expect(findMessagesKey({ properties: { chat: { langgraph_type: "messages" }, x: {} } })).toBe("chat");

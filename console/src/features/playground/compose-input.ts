@@ -1,3 +1,4 @@
+import { newId } from "../../ui/new-id.ts";
 import type { JsonSchema } from "../../ui/schema-form/schema.ts";
 
 type Fields = Record<string, unknown>;
@@ -13,15 +14,6 @@ export function findMessagesKey(schema: JsonSchema | null | undefined): string |
 /** Whether a graph's input has fields besides the conversation, which the form shows. */
 export const hasFields = (schema: JsonSchema | null | undefined, messagesKey: string | null): boolean =>
   Object.keys(schema?.properties ?? {}).some((name) => name !== messagesKey);
-
-/** Generates an id as the SDKs do, including pages without a secure context. */
-export function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
-}
 
 /** Creates a human message; pictures are data URLs. */
 export function humanMessage(text: string, pictures: readonly string[], id = newId()): Fields {

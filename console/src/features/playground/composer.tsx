@@ -16,6 +16,7 @@ import { type KeyboardEvent, lazy, Suspense, useState } from "react";
 
 import { JsonField, readObject } from "../../ui/json-field.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
+import { readDataUrl } from "../../ui/read-data-url.ts";
 import type { JsonSchema } from "../../ui/schema-form/schema.ts";
 import { hasFields, humanMessage } from "./compose-input.ts";
 import classes from "./playground.module.css";
@@ -78,7 +79,7 @@ export function Composer({ schema, messagesKey, isRunning, isWaiting, strategy, 
     if (hasMessage) send();
   };
   const attach = async (file: File | null) => {
-    if (file) setPictures([...pictures, await readImage(file)]);
+    if (file) setPictures([...pictures, await readDataUrl(file)]);
   };
   if (isWaiting && !isOpen) {
     return (
@@ -196,13 +197,4 @@ export function Composer({ schema, messagesKey, isRunning, isWaiting, strategy, 
       </Group>
     </form>
   );
-}
-
-function readImage(file: File): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.addEventListener("load", () => resolve(reader.result as string));
-    reader.addEventListener("error", () => reject(reader.error ?? new Error(`Could not read ${file.name}`)));
-    reader.readAsDataURL(file);
-  });
 }

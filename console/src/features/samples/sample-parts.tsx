@@ -66,6 +66,16 @@ export function DatasetSample() {
   return <Part label="Create a dataset" access={access} code={samples.datasetSamples(access, "my-dataset")} />;
 }
 
+export function PromptSample({ name = "my-prompt" }: { name?: string }) {
+  const access = useAccess("trace");
+  return <Part label="Push a prompt" access={access} code={samples.promptSamples(access, name)} />;
+}
+
+export function PullSample({ name, version }: { name: string; version: string }) {
+  const access = useAccess("trace");
+  return <Part label="Pull the prompt" access={access} code={samples.pullSamples(access, name, version)} />;
+}
+
 export function ExperimentSample({ dataset }: { dataset: string }) {
   const access = useAccess("trace");
   return <Part label="Run an experiment" access={access} code={samples.experimentSamples(access, dataset)} />;

@@ -62,6 +62,52 @@ export function datasetSamples(access: Access, name: string): Sample[] {
   ];
 }
 
+/** @param name as clients take it: `name`, or `owner/name` */
+export function promptSamples(access: Access, name: string): Sample[] {
+  const [url, key] = [quoted(access.url), quoted(traceKey(access))];
+  return [
+    {
+      language: "Python",
+      code: `from langchain_core.prompts import ChatPromptTemplate\nfrom langsmith import Client\n\nclient = Client(api_url=${url}, api_key=${key})\nprompt = ChatPromptTemplate([\n    ("system", "You are a helpful assistant."),\n    ("human", "{question}"),\n])\nclient.push_prompt(${quoted(name)}, object=prompt)`,
+    },
+    {
+      language: "TypeScript",
+      code: `import { ChatPromptTemplate } from "@langchain/core/prompts";\nimport { Client } from "langsmith";\n\nconst client = new Client({ apiUrl: ${url}, apiKey: ${key} });\nconst prompt = ChatPromptTemplate.fromMessages([\n  ["system", "You are a helpful assistant."],\n  ["human", "{question}"],\n]);\nawait client.pushPrompt(${quoted(name)}, { object: prompt });`,
+    },
+    {
+      language: "Shell",
+      code: `${cliLogin(access)}npx heddle prompts push ${name} --url ${access.url}`,
+    },
+  ];
+}
+
+/**
+ * @param name as clients take it: `name`, or `owner/name`
+ * @param version tag or hash
+ */
+export function pullSamples(access: Access, name: string, version: string): Sample[] {
+  const [url, key] = [quoted(access.url), quoted(traceKey(access))];
+  const pulled = quoted(`${name}:${version}`);
+  return [
+    {
+      language: "Python",
+      code: `from langsmith import Client\n\nclient = Client(api_url=${url}, api_key=${key})\nprompt = client.pull_prompt(${pulled})`,
+    },
+    {
+      language: "TypeScript",
+      code: `import { pull } from "langchain/hub";\n\nconst prompt = await pull(${pulled}, {\n  apiUrl: ${url},\n  apiKey: ${key},\n});`,
+    },
+    {
+      language: "Shell",
+      code: `${cliLogin(access)}npx heddle prompts pull ${name}:${version} --url ${access.url}`,
+    },
+  ];
+}
+
+/** Sets the key of commands, which are run in a shell. */
+const cliLogin = ({ key }: Access): string =>
+  key === null ? "" : `export LANGSMITH_API_KEY=${/[<>]/.test(key) ? `'${key}'` : key}\n`;
+
 export function experimentSamples(access: Access, dataset: string): Sample[] {
   const [url, key] = [quoted(access.url), quoted(traceKey(access))];
   return [
@@ -122,7 +168,6 @@ export function cronSamples({ url, key }: Access, assistant: string): Sample[] {
 }
 
 /** @param access of the control plane */
-export function deploySamples({ url, key }: Access): Sample[] {
-  const login = key === null ? "" : `export LANGSMITH_API_KEY=${/[<>]/.test(key) ? `'${key}'` : key}\n`;
-  return [{ language: "Shell", code: `${login}npx heddle deploy --url ${url} --name my-agent` }];
+export function deploySamples(access: Access): Sample[] {
+  return [{ language: "Shell", code: `${cliLogin(access)}npx heddle deploy --url ${access.url} --name my-agent` }];
 }

@@ -5,9 +5,12 @@ import type { ComponentType } from "react";
 import { Page } from "../../ui/page.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
 import { Account } from "./account.tsx";
+import { Models } from "../models/models.tsx";
 import { AuditLog } from "./audit-log.tsx";
 import { Keys } from "./keys.tsx";
 import { Members } from "./members.tsx";
+import { PromptDefaults } from "./prompt-defaults.tsx";
+import { PromptWebhooks } from "./prompt-webhooks.tsx";
 import { RateLimits } from "./rate-limits.tsx";
 import { Roles } from "./roles.tsx";
 import { SETTINGS_TABS, type SettingsTab } from "./tabs.ts";
@@ -20,6 +23,9 @@ const TABS: Record<SettingsTab, { title: string; content: ComponentType }> = {
   members: { title: "Members", content: Members },
   roles: { title: "Roles", content: Roles },
   keys: { title: "API keys", content: Keys },
+  models: { title: "Models", content: Models },
+  prompts: { title: "Prompts", content: PromptDefaults },
+  webhooks: { title: "Prompt webhooks", content: PromptWebhooks },
   limits: { title: "Rate limits", content: RateLimits },
   audit: { title: "Audit log", content: AuditLog },
   account: { title: "Account", content: Account },

@@ -1,8 +1,9 @@
 import { ActionIcon, Menu } from "@mantine/core";
-import { IconArrowsDiff, IconDatabasePlus, IconDots, IconListCheck } from "@tabler/icons-react";
+import { IconArrowsDiff, IconDatabasePlus, IconDots, IconFlask, IconListCheck } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 
+import { ButtonLink } from "../../ui/links.tsx";
 import type { Run } from "../runs/run-record.ts";
 import { ShareButton } from "./share-button.tsx";
 
@@ -17,6 +18,17 @@ export function RunActions({ run }: { run: Run }) {
   const close = () => setAdding(null);
   return (
     <>
+      {run.run_type === "llm" && (
+        <ButtonLink
+          size="compact-sm"
+          variant="default"
+          leftSection={<IconFlask size={14} aria-hidden />}
+          to="/playground"
+          search={{ run: run.id }}
+        >
+          Open in playground
+        </ButtonLink>
+      )}
       <ShareButton runId={run.id} />
       <Menu position="bottom-end">
         <Menu.Target>

@@ -1,8 +1,7 @@
-import { ActionIcon, Kbd, Modal, Table, Text, Tooltip } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
-import { IconKeyboard } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
 
+import { ShortcutsButton } from "../../ui/shortcuts-button.tsx";
 import { type TraceTree, visibleNodes } from "./trace-tree.ts";
 
 const KEYS: [keys: string[], action: string][] = [
@@ -37,33 +36,5 @@ export function TraceKeys({ tree, selectedId, onSelect }: TraceKeysProps) {
     ["c", () => selected?.children[0] && onSelect(selected.children[0].id)],
     ["shift+?", () => setOpen(true)],
   ]);
-  return (
-    <>
-      <Tooltip label="Keyboard shortcuts">
-        <ActionIcon variant="default" size={30} aria-label="Show keyboard shortcuts" onClick={() => setOpen(true)}>
-          <IconKeyboard size={16} />
-        </ActionIcon>
-      </Tooltip>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title="Keyboard shortcuts" size="sm">
-        <Table aria-label="Keyboard shortcuts">
-          <Table.Tbody>
-            {KEYS.map(([keys, action]) => (
-              <Table.Tr key={action}>
-                <Table.Td w={90}>
-                  {keys.map((key) => (
-                    <Kbd key={key} mr={4}>
-                      {key}
-                    </Kbd>
-                  ))}
-                </Table.Td>
-                <Table.Td>
-                  <Text size="sm">{action}</Text>
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Modal>
-    </>
-  );
+  return <ShortcutsButton shortcuts={KEYS} isOpen={isOpen} onOpen={setOpen} />;
 }

@@ -14,6 +14,7 @@ import type { Run } from "../runs/run-record.ts";
 import { AWAIT_RUN } from "./await-run.ts";
 import { RunActions } from "./run-actions.tsx";
 import { RunFeedback } from "./run-feedback.tsx";
+import { PromptOrigin } from "./prompt-origin.tsx";
 import { RunOrigin } from "./run-origin.tsx";
 import { RunPane } from "./run-pane.tsx";
 import { feedbackQuery, runPlaceQuery, runQuery, traceQuery } from "./queries.ts";
@@ -120,7 +121,12 @@ function Selected({ runId, view, onView }: { runId: string } & Pick<PaneProps, "
       view={view}
       onView={onView}
       actions={<RunActions run={current} />}
-      origin={<RunOrigin run={current} />}
+      origin={
+        <>
+          <RunOrigin run={current} />
+          <PromptOrigin run={current} />
+        </>
+      }
       feedback={<RunFeedback key={current.id} run={current} />}
       feedbackCount={feedback.data?.length ?? null}
     />

@@ -131,3 +131,45 @@ test("restores the databases of an older version and of deployments from a bucke
   });
   await expect(restoreBackup(onto)).rejects.toThrow("this one holds data");
 }, 600_000);
+
+test("restores prompts with the bytes of their manifests, and what refers to them", async () => {
+  const [source, target] = [join(folder, "prompts"), join(folder, "restored prompts")];
+  const manifests = [
+    '{ "a" :1.0,"nul":"\\u0000","half":"\\ud83d","é":"😀\\t\\\\N"}',
+    `{"text":"${"\\n\t\\\\.".repeat(9999)}"}`,
+  ];
+  // a fork comes before its origin, and a commit before its parent
+  const [fork, origin] = ["00000000-0000-7000-8000-000000000001", "00000000-0000-7000-8000-000000000002"];
+  await withPostgres(source, async (open) => {
+    const sql = open();
+    await migrate(sql);
+    await sql`
+      insert into prompts (repo_id, tenant_id, repo_handle, repo_type, is_public, readme, upstream_repo_id, last_commit_id)
+      values (${origin}, ${origin}, 'origin', 'prompt', false, '# \\N', null, null), (${fork}, ${origin}, 'fork', 'prompt', false, '', ${origin}, ${fork})`;
+    for (const [position, manifest] of manifests.entries()) {
+      await sql`
+        insert into prompt_commits (commit_id, repo_id, tenant_id, commit_hash, position, manifest, manifest_sha)
+        values (${[fork, origin][position]!}, ${fork}, ${origin}, ${String(position)}, ${position}, ${manifest}, ${Buffer.from([0, 255, 92])})`;
+    }
+    await sql`insert into prompt_tags (tag_id, repo_id, tag_name, commit_id) values (${fork}, ${fork}, 'production', ${origin})`;
+    await sql`
+      insert into prompt_tag_moves (move_id, tenant_id, repo_id, tag_name, to_commit_id) values (${fork}, ${origin}, ${fork}, 'production', ${origin})`;
+    await sql`insert into prompt_environments (tenant_id, model_id, environments) values (${origin}, ${fork}, '{dev}')`;
+  });
+  const archive = join(folder, "prompts.tar");
+  const shared = { withoutKeys: true, passphrase: undefined, onProgress: () => {} };
+  await createBackup({ ...shared, location: { dataDir: source, env }, to: archive });
+  await restoreBackup({ ...shared, location: { dataDir: target, env }, from: archive });
+  await withPostgres(target, async (open) => {
+    const sql = open();
+    const commits = await sql`select manifest, manifest_sha from prompt_commits order by position`;
+    expect(commits).toEqual(manifests.map((manifest) => ({ manifest, manifest_sha: Buffer.from([0, 255, 92]) })));
+    const [prompt] = await sql`select readme, upstream_repo_id, last_commit_id from prompts where repo_handle = 'fork'`;
+    expect(prompt).toEqual({ readme: "", upstream_repo_id: origin, last_commit_id: fork });
+    expect(await sql`select tag_name, commit_id from prompt_tags`).toEqual([
+      { tag_name: "production", commit_id: origin },
+    ]);
+    expect(await sql`select to_commit_id from prompt_tag_moves`).toEqual([{ to_commit_id: origin }]);
+    expect(await sql`select environments from prompt_environments`).toEqual([{ environments: ["dev"] }]);
+  });
+}, 600_000);

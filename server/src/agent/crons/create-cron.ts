@@ -9,7 +9,7 @@ import { isThreadPermitted } from "../custom-auth/sql.ts";
 import type { AgentDeps } from "../deps.ts";
 import { runConfigurable } from "../runs/create-run.ts";
 import { threadExists } from "../runs/sql.ts";
-import { checkWebhook } from "../webhooks/check-webhook.ts";
+import { checkWebhook } from "../../base/webhooks/check-webhook.ts";
 import { nextDate, readSchedule } from "./schedule.ts";
 import { type CronCreate, type CronPatch, PAYLOAD_FIELDS } from "./schema.ts";
 import { insertCron, lockCron, updateCron } from "./sql.ts";

@@ -5,7 +5,8 @@ import { parse as parseEnv } from "dotenv";
 
 import { ConfigError } from "../../base/config/options.ts";
 import { describeIssues } from "../../base/http/errors.ts";
-import { readWebhookRules, type WebhookRules } from "./webhook-config.ts";
+import type { WebhookRules } from "../../base/webhooks/check-webhook.ts";
+import { readWebhookRules } from "./webhook-config.ts";
 import { keyWarnings, rejectedKeys } from "./key-notes.ts";
 import { langgraphJson, type ProjectConfig } from "./schema.ts";
 

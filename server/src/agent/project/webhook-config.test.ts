@@ -17,6 +17,7 @@ async function rules(webhooks: unknown, env: Record<string, string> = {}, more: 
 
 test("applies defaults without the webhooks key", async () => {
   expect(await rules(undefined)).toEqual({
+    source: "webhooks.url",
     disabled: false,
     headers: {},
     requireHttps: false,

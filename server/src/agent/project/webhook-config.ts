@@ -4,22 +4,15 @@
 import { z } from "zod";
 
 import { ConfigError } from "../../base/config/options.ts";
+import { LONGEST_WEBHOOK, type WebhookRules } from "../../base/webhooks/check-webhook.ts";
+import { HEADER_NAME, HEADER_VALUE, RESERVED_HEADER } from "../../base/webhooks/headers.ts";
 
 const DEFAULT_PREFIX = "LG_WEBHOOK_";
-/** The contract's limit of the field. */
-export const LONGEST_WEBHOOK = 65_536;
-
-/** Headers set by Heddle: the message, its signature, the connection. */
-const RESERVED =
-  /^(host|connection|content-length|content-type|transfer-encoding|upgrade|te|trailer|expect|webhook-.*)$/i;
-const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Characters allowed in a header value: visible Latin-1, blanks and tabs. */
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 const headerName = z
   .string()
-  .regex(NAME, "must be header names")
-  .refine((name) => !RESERVED.test(name), "is set by the server itself");
+  .regex(HEADER_NAME, "must be header names")
+  .refine((name) => !RESERVED_HEADER.test(name), "is set by the server itself");
 
 const DOMAIN = /^(\*\.)?(?!-)[a-z0-9_-]+(\.[a-z0-9_-]+)*$|^\[[0-9a-f:.]+\]$/i;
 const domain = z.string().regex(DOMAIN, 'must be host names such as "hooks.example" or "*.example"');
@@ -48,20 +41,6 @@ export const webhooksSection = z
 
 export type WebhooksSection = z.output<typeof webhooksSection>;
 
-/** The project's webhook rules, with templates filled in. */
-export interface WebhookRules {
-  disabled: boolean;
-  /** Names in lower case. Values may be secrets. */
-  headers: Record<string, string>;
-  requireHttps: boolean;
-  /** Lower case; null: any. */
-  allowedDomains: string[] | null;
-  /** null: 443 for https, 80 for http. */
-  allowedPorts: number[] | null;
-  maxUrlLength: number;
-  disableLoopback: boolean;
-}
-
 /** Throws ConfigError for a template without a variable, or with one that lacks the prefix or is not set. */
 export function readWebhookRules(
   section: WebhooksSection | null | undefined,
@@ -73,12 +52,13 @@ export function readWebhookRules(
   const filled: Record<string, string> = {};
   for (const [name, template] of Object.entries(headers ?? {})) {
     const value = fillIn(template, prefix, env, (problem) => problems.push(`webhooks.headers.${name} ${problem}`));
-    if (!VALUE.test(value))
+    if (!HEADER_VALUE.test(value))
       problems.push(`webhooks.headers.${name} contains characters that are not allowed in a header`);
     filled[name.toLowerCase()] = value.trim();
   }
   if (problems.length > 0) throw new ConfigError(problems.join("; "));
   return {
+    source: "webhooks.url",
     disabled,
     headers: filled,
     requireHttps: url?.require_https ?? false,

@@ -15,8 +15,8 @@ import type { ServerLease } from "../servers/server-lease.ts";
 import type { AgentSettings } from "../settings.ts";
 import { runStoreOperations } from "../store/run-operations.ts";
 import { runDurations } from "../system/agent-metrics.ts";
-import { receiverIn } from "../webhooks/receiver-origin.ts";
-import type { WebhookSender } from "../webhooks/webhook-sender.ts";
+import { receiverIn } from "../webhooks/receiver-in.ts";
+import type { RunWebhooks } from "../webhooks/run-webhooks.ts";
 import type { LocalStreams, SharedStreams } from "./build-streams.ts";
 import type { AgentStores } from "./open-stores.ts";
 
@@ -38,7 +38,7 @@ interface Options extends Pick<LocalStreams, "streams">, SharedStreams {
   telemetry: Telemetry | undefined;
   fault: FaultPoint;
   lease: ServerLease;
-  webhooks: WebhookSender;
+  webhooks: RunWebhooks;
   /** Called when graphs were loaded. */
   onGraphs(graphs: Record<string, GraphStatus>): void;
 }

@@ -22,7 +22,7 @@ import type { AgentSettings } from "../settings.ts";
 import { agentHealth } from "../system/health.ts";
 import { StaleThreads } from "../threads/stale-threads.ts";
 import { UiBundles } from "../ui/ui-bundles.ts";
-import { WebhookSender } from "../webhooks/webhook-sender.ts";
+import { RunWebhooks } from "../webhooks/run-webhooks.ts";
 import { buildExecution } from "./build-execution.ts";
 import { openStreams, shareStreams } from "./build-streams.ts";
 import { joinServers } from "./join-servers.ts";
@@ -76,7 +76,7 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
   const loopback: AgentDeps["loopback"] = { ready: false, answer: notReady, answerOwnCode: notReady };
   const rules = () => deps.project.webhooks;
   const answer = () => (loopback.ready ? loopback.answer : null);
-  const webhooks = new WebhookSender({ sql, log, settings, outbound, fault, rules, answer });
+  const webhooks = new RunWebhooks({ sql, log, settings, outbound, fault, rules, answer });
   started.add(() => webhooks.stop());
 
   const { streams } = local;

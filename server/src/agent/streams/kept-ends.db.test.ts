@@ -106,6 +106,35 @@ test("writes frames and ends once when their answers are lost", async () => {
   expect(await keptText(run.runId)).toBe("id: 0\n\nid: 1\n\nid: 2\n\nid: 3\n\n");
 });
 
+test("no end counts as lost when many runs fail at once, shortly after a checkpoint", async () => {
+  const server = await servers.start();
+  const runs = await Promise.all(Array.from({ length: 24 }, () => servers.newRun(server)));
+  const lock = await db.sql.reserve();
+  let ending;
+  try {
+    // the ends wait here, after they have read the rows of their streams
+    await lock`begin`;
+    await lock`select 1 from runs where run_id = any(${runs.map(({ runId }) => runId)}::uuid[]) for update`;
+    ending = Promise.allSettled(
+      runs.map((run) => {
+        void server.execute(run.runId, run.threadId, 1);
+        const stream = server.streams.get(run.runId)!;
+        // it is written after a pause, or with the next frames
+        stream.mark(run.runId);
+        stream.append("error", '{"error":"Boo","message":"boo"}');
+        return server.keeper.end(stream, { ...finished(run, 1), outcome: "error", error: "{}" }, undefined);
+      }),
+    );
+    await sleep(300);
+  } finally {
+    await lock`rollback`;
+    lock.release();
+  }
+  const ends = (await ending).map((end) => (end.status === "fulfilled" ? end.value.outcome : String(end.reason)));
+  expect(ends.filter((outcome) => outcome !== "error")).toEqual([]);
+  for (const { runId } of runs) expect((await keptText(runId)).match(/(?<=\nid: )\d+/g)).toEqual(["0", "1"]);
+});
+
 test("a rolled back run gets no feedback frame", async () => {
   const server = await servers.start();
   const run = await servers.newRun(server);

@@ -5,7 +5,7 @@
  *
  * All streams share one statement at a time; frames that arrive during it are written by the next one, so that many frames
  * cost one commit. The last frames and the end of the stream are written with the run's final status, in one commit
- * (`end`).
+ * (`end`). Nothing else of a stream is written until the outcome of its end is known.
  *
  * A stream has one writer. Its row names the attempt and the next frame (functions/streams.sql), so a server that was
  * declared dead cannot write between the frames of its successor.
@@ -35,6 +35,12 @@ import {
 const BATCH = 32;
 const STOP_PATIENCE_MS = 3000;
 
+/**
+ * `tail`: resolved when only the part that `end` writes is left. `"writing"`: `end` writes it, or has written it with an
+ * unknown outcome.
+ */
+type Ending = { tail: Deferred<void> } | "writing";
+
 interface Write {
   stream: RunStream;
   keeping: PersistProgress;
@@ -59,8 +65,8 @@ export interface StreamKeeperOptions {
 export class StreamKeeper {
   readonly #o: StreamKeeperOptions;
   readonly #ends: GroupCommit<KeptEnd, KeptEndOutcome>;
-  /** Streams whose run is ending; resolved when only the part that `end` writes is left. */
-  #ending = new Map<RunStream, Deferred<void>>();
+  /** Streams whose run is ending. */
+  #ending = new Map<RunStream, Ending>();
   #changed = new Set<RunStream>();
   #draining: Promise<void> | undefined;
   /** `performance.now()` until which writes are retried while the server stops. */
@@ -82,6 +88,7 @@ export class StreamKeeper {
   keep(stream: RunStream, keeping: Omit<PersistProgress, "wanted" | "marked">): void {
     stream.common = Math.max(stream.common, keeping.stored);
     if (stream.keeping) {
+      this.#abandonEnd(stream);
       stream.keeping.attempt = keeping.attempt;
       this.#advance(stream, stream.keeping, keeping.stored);
       return;
@@ -111,7 +118,8 @@ export class StreamKeeper {
 
   /**
    * Writes the run's final status together with its remaining frames and the end of its stream. Rejects while the
-   * database is unavailable, and may then be repeated. `lost`: nothing was written, or the outcome is unknown.
+   * database is unavailable, and must then be repeated or followed by `keep` or `drop`, because the end may be written.
+   * `lost`: nothing was written, or the outcome is unknown.
    * @param last data of a `feedback` event, for a run that is not rolled back
    */
   async end(stream: RunStream, run: FinishedRun, last: string | undefined): Promise<FinishOutcome> {
@@ -124,23 +132,25 @@ export class StreamKeeper {
       const count = next - keeping.stored;
       const lastFrame = last === undefined ? null : sseFrame(next, "feedback", last).toString();
       const tail = { first: keeping.stored, count, frames: bytes?.toString() ?? "", last: lastFrame };
-      const { outcome, waiting, stored } = await this.#ends.call({ ...run, ...tail });
+      const { outcome, waiting, stored } = await this.#ends.call({ ...run, ...tail }).catch((error: unknown) => {
+        if (!isPassing(error)) this.#abandonEnd(stream);
+        throw error;
+      });
       if (stream.keeping !== keeping) return LOST;
-      if (outcome === "lost") return LOST;
-      if (outcome === "stale_values") return { outcome, waiting };
-      if (outcome === "behind" && stored <= log.appended) this.#advance(stream, keeping, stored);
-      else if (outcome === "behind") return LOST;
-      else {
-        if (lastFrame !== null && outcome !== "deleted") stream.append("feedback", last!);
-        this.#publish(stream, keeping, {
-          ...tail,
-          frames: tail.frames + (outcome === "deleted" ? "" : (lastFrame ?? "")),
-        });
-        this.#advance(stream, keeping, log.appended);
-        stream.kept = true;
-        this.#leave(stream);
-        return { outcome, waiting };
+      if (outcome === "stale_values" || outcome === "lost" || outcome === "behind") {
+        const isBehind = outcome === "behind" && stored <= log.appended;
+        if (isBehind) this.#advance(stream, keeping, stored);
+        this.#abandonEnd(stream);
+        if (isBehind) continue;
+        return outcome === "stale_values" ? { outcome, waiting } : LOST;
       }
+      if (lastFrame !== null && outcome !== "deleted") stream.append("feedback", last!);
+      const frames = tail.frames + (outcome === "deleted" ? "" : (lastFrame ?? ""));
+      this.#publish(stream, keeping, { ...tail, frames });
+      this.#advance(stream, keeping, log.appended);
+      stream.kept = true;
+      this.#leave(stream);
+      return { outcome, waiting };
     }
   }
 
@@ -155,10 +165,21 @@ export class StreamKeeper {
    */
   async #untilTail(stream: RunStream): Promise<void> {
     if (!stream.keeping) return;
-    const ending = deferred<void>();
-    this.#ending.set(stream, ending);
+    const tail = deferred<void>();
+    this.#ending.set(stream, { tail });
     this.#touch(stream);
-    await ending.promise;
+    await tail.promise;
+  }
+
+  /** Resumes writing the stream: its end has not been written. */
+  #abandonEnd(stream: RunStream): void {
+    if (this.#takeEnding(stream)) this.#touch(stream);
+  }
+
+  #takeEnding(stream: RunStream): boolean {
+    const ending = this.#ending.get(stream);
+    if (ending && ending !== "writing") ending.tail.resolve();
+    return this.#ending.delete(stream);
   }
 
   /** Notes that the frames before number `stored` are stored. */
@@ -179,8 +200,7 @@ export class StreamKeeper {
   }
 
   #leave(stream: RunStream): void {
-    this.#ending.get(stream)?.resolve();
-    this.#ending.delete(stream);
+    this.#takeEnding(stream);
     stream.keeping = undefined;
     stream.onChange = undefined;
     this.#changed.delete(stream);
@@ -218,16 +238,16 @@ export class StreamKeeper {
 
   async #next(stream: RunStream): Promise<Write | undefined> {
     const { keeping, log, marks } = stream;
-    if (!keeping) return undefined;
+    if (!keeping || this.#ending.get(stream) === "writing") return undefined;
     const first = keeping.stored;
     const { bytes, next } = await log.readHidden(first);
     if (stream.keeping !== keeping || keeping.stored !== first) return this.#next(stream);
     const whole = next === log.appended;
     const ending = this.#ending.get(stream);
+    if (ending === "writing") return undefined;
     if (ending && whole) {
-      // the rest is written by `end`
-      this.#ending.delete(stream);
-      ending.resolve();
+      this.#ending.set(stream, "writing");
+      ending.tail.resolve();
       return undefined;
     }
     const status = stream.outcome && whole ? stream.outcome.status : null;

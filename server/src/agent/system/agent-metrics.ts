@@ -1,9 +1,10 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 import { ScrapedMetrics } from "../../base/scraped-metrics.ts";
+import { countDeliveries } from "../../base/webhooks/sql.ts";
 import type { AgentDeps } from "../deps.ts";
 import type { ServerLease } from "../servers/server-lease.ts";
-import { countDeliveries } from "../webhooks/sql.ts";
+import { RUN_WEBHOOKS } from "../webhooks/sql.ts";
 import { selectQueueDepth } from "./sql.ts";
 
 const HOST_STATES = ["starting", "ready", "draining", "dead"] as const;
@@ -37,7 +38,12 @@ export function registerAgentMetrics(
     staleMs: 0,
     read: () => selectQueueDepth(sql),
   });
-  const deliveries = new ScrapedMetrics({ name: "webhooks", log, keepMs: 2000, read: () => countDeliveries(sql) });
+  const deliveries = new ScrapedMetrics({
+    name: "webhooks",
+    log,
+    keepMs: 2000,
+    read: () => countDeliveries(sql, RUN_WEBHOOKS),
+  });
 
   const oldest = new Gauge({
     name: "heddle_queue_oldest_seconds",

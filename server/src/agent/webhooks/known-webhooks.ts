@@ -1,6 +1,5 @@
 import type { Outbound } from "../../base/outbound/outbound.ts";
-import { checkWebhook } from "./check-webhook.ts";
-import type { WebhookRules } from "../project/webhook-config.ts";
+import { checkWebhook, type WebhookRules } from "../../base/webhooks/check-webhook.ts";
 
 const MOST = 1000;
 /** Length limit of cached URLs: all of them stay below 2 MB. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { Message, PostResult } from "./post-webhook.ts";
+import type { Message, PostResult } from "../../base/webhooks/post-webhook.ts";
 
 type Answering = (request: Request) => Promise<Response>;
 

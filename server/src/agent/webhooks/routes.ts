@@ -2,11 +2,26 @@ import { z } from "zod";
 
 import type { Principal } from "../../base/auth/principal.ts";
 import { notFound } from "../../base/errors.ts";
+import {
+  failingReceiver,
+  receiverBody,
+  retriedReceiver,
+  retryReceiver,
+  selectFailingReceivers,
+} from "../../base/webhooks/receivers.ts";
 import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
-import { maskUrl } from "./check-webhook.ts";
+import { maskUrl } from "../../base/webhooks/check-webhook.ts";
 import * as schema from "./schema.ts";
-import { type DeliveryRow, requeueDelivery, selectDeliveries, selectDelivery, selectMessage } from "./sql.ts";
+import {
+  type DeliveryRow,
+  requeueDelivery,
+  RUN_WEBHOOKS,
+  selectDeliveries,
+  selectDelivery,
+  selectMessage,
+} from "./sql.ts";
+import { permits } from "../custom-auth/conditions.ts";
 
 const shared = { tag: "Webhooks" } as const;
 
@@ -20,6 +35,37 @@ export function webhookRoutes(deps: AgentDeps): AgentRoute[] {
   const threadConditions = (principal: Principal) => deps.access.ask(principal, "threads:read", { metadata: {} });
 
   return [
+    agentRoute({
+      ...shared,
+      method: "GET",
+      path: "/webhooks/receivers",
+      permission: "runs:read",
+      auth: "handler",
+      summary: "List receivers of webhooks whose deliveries fail",
+      out: { 200: z.array(failingReceiver) },
+      async handler({ c, principal }) {
+        const sees = await threadConditions(principal);
+        return c.json(await selectFailingReceivers(sql, RUN_WEBHOOKS, permits(sql, "d.thread_metadata", sees)));
+      },
+    }),
+    agentRoute({
+      ...shared,
+      method: "POST",
+      path: "/webhooks/receivers/retry",
+      permission: "runs:create",
+      audit: "change",
+      auth: "handler",
+      summary: "Send the waiting messages of a receiver now",
+      body: receiverBody,
+      out: { 202: retriedReceiver },
+      async handler({ body: { origin }, c, principal }) {
+        const sees = await threadConditions(principal);
+        const retried = await retryReceiver(sql, RUN_WEBHOOKS, origin, permits(sql, "d.thread_metadata", sees));
+        if (retried === 0) throw notFound(`No webhook waits for the receiver ${origin}.`);
+        deps.webhooks.wake();
+        return c.json({ retried }, 202);
+      },
+    }),
     agentRoute({
       ...shared,
       method: "GET",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { jsonObject, queryLimit, queryOffset, uuid } from "../../base/http/fields.ts";
-import { LONGEST_WEBHOOK } from "../project/webhook-config.ts";
+import { LONGEST_WEBHOOK } from "../../base/webhooks/check-webhook.ts";
 
 /** `webhook` of run and cron bodies. The project's rules decide which URLs are allowed. */
 export const webhook = z

@@ -1,36 +1,14 @@
 import type { Sql } from "../../base/db/connect.ts";
 import type { AccessCondition } from "../../base/auth/principal.ts";
+import type { WebhookTables } from "../../base/webhooks/sql.ts";
 import { permits } from "../custom-auth/conditions.ts";
 
-export interface DueReceiver {
-  receiver: string;
-  /** Consecutive failures. */
-  failures: number;
-}
-
-export function selectDueReceivers(sql: Sql, limit: number): Promise<DueReceiver[]> {
-  return sql<DueReceiver[]>`select * from due_webhook_receivers(${limit})`;
-}
-
-export interface ClaimedDelivery {
-  delivery_id: string;
-  run_id: string;
-  receiver: string;
-  url: string;
-  /** Counts all attempts; `tries` counts those since it was queued. */
-  attempt: number;
-  tries: number;
-}
-
-export function claimDeliveries(
-  sql: Sql,
-  from: { receiver: string; allowance: number }[],
-  leaseMs: number,
-): Promise<ClaimedDelivery[]> {
-  return sql<ClaimedDelivery[]>`
-    select * from claim_webhooks(${from.map((receiver) => receiver.receiver)}::text[],
-                                 ${from.map((receiver) => receiver.allowance)}::int[], ${leaseMs})`;
-}
+/** Tables of the messages about runs. */
+export const RUN_WEBHOOKS: WebhookTables = {
+  deliveries: "webhook_deliveries",
+  attempts: "webhook_attempts",
+  receivers: "webhook_receivers",
+};
 
 export interface WebhookMessage {
   /** JSON text, without the send time. */
@@ -50,61 +28,6 @@ export async function selectMessage(sql: Sql, deliveryId: string): Promise<Webho
   if (!row) return undefined;
   const { payload, state, ...trace } = row;
   return { ...trace, text: state === null ? payload : `${payload.slice(0, -1)},"values":${state}}` };
-}
-
-export interface FinishedAttempt {
-  deliveryId: string;
-  attempt: number;
-  startedAt: Date;
-  durationMs: number;
-  statusCode: number | null;
-  error: string | null;
-  outcome: "delivered" | "failed" | "retry";
-  retryMs: number;
-  /** Whether the failure is the receiver's. */
-  blame: boolean;
-  /** Pause requested by the receiver. */
-  pauseMs: number;
-  firstPauseMs: number;
-}
-
-export async function finishAttempt(sql: Sql, a: FinishedAttempt): Promise<void> {
-  await sql`
-    select finish_webhook_attempt(${a.deliveryId}, ${a.attempt}, ${a.startedAt.toISOString()}::timestamptz, ${a.durationMs},
-      ${a.statusCode}, ${a.error}, ${a.outcome}, ${a.retryMs}, ${String(a.blame)}::text::boolean, ${a.pauseMs}, ${a.firstPauseMs})`;
-}
-
-/** Hands back claimed deliveries whose attempt has not begun. */
-export async function returnDeliveries(sql: Sql, ids: string[]): Promise<void> {
-  await sql`
-    update webhook_deliveries set attempts = attempts - 1, tries = tries - 1, available_at = now()
-    where delivery_id = any(${ids}::uuid[]) and status = 'pending'`;
-}
-
-/**
- * Fails the deliveries of receivers that have not recovered in time.
- * @returns the number of failed deliveries
- */
-export async function giveUpOld(sql: Sql, maxAgeHours: number): Promise<number> {
-  const rows = await sql`
-    update webhook_deliveries set status = 'failed', finished_at = now()
-    where delivery_id in (
-      select delivery_id from webhook_deliveries
-      where status = 'pending' and queued_at < now() - make_interval(hours => ${maxAgeHours}) limit 1000)
-    returning 1`;
-  return rows.length;
-}
-
-/** @returns the number of deleted deliveries */
-export async function deleteOld(sql: Sql, retentionHours: number): Promise<number> {
-  const rows = await sql`
-    delete from webhook_deliveries
-    where delivery_id in (
-      select delivery_id from webhook_deliveries
-      where created_at < now() - make_interval(hours => ${retentionHours}) and status <> 'pending'
-        and finished_at < now() - make_interval(hours => ${retentionHours}) limit 1000)
-    returning 1`;
-  return rows.length;
 }
 
 export interface DeliveryRow {
@@ -178,16 +101,4 @@ export async function requeueDelivery(sql: Sql, id: string): Promise<boolean> {
     set status = 'pending', tries = 0, queued_at = now(), available_at = now(), finished_at = null
     where delivery_id = ${id} returning receiver`;
   return rows.length > 0;
-}
-
-export interface DeliveryCounts {
-  pending: number;
-  paused_receivers: number;
-}
-
-export async function countDeliveries(sql: Sql): Promise<DeliveryCounts> {
-  const [row] = await sql<DeliveryCounts[]>`
-    select (select count(*)::int from webhook_deliveries where status = 'pending') as pending,
-           (select count(*)::int from webhook_receivers where paused_until > now()) as paused_receivers`;
-  return row!;
 }

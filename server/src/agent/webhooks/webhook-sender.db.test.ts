@@ -16,20 +16,22 @@ import { createOutbound } from "../../base/outbound/outbound.ts";
 import { readPolicy } from "../../base/outbound/policy.ts";
 import { agentOptions } from "../settings.ts";
 import { readWebhookRules } from "../project/webhook-config.ts";
-import { WebhookSender } from "./webhook-sender.ts";
+import { selectDueReceivers } from "../../base/webhooks/sql.ts";
+import { RunWebhooks } from "./run-webhooks.ts";
+import { RUN_WEBHOOKS } from "./sql.ts";
 
 let db: TestDatabase;
 beforeAll(async () => {
   db = await testDatabase();
 });
 
-const senders: WebhookSender[] = [];
+const senders: RunWebhooks[] = [];
 afterEach(async () => {
   await Promise.all(senders.splice(0).map((sender) => sender.stop()));
 });
 
 /** Sender that resolves names by `names`, else to 127.0.0.1; this simulates the internet. */
-function sender(env: Record<string, string> = {}, names: Record<string, string> = {}, sql = db.sql): WebhookSender {
+function sender(env: Record<string, string> = {}, names: Record<string, string> = {}, sql = db.sql): RunWebhooks {
   const settings = readOptions(agentOptions, {
     HEDDLE_WEBHOOK_RETRY_MS: "100",
     HEDDLE_WEBHOOK_TIMEOUT_MS: "1000",
@@ -39,7 +41,7 @@ function sender(env: Record<string, string> = {}, names: Record<string, string> 
   const resolve = (host: string) => Promise.resolve([{ address: names[host] ?? "127.0.0.1", family: 4 as const }]);
   const outbound = createOutbound(readPolicy("127.0.0.1", false), { resolve });
   const rules = { ...readWebhookRules(null, false, {}), allowedPorts: ANY_PORT };
-  const sender = new WebhookSender({
+  const sender = new RunWebhooks({
     sql,
     log: createLog("silent"),
     settings,
@@ -84,7 +86,7 @@ test("a poll takes equally long with ten thousand waiting messages, even with a 
   const name = "http://busy.example";
   const connection = await db.sql.reserve();
   try {
-    const look = () => connection<{ receiver: string }[]>`select receiver from due_webhook_receivers(128)`;
+    const look = () => selectDueReceivers(connection, RUN_WEBHOOKS, 128);
     // the plan is cached after a few executions
     for (let n = 0; n < 10; n++) expect([...(await look())]).toEqual([]);
     await enqueue(`${name}/a`, 10_000);
@@ -100,7 +102,7 @@ test("a poll takes equally long with ten thousand waiting messages, even with a 
       return row!.n;
     };
     const before = await read();
-    expect([...(await look())]).toEqual([{ receiver: name }]);
+    expect([...(await look())]).toEqual([{ receiver: name, failures: 0 }]);
     expect((await read()) - before).toBeLessThan(20);
     await connection`commit`;
   } finally {
@@ -144,7 +146,7 @@ test("messages for a paused receiver cause no polls, and those for another recei
   const sql = postgres(db.uri, {
     ...db.options,
     max: 2,
-    debug: (_, query) => void (looks += Number(query.includes("due_webhook_receivers"))),
+    debug: (_, query) => void (looks += Number(query.includes("with recursive waiting"))),
   });
   const [dead, good] = [await receiver(), await receiver()];
   await dead.close();
@@ -239,7 +241,8 @@ test("gives up after the maximum number of attempts", async () => {
   );
   expect(never.received).toHaveLength(3);
   // a 404 shows that the receiver works
-  expect(await db.sql`select 1 from webhook_receivers where receiver = ${never.url}`).toHaveLength(0);
+  const [row] = await db.sql`select failures, last_error from webhook_receivers where receiver = ${never.url}`;
+  expect(row).toEqual({ failures: 0, last_error: "The receiver responded with status 404." });
 });
 
 test("three senders on one database send each message once", async () => {

@@ -29,6 +29,11 @@ export const PERMISSIONS = {
   "datasets:create": { scope: "workspace", description: "Create datasets and examples" },
   "datasets:update": { scope: "workspace", description: "Change datasets and examples" },
   "datasets:delete": { scope: "workspace", description: "Delete datasets and examples" },
+  "prompts:read": { scope: "workspace", description: "View and pull prompts, their commits and tags" },
+  "prompts:create": { scope: "workspace", description: "Create and fork prompts" },
+  "prompts:update": { scope: "workspace", description: "Change prompts and commit to them" },
+  "prompts:delete": { scope: "workspace", description: "Delete prompts" },
+  "prompts:tag": { scope: "workspace", description: "Create, move and delete tags of prompts" },
   "annotation-queues:read": { scope: "workspace", description: "View annotation queues, their progress and agreement" },
   "annotation-queues:create": { scope: "workspace", description: "Create annotation queues" },
   "annotation-queues:update": {
@@ -40,6 +45,12 @@ export const PERMISSIONS = {
   "bulk-exports:manage": {
     scope: "workspace",
     description: "Create and cancel exports, create and delete destinations",
+  },
+  "models:read": { scope: "workspace", description: "View model connections, names of secrets and the model budget" },
+  "models:call": { scope: "workspace", description: "Call models in the playground, which costs money" },
+  "models:manage": {
+    scope: "workspace",
+    description: "Manage model connections, secrets and the model budget",
   },
   "deployments:read": { scope: "workspace", description: "View deployments, revisions and logs" },
   "deployments:create": { scope: "workspace", description: "Create deployments" },

@@ -2,7 +2,7 @@
 export const ERROR_STATUSES = {
   400: "The request is malformed or incomplete",
   401: "No valid API key or session",
-  402: "Not included in the workspace's plan",
+  402: "Not included in the workspace's plan, or over its budget",
   403: "The API key or session lacks the permission",
   404: "The resource does not exist",
   405: "The method is not allowed",
@@ -13,6 +13,7 @@ export const ERROR_STATUSES = {
   415: "Unsupported content type or encoding",
   416: "The range lies outside the content",
   422: "The request is well-formed but invalid",
+  424: "A package or a secret that the operation needs is missing",
   426: "The request must upgrade to the protocol in the Upgrade header",
   431: "The request line and headers exceed the size limit",
   429: "Rate limit exceeded; Retry-After gives the time to wait",

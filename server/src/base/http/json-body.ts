@@ -8,14 +8,16 @@ import { countBody, decodeBody } from "./hold-body.ts";
 /**
  * Parses the request's JSON. No body, or one that does not claim to be JSON or text, counts as `{}`, as on the
  * reference server (contract §1.1); `text/plain` is parsed as JSON for clients that avoid a preflight.
+ * With `keepsText`, `bodyText` returns the text.
  */
-export async function readJson(c: Context): Promise<unknown> {
+export async function readJson(c: Context, keepsText = false): Promise<unknown> {
   const type = c.req.header("content-type") ?? "";
   if (type !== "" && !/json|^text\/plain/i.test(type)) return {};
   return decodeBody(c, async (text) => {
     if (text.trim() === "") return {};
     if (text.length > SMALL_JSON) await countBody(c, text);
     const value = parse(text);
+    if (keepsText) c.set(TEXT, text);
     return UNSTORABLE.test(text) ? cleanStrings(value) : value;
   }).catch((error: unknown) => {
     // the client disconnected or was too slow: not an internal error
@@ -23,6 +25,11 @@ export async function readJson(c: Context): Promise<unknown> {
     throw error;
   });
 }
+
+const TEXT = "heddle.bodyText";
+
+/** Returns the text of a JSON body, of a route that declares `keepsText`. Valid JSON. */
+export const bodyText = (c: Context): string => (c.get(TEXT) as string | undefined) ?? "{}";
 
 function parse(text: string): unknown {
   try {

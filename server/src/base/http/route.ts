@@ -73,6 +73,8 @@ interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
   params?: P;
   query?: Q;
   body?: B;
+  /** Whether the handler needs the body's text too, of which it stores parts as they are (`bodyText`). */
+  keepsText?: true;
   /** Headers that the handler reads itself; documentation only. */
   headers?: z.ZodType;
   /** Content types of a body that the handler reads itself; documentation only. */
@@ -158,7 +160,7 @@ export function mountRoutes(
           }
           const params = spec.params ? check(spec.params, c.req.param(), "path") : undefined;
           const query = spec.query ? check(spec.query, readQuery(c), "query") : undefined;
-          const body = spec.body ? check(spec.body, await readJson(c), "body") : undefined;
+          const body = spec.body ? check(spec.body, await readJson(c, spec.keepsText), "body") : undefined;
           const input = { params, query, body, c, principal: principal ?? noPrincipal };
           await audit.begins({ query, body });
           const response = await spec.handler(input as never);

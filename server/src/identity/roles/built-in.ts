@@ -13,7 +13,7 @@ export const BUILT_IN_ROLES = {
 export type BuiltInRole = keyof typeof BUILT_IN_ROLES;
 
 /** Permissions reserved for administrators (contract trace-platform §6), although some only read. */
-const FOR_ADMINS: Permission[] = ["workspaces:manage", "bulk-exports:manage", "audit:read"];
+const FOR_ADMINS: Permission[] = ["workspaces:manage", "bulk-exports:manage", "audit:read", "models:manage"];
 
 const ofWorkspace = ALL_PERMISSIONS.filter((permission) => PERMISSIONS[permission].scope === "workspace");
 const forEditors = ofWorkspace.filter((permission) => !FOR_ADMINS.includes(permission));

@@ -48,6 +48,21 @@ export async function updateWorkspace(
   return row;
 }
 
+/**
+ * Gives a workspace a handle, unless it has another one. @returns undefined then. @throws SQLSTATE 23505 when another
+ * workspace has it
+ */
+export async function setWorkspaceHandle(
+  sql: Sql | Transaction,
+  id: string,
+  handle: string,
+): Promise<WorkspaceRow | undefined> {
+  const [row] = await sql<WorkspaceRow[]>`
+    update workspaces set tenant_handle = ${handle}
+    where id = ${id} and deleted_at is null and (tenant_handle is null or tenant_handle = ${handle}) returning *`;
+  return row;
+}
+
 /** @returns undefined when there is no such workspace, or it is the default one */
 export async function markWorkspaceDeleted(sql: Sql | Transaction, id: string): Promise<WorkspaceRow | undefined> {
   const [row] = await sql<WorkspaceRow[]>`

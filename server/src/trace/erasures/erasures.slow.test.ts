@@ -139,9 +139,17 @@ test("an erased workspace loses its runs, feedback, files and datasets, and anot
   await sendRuns(call, [theirs], other);
   const workspace_id = (await call("GET", `/sessions/${await projectId("mine")}`)).json.tenant_id;
   expect((await call("POST", "/erasures", { workspace_id }, other)).status).toBe(403);
+  for (const headers of [{}, other]) {
+    const prompt = { repo_handle: "greeting", is_public: false, readme: "prompt-readme" };
+    expect((await call("POST", "/repos", prompt, headers)).status).toBe(200);
+  }
+  const manifest = { text: `marker-prompt ${"x".repeat(5000)}` };
+  expect((await call("POST", "/commits/-/greeting", { manifest })).status).toBe(201);
   const created = await call("POST", "/erasures", { workspace_id, dataset_copies: true });
   await finish(created.json.id);
   expect(await storesWith("marker-")).toEqual([]);
+  expect((await call("GET", "/repos")).json).toEqual({ repos: [], total: 0 });
+  expect((await call("GET", "/repos", undefined, other)).json).toMatchObject({ total: 1 });
   // a list of none creates the default project
   expect((await call("GET", "/sessions")).json).toMatchObject([{ name: "default" }]);
   expect((await call("GET", "/datasets")).json).toEqual([]);

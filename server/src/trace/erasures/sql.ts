@@ -5,6 +5,7 @@ import { lockedInTime } from "../../base/db/lock-timeout.ts";
 import { deleteQueuesOfWorkspace } from "../annotation-queues/sql.ts";
 import { deleteDatasets, selectBlobs } from "../datasets/sql.ts";
 import { deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
+import { deleteRegistry } from "../prompts/sql.ts";
 import { deleteProjectRows } from "../projects/sql.ts";
 
 export interface Erasure {
@@ -126,7 +127,7 @@ export async function beginTraces(sql: Sql, { id, tenant_id, trace_ids }: Erasur
 
 /**
  * Records the projects that a workspace has, `stored` among them, and deletes its rows that belong to none; with
- * `dataset_copies` also its datasets. @returns the projects, and the feedback and files whose copies are to be deleted
+ * `dataset_copies` also its datasets and prompts, whose examples may be copies too. @returns the projects, and the feedback and files whose copies are to be deleted
  */
 export async function beginWorkspace(
   sql: Sql,
@@ -142,6 +143,7 @@ export async function beginWorkspace(
       ).map((row) => row.id);
       files = await selectBlobs(tx, tenantId, datasets);
       await deleteDatasets(tx, tenantId, datasets);
+      await deleteRegistry(tx, tenantId);
     }
     const feedback = await tx<{ id: string }[]>`
       delete from feedback where tenant_id = ${tenantId} and session_id is null returning feedback_id as id`;
@@ -182,7 +184,16 @@ export const examplesOfSources = async (sql: Sql, tenantId: string, runs: string
   ).map(({ id }) => id);
 
 /** Tables with contents of traces or copies of them. */
-const TABLES = ["feedback", "waiting_pieces", "provisional_roots", "dataset_examples"];
+const TABLES = [
+  "feedback",
+  "waiting_pieces",
+  "provisional_roots",
+  "dataset_examples",
+  "prompts",
+  "prompt_commits",
+  "prompt_tags",
+  "prompt_tag_moves",
+];
 /** A larger table is not rewritten, because that locks it: about a second for 100 MB. */
 const MAX_REWRITE_BYTES = 128 * 1024 * 1024;
 

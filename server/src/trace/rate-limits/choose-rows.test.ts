@@ -141,8 +141,10 @@ test.each(TABLE)("%s: %s (US) and %s (EU)", (row, us, eu, identities, requests) 
   for (const request of requests) expect([request, chosenRows(request, identities)]).toEqual([request, [row]]);
 });
 
-test("the table has the rows of the service interface, plus health", () => {
-  expect(ALL_ROWS.map(({ id }) => id).toSorted()).toEqual([...TABLE.map(([row]) => row), "health"].toSorted());
+test("the table has the rows of the service interface, plus health and calls of models", () => {
+  const own = ["health", "model-calls.key", "model-calls.user"];
+  expect(ALL_ROWS.map(({ id }) => id).toSorted()).toEqual([...TABLE.map(([row]) => row), ...own].toSorted());
+  expect(chosenRows("POST /api/v1/playground/stream", BOTH)).toEqual(["model-calls.key", "model-calls.user"]);
   expect(chosenRows("GET /ok", KEY)).toEqual(["health"]);
 });
 

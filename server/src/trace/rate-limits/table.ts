@@ -28,6 +28,8 @@
  * - HEAD counts as GET, because the router runs GET's handler for it.
  * - `/v2/X` counts like `/X`.
  *
+ * The rows `model-calls` are an addition to §8: each such request costs money and holds a connection to a provider.
+ *
  * The row `health` is an addition to §8: a probe must not be rejected because of other clients behind the same address,
  * or they could cause the restart of a healthy server.
  */
@@ -155,6 +157,14 @@ export const RULES: readonly Rule[] = [
   {
     match: [{ method: "PATCH", kind: "containing", path: "/runs" }],
     rows: [row("runs-update.key", "key", "Run ingest", [2000, 10])],
+  },
+  {
+    match: [
+      "/playground/stream",
+      "/datasets/playground_experiment/stream",
+      "/datasets/playground_experiment/batch",
+    ].map((path) => ({ method: "POST", kind: "exact", path })),
+    rows: forBoth("model-calls", "Model calls (ours)", [240, 60]),
   },
   {
     match: [{ method: "POST", kind: "exact", path: "/feedback" }],

@@ -80,7 +80,13 @@ export function systemRoutes(deps: TraceDeps, others: Route[]): Route[] {
         }),
     }),
     // clients of a platform that is not on localhost build these links from its URL
-    ...["/o/:tenant_id/:page{[\\s\\S]+}", "/public/:share_token/r", "/public/:share_token/d"].map((path) =>
+    ...[
+      "/o/:tenant_id/:page{[\\s\\S]+}",
+      "/public/:share_token/r",
+      "/public/:share_token/d",
+      "/prompts/:repo",
+      "/prompts/:repo/:commit",
+    ].map((path) =>
       route({
         ...shared,
         path,

@@ -51,10 +51,12 @@ test("a client can read the workspace of its key", async () => {
 
 test("unknown endpoints of the vendor say what to use instead", async () => {
   for (const [path, what] of [
-    ["/api/v1/repos", /prompt hub/],
-    ["/commits/a/b/latest", /prompt hub/],
-    ["/api/v1/annotation-queues/", /\/api\/v1\/feedback/],
-    ["/v1/platform/annotation-queues/x/items", /no annotation queues/],
+    ["/api/v1/likes/a/b", /README/],
+    ["/comments/a/b", /no comments/],
+    ["/repos/optimize-job", /evaluate\(\)/],
+    ["/api/v1/repos/a/b/optimization-jobs/c/logs", /evaluate\(\)/],
+    ["/repos/a/b/owners", /roles/],
+    ["/v1/platform/annotation-queues/x/items", /not items with threads/],
     ["/api/v1/runs/rules", /automation rules/],
     ["/api/v1/sessions/x/dashboard", /runs\/stats/],
     ["/api/v2/sessions", /\/api\/v1\/sessions/],
@@ -119,6 +121,8 @@ test("links that clients build from the platform's URL lead to the console", asy
     "/o/t/datasets/x/compare?selectedSessions=z",
     "/o/t/a%20b",
     "/public/t/r",
+    "/prompts/greeting?organizationId=t",
+    "/prompts/greeting/abcdef12?organizationId=t",
   ]) {
     const { status, headers } = await call("GET", path);
     expect([status, headers.get("location")]).toEqual([302, `http://localhost:3000${path}`]);

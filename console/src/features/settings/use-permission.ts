@@ -1,0 +1,18 @@
+import { useQuery } from "@tanstack/react-query";
+
+import { readWorkspace } from "../../api/credentials.ts";
+import { workspacesQuery } from "./queries.ts";
+
+/**
+ * Returns why the user may do none of the actions; null if they may, and while that is not known: the server decides.
+ */
+export function usePermission(...names: string[]): string | null {
+  const { data: workspaces } = useQuery(workspacesQuery);
+  const id = readWorkspace();
+  const workspace = workspaces?.find((candidate) => candidate.id === id) ?? (id === null ? workspaces?.[0] : undefined);
+  if (!workspace) return null;
+  const permissions: readonly string[] = workspace.permissions;
+  return names.some((name) => permissions.includes(name))
+    ? null
+    : `Your role lacks the permission ${names.join(" or ")}.`;
+}

@@ -1,0 +1,69 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { ChatPromptTemplate } from "@langchain/core/prompts";
+import { afterEach, expect, test, vi } from "vitest";
+
+import { graph } from "./graph.ts";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+/** Serves commits of the prompt as a trace platform does. */
+async function serve(commit: () => { hash: string; system: string } | undefined) {
+  const server = createServer((request, response) => {
+    const found = request.url === "/commits/-/agent/production" ? commit() : undefined;
+    response.writeHead(found ? 200 : 404, { "content-type": "application/json" });
+    if (!found) return response.end('{"error":"not found"}');
+    const messages = [
+      ["system", found.system],
+      ["human", "{question}"],
+    ] as [string, string][];
+    response.end(
+      JSON.stringify({ commit_hash: found.hash, manifest: ChatPromptTemplate.fromMessages(messages), examples: [] }),
+    );
+  });
+  server.listen(0, "127.0.0.1");
+  await new Promise((done) => server.once("listening", done));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((done) => (server.closeAllConnections(), server.close(() => done()))),
+  };
+}
+
+test("the answer follows the commit that the tag is on", async () => {
+  let commit: { hash: string; system: string } | undefined = { hash: "a".repeat(64), system: "Be brief." };
+  await using platform = await serve(() => commit);
+  vi.stubEnv("LANGSMITH_ENDPOINT", platform.url);
+  expect(await graph.invoke({ question: "Why?" })).toEqual({
+    question: "Why?",
+    answer: 'As I was told, "Be brief.", I answer "Why?" with: 42.',
+    prompt_version: "a".repeat(64),
+  });
+  commit = { hash: "b".repeat(64), system: "Be kind." };
+  expect(await graph.invoke({ question: "Why?" })).toMatchObject({
+    answer: expect.stringContaining("Be kind."),
+    prompt_version: "b".repeat(64),
+  });
+});
+
+test("without the prompt, and without a platform, it answers by the built-in one", async () => {
+  const warnings = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  {
+    await using platform = await serve(() => undefined);
+    vi.stubEnv("LANGSMITH_ENDPOINT", platform.url);
+    expect(await graph.invoke({ question: "Why?" })).toMatchObject({ prompt_version: "built-in" });
+  }
+  // its port is closed now
+  expect(await graph.invoke({ question: "Why?" })).toMatchObject({
+    prompt_version: "built-in",
+    answer: expect.stringContaining("helpful assistant"),
+  });
+  expect(warnings.mock.calls.map(([text]) => text)).toEqual([
+    expect.stringContaining("agent:production was not pulled"),
+    expect.stringContaining("agent:production was not pulled"),
+  ]);
+});

@@ -1,0 +1,25 @@
+import type { Transaction } from "../../base/db/connect.ts";
+import type { SkipWebhooks } from "./schema.ts";
+
+/**
+ * A change of a prompt that others are told of: a commit, or a tag that was created (`tag:create`) or moved
+ * (`tag:update`).
+ */
+export interface PromptEvent {
+  event: "commit" | "tag:create" | "tag:update";
+  tenant_id: string;
+  repo_id: string;
+  repo_handle: string;
+  commit_id: string;
+  commit_hash: string;
+  tag_name: string | null;
+  /** Display name of the caller. */
+  created_by: string;
+  skip_webhooks: SkipWebhooks;
+}
+
+/**
+ * Called with every change, in the transaction that writes it, after its rows: what is inserted here exists exactly if
+ * the change does.
+ */
+export async function emitPromptEvent(_tx: Transaction, _event: PromptEvent): Promise<void> {}
