@@ -35,18 +35,13 @@ import { Route as ShellAServerPlaygroundRouteImport } from './routes/_shell/a.$s
 import { Route as ShellAServerQueueRouteImport } from './routes/_shell/a.$server.queue'
 import { Route as ShellAServerStoreRouteImport } from './routes/_shell/a.$server.store'
 import { Route as ShellAServerWebhooksRouteImport } from './routes/_shell/a.$server.webhooks'
-<<<<<<< HEAD
 import { Route as ShellAnnotationQueuesQueueIdIndexRouteImport } from './routes/_shell/annotation-queues.$queueId.index'
 import { Route as ShellAnnotationQueuesQueueIdReviewRouteImport } from './routes/_shell/annotation-queues.$queueId.review'
-import { Route as ShellProjectsProjectIdIndexRouteImport } from './routes/_shell/projects.$projectId.index'
-import { Route as ShellProjectsProjectIdMonitoringRouteImport } from './routes/_shell/projects.$projectId.monitoring'
-import { Route as ShellProjectsProjectIdReviewRouteImport } from './routes/_shell/projects.$projectId.review'
-=======
 import { Route as ShellHubOwnerRepoRouteImport } from './routes/_shell/hub.$owner.$repo'
 import { Route as ShellProjectsProjectIdIndexRouteImport } from './routes/_shell/projects.$projectId.index'
 import { Route as ShellProjectsProjectIdMonitoringRouteImport } from './routes/_shell/projects.$projectId.monitoring'
+import { Route as ShellProjectsProjectIdReviewRouteImport } from './routes/_shell/projects.$projectId.review'
 import { Route as ShellPromptsOwnerRepoRouteImport } from './routes/_shell/prompts.$owner.$repo'
->>>>>>> main
 import { Route as ShellAServerAssistantsIndexRouteImport } from './routes/_shell/a.$server.assistants.index'
 import { Route as ShellAServerAssistantsAssistantIdRouteImport } from './routes/_shell/a.$server.assistants.$assistantId'
 import { Route as ShellAServerThreadsIndexRouteImport } from './routes/_shell/a.$server.threads.index'
@@ -190,7 +185,6 @@ const ShellAServerWebhooksRoute = ShellAServerWebhooksRouteImport.update({
   path: '/a/$server/webhooks',
   getParentRoute: () => ShellRoute,
 } as any)
-<<<<<<< HEAD
 const ShellAnnotationQueuesQueueIdIndexRoute =
   ShellAnnotationQueuesQueueIdIndexRouteImport.update({
     id: '/annotation-queues/$queueId/',
@@ -203,13 +197,11 @@ const ShellAnnotationQueuesQueueIdReviewRoute =
     path: '/annotation-queues/$queueId/review',
     getParentRoute: () => ShellRoute,
   } as any)
-=======
 const ShellHubOwnerRepoRoute = ShellHubOwnerRepoRouteImport.update({
   id: '/hub/$owner/$repo',
   path: '/hub/$owner/$repo',
   getParentRoute: () => ShellRoute,
 } as any)
->>>>>>> main
 const ShellProjectsProjectIdIndexRoute =
   ShellProjectsProjectIdIndexRouteImport.update({
     id: '/projects/$projectId/',
@@ -222,20 +214,17 @@ const ShellProjectsProjectIdMonitoringRoute =
     path: '/projects/$projectId/monitoring',
     getParentRoute: () => ShellRoute,
   } as any)
-<<<<<<< HEAD
 const ShellProjectsProjectIdReviewRoute =
   ShellProjectsProjectIdReviewRouteImport.update({
     id: '/projects/$projectId/review',
     path: '/projects/$projectId/review',
     getParentRoute: () => ShellRoute,
   } as any)
-=======
 const ShellPromptsOwnerRepoRoute = ShellPromptsOwnerRepoRouteImport.update({
   id: '/prompts/$owner/$repo',
   path: '/prompts/$owner/$repo',
   getParentRoute: () => ShellRoute,
 } as any)
->>>>>>> main
 const ShellAServerAssistantsIndexRoute =
   ShellAServerAssistantsIndexRouteImport.update({
     id: '/a/$server/assistants/',
@@ -323,16 +312,12 @@ export interface FileRoutesByFullPath {
   '/a/$server/queue': typeof ShellAServerQueueRoute
   '/a/$server/store': typeof ShellAServerStoreRoute
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
-<<<<<<< HEAD
   '/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
-  '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
-  '/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
-  '/annotation-queues/$queueId/': typeof ShellAnnotationQueuesQueueIdIndexRoute
-=======
   '/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
   '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
+  '/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
   '/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
->>>>>>> main
+  '/annotation-queues/$queueId/': typeof ShellAnnotationQueuesQueueIdIndexRoute
   '/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
@@ -371,16 +356,12 @@ export interface FileRoutesByTo {
   '/a/$server/queue': typeof ShellAServerQueueRoute
   '/a/$server/store': typeof ShellAServerStoreRoute
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
-<<<<<<< HEAD
   '/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
-  '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
-  '/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
-  '/annotation-queues/$queueId': typeof ShellAnnotationQueuesQueueIdIndexRoute
-=======
   '/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
   '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
+  '/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
   '/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
->>>>>>> main
+  '/annotation-queues/$queueId': typeof ShellAnnotationQueuesQueueIdIndexRoute
   '/projects/$projectId': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
@@ -421,16 +402,12 @@ export interface FileRoutesById {
   '/_shell/a/$server/queue': typeof ShellAServerQueueRoute
   '/_shell/a/$server/store': typeof ShellAServerStoreRoute
   '/_shell/a/$server/webhooks': typeof ShellAServerWebhooksRoute
-<<<<<<< HEAD
   '/_shell/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
-  '/_shell/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
-  '/_shell/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
-  '/_shell/annotation-queues/$queueId/': typeof ShellAnnotationQueuesQueueIdIndexRoute
-=======
   '/_shell/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
   '/_shell/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
+  '/_shell/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
   '/_shell/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
->>>>>>> main
+  '/_shell/annotation-queues/$queueId/': typeof ShellAnnotationQueuesQueueIdIndexRoute
   '/_shell/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/_shell/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/_shell/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
@@ -471,16 +448,12 @@ export interface FileRouteTypes {
     | '/a/$server/queue'
     | '/a/$server/store'
     | '/a/$server/webhooks'
-<<<<<<< HEAD
     | '/annotation-queues/$queueId/review'
-    | '/projects/$projectId/monitoring'
-    | '/projects/$projectId/review'
-    | '/annotation-queues/$queueId/'
-=======
     | '/hub/$owner/$repo'
     | '/projects/$projectId/monitoring'
+    | '/projects/$projectId/review'
     | '/prompts/$owner/$repo'
->>>>>>> main
+    | '/annotation-queues/$queueId/'
     | '/projects/$projectId/'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
@@ -519,16 +492,12 @@ export interface FileRouteTypes {
     | '/a/$server/queue'
     | '/a/$server/store'
     | '/a/$server/webhooks'
-<<<<<<< HEAD
     | '/annotation-queues/$queueId/review'
-    | '/projects/$projectId/monitoring'
-    | '/projects/$projectId/review'
-    | '/annotation-queues/$queueId'
-=======
     | '/hub/$owner/$repo'
     | '/projects/$projectId/monitoring'
+    | '/projects/$projectId/review'
     | '/prompts/$owner/$repo'
->>>>>>> main
+    | '/annotation-queues/$queueId'
     | '/projects/$projectId'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
@@ -568,16 +537,12 @@ export interface FileRouteTypes {
     | '/_shell/a/$server/queue'
     | '/_shell/a/$server/store'
     | '/_shell/a/$server/webhooks'
-<<<<<<< HEAD
     | '/_shell/annotation-queues/$queueId/review'
-    | '/_shell/projects/$projectId/monitoring'
-    | '/_shell/projects/$projectId/review'
-    | '/_shell/annotation-queues/$queueId/'
-=======
     | '/_shell/hub/$owner/$repo'
     | '/_shell/projects/$projectId/monitoring'
+    | '/_shell/projects/$projectId/review'
     | '/_shell/prompts/$owner/$repo'
->>>>>>> main
+    | '/_shell/annotation-queues/$queueId/'
     | '/_shell/projects/$projectId/'
     | '/_shell/a/$server/assistants/$assistantId'
     | '/_shell/a/$server/threads/$threadId'
@@ -782,7 +747,6 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellAServerWebhooksRouteImport
       parentRoute: typeof ShellRoute
     }
-<<<<<<< HEAD
     '/_shell/annotation-queues/$queueId/': {
       id: '/_shell/annotation-queues/$queueId/'
       path: '/annotation-queues/$queueId'
@@ -795,13 +759,13 @@ declare module '@tanstack/react-router' {
       path: '/annotation-queues/$queueId/review'
       fullPath: '/annotation-queues/$queueId/review'
       preLoaderRoute: typeof ShellAnnotationQueuesQueueIdReviewRouteImport
-=======
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/hub/$owner/$repo': {
       id: '/_shell/hub/$owner/$repo'
       path: '/hub/$owner/$repo'
       fullPath: '/hub/$owner/$repo'
       preLoaderRoute: typeof ShellHubOwnerRepoRouteImport
->>>>>>> main
       parentRoute: typeof ShellRoute
     }
     '/_shell/projects/$projectId/': {
@@ -818,19 +782,18 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellProjectsProjectIdMonitoringRouteImport
       parentRoute: typeof ShellRoute
     }
-<<<<<<< HEAD
     '/_shell/projects/$projectId/review': {
       id: '/_shell/projects/$projectId/review'
       path: '/projects/$projectId/review'
       fullPath: '/projects/$projectId/review'
       preLoaderRoute: typeof ShellProjectsProjectIdReviewRouteImport
-=======
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/prompts/$owner/$repo': {
       id: '/_shell/prompts/$owner/$repo'
       path: '/prompts/$owner/$repo'
       fullPath: '/prompts/$owner/$repo'
       preLoaderRoute: typeof ShellPromptsOwnerRepoRouteImport
->>>>>>> main
       parentRoute: typeof ShellRoute
     }
     '/_shell/a/$server/assistants/': {
@@ -916,11 +879,8 @@ interface ShellRouteChildren {
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
   ShellExportsExportIdRoute: typeof ShellExportsExportIdRoute
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
-<<<<<<< HEAD
-  ShellAnnotationQueuesIndexRoute: typeof ShellAnnotationQueuesIndexRoute
-=======
   ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
->>>>>>> main
+  ShellAnnotationQueuesIndexRoute: typeof ShellAnnotationQueuesIndexRoute
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
   ShellExportsIndexRoute: typeof ShellExportsIndexRoute
@@ -932,16 +892,12 @@ interface ShellRouteChildren {
   ShellAServerQueueRoute: typeof ShellAServerQueueRoute
   ShellAServerStoreRoute: typeof ShellAServerStoreRoute
   ShellAServerWebhooksRoute: typeof ShellAServerWebhooksRoute
-<<<<<<< HEAD
   ShellAnnotationQueuesQueueIdReviewRoute: typeof ShellAnnotationQueuesQueueIdReviewRoute
-  ShellProjectsProjectIdMonitoringRoute: typeof ShellProjectsProjectIdMonitoringRoute
-  ShellProjectsProjectIdReviewRoute: typeof ShellProjectsProjectIdReviewRoute
-  ShellAnnotationQueuesQueueIdIndexRoute: typeof ShellAnnotationQueuesQueueIdIndexRoute
-=======
   ShellHubOwnerRepoRoute: typeof ShellHubOwnerRepoRoute
   ShellProjectsProjectIdMonitoringRoute: typeof ShellProjectsProjectIdMonitoringRoute
+  ShellProjectsProjectIdReviewRoute: typeof ShellProjectsProjectIdReviewRoute
   ShellPromptsOwnerRepoRoute: typeof ShellPromptsOwnerRepoRoute
->>>>>>> main
+  ShellAnnotationQueuesQueueIdIndexRoute: typeof ShellAnnotationQueuesQueueIdIndexRoute
   ShellProjectsProjectIdIndexRoute: typeof ShellProjectsProjectIdIndexRoute
   ShellAServerAssistantsAssistantIdRoute: typeof ShellAServerAssistantsAssistantIdRoute
   ShellAServerThreadsThreadIdRoute: typeof ShellAServerThreadsThreadIdRoute
@@ -965,11 +921,8 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
   ShellExportsExportIdRoute: ShellExportsExportIdRoute,
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
-<<<<<<< HEAD
-  ShellAnnotationQueuesIndexRoute: ShellAnnotationQueuesIndexRoute,
-=======
   ShellPromptsRepoRoute: ShellPromptsRepoRoute,
->>>>>>> main
+  ShellAnnotationQueuesIndexRoute: ShellAnnotationQueuesIndexRoute,
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
   ShellExportsIndexRoute: ShellExportsIndexRoute,
@@ -981,18 +934,14 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellAServerQueueRoute: ShellAServerQueueRoute,
   ShellAServerStoreRoute: ShellAServerStoreRoute,
   ShellAServerWebhooksRoute: ShellAServerWebhooksRoute,
-<<<<<<< HEAD
   ShellAnnotationQueuesQueueIdReviewRoute:
     ShellAnnotationQueuesQueueIdReviewRoute,
-  ShellProjectsProjectIdMonitoringRoute: ShellProjectsProjectIdMonitoringRoute,
-  ShellProjectsProjectIdReviewRoute: ShellProjectsProjectIdReviewRoute,
-  ShellAnnotationQueuesQueueIdIndexRoute:
-    ShellAnnotationQueuesQueueIdIndexRoute,
-=======
   ShellHubOwnerRepoRoute: ShellHubOwnerRepoRoute,
   ShellProjectsProjectIdMonitoringRoute: ShellProjectsProjectIdMonitoringRoute,
+  ShellProjectsProjectIdReviewRoute: ShellProjectsProjectIdReviewRoute,
   ShellPromptsOwnerRepoRoute: ShellPromptsOwnerRepoRoute,
->>>>>>> main
+  ShellAnnotationQueuesQueueIdIndexRoute:
+    ShellAnnotationQueuesQueueIdIndexRoute,
   ShellProjectsProjectIdIndexRoute: ShellProjectsProjectIdIndexRoute,
   ShellAServerAssistantsAssistantIdRoute:
     ShellAServerAssistantsAssistantIdRoute,
