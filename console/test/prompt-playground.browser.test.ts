@@ -187,6 +187,7 @@ test("open a traced call, change a word, rerun on two models, save, move the tag
   // differences from the recorded answer, and from the other model
   await page.getByRole("combobox", { name: "Differences" }).selectOption({ label: "From the original answer" });
   const changes = page.getByRole("group", { name: "Differences of A from the original answer" });
+  await changes.locator("ins").first().waitFor();
   expect(await changes.locator("ins").allTextContents()).toEqual(["Salute"]);
   expect(await changes.locator("del").allTextContents()).toEqual(["Greet"]);
   await page.getByRole("combobox", { name: "Differences" }).selectOption({ label: "From A" });
@@ -257,6 +258,10 @@ test("edits messages by keyboard, with images, tools and a schema", async () => 
     },
     [37, 80, 68, 70],
   );
+  await page
+    .getByRole("group", { name: "Message 2" })
+    .getByText(/notes\.pdf/)
+    .waitFor();
   await page.keyboard.press("Control+Enter");
   await columnOf(page, "A").getByText("saw image/png saw application/pdf").waitFor();
 
