@@ -16,6 +16,7 @@ import { Route as ShellSplatRouteImport } from './routes/_shell/$'
 import { Route as ShellCompareRouteImport } from './routes/_shell/compare'
 import { Route as ShellPlaygroundRouteImport } from './routes/_shell/playground'
 import { Route as ShellSettingsRouteImport } from './routes/_shell/settings'
+import { Route as ShellAnnotationQueuesIndexRouteImport } from './routes/_shell/annotation-queues.index'
 import { Route as ShellDatasetsIndexRouteImport } from './routes/_shell/datasets.index'
 import { Route as ShellDatasetsDatasetIdRouteImport } from './routes/_shell/datasets.$datasetId'
 import { Route as ShellDeploymentsIndexRouteImport } from './routes/_shell/deployments.index'
@@ -34,9 +35,12 @@ import { Route as ShellAServerPlaygroundRouteImport } from './routes/_shell/a.$s
 import { Route as ShellAServerQueueRouteImport } from './routes/_shell/a.$server.queue'
 import { Route as ShellAServerStoreRouteImport } from './routes/_shell/a.$server.store'
 import { Route as ShellAServerWebhooksRouteImport } from './routes/_shell/a.$server.webhooks'
+import { Route as ShellAnnotationQueuesQueueIdIndexRouteImport } from './routes/_shell/annotation-queues.$queueId.index'
+import { Route as ShellAnnotationQueuesQueueIdReviewRouteImport } from './routes/_shell/annotation-queues.$queueId.review'
 import { Route as ShellHubOwnerRepoRouteImport } from './routes/_shell/hub.$owner.$repo'
 import { Route as ShellProjectsProjectIdIndexRouteImport } from './routes/_shell/projects.$projectId.index'
 import { Route as ShellProjectsProjectIdMonitoringRouteImport } from './routes/_shell/projects.$projectId.monitoring'
+import { Route as ShellProjectsProjectIdReviewRouteImport } from './routes/_shell/projects.$projectId.review'
 import { Route as ShellPromptsOwnerRepoRouteImport } from './routes/_shell/prompts.$owner.$repo'
 import { Route as ShellAServerAssistantsIndexRouteImport } from './routes/_shell/a.$server.assistants.index'
 import { Route as ShellAServerAssistantsAssistantIdRouteImport } from './routes/_shell/a.$server.assistants.$assistantId'
@@ -83,6 +87,12 @@ const ShellSettingsRoute = ShellSettingsRouteImport.update({
   path: '/settings',
   getParentRoute: () => ShellRoute,
 } as any)
+const ShellAnnotationQueuesIndexRoute =
+  ShellAnnotationQueuesIndexRouteImport.update({
+    id: '/annotation-queues/',
+    path: '/annotation-queues/',
+    getParentRoute: () => ShellRoute,
+  } as any)
 const ShellDatasetsIndexRoute = ShellDatasetsIndexRouteImport.update({
   id: '/datasets/',
   path: '/datasets/',
@@ -175,6 +185,18 @@ const ShellAServerWebhooksRoute = ShellAServerWebhooksRouteImport.update({
   path: '/a/$server/webhooks',
   getParentRoute: () => ShellRoute,
 } as any)
+const ShellAnnotationQueuesQueueIdIndexRoute =
+  ShellAnnotationQueuesQueueIdIndexRouteImport.update({
+    id: '/annotation-queues/$queueId/',
+    path: '/annotation-queues/$queueId/',
+    getParentRoute: () => ShellRoute,
+  } as any)
+const ShellAnnotationQueuesQueueIdReviewRoute =
+  ShellAnnotationQueuesQueueIdReviewRouteImport.update({
+    id: '/annotation-queues/$queueId/review',
+    path: '/annotation-queues/$queueId/review',
+    getParentRoute: () => ShellRoute,
+  } as any)
 const ShellHubOwnerRepoRoute = ShellHubOwnerRepoRouteImport.update({
   id: '/hub/$owner/$repo',
   path: '/hub/$owner/$repo',
@@ -190,6 +212,12 @@ const ShellProjectsProjectIdMonitoringRoute =
   ShellProjectsProjectIdMonitoringRouteImport.update({
     id: '/projects/$projectId/monitoring',
     path: '/projects/$projectId/monitoring',
+    getParentRoute: () => ShellRoute,
+  } as any)
+const ShellProjectsProjectIdReviewRoute =
+  ShellProjectsProjectIdReviewRouteImport.update({
+    id: '/projects/$projectId/review',
+    path: '/projects/$projectId/review',
     getParentRoute: () => ShellRoute,
   } as any)
 const ShellPromptsOwnerRepoRoute = ShellPromptsOwnerRepoRouteImport.update({
@@ -272,6 +300,7 @@ export interface FileRoutesByFullPath {
   '/prompts/$repo': typeof ShellPromptsRepoRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
+  '/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/datasets/': typeof ShellDatasetsIndexRoute
   '/deployments/': typeof ShellDeploymentsIndexRoute
   '/exports/': typeof ShellExportsIndexRoute
@@ -283,9 +312,12 @@ export interface FileRoutesByFullPath {
   '/a/$server/queue': typeof ShellAServerQueueRoute
   '/a/$server/store': typeof ShellAServerStoreRoute
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
+  '/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
   '/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
   '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
+  '/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
   '/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
+  '/annotation-queues/$queueId/': typeof ShellAnnotationQueuesQueueIdIndexRoute
   '/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
@@ -312,6 +344,7 @@ export interface FileRoutesByTo {
   '/prompts/$repo': typeof ShellPromptsRepoRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
+  '/annotation-queues': typeof ShellAnnotationQueuesIndexRoute
   '/datasets': typeof ShellDatasetsIndexRoute
   '/deployments': typeof ShellDeploymentsIndexRoute
   '/exports': typeof ShellExportsIndexRoute
@@ -323,9 +356,12 @@ export interface FileRoutesByTo {
   '/a/$server/queue': typeof ShellAServerQueueRoute
   '/a/$server/store': typeof ShellAServerStoreRoute
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
+  '/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
   '/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
   '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
+  '/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
   '/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
+  '/annotation-queues/$queueId': typeof ShellAnnotationQueuesQueueIdIndexRoute
   '/projects/$projectId': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
@@ -354,6 +390,7 @@ export interface FileRoutesById {
   '/_shell/prompts/$repo': typeof ShellPromptsRepoRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
+  '/_shell/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/_shell/datasets/': typeof ShellDatasetsIndexRoute
   '/_shell/deployments/': typeof ShellDeploymentsIndexRoute
   '/_shell/exports/': typeof ShellExportsIndexRoute
@@ -365,9 +402,12 @@ export interface FileRoutesById {
   '/_shell/a/$server/queue': typeof ShellAServerQueueRoute
   '/_shell/a/$server/store': typeof ShellAServerStoreRoute
   '/_shell/a/$server/webhooks': typeof ShellAServerWebhooksRoute
+  '/_shell/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
   '/_shell/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
   '/_shell/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
+  '/_shell/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
   '/_shell/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
+  '/_shell/annotation-queues/$queueId/': typeof ShellAnnotationQueuesQueueIdIndexRoute
   '/_shell/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/_shell/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/_shell/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
@@ -396,6 +436,7 @@ export interface FileRouteTypes {
     | '/prompts/$repo'
     | '/public/$token/d'
     | '/public/$token/r'
+    | '/annotation-queues/'
     | '/datasets/'
     | '/deployments/'
     | '/exports/'
@@ -407,9 +448,12 @@ export interface FileRouteTypes {
     | '/a/$server/queue'
     | '/a/$server/store'
     | '/a/$server/webhooks'
+    | '/annotation-queues/$queueId/review'
     | '/hub/$owner/$repo'
     | '/projects/$projectId/monitoring'
+    | '/projects/$projectId/review'
     | '/prompts/$owner/$repo'
+    | '/annotation-queues/$queueId/'
     | '/projects/$projectId/'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
@@ -436,6 +480,7 @@ export interface FileRouteTypes {
     | '/prompts/$repo'
     | '/public/$token/d'
     | '/public/$token/r'
+    | '/annotation-queues'
     | '/datasets'
     | '/deployments'
     | '/exports'
@@ -447,9 +492,12 @@ export interface FileRouteTypes {
     | '/a/$server/queue'
     | '/a/$server/store'
     | '/a/$server/webhooks'
+    | '/annotation-queues/$queueId/review'
     | '/hub/$owner/$repo'
     | '/projects/$projectId/monitoring'
+    | '/projects/$projectId/review'
     | '/prompts/$owner/$repo'
+    | '/annotation-queues/$queueId'
     | '/projects/$projectId'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
@@ -477,6 +525,7 @@ export interface FileRouteTypes {
     | '/_shell/prompts/$repo'
     | '/public/$token/d'
     | '/public/$token/r'
+    | '/_shell/annotation-queues/'
     | '/_shell/datasets/'
     | '/_shell/deployments/'
     | '/_shell/exports/'
@@ -488,9 +537,12 @@ export interface FileRouteTypes {
     | '/_shell/a/$server/queue'
     | '/_shell/a/$server/store'
     | '/_shell/a/$server/webhooks'
+    | '/_shell/annotation-queues/$queueId/review'
     | '/_shell/hub/$owner/$repo'
     | '/_shell/projects/$projectId/monitoring'
+    | '/_shell/projects/$projectId/review'
     | '/_shell/prompts/$owner/$repo'
+    | '/_shell/annotation-queues/$queueId/'
     | '/_shell/projects/$projectId/'
     | '/_shell/a/$server/assistants/$assistantId'
     | '/_shell/a/$server/threads/$threadId'
@@ -560,6 +612,13 @@ declare module '@tanstack/react-router' {
       path: '/settings'
       fullPath: '/settings'
       preLoaderRoute: typeof ShellSettingsRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/annotation-queues/': {
+      id: '/_shell/annotation-queues/'
+      path: '/annotation-queues'
+      fullPath: '/annotation-queues/'
+      preLoaderRoute: typeof ShellAnnotationQueuesIndexRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/datasets/': {
@@ -688,6 +747,20 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellAServerWebhooksRouteImport
       parentRoute: typeof ShellRoute
     }
+    '/_shell/annotation-queues/$queueId/': {
+      id: '/_shell/annotation-queues/$queueId/'
+      path: '/annotation-queues/$queueId'
+      fullPath: '/annotation-queues/$queueId/'
+      preLoaderRoute: typeof ShellAnnotationQueuesQueueIdIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/annotation-queues/$queueId/review': {
+      id: '/_shell/annotation-queues/$queueId/review'
+      path: '/annotation-queues/$queueId/review'
+      fullPath: '/annotation-queues/$queueId/review'
+      preLoaderRoute: typeof ShellAnnotationQueuesQueueIdReviewRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/hub/$owner/$repo': {
       id: '/_shell/hub/$owner/$repo'
       path: '/hub/$owner/$repo'
@@ -707,6 +780,13 @@ declare module '@tanstack/react-router' {
       path: '/projects/$projectId/monitoring'
       fullPath: '/projects/$projectId/monitoring'
       preLoaderRoute: typeof ShellProjectsProjectIdMonitoringRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/projects/$projectId/review': {
+      id: '/_shell/projects/$projectId/review'
+      path: '/projects/$projectId/review'
+      fullPath: '/projects/$projectId/review'
+      preLoaderRoute: typeof ShellProjectsProjectIdReviewRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/prompts/$owner/$repo': {
@@ -800,6 +880,7 @@ interface ShellRouteChildren {
   ShellExportsExportIdRoute: typeof ShellExportsExportIdRoute
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
   ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
+  ShellAnnotationQueuesIndexRoute: typeof ShellAnnotationQueuesIndexRoute
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
   ShellExportsIndexRoute: typeof ShellExportsIndexRoute
@@ -811,9 +892,12 @@ interface ShellRouteChildren {
   ShellAServerQueueRoute: typeof ShellAServerQueueRoute
   ShellAServerStoreRoute: typeof ShellAServerStoreRoute
   ShellAServerWebhooksRoute: typeof ShellAServerWebhooksRoute
+  ShellAnnotationQueuesQueueIdReviewRoute: typeof ShellAnnotationQueuesQueueIdReviewRoute
   ShellHubOwnerRepoRoute: typeof ShellHubOwnerRepoRoute
   ShellProjectsProjectIdMonitoringRoute: typeof ShellProjectsProjectIdMonitoringRoute
+  ShellProjectsProjectIdReviewRoute: typeof ShellProjectsProjectIdReviewRoute
   ShellPromptsOwnerRepoRoute: typeof ShellPromptsOwnerRepoRoute
+  ShellAnnotationQueuesQueueIdIndexRoute: typeof ShellAnnotationQueuesQueueIdIndexRoute
   ShellProjectsProjectIdIndexRoute: typeof ShellProjectsProjectIdIndexRoute
   ShellAServerAssistantsAssistantIdRoute: typeof ShellAServerAssistantsAssistantIdRoute
   ShellAServerThreadsThreadIdRoute: typeof ShellAServerThreadsThreadIdRoute
@@ -838,6 +922,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellExportsExportIdRoute: ShellExportsExportIdRoute,
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
   ShellPromptsRepoRoute: ShellPromptsRepoRoute,
+  ShellAnnotationQueuesIndexRoute: ShellAnnotationQueuesIndexRoute,
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
   ShellExportsIndexRoute: ShellExportsIndexRoute,
@@ -849,9 +934,14 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellAServerQueueRoute: ShellAServerQueueRoute,
   ShellAServerStoreRoute: ShellAServerStoreRoute,
   ShellAServerWebhooksRoute: ShellAServerWebhooksRoute,
+  ShellAnnotationQueuesQueueIdReviewRoute:
+    ShellAnnotationQueuesQueueIdReviewRoute,
   ShellHubOwnerRepoRoute: ShellHubOwnerRepoRoute,
   ShellProjectsProjectIdMonitoringRoute: ShellProjectsProjectIdMonitoringRoute,
+  ShellProjectsProjectIdReviewRoute: ShellProjectsProjectIdReviewRoute,
   ShellPromptsOwnerRepoRoute: ShellPromptsOwnerRepoRoute,
+  ShellAnnotationQueuesQueueIdIndexRoute:
+    ShellAnnotationQueuesQueueIdIndexRoute,
   ShellProjectsProjectIdIndexRoute: ShellProjectsProjectIdIndexRoute,
   ShellAServerAssistantsAssistantIdRoute:
     ShellAServerAssistantsAssistantIdRoute,
