@@ -63,28 +63,12 @@ export default defineConfig({
             { name: "controls", test: CONTROLS, minShareCount: 3, priority: 1 },
             { name: "forms", test: FORMS, minShareCount: 3, priority: 1 },
             // these use controls, which use what is shared: within it, the two would load each other
-            {
-              name: "run-value",
-              test: anyPart("console/src/features/traces/(run-value|find-messages|run-error)"),
-              priority: 1,
-            },
+            { name: "run-value", test: anyPart("console/src/features/traces/(run-value|find-messages)"), priority: 1 },
+            { name: "run-error", test: anyPart("console/src/features/traces/run-error"), priority: 1 },
             { name: "samples", test: anyPart("console/src/(features/samples|ui/code-sample)"), priority: 1 },
             {
               name: "json-view",
               test: anyPart("console/src/ui/json-(view|rows)", "@tanstack/(react-virtual|virtual-core)"),
-              priority: 1,
-            },
-            // lists need the virtual scrolling of the group above, which uses what is shared
-            {
-              name: "table",
-              test: anyPart("console/src/ui/data-table", "@tanstack/(react-table|table-core)"),
-              priority: 1,
-            },
-            {
-              name: "prompt-model",
-              test: anyPart(
-                "console/src/features/prompt-playground/(prompt|template|read-manifest|write-manifest)\\.ts",
-              ),
               priority: 1,
             },
             // what several pages use is one file: ninety small ones cost more in headers than in content

@@ -212,6 +212,37 @@ const CHECKS = {
     assert.equal((await all(await client.listSharedExamples(shared.share_token))).length, 3);
   },
 
+  async "annotation queues"() {
+    if (!client.createAnnotationQueue) return "absent";
+    const [first, second] = [await startedRun(), await startedRun()];
+    const name = `queue ${randomUUID()}`;
+    const queue = await client.createAnnotationQueue({ name, rubricInstructions: "Read." });
+    await client.addRunsToAnnotationQueue(queue.id, [first.id, second.id]);
+    await client.addRunsToAnnotationQueue(queue.id, [second.id]);
+    assert.deepEqual(
+      (await all(client.listAnnotationQueues({ name }))).map((found) => found.id),
+      [queue.id],
+    );
+    await client.updateAnnotationQueue(queue.id, { name, description: "changed" });
+    const read = await client.readAnnotationQueue(queue.id);
+    assert.equal(read.description, "changed");
+    assert.equal(read.rubric_instructions, "Read.");
+    const run = await client.getRunFromAnnotationQueue(queue.id, 0);
+    assert.equal(run.id, first.id);
+    if (client.listRunsFromAnnotationQueue) {
+      const listed = await all(client.listRunsFromAnnotationQueue(queue.id, { status: "needs_my_review" }));
+      assert.deepEqual(
+        listed.map((found) => found.id),
+        [first.id, second.id],
+      );
+    }
+    assert.equal((await client.getSizeFromAnnotationQueue(queue.id)).size, 2);
+    await client.deleteRunFromAnnotationQueue(queue.id, run.queue_run_id);
+    assert.equal((await client.getSizeFromAnnotationQueue(queue.id)).size, 1);
+    await client.deleteAnnotationQueue(queue.id);
+    assert.deepEqual(await all(client.listAnnotationQueues({ name })), []);
+  },
+
   async sharing() {
     const { id } = await startedRun();
     const link = await client.shareRun(id);

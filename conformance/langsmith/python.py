@@ -241,6 +241,27 @@ def evaluate():
     equal(len(list(client.list_shared_projects(dataset_share_token=token))), 1)
 
 
+def annotation_queues():
+    if not hasattr(client, "create_annotation_queue"):
+        return "absent"
+    (first, _), (second, _) = started_run(), started_run()
+    name = f"queue {uuid.uuid4()}"
+    queue = client.create_annotation_queue(name=name, description="d")
+    client.add_runs_to_annotation_queue(queue.id, run_ids=[first, second])
+    client.add_runs_to_annotation_queue(queue.id, run_ids=[second])
+    equal([found.id for found in client.list_annotation_queues(name=name)], [queue.id])
+    client.update_annotation_queue(queue.id, name=name, description="changed")
+    equal(client.read_annotation_queue(queue.id).description, "changed")
+    equal(str(client.get_run_from_annotation_queue(queue.id, index=0).id), str(first))
+    if hasattr(client, "list_runs_from_annotation_queue"):
+        listed = client.list_runs_from_annotation_queue(queue.id, status="needs_my_review")
+        equal([str(run.id) for run in listed], [str(first), str(second)])
+    client.delete_run_from_annotation_queue(queue.id, run_id=first)
+    equal(str(client.get_run_from_annotation_queue(queue.id, index=0).id), str(second))
+    client.delete_annotation_queue(queue.id)
+    equal(list(client.list_annotation_queues(name=name)), [])
+
+
 def sharing():
     id, _ = started_run()
     token = client.share_run(id).split("/public/")[1].split("/")[0]
@@ -263,6 +284,7 @@ CHECKS = {
     "feedback": feedback,
     "datasets": datasets,
     "evaluate": evaluate,
+    "annotation queues": annotation_queues,
     "sharing": sharing,
     "warnings": no_warnings,
 }

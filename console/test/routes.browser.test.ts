@@ -52,7 +52,7 @@ async function createObjects(): Promise<typeof ids> {
   await client.store.putItem(["checked", "ada"], "profile", { text: "likes green tea" });
   await createPrompt();
   await until(async () => (await fetch(`${platform.traceUrl}/runs/${run!.run_id}`)).ok);
-  const queue = await seedQueue(platform.traceUrl, seeded);
+  const queue = await seedQueue(platform.traceUrl, "Replies", [seeded.agentRunId], seeded.datasetId);
   return {
     queue,
     thread,

@@ -310,23 +310,20 @@ async function seedDataset(client: Client): Promise<{ datasetId: string; experim
   return { datasetId: dataset.id, experimentIds };
 }
 
-/** Creates an annotation queue with all traces of the project. Returns its id. */
-export async function seedQueue(url: string, { projectId, datasetId }: SeededIds, name = "Replies"): Promise<string> {
+/** Creates an annotation queue with runs. Returns its id. */
+export async function seedQueue(url: string, name: string, runIds: string[], dataset: string): Promise<string> {
   const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
     const headers = { "Content-Type": "application/json" };
     const response = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
     if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as Record<string, unknown>;
   };
-  const rubric_items = [
-    { feedback_key: "correct", description: "Does the reply answer the question?", is_required: true },
-  ];
   const { id } = await post("/annotation-queues", {
     name,
     rubric_instructions: "Read the question **first**.",
-    rubric_items,
-    default_dataset: datasetId,
-    session_ids: [projectId],
+    rubric_items: [{ feedback_key: "correct", description: "Does it answer the question?", is_required: true }],
+    default_dataset: dataset,
   });
+  await post(`/annotation-queues/${String(id)}/runs?extend_trace_retention=false`, runIds);
   return String(id);
 }

@@ -96,6 +96,8 @@ export async function fillTenant(
   });
   await ask("PUT", "/api/v1/models/budget", { limit_usd: 0 });
   const playground = await createdId("POST", "/api/v1/playground-settings", { name: mark, settings: { mark } });
+  const queue = await createdId("POST", "/api/v1/annotation-queues", { name: mark, description: mark });
+  const [item] = (await ask("POST", `/api/v1/annotation-queues/${queue}/runs`, [run])) as unknown as { id: string }[];
   const invitation = await ask("POST", "/api/v1/orgs/current/members", { email: `${mark.toLowerCase()}@a.example` });
   return {
     run_id: [run],
@@ -107,6 +109,9 @@ export async function fillTenant(
     project_id: experiments,
     experiment_id: experiments,
     comparative_experiment_id: [comparison],
+    queue_id: [queue],
+    queue_run_id: [item!.id],
+    annotation_queue_run_id: [item!.id],
     dataset_id: [dataset],
     dataset: [dataset],
     example_id: [example],

@@ -21,6 +21,11 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
   ],
   [/^\/prompts\/canvas(\/|$)/, "Heddle edits prompts in the console and runs none by this path."],
   [
+    /^\/platform\/annotation-queues\/([^/]+\/)?items(\/|$)/,
+    "Heddle serves the runs of annotation queues, not items with threads: GET and POST " +
+      "/api/v1/annotation-queues/{queue_id}/runs, and POST /api/v1/annotation-queues/status/{queue_run_id}.",
+  ],
+  [
     /^\/(evaluators|ace)(\/|$)/,
     "Heddle does not run evaluators. Run them in evaluate() of the SDK, and store results by POST /api/v1/feedback.",
   ],

@@ -49,7 +49,7 @@ export function ReviewPage() {
         <Problem error={error} onRetry={() => Promise.all([queue.refetch(), next.refetch()])} />
       ) : !queue.data || next.isPending ? (
         <Loading rows={10} />
-      ) : next.data === null ? (
+      ) : next.data == null ? (
         <Empty title="Nothing left to review">
           <Text size="sm" maw={480}>
             All runs of the queue are completed, or reserved for other reviewers.

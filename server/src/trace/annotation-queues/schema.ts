@@ -28,7 +28,7 @@ const descriptions = z
   .record(storableText.max(512), storableText.max(2000))
   .refine((entries) => Object.keys(entries).length <= 100, "must have at most 100 entries");
 
-export const rubricItem = z
+const storedRubricItem = z
   .object({
     feedback_key: feedbackKey,
     description: text.nullish(),
@@ -36,12 +36,17 @@ export const rubricItem = z
     score_descriptions: descriptions.nullish(),
     is_required: z.boolean().nullish(),
     is_assertion: z.boolean().nullish(),
+  })
+  .meta({ id: "AnnotationQueueRubricItem" });
+
+const rubricItem = storedRubricItem
+  .extend({
     visible_if: notBuilt("visible_if"),
     required_if: notBuilt("required_if"),
     regex_validator: notBuilt("regex_validator"),
     feedback_config_id: notBuilt("feedback_config_id", "a key has one configuration (GET /api/v1/feedback-configs)"),
   })
-  .meta({ id: "AnnotationQueueRubricItem" });
+  .meta({ id: "AnnotationQueueRubricItemInput" });
 
 const rubricItems = z
   .array(rubricItem)
@@ -63,13 +68,13 @@ export const createBody = z
     description: text.nullish(),
     created_at: timestamp.nullish(),
     updated_at: timestamp.nullish(),
-    num_reviewers_per_item: reviewersPerItem.nullable().default(1),
+    num_reviewers_per_item: reviewersPerItem.nullish().transform((value) => (value === undefined ? 1 : value)),
     enable_reservations: z
       .boolean()
       .nullish()
       .transform((value) => value ?? true),
     reservation_minutes: reservationMinutes.nullish().transform((value) => value ?? 1),
-    reviewer_access_mode: accessMode.default("any"),
+    reviewer_access_mode: accessMode.nullish().transform((value) => value ?? "any"),
     default_dataset: uuid.nullish(),
     rubric_items: rubricItems.nullish(),
     rubric_instructions: text.nullish(),
@@ -118,7 +123,7 @@ export const queue = z
     run_rule_id: z.guid().nullable(),
     metadata: jsonObject.nullable(),
     assigned_reviewers: z.array(reviewer),
-    rubric_items: z.array(rubricItem).nullable(),
+    rubric_items: z.array(storedRubricItem).nullable(),
     rubric_instructions: z.string().nullable(),
   })
   .meta({ id: "AnnotationQueue" });
