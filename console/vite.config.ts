@@ -65,10 +65,28 @@ export default defineConfig({
             // these use controls, which use what is shared: within it, the two would load each other
             { name: "run-value", test: anyPart("console/src/features/traces/(run-value|find-messages)"), priority: 1 },
             { name: "run-error", test: anyPart("console/src/features/traces/run-error"), priority: 1 },
+            {
+              name: "prompts",
+              test: anyPart(
+                "console/src/features/prompt-playground/(?!play-search)[a-z-]+[.]ts$",
+                "console/src/features/prompts/(queries|template)[.]",
+                "console/src/features/models/queries",
+                `${MANTINE}/(NativeSelect|Autocomplete|Fieldset|TagsInput)/`,
+              ),
+              minShareCount: 2,
+              priority: 2,
+            },
+            // the first page has neither tables nor JSON
+            { name: "virtual", test: anyPart("@tanstack/(react-virtual|virtual-core)"), priority: 1 },
+            {
+              name: "data-table",
+              test: anyPart("console/src/ui/data-table", "@tanstack/(react-table|table-core)"),
+              priority: 1,
+            },
             { name: "samples", test: anyPart("console/src/(features/samples|ui/code-sample)"), priority: 1 },
             {
               name: "json-view",
-              test: anyPart("console/src/ui/json-(view|rows)", "@tanstack/(react-virtual|virtual-core)"),
+              test: anyPart("console/src/ui/json-(view|rows)"),
               priority: 1,
             },
             // lists need the virtual scrolling of the group above, which uses what is shared

@@ -77,7 +77,7 @@ const commit = async (repo: string, manifest: object, parent?: string) =>
 
 /** An agent that pulls its prompt by tag, calls a model, and records both in its trace, as LangChain does. */
 async function greet(name: string): Promise<{ answer: string; callId: string }> {
-  const pulled = await client.pullPromptCommit(`${PROMPT}:production`);
+  const pulled = await client.pullPromptCommit(`${PROMPT}:production`, { skipCache: true });
   const { messages } = (pulled.manifest as ReturnType<typeof greeting>).kwargs as {
     messages: { kwargs: { prompt: { kwargs: { template: string } } } }[];
   };
@@ -132,8 +132,10 @@ async function chooseModel(page: Page, letter: string, model: string) {
     await connection.click();
     await page.getByRole("option", { name: CONNECTION }).click();
   }
-  await page.getByRole("combobox", { name: "Model", exact: true }).fill(model);
-  await page.getByRole("button", { name: new RegExp(`^Model of ${letter}: ${model}`) }).press("Escape");
+  const name = page.getByRole("combobox", { name: "Model", exact: true });
+  await name.fill(model);
+  await name.press("Escape");
+  await connection.waitFor({ state: "hidden" });
 }
 
 test("open a traced call, change a word, rerun on two models, save, move the tag: the agent answers differently", async () => {
