@@ -96,6 +96,7 @@ const SLICES = {
     "ingest",
     "datasets",
     "examples",
+    "prompt-webhooks",
     "prompts",
     "prompt-commits",
     "prompt-tags",

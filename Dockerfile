@@ -19,9 +19,12 @@ WORKDIR /opt/heddle
 COPY package.json package-lock.json .npmrc ./
 # stores traces if there is no ClickHouse; only for linux/amd64; adds 540 MB
 ARG CHDB=
+# call models in the playground: "@langchain/openai@1.5.8 @langchain/core@1.4.0" (docs/playground.md); adds up to 76 MB
+ARG MODELS=
 RUN npm ci --omit=dev --workspaces=false --no-audit --no-fund \
   && npm pkg delete devDependencies workspaces scripts \
   && if [ -n "${CHDB}" ]; then npm install --save-exact --no-audit --no-fund "${CHDB}"; fi \
+  && if [ -n "${MODELS}" ]; then npm install --save-exact --no-audit --no-fund ${MODELS}; fi \
   && npm sbom --sbom-format cyclonedx > sbom.cdx.json \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' \) -delete
 COPY cli/bin cli/bin

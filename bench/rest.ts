@@ -12,7 +12,8 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 import { memoryOfTree, type ProcessMemory, processorTime } from "./processes.ts";
-import { answersOk, freePort, removeDirectory, temporaryDirectory } from "./servers.ts";
+import { freePort } from "../test/free-port.ts";
+import { answersOk, removeDirectory, temporaryDirectory } from "./servers.ts";
 import { median } from "./statistics.ts";
 
 const TARGET_MB = 450;

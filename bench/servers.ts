@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmod, cp, mkdtemp, open, readFile, rm, symlink } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+
+import { freePort } from "../test/free-port.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
 const START_MS = 60_000;
@@ -218,17 +219,6 @@ async function stopGroup(child: ChildProcess, exited: Promise<void>): Promise<vo
     process.kill(-child.pid, "SIGKILL");
   } catch {}
   if (!ended) await exited;
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((done, fail) => {
-    const probe = createServer();
-    probe.once("error", fail);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => (address && typeof address === "object" ? done(address.port) : fail(new Error("no port"))));
-    });
-  });
 }
 
 export const removeDirectory = (directory: string): Promise<void> => rm(directory, { recursive: true, force: true });

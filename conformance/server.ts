@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { chmod, mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { freePort } from "../test/free-port.ts";
 import { searchSecrets } from "./secrets.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
@@ -185,15 +185,4 @@ async function stop(child: ChildProcess, exited: Promise<void>): Promise<void> {
   await exited;
   clearTimeout(timer);
   if (child.signalCode === "SIGKILL") throw new Error(`the server was still there ${STOP_MS} ms after SIGTERM`);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((done, fail) => {
-    const probe = createServer();
-    probe.once("error", fail);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => (address && typeof address === "object" ? done(address.port) : fail(new Error("no port"))));
-    });
-  });
 }

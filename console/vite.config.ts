@@ -64,6 +64,7 @@ export default defineConfig({
             { name: "forms", test: FORMS, minShareCount: 3, priority: 1 },
             // these use controls, which use what is shared: within it, the two would load each other
             { name: "run-value", test: anyPart("console/src/features/traces/(run-value|find-messages)"), priority: 1 },
+            { name: "run-error", test: anyPart("console/src/features/traces/run-error"), priority: 1 },
             { name: "samples", test: anyPart("console/src/(features/samples|ui/code-sample)"), priority: 1 },
             {
               name: "json-view",

@@ -1,11 +1,11 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
+import { freePort } from "../../test/free-port.ts";
 import { searchSecrets } from "../secrets.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
@@ -130,14 +130,3 @@ function execute(args: string[], cwd: string, env: Record<string, string>): Prom
 }
 
 export const fileIn = (directory: string, name: string): string => readFileSync(join(directory, name), "utf8");
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
-}

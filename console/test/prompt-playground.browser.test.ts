@@ -1,5 +1,5 @@
 /** The prompt playground on the real platform, with fake providers of models. */
-import { Client } from "langsmith";
+import type { Client } from "langsmith";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 

@@ -1,4 +1,7 @@
 /** Prompts in the console: content, commits, differences, tags and their moves, conflicts, and missing permissions. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -381,6 +384,75 @@ test("a caller who may only read sees why the buttons are disabled", async () =>
   await until(
     async () => (await page.getByRole("button", { name: "New prompt" }).getAttribute("aria-disabled")) === "true",
   );
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("a webhook is tested, created with a masked header, gets a commit, is edited and deleted", async () => {
+  const received: { event: string; prompt_name: string; token: string | undefined }[] = [];
+  const receiver = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as (typeof received)[number];
+      received.push({ ...body, token: request.headers["x-token"] as string | undefined });
+      response.end("{}");
+    });
+  });
+  await new Promise<void>((done) => receiver.listen(0, "127.0.0.1", done));
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  const { page, context, errors } = await openPage(browser);
+  const { name, second } = await twoCommits("hooked");
+  await page.goto(`${platform.url}/settings?tab=webhooks`);
+  await page.getByRole("button", { name: "New webhook" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("URL").fill(url);
+  await dialog.getByLabel("Headers").fill("X-Token: secret-value");
+  await dialog.getByRole("button", { name: "Send test event" }).click();
+  await dialog.getByText("The receiver answered with").waitFor();
+  expect(received.map(({ event, token }) => [event, token])).toEqual([["commit", "secret-value"]]);
+  await dialog.getByLabel("Moved tag").check();
+  await dialog.getByRole("combobox", { name: "Prompts" }).click();
+  await page.getByRole("option", { name: "Only these" }).click();
+  await dialog.getByPlaceholder("Select prompts").click();
+  await page.getByRole("option", { name, exact: true }).click();
+  await page.keyboard.press("Escape");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  const row = page.getByRole("row").filter({ hasText: url });
+  await row.getByText("1 prompt").waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+
+  await api.commit(name, chatManifest("You are a new assistant."), "Third", second.hash);
+  await until(() => received.some(({ prompt_name: prompt }) => prompt.includes(name)));
+  await row.getByRole("button", { name: "Edit" }).click();
+  expect(await dialog.getByLabel("Headers").inputValue()).not.toContain("secret-value");
+  await dialog.getByLabel("New tag").check();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await row.getByText("New tag").waitFor();
+  await row.getByRole("button", { name: "Delete" }).click();
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await row.waitFor({ state: "detached" });
+  expect(errors).toEqual([]);
+  await context.close();
+  await new Promise((done) => receiver.close(done));
+});
+
+test("environments are renamed, and prompts offer their tags", async () => {
+  const { page, context, errors } = await openPage(browser);
+  const { name } = await twoCommits("staged");
+  await page.goto(`${platform.url}/settings?tab=prompts`);
+  const section = page.getByRole("region", { name: "Environments" });
+  const names = section.locator("input").first();
+  await names.fill("canary");
+  await names.press("Enter");
+  await section.getByRole("button", { name: "Save" }).click();
+  await section.getByRole("button", { name: "Restore defaults" }).waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.goto(promptUrl(name, "?tab=tags"));
+  await page.getByRole("button", { name: "Set canary" }).waitFor();
+  await page.goto(`${platform.url}/settings?tab=prompts`);
+  await section.getByRole("button", { name: "Restore defaults" }).click();
+  await section.getByRole("button", { name: "Restore defaults" }).waitFor({ state: "detached" });
   expect(errors).toEqual([]);
   await context.close();
 });

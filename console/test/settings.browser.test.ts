@@ -255,11 +255,13 @@ test("every settings page fits at three widths, light and dark", async () => {
     ["Roles", "text=Organization admin"],
     ["API keys", "text=Your personal keys"],
     ["Models", "text=@langchain/openai"],
+    ["Prompts", "text=Environments"],
+    ["Prompt webhooks", "text=No prompt webhooks yet"],
     ["Rate limits", "text=default.key"],
     ["Audit log", "text=/^Create (role|workspace|API key)/"],
     ["Account", `text=${EMAIL}`],
   ] as const) {
-    await page.getByRole("tab", { name: title }).click();
+    await page.getByRole("tab", { name: title, exact: true }).click();
     problems.push(...(await checkOpenPage(page, `settings-${title.toLowerCase().replaceAll(" ", "-")}`, ready)));
   }
   expect([...problems, ...errors]).toEqual([]);

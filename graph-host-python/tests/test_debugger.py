@@ -1,5 +1,7 @@
 import asyncio
+import contextlib
 import json
+import random
 import socket
 import sys
 
@@ -11,9 +13,12 @@ from .host_process import HostProcess
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    # below the ports of outgoing connections, one of which could take it meanwhile
+    while True:
+        port = random.randint(10_240, 32_767)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 async def test_a_debugger_attaches_to_the_host(checkpoint_socket: str) -> None:

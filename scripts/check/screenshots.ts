@@ -87,12 +87,18 @@ async function listPages(): Promise<[name: string, path: string][]> {
     const ids = (compared ?? []).map(({ id }) => id).join(",");
     if (ids !== "") pages.push(["experiments-compared", `${path}?tab=compare&selectedSessions=${ids}`]);
   }
+  pages.push(["prompts", "/prompts"]);
+  const prompts = await read<{ repos: Row[] }>("/api/trace/api/v1/repos?limit=1&has_commits=true&repo_type=prompt");
+  const [prompt] = prompts?.repos ?? [];
+  for (const tab of prompt ? ["prompt", "commits", "compare", "tags", "metrics", "readme", "settings"] : []) {
+    pages.push([`prompt-${tab}`, `/prompts/-/${prompt!["repo_handle"]}?tab=${tab}`]);
+  }
   const deployed = await read<{ resources: Row[] }>("/api/control/v2/deployments?limit=1");
   if (deployed) pages.push(["deployments", "/deployments"]);
   for (const tab of deployed?.resources[0] ? ["revisions", "logs", "instances", "environment", "resources"] : []) {
     pages.push([`deployment-${tab}`, `/deployments/${deployed!.resources[0]!["id"]}?tab=${tab}`]);
   }
-  for (const tab of ["workspaces", "members", "roles", "keys", "limits", "audit", "account"]) {
+  for (const tab of ["workspaces", "members", "roles", "keys", "prompts", "webhooks", "limits", "audit", "account"]) {
     pages.push([`settings-${tab}`, `/settings?tab=${tab}`]);
   }
   pages.push(["sign-in", "/sign-in"], ["not-found", "/no-such-page"]);

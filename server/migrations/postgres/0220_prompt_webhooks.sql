@@ -9,6 +9,8 @@ create table prompt_webhooks (
   tenant_id uuid not null,
   -- its query may hold a secret
   url text not null,
+  -- scheme, host and port
+  receiver text not null,
   -- ids of prompts; null: all
   include_prompts uuid[],
   exclude_prompts uuid[],

@@ -976,6 +976,7 @@ create table prompt_webhooks (
   webhook_id uuid not null,
   tenant_id uuid not null,
   url text not null,
+  receiver text not null,
   include_prompts uuid[],
   exclude_prompts uuid[],
   triggers text[] not null,

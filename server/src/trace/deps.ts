@@ -53,4 +53,6 @@ export interface TraceDeps {
   deletions: Deletions;
   /** Worker that executes recorded erasures. */
   erasures: { wake(): void };
+  /** Sender of webhooks on prompts. */
+  promptWebhooks: { wake(): void };
 }

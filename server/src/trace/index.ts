@@ -39,6 +39,7 @@ import { promptStatisticsRoutes } from "./prompt-statistics/routes.ts";
 import { promptDirectoryRoutes } from "./prompt-directories/routes.ts";
 import { promptEnvironmentRoutes } from "./prompt-environments/routes.ts";
 import { promptTagRoutes } from "./prompt-tags/routes.ts";
+import { promptWebhookRoutes } from "./prompt-webhooks/routes.ts";
 import { promptRoutes } from "./prompts/routes.ts";
 import { rateLimitRoutes } from "./rate-limits/routes.ts";
 import { runDeleteRoutes } from "./erasures/run-routes.ts";
@@ -92,6 +93,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...destinationRoutes(deps),
     ...bulkExportRoutes(deps),
     ...promptStatisticsRoutes(deps),
+    ...promptWebhookRoutes(deps),
     ...promptTagRoutes(deps),
     ...promptRoutes(deps),
     ...promptCommitRoutes(deps),

@@ -8,6 +8,7 @@ import { bodyOptions } from "../base/http/body-gate.ts";
 import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions } from "../base/http/cross-origin.ts";
 import { outboundOptions } from "../base/outbound/settings.ts";
+import { webhookOptions } from "../base/webhooks/settings.ts";
 import { destinationOptions } from "./bulk-exports/destination-settings.ts";
 import { exportOptions } from "./bulk-exports/settings.ts";
 import { otelOptions } from "./otel/settings.ts";
@@ -96,6 +97,7 @@ export const traceOptions = {
   ...blobOptions,
   ...clientIpOptions,
   ...outboundOptions,
+  ...webhookOptions,
   ...bodyOptions,
   ...connectionOptions,
   ...crossOriginOptions,

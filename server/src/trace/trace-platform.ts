@@ -33,6 +33,7 @@ import { startIngest } from "./ingest/start-ingest.ts";
 import { Deletions } from "./legal-holds/deletions.ts";
 import { measureModels } from "./models/model-metrics.ts";
 import { ProjectDirectory } from "./projects/project-directory.ts";
+import { createPromptWebhooks } from "./prompt-webhooks/prompt-webhooks.ts";
 import { measureRateLimits } from "./rate-limits/measure-rate-limits.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
 import { RetentionSweep } from "./retention/retention-sweep.ts";
@@ -126,6 +127,7 @@ export async function startTracePlatform({
   );
   const deletions = new Deletions(sql);
   const erasures = new ErasureWorker({ ...ingest, sql, clickhouse, blobs, projects, log, deletions });
+  const promptWebhooks = createPromptWebhooks({ sql, log, settings, outbound, secrets });
   const deps: TraceDeps = {
     ...ingest,
     blobs,
@@ -147,6 +149,7 @@ export async function startTracePlatform({
     exporter,
     deletions,
     erasures,
+    promptWebhooks,
     models: { metrics: measureModels(registry) },
   };
   deps.feedback.start();
@@ -157,6 +160,7 @@ export async function startTracePlatform({
   const retention = new RetentionSweep(deps);
   retention.start();
   erasures.start();
+  promptWebhooks.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();
   deps.health.start();
@@ -168,6 +172,7 @@ export async function startTracePlatform({
       await exporter.stop();
       await retention.stop();
       await erasures.stop();
+      await promptWebhooks.stop();
       await copier.stop();
       await deps.feedback.stop();
       await ingest.writer.stop();

@@ -3,7 +3,7 @@ import { useHotkeys } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
 import { type KeyboardEvent, useRef, useState } from "react";
 
-import { readObject, writeJson } from "../../ui/json-field.tsx";
+import { readObject, writeJson } from "../../ui/json-text.ts";
 import classes from "./review.module.css";
 import { type Answer, type Answers, missingFields, nextField, type RubricField } from "./rubric.ts";
 import type { Review } from "./save-review.ts";

@@ -4,7 +4,8 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 
 import { agentApi, data } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
-import { JsonField, readJson, readObject, writeJson } from "../../ui/json-field.tsx";
+import { JsonField } from "../../ui/json-field.tsx";
+import { readJson, readObject, writeJson } from "../../ui/json-text.ts";
 import { type Assistant, graphsQuery } from "./queries.ts";
 
 interface AssistantFormProps {

@@ -14,7 +14,8 @@ import {
 import { IconPhoto } from "@tabler/icons-react";
 import { type KeyboardEvent, lazy, Suspense, useState } from "react";
 
-import { JsonField, readObject } from "../../ui/json-field.tsx";
+import { JsonField } from "../../ui/json-field.tsx";
+import { readObject } from "../../ui/json-text.ts";
 import { notifyFailure } from "../../ui/notify.ts";
 import { readDataUrl } from "../../ui/read-data-url.ts";
 import type { JsonSchema } from "../../ui/schema-form/schema.ts";

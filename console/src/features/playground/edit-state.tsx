@@ -2,7 +2,8 @@ import { Button, Group, Modal, Select, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 
 import { agentApi, data } from "../../api/clients.ts";
-import { JsonField, readObject, writeJson } from "../../ui/json-field.tsx";
+import { JsonField } from "../../ui/json-field.tsx";
+import { readObject, writeJson } from "../../ui/json-text.ts";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
 import type { State } from "../threads/queries.ts";
 

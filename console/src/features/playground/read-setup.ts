@@ -1,4 +1,4 @@
-import { readObject } from "../../ui/json-field.tsx";
+import { readObject } from "../../ui/json-text.ts";
 import type { Setup } from "./use-run.ts";
 
 export interface SetupDraft {

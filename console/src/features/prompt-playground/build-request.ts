@@ -1,6 +1,6 @@
 /** Builds the body of `POST /playground/stream` for a column. */
 import { readAny } from "../../ui/schema-form/schema.ts";
-import { readJson } from "../../ui/json-field.tsx";
+import { readJson } from "../../ui/json-text.ts";
 import { type Column, columnPrompt, type Draft, type ModelChoice } from "./draft.ts";
 import { isObject, type Prompt, textParts } from "./prompt.ts";
 import { kwargs } from "./read-manifest.ts";

@@ -71,7 +71,7 @@ export function MessageContent({ message, name, format, onChange }: MessageConte
 
 function Media({ part }: { part: Part }) {
   const media = readMedia(part);
-  if (media && /^data:image\//.test(media.url)) {
+  if (media && media.url.startsWith("data:image/")) {
     return <img className={classes["media"]} src={media.url} alt={media.name} />;
   }
   return (

@@ -84,6 +84,9 @@ export const newPrompt = (): Prompt => ({
   schema: "",
 });
 
+/** Returns text; an empty string for anything else. */
+export const asText = (value: unknown): string => (typeof value === "string" ? value : "");
+
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 

@@ -3,7 +3,7 @@
  * stay with the draft, so that write-manifest.ts returns an unchanged prompt as it was.
  */
 import { newId } from "../../ui/new-id.ts";
-import { type DraftMessage, type DraftToolCall, isObject, newMessage, type Node, type Part } from "./prompt.ts";
+import { asText, type DraftMessage, type DraftToolCall, isObject, newMessage, type Node, type Part } from "./prompt.ts";
 import { newPrompt, type Prompt } from "./prompt.ts";
 import { TEMPLATE_FORMATS, type TemplateFormat } from "./template.ts";
 
@@ -91,7 +91,7 @@ export function readMessage(node: unknown, format: TemplateFormat): DraftMessage
   const name = className(node);
   const options = kwargs(node);
   if (name === "MessagesPlaceholder") {
-    return { ...kept, role: "placeholder", isTemplate: true, name: String(options["variable_name"] ?? "") };
+    return { ...kept, role: "placeholder", isTemplate: true, name: asText(options["variable_name"]) };
   }
   const literal = LITERAL_ROLES[name];
   if (literal !== undefined) {
@@ -103,8 +103,8 @@ export function readMessage(node: unknown, format: TemplateFormat): DraftMessage
       content,
       isTemplate: false,
       toolCalls: readToolCalls(options["tool_calls"]),
-      toolCallId: typeof options["tool_call_id"] === "string" ? options["tool_call_id"] : "",
-      name: String(options["name"] ?? options["role"] ?? ""),
+      toolCallId: asText(options["tool_call_id"]),
+      name: asText(options["name"] ?? options["role"]),
     };
   }
   const role = TEMPLATE_ROLES[name];
@@ -112,7 +112,7 @@ export function readMessage(node: unknown, format: TemplateFormat): DraftMessage
   if (role === undefined || (found !== null && found !== format)) return kept;
   const content = readTemplate(options["prompt"]);
   if (content === null) return kept;
-  return { ...kept, role, content, isTemplate: true, name: role === "chat" ? String(options["role"] ?? "") : "" };
+  return { ...kept, role, content, isTemplate: true, name: role === "chat" ? asText(options["role"]) : "" };
 }
 
 function readContent(content: unknown): string | Part[] | null {
@@ -149,8 +149,8 @@ function readTemplatePart(node: unknown): Part | null {
 export function readToolCalls(calls: unknown): DraftToolCall[] {
   if (!Array.isArray(calls)) return [];
   return calls.filter(isObject).map(({ id, name, args }) => ({
-    id: typeof id === "string" ? id : "",
-    name: typeof name === "string" ? name : "",
+    id: asText(id),
+    name: asText(name),
     args: typeof args === "string" ? args : JSON.stringify(args ?? {}, null, 2),
   }));
 }

@@ -1,6 +1,15 @@
 /** Turns the LLM call of a trace, as `GET /playground/from-run/{id}` normalizes it, into a prompt of the editor. */
 import { newId } from "../../ui/new-id.ts";
-import { type DraftMessage, isObject, newMessage, newPrompt, type Part, type Prompt, textParts } from "./prompt.ts";
+import {
+  asText,
+  type DraftMessage,
+  isObject,
+  newMessage,
+  newPrompt,
+  type Part,
+  type Prompt,
+  textParts,
+} from "./prompt.ts";
 import { readToolCalls, readTools } from "./read-manifest.ts";
 import { chooseFormat, escapeText, type TemplateFormat } from "./template.ts";
 
@@ -68,7 +77,7 @@ function readBlock(block: Part): Part {
   const { type, data, url, mime_type: mimeType, ...more } = block;
   if (type !== "image" && type !== "file" && type !== "audio") return block;
   if (type === "image" && (typeof url === "string" || typeof data === "string")) {
-    const address = typeof url === "string" ? url : `data:${String(mimeType ?? "image/png")};base64,${String(data)}`;
+    const address = typeof url === "string" ? url : `data:${asText(mimeType) || "image/png"};base64,${asText(data)}`;
     return { type: "image_url", image_url: { url: address } };
   }
   if (typeof data === "string") return { type, source_type: "base64", mime_type: mimeType, data, ...more };

@@ -1,4 +1,6 @@
 /** Variables of prompts, by the rules of LangChain's template formats. The server renders them. */
+import { listVariables } from "../prompts/template.ts";
+
 export const TEMPLATE_FORMATS = ["f-string", "mustache"] as const;
 export type TemplateFormat = (typeof TEMPLATE_FORMATS)[number];
 
@@ -9,35 +11,16 @@ export interface Variable {
 }
 
 const MUSTACHE_TAG = /\{\{(\{|[#^/!&>=])?\s*([^{}]*?)\s*\}?\}\}/g;
+/** Names with a section or a path, whose values are more than text. */
+const MUSTACHE_DATA = /\{\{(?:[#^]\s*([^{}.\s]+)|[{&]?\s*([^{}.\s]+)\.)/g;
 const F_STRING_TOKEN = /\{\{|\}\}|\{([^{}]*)\}/g;
 
 /** Finds the variables of a template in the order of their first use. */
 export function findVariables(text: string, format: TemplateFormat): Variable[] {
-  const found = new Map<string, Variable>();
-  const add = (name: string, kind: Variable["kind"]) => {
-    if (name === "") return;
-    const known = found.get(name);
-    found.set(name, { name, kind: known?.kind === "json" ? "json" : kind });
-  };
-  if (format === "f-string") {
-    for (const [, name] of text.matchAll(F_STRING_TOKEN)) {
-      if (name !== undefined) add(name.replace(/[!:].*$/s, "").trim(), "text");
-    }
-    return [...found.values()];
-  }
-  let depth = 0;
-  for (const [, kind, name = ""] of text.matchAll(MUSTACHE_TAG)) {
-    if (kind === "!" || kind === ">" || kind === "=") continue;
-    if (kind === "/") {
-      depth = Math.max(0, depth - 1);
-      continue;
-    }
-    const isSection = kind === "#" || kind === "^";
-    // inside a section, names belong to its data
-    if (depth === 0 && name !== ".") add(name.split(".")[0]!, isSection || name.includes(".") ? "json" : "text");
-    if (isSection) depth += 1;
-  }
-  return [...found.values()];
+  const data = new Set(
+    format === "mustache" ? [...text.matchAll(MUSTACHE_DATA)].map(([, section, path]) => section ?? path) : [],
+  );
+  return listVariables(text, format).map((name) => ({ name, kind: data.has(name) ? "json" : "text" }));
 }
 
 /** Returns what is wrong with a template's braces; null if nothing is. */

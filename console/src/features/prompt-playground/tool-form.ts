@@ -1,5 +1,6 @@
 /** Tools as a form: name, description and parameters. A tool that does not fit is edited as JSON. */
-import { isObject } from "./prompt.ts";
+import { withProperty } from "../../ui/schema-form/schema.ts";
+import { asText, isObject } from "./prompt.ts";
 
 export const PARAMETER_TYPES = ["string", "number", "integer", "boolean", "object", "array"] as const;
 
@@ -31,7 +32,7 @@ function locate(tool: unknown): { inner: Record<string, unknown>; schemaKey: str
 
 /** Returns a tool's name; an empty string for broken JSON and for a provider's own tools. */
 export function toolName(text: string): string {
-  return readToolForm(text)?.name ?? String(locate(parse(text))?.inner["name"] ?? "");
+  return readToolForm(text)?.name ?? asText(locate(parse(text))?.inner["name"]);
 }
 
 /** Reads a tool; null when the form can't show all of it. */
@@ -63,7 +64,7 @@ export function writeToolForm(text: string, form: ToolForm): string {
   const before = isObject(schema["properties"]) ? Object.values(schema["properties"]) : [];
   const properties = Object.fromEntries(
     form.parameters.map(({ name, type, description }, index) => {
-      const { description: _description, ...kept } = isObject(before[index]) ? before[index] : {};
+      const kept = withProperty(isObject(before[index]) ? before[index] : {}, "description", undefined);
       const isSameType = kept["type"] === type;
       return [name, { ...(isSameType && kept), type, ...(description !== "" && { description }) }];
     }),

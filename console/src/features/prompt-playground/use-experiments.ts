@@ -29,7 +29,7 @@ interface ExperimentEvent {
   examples?: number;
   repetitions?: number;
   error?: { message?: string } | null;
-  message?: unknown;
+  message?: string;
   /** Reason for which the server ended the experiment early. */
   stopped?: string | null;
 }
@@ -98,8 +98,7 @@ export function applyExperimentEvent(before: Experiment, event: string, data: Ex
     const stopped = data.stopped ?? null;
     return { ...before, status: stopped === null ? "done" : "failed", error: stopped ?? before.error };
   }
-  if (event === "error")
-    return { ...before, status: "failed", error: String(data.message ?? "The experiment failed.") };
+  if (event === "error") return { ...before, status: "failed", error: data.message ?? "The experiment failed." };
   return before;
 }
 

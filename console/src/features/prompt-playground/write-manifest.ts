@@ -1,5 +1,6 @@
 /** Writes the editor's prompts as LangChain's serialized ones. */
-import { readJson } from "../../ui/json-field.tsx";
+import { readJson } from "../../ui/json-text.ts";
+import { withProperty } from "../../ui/schema-form/schema.ts";
 import { type DraftMessage, isObject, type Node, type Part, type Prompt, textParts } from "./prompt.ts";
 import { className, kwargs, readMessage } from "./read-manifest.ts";
 import { findVariables, type TemplateFormat, type Variable } from "./template.ts";
@@ -167,7 +168,8 @@ function partTemplate(part: Part, format: TemplateFormat): Node {
   const variables = textParts([part]).flatMap((text) => findVariables(text, format).map(({ name }) => name));
   const common = { input_variables: [...new Set(variables)], template_format: format };
   if (part["type"] === "image_url" && isObject(part["image_url"])) {
-    const { type: _type, image_url: template, ...extra } = part;
+    const { image_url: template, ...rest } = part;
+    const extra = withProperty(rest, "type", undefined);
     const more = Object.keys(extra).length > 0 && { additional_content_fields: extra };
     return construct([...PROMPTS, "image", "ImagePromptTemplate"], { ...common, template, ...more });
   }

@@ -4,7 +4,8 @@ import { useState } from "react";
 
 import { ApiError } from "../../api/api-error.ts";
 import { data, traceApi } from "../../api/clients.ts";
-import { JsonField, readObject, writeJson } from "../../ui/json-field.tsx";
+import { JsonField } from "../../ui/json-field.tsx";
+import { readObject, writeJson } from "../../ui/json-text.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { notifyDone } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";

@@ -1,6 +1,14 @@
 import { expect, test } from "vitest";
 
-import { datasetSamples, deploySamples, experimentSamples, runSamples, tracingSamples } from "./samples.ts";
+import {
+  datasetSamples,
+  deploySamples,
+  experimentSamples,
+  promptSamples,
+  pullSamples,
+  runSamples,
+  tracingSamples,
+} from "./samples.ts";
 
 const open = { url: "http://127.0.0.1:3000/api/trace", key: null };
 const closed = { ...open, key: "<your API key>" };
@@ -26,4 +34,16 @@ test("names with quotes stay one word of the shell and one string of the languag
   expect(runSamples(open, 'a"b')[1]!.code).toContain('"a\\"b"');
   // the shell would read < and > as redirections
   expect(deploySamples(closed)[0]!.code).toContain("LANGSMITH_API_KEY='<your API key>'");
+});
+
+test("samples for prompts name the prompt and its version, also for the command", () => {
+  const languages = ["Python", "TypeScript", "Shell"];
+  expect(promptSamples(closed, "support").map(({ language }) => language)).toEqual(languages);
+  expect(pullSamples(closed, "acme/support", "production").map(({ language }) => language)).toEqual(languages);
+  for (const { code } of promptSamples(closed, "support")) expect(code).toContain("support");
+  for (const { code } of pullSamples(closed, "acme/support", "production")) {
+    expect(code).toContain("acme/support:production");
+    expect(code).toContain("<your API key>");
+  }
+  expect(pullSamples(open, "support", "v1")[2]!.code).toBe(`npx heddle prompts pull support:v1 --url ${open.url}`);
 });

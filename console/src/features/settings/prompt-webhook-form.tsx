@@ -2,7 +2,7 @@ import { Alert, Button, Checkbox, Group, MultiSelect, Select, Textarea, TextInpu
 import { useForm } from "@mantine/form";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 
-import { traceApi } from "../../api/clients.ts";
+import { data, traceApi } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
 import {
   promptOptionsQuery,
@@ -57,10 +57,13 @@ export function PromptWebhookForm({ webhook, onClose }: PromptWebhookFormProps) 
   };
   const test = useMutation({
     mutationFn: () =>
-      traceApi.POST("/api/v1/prompt-webhooks/test", {
-        body: { webhook: toBody(form.values), payload: samplePayload(triggers[0] ?? "commit") },
-      }),
+      data(
+        traceApi.POST("/api/v1/prompt-webhooks/test", {
+          body: { webhook: toBody(form.values), payload: samplePayload(triggers[0] ?? "commit") },
+        }),
+      ),
   });
+  const failure = test.error?.message ?? test.data?.error;
   return (
     <FormModal
       title={webhook === null ? "New prompt webhook" : "Edit prompt webhook"}
@@ -107,7 +110,7 @@ export function PromptWebhookForm({ webhook, onClose }: PromptWebhookFormProps) 
       )}
       <Textarea
         label="Headers"
-        description="One per line, as Name: value. Values are stored encrypted and shown as ***."
+        description="One per line, as Name: value. Values are stored encrypted and masked afterwards."
         placeholder="Authorization: Bearer …"
         autosize
         minRows={2}
@@ -126,14 +129,14 @@ export function PromptWebhookForm({ webhook, onClose }: PromptWebhookFormProps) 
           Send test event
         </Button>
       </Group>
-      {test.isSuccess && (
+      {test.data?.error === "" && (
         <Alert color="green" role="status">
-          The receiver answered.
+          The receiver answered with {test.data.status_code}.
         </Alert>
       )}
-      {test.error && (
+      {failure && (
         <Alert color="red" role="alert" title="The test failed" style={{ overflowWrap: "anywhere" }}>
-          {test.error.message}
+          {failure}
         </Alert>
       )}
     </FormModal>

@@ -22,7 +22,7 @@ export function PromptWebhooks() {
   const { data: webhooks, error, refetch } = useQuery(promptWebhooksQuery);
   const { confirm, dialog } = useConfirm();
   const [edited, setEdited] = useState<PromptWebhook | "new" | null>(null);
-  const denial = usePermission("workspaces:manage");
+  const denial = usePermission("prompts:update");
   if (error) return <Problem error={error} onRetry={refetch} />;
   if (!webhooks) return <Loading rows={4} />;
   const remove = ({ id, url }: PromptWebhook) =>

@@ -4,7 +4,8 @@ import { useQueryClient } from "@tanstack/react-query";
 
 import { agentApi } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
-import { JsonField, readObject, writeJson } from "../../ui/json-field.tsx";
+import { JsonField } from "../../ui/json-field.tsx";
+import { readObject, writeJson } from "../../ui/json-text.ts";
 import type { Item } from "./queries.ts";
 
 interface ItemFormProps {

@@ -1,16 +1,7 @@
-import { createServer } from "node:net";
-
 import { expect, test } from "vitest";
 
+import { freePort } from "../../base/free-port.ts";
 import { testAgentServer } from "../../../test/agent-server.ts";
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await new Promise((done) => probe.once("listening", done));
-  const { port } = probe.address() as { port: number };
-  await new Promise((done) => probe.close(done));
-  return port;
-}
 
 test("a debugger can attach to the only graph host, which executes runs meanwhile", async () => {
   const port = await freePort();

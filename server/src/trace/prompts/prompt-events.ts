@@ -1,4 +1,5 @@
 import type { Transaction } from "../../base/db/connect.ts";
+import { insertPromptDeliveries } from "../prompt-webhooks/sql.ts";
 import type { SkipWebhooks } from "./schema.ts";
 
 /**
@@ -22,4 +23,6 @@ export interface PromptEvent {
  * Called with every change, in the transaction that writes it, after its rows: what is inserted here exists exactly if
  * the change does.
  */
-export async function emitPromptEvent(_tx: Transaction, _event: PromptEvent): Promise<void> {}
+export async function emitPromptEvent(tx: Transaction, event: PromptEvent): Promise<void> {
+  await insertPromptDeliveries(tx, event);
+}
