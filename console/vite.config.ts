@@ -89,6 +89,19 @@ export default defineConfig({
               test: anyPart("console/src/ui/json-(view|rows)"),
               priority: 1,
             },
+            // lists need the virtual scrolling of the group above, which uses what is shared
+            {
+              name: "table",
+              test: anyPart("console/src/ui/data-table", "@tanstack/(react-table|table-core)"),
+              priority: 1,
+            },
+            {
+              name: "prompt-model",
+              test: anyPart(
+                "console/src/features/prompt-playground/(prompt|template|read-manifest|write-manifest)\\.ts",
+              ),
+              priority: 1,
+            },
             // what several pages use is one file: ninety small ones cost more in headers than in content
             { name: "shared", minShareCount: 6 },
             // the rest of what is loaded at once, which would be twenty files

@@ -53,7 +53,7 @@ async function counted(path: string, work: (page: Page, inputs: Inputs) => Promi
 }
 
 const output = (page: Page, n: number) =>
-  page.getByRole("region", { name: "Output" }).getByText(`Answer ${n}`).waitFor();
+  page.getByRole("region", { name: "Output" }).getByText(`Answer ${n}`, { exact: true }).waitFor();
 
 test("ten runs of a filtered list are rated by a key each, without a queue", async () => {
   const errors = await counted(`/projects/${projectId}`, async (page, inputs) => {

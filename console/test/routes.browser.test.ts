@@ -186,7 +186,7 @@ const PAGES: Checked[] = [
   promptPage("prompt", "prompt", "text=You are a terse assistant."),
   promptPage("commits", "prompt-commits", "td"),
   promptPage("compare", "prompt-compare", "ins"),
-  promptPage("tags", "prompt-tags", "text=Moved"),
+  promptPage("tags", "prompt-tags", "text=History of"),
   promptPage("metrics", "prompt-metrics", "text=No traces with this prompt"),
   promptPage("readme", "prompt-readme", "text=wheat"),
   promptPage("settings", "prompt-settings", "text=Delete prompt"),

@@ -44,6 +44,7 @@ const pathParameters = (route: Route): string[] => [...route.path.matchAll(/:(\w
 /** Parameters that do not identify a tenant's object, with the reason. */
 const HARMLESS: Record<string, string> = {
   name: "a name of the caller's own",
+  index: "a place in a queue, which is named too",
   version: "of a dataset, which is named too",
   provider: "a provider of models, the same for all",
 };

@@ -3,10 +3,11 @@ import { IconPencil, IconPlus, IconTrash } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
-import { traceApi } from "../../api/clients.ts";
+import { data, traceApi } from "../../api/clients.ts";
 import { usePermission } from "./use-permission.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
+import { FailingReceivers } from "../../ui/failing-receivers.tsx";
 import { counted } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
@@ -37,6 +38,12 @@ export function PromptWebhooks() {
     });
   return (
     <>
+      <FailingReceivers
+        queryKey={["prompt-webhooks", "receivers"]}
+        read={() => data(traceApi.GET("/api/v1/webhooks/receivers", {}))}
+        retry={(origin) => traceApi.POST("/api/v1/webhooks/receivers/retry", { body: { origin } })}
+        denial={denial}
+      />
       <Group justify="space-between" mb="xs">
         <Text size="sm" c="dimmed" maw={680}>
           Each event is sent as a signed POST request and retried until the receiver answers. Use it to deploy, to test

@@ -3,7 +3,9 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 
+import { agentApi, data } from "../../api/clients.ts";
 import { Empty } from "../../ui/empty.tsx";
+import { FailingReceivers } from "../../ui/failing-receivers.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -66,6 +68,11 @@ export function WebhooksPage() {
           maw="100%"
         />
       </Group>
+      <FailingReceivers
+        queryKey={["agent", server, "deliveries", "receivers"]}
+        read={() => data(agentApi(server).GET("/webhooks/receivers"))}
+        retry={(origin) => agentApi(server).POST("/webhooks/receivers/retry", { body: { origin } })}
+      />
       {list.error && <Problem error={list.error} onRetry={list.refetch} />}
       {list.isPending && <Loading />}
       {list.isSuccess && rows.length === 0 && (

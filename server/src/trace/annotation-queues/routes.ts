@@ -4,6 +4,7 @@ import { notFound } from "../../base/errors.ts";
 import { platform, v1 } from "../../base/http/aliases.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
+import { findRunKeys } from "../run-rows/clickhouse.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { checkDataset, createQueue } from "./create-queue.ts";
 import { reviewerIdentity } from "./reviewer.ts";
@@ -119,8 +120,13 @@ export function annotationQueueRoutes(deps: TraceDeps): Route[] {
       summary: "List the annotation queues that contain a run",
       params: schema.queuesOfRunParams,
       out: { 200: z.array(schema.queue) },
-      handler: async ({ params, principal }) =>
-        rawJson(await rows.listQueuesOfRun(sql, principal.workspaceId, params.run_id)),
+      async handler({ params, principal }) {
+        const items = await rows.listQueuesOfRun(sql, principal.workspaceId, params.run_id);
+        if (items !== "[]") return rawJson(items);
+        const [key] = await findRunKeys(deps.clickhouse, principal.workspaceId, [params.run_id]);
+        if (!key || key.deleted) throw notFound("Run not found");
+        return rawJson(items);
+      },
     }),
     route({
       ...shared,

@@ -31,7 +31,11 @@ beforeEach(async () => {
 });
 
 let count = 0;
-async function prompt(): Promise<{ id: string; repo: string; commit: (n: number, more?: object) => Promise<any> }> {
+async function prompt(): Promise<{
+  id: string;
+  repo: string;
+  commit: (n: number, more?: object) => Promise<{ id: string; commit_hash: string }>;
+}> {
   const repo = `hooked-${++count}`;
   const { json } = await call("POST", "/repos", { repo_handle: repo, is_public: false });
   const commit = async (n: number, more = {}) =>

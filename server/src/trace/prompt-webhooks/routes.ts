@@ -17,7 +17,7 @@ import { PROMPT_WEBHOOKS, type PromptWebhookRow, selectWebhook, selectWebhooks }
 
 const shared = { tag: "Prompt webhooks" } as const;
 const reading = { ...shared, permission: "prompts:read" } as const;
-const changing = { ...shared, permission: "prompts:update" } as const;
+const changing = { ...shared, permission: "workspaces:manage" } as const;
 
 /** Routes of webhooks on changes of prompts (contract: group prompt-webhooks), and of their failing receivers. */
 export function promptWebhookRoutes(deps: TraceDeps): Route[] {
