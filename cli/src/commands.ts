@@ -9,6 +9,7 @@ import * as doctor from "./commands/doctor.ts";
 import * as erase from "./commands/erase.ts";
 import * as exporting from "./commands/export.ts";
 import * as holds from "./commands/holds.ts";
+import * as importing from "./commands/import.ts";
 import * as interrupt from "./commands/interrupt.ts";
 import * as keys from "./commands/keys.ts";
 import * as listener from "./commands/listener.ts";
@@ -45,6 +46,7 @@ export const COMMANDS: Record<string, Command> = {
   deployments,
   prices,
   prompts,
+  import: importing,
   revisions,
   logs,
   rollback,

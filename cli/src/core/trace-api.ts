@@ -52,10 +52,13 @@ export class TraceError extends Error {
 /** Client of the trace platform over HTTP. Errors carry the platform's message. */
 export class TraceApi {
   readonly #base: string;
+  /** For paths that begin with `/v1/platform`, which the contract has beside `/api/v1`. */
+  readonly #root: string;
   readonly #key: string | undefined;
 
   constructor(url: string, key: string | undefined) {
-    this.#base = `${parseBaseUrl(url).replace(/\/api\/v1$/, "")}/api/v1`;
+    this.#root = parseBaseUrl(url).replace(/\/api\/v1$/, "");
+    this.#base = `${this.#root}/api/v1`;
     this.#key = key;
   }
 
@@ -67,7 +70,7 @@ export class TraceApi {
   async sendText(method: string, path: string, body?: string): Promise<string> {
     let response: Response;
     try {
-      response = await fetch(this.#base + path, {
+      response = await fetch((path.startsWith("/v1/platform/") ? this.#root : this.#base) + path, {
         method,
         headers: { "Content-Type": "application/json", ...(this.#key !== undefined && { "x-api-key": this.#key }) },
         ...(body !== undefined && { body }),
