@@ -66,10 +66,11 @@ const withActions = Object.entries(COMMANDS).flatMap(([noun, { command, help }])
   command ? [[noun, command.actions, help] as const] : [],
 );
 
-test("thirteen commands have actions", () => {
+test("fourteen commands have actions", () => {
   expect(withActions.map(([noun]) => noun).toSorted()).toEqual(
     ["audit", "blobs", "checkpoints", "deployments", "erase", "export"].concat([
       "holds",
+      "import",
       "keys",
       "prices",
       "prompts",
