@@ -100,7 +100,10 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
 }
 
 /** First segments of the paths of the application's pages (console/src/routes). */
-export const PAGES = "a compare datasets deployments exports o projects public settings sign-in".split(" ");
+export const PAGES =
+  "a annotation-queues compare datasets deployments exports hub o playground projects prompts public settings sign-in".split(
+    " ",
+  );
 const PAGE = new RegExp(`^/(?:${PAGES.join("|")})(?:/|$)`);
 
 /**

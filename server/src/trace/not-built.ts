@@ -1,7 +1,8 @@
 /**
  * Endpoints of the vendor's tracing service that are missing here, with an explanation of what to use instead. Paths
  * are those of the contract without `/api/v1`, `/v1` and `/platform`, or with `/platform` where only those are missing;
- * those of v2 begin with `/v2`. An entry with a method concerns only that one. Entries are matched before the routes, whose parameters would otherwise match some of them: no route may have a path of this table.
+ * those of v2 begin with `/v2`. An entry with a method concerns only that one. Entries are matched before the routes,
+ * whose parameters would otherwise match some of them: no route may have a path of this table.
  */
 const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
   [

@@ -36,25 +36,25 @@ type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Resp
 export function createStreamFetch(outbound: Pick<Outbound, "policy" | "dispatcher">, options: StreamOptions): Fetch {
   const { limits, origins } = options;
   return async (input, init) => {
-    const sent = input instanceof Request ? new Request(input, init) : undefined;
-    const url = checkUrl(outbound.policy, input instanceof Request ? input.url : input);
+    const sent = isRequest(input) ? input : undefined;
+    const url = checkUrl(outbound.policy, isRequest(input) ? input.url : input);
     if (!origins.has(url.origin)) {
       throw new OutboundError("blocked", `The client tried to call ${url.host}, which is not its connection's host.`);
     }
-    const headers = new Headers(sent?.headers ?? init?.headers);
+    const headers = new Headers(init?.headers ?? sent?.headers);
     for (const name of ["host", "connection", "content-length", "transfer-encoding"]) headers.delete(name);
     options.filterHeaders?.(headers);
     headers.set("accept-encoding", "identity");
-    const signals = [options.signal, sent?.signal ?? init?.signal].filter((signal) => signal != null);
+    const signals = [options.signal, sent?.signal, init?.signal].filter((signal) => signal != null);
     const signal = AbortSignal.any(signals);
     let answer: Awaited<ReturnType<typeof request>>;
     try {
       answer = await request(url, {
         dispatcher: outbound.dispatcher,
         signal,
-        method: (sent?.method ?? init?.method ?? "GET").toUpperCase() as "GET",
+        method: (init?.method ?? sent?.method ?? "GET").toUpperCase() as "GET",
         headers: Object.fromEntries(headers),
-        body: sent ? Buffer.from(await sent.arrayBuffer()) : plainBody(init?.body),
+        body: sent && init?.body === undefined ? Buffer.from(await sent.arrayBuffer()) : plainBody(init?.body),
         headersTimeout: limits.headersMs,
         bodyTimeout: limits.bodyMs,
       });
@@ -64,6 +64,10 @@ export function createStreamFetch(outbound: Pick<Outbound, "policy" | "dispatche
     return toResponse(answer, url, limits, signal);
   };
 }
+
+/** By its shape: Hono replaces the global class, of which requests that were made before are no instances. */
+const isRequest = (input: string | URL | Request): input is Request =>
+  typeof input === "object" && "url" in input && "arrayBuffer" in input;
 
 function plainBody(body: RequestInit["body"]): string | Uint8Array | null {
   if (body == null || typeof body === "string" || body instanceof Uint8Array) return body ?? null;
