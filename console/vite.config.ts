@@ -29,13 +29,14 @@ const MANTINE = "@mantine/core/esm/components";
  * and what it does not is another; browser tests limit the sizes of both first pages.
  */
 const CONTROLS = anyPart(
-  `${MANTINE}/(Tabs|Textarea|FloatingIndicator|SegmentedControl)/`,
+  `${MANTINE}/(Tabs|Textarea|FloatingIndicator|SegmentedControl|Kbd)/`,
+  "@mantine/hooks/esm/use-hotkeys",
+  "console/src/ui/read-data-url",
   "console/src/ui/(messages/|tab-list|copy-button|json-field|lazy-json)",
 );
 const FORMS = anyPart(
   "@mantine/form",
-  "react-number-format",
-  `${MANTINE}/(NumberInput|Modal|ModalBase|Table|Switch|TextInput|Drawer|PasswordInput)/`,
+  `${MANTINE}/(Modal|ModalBase|Table|Switch|TextInput|Drawer|PasswordInput)/`,
   "console/src/ui/(confirm|simple-table|form-modal)",
 );
 
@@ -83,16 +84,21 @@ export default defineConfig({
               test: anyPart("console/src/ui/data-table", "@tanstack/(react-table|table-core)"),
               priority: 1,
             },
+            { name: "differences", test: anyPart("console/src/ui/(json-diff|word-diff|diff-view)"), priority: 1 },
+            { name: "traces", test: anyPart("console/src/features/traces/(queries|trace-tree)[.]"), priority: 1 },
+            {
+              name: "runs",
+              test: anyPart("console/src/features/runs/(run-record|feedback-chips|run-icon|status-dot)[.]"),
+              priority: 1,
+            },
+            // one file: as many small ones, they cost more in headers than in content
+            { name: "icons", test: anyPart("@tabler/icons-react"), minShareCount: 2, priority: 1 },
+            // only some forms have numbers
+            { name: "numbers", test: anyPart("react-number-format", `${MANTINE}/NumberInput/`), priority: 2 },
             { name: "samples", test: anyPart("console/src/(features/samples|ui/code-sample)"), priority: 1 },
             {
               name: "json-view",
               test: anyPart("console/src/ui/json-(view|rows)"),
-              priority: 1,
-            },
-            // lists need the virtual scrolling of the group above, which uses what is shared
-            {
-              name: "table",
-              test: anyPart("console/src/ui/data-table", "@tanstack/(react-table|table-core)"),
               priority: 1,
             },
             {

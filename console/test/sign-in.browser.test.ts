@@ -84,7 +84,7 @@ test("signs in with a password; a stream and the session survive a restart of th
   await answer.filter({ hasText: "You said: word0 word1 word2" }).waitFor();
   const restarted = platform.restart();
   // the page says that it lost its server, and that it is back
-  await page.getByText("The server does not respond.").waitFor({ timeout: 60_000 });
+  await page.getByText("Server unreachable.").waitFor({ timeout: 60_000 });
   await Promise.all([restarted, page.getByText("Reconnected.").waitFor({ timeout: 120_000 })]);
   // without a reload: the same run, its answer complete and shown once
   await answer.filter({ hasText: `You said: ${text}` }).waitFor({ timeout: 90_000 });

@@ -95,6 +95,10 @@ export async function fillTenant(
     default_model: mark,
   });
   await ask("PUT", "/api/v1/models/budget", { limit_usd: 0 });
+  const webhook = await createdId("POST", "/api/v1/prompt-webhooks", {
+    url: `https://hooks.example/${encodeURIComponent(mark)}`,
+    triggers: ["commit"],
+  });
   const playground = await createdId("POST", "/api/v1/playground-settings", { name: mark, settings: { mark } });
   const queue = await createdId("POST", "/api/v1/annotation-queues", { name: mark, description: mark });
   const [item] = (await ask("POST", `/api/v1/annotation-queues/${queue}/runs`, [run])) as unknown as { id: string }[];
@@ -140,6 +144,7 @@ export async function fillTenant(
     environments_id: [environments],
     connection_id: [connection],
     playground_settings_id: [playground],
+    webhook_id: [webhook],
     identity_id: [String(invitation["id"])],
     workspace_id: [workspaceId],
     tenant_id: [workspaceId],

@@ -48,7 +48,7 @@ export function FirstStepsCard({ server }: { server: string }) {
               <Text size="sm" fw={step === next ? 600 : 400} c={isDone(step) ? "dimmed" : undefined}>
                 {LABELS[step]}
               </Text>
-              {!isDone(step) && (
+              {step === next && (
                 <Text size="xs" c="dimmed" component="div" className={classes.hint}>
                   {explain(step, server, happened ?? NOTHING)}
                 </Text>

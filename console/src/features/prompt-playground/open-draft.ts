@@ -66,7 +66,7 @@ async function openRun(client: QueryClient, runId: string): Promise<Opened> {
       runId: run.run_id,
       projectId: run.project_id,
       name: run.run_name,
-      answer: contentToText(run.output),
+      answer: contentToText(run.output?.message),
     },
   };
   const commits = commit ? [commit] : await findCommits(client, run.run_id);

@@ -58,6 +58,7 @@ export function webhookRoutes(deps: AgentDeps): AgentRoute[] {
       summary: "Send the waiting messages of a receiver now",
       body: receiverBody,
       out: { 202: retriedReceiver },
+      errors: [404],
       async handler({ body: { origin }, c, principal }) {
         const sees = await threadConditions(principal);
         const retried = await retryReceiver(sql, RUN_WEBHOOKS, origin, permits(sql, "d.thread_metadata", sees));

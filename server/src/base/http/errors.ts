@@ -39,8 +39,8 @@ export function errorHandler(format: ErrorFormat, log: Log, onShortage?: (shorta
         path: loggedPath(c),
         requestId: c.get("requestId") as string | undefined,
       };
-      // deliberate load shedding: no stack trace
-      const isSaid = thrown instanceof AppError && thrown.status === 503 && thrown.cause === undefined;
+      // deliberate load shedding, and the failure of another server: no stack trace
+      const isSaid = thrown instanceof AppError && [502, 503].includes(thrown.status) && thrown.cause === undefined;
       if (isSaid || shortage)
         log.warn({ reason: error.message, ...request }, "request rejected: the server or a dependency is not ready");
       else log.error({ err: thrown, ...request }, "request failed");

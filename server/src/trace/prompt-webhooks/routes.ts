@@ -107,6 +107,7 @@ export function promptWebhookRoutes(deps: TraceDeps): Route[] {
       summary: "Send the workspace's waiting messages of a receiver now",
       body: receiverBody,
       out: { 202: retriedReceiver },
+      errors: [404],
       async handler({ body: { origin }, principal, c }) {
         const own = sql`d.tenant_id = ${principal.workspaceId}`;
         const retried = await retryReceiver(sql, PROMPT_WEBHOOKS, origin, own);
