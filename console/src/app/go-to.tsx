@@ -144,13 +144,13 @@ function useChoices(text: string): Choice[] {
     return [...(server === undefined ? [] : [thread]), ...(about?.spaces.trace ? [trace] : [])];
   }
   const open = (object: FoundObject): Choice => ({
-    key: `${object.to} ${Object.values(object.params).join(" ")}`,
+    key: keyOf(object),
     label: object.name,
     kind: object.kind,
     icon: OBJECT_ICONS[object.kind],
     go: () => {
       // a value, not an update: the palette is closed already, and updates of closed components are not computed
-      setRecent([object, ...recent.filter((other) => !isSame(other, object))].slice(0, RECENT));
+      setRecent([object, ...recent.filter((other) => keyOf(other) !== keyOf(object))].slice(0, RECENT));
       return navigate({ to: object.to, params: object.params } as never);
     },
   });
@@ -166,5 +166,4 @@ function useChoices(text: string): Choice[] {
   return text === "" ? [...recent.map(open), ...pages] : [...pages, ...(found ?? []).map(open)];
 }
 
-const isSame = (a: FoundObject, b: FoundObject) =>
-  JSON.stringify([a.to, a.params]) === JSON.stringify([b.to, b.params]);
+const keyOf = ({ to, params }: FoundObject): string => `${to} ${Object.values(params).join(" ")}`;

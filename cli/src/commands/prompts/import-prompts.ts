@@ -4,7 +4,16 @@
  * continued by repeating it.
  */
 import { TraceError, type TraceApi } from "../../core/trace-api.ts";
-import { createCommit, findPrompt, type PromptName, readCommit, setTag } from "./prompt-api.ts";
+import {
+  createCommit,
+  findPrompt,
+  listCommits,
+  type ListedCommit,
+  type PromptName,
+  promptPath,
+  readCommit,
+  setTag,
+} from "./prompt-api.ts";
 import { contentHash } from "./prompt-files.ts";
 
 interface Repo {
@@ -16,12 +25,6 @@ interface Repo {
   tags: string[];
   is_public: boolean;
   is_archived: boolean;
-}
-
-interface Commit {
-  id: string;
-  commit_hash: string;
-  description?: string | null;
 }
 
 export interface ImportReport {
@@ -77,19 +80,6 @@ async function listRepos(api: TraceApi): Promise<Repo[]> {
   }
 }
 
-/** Lists commits, oldest first. */
-async function listCommits(api: TraceApi, { owner, name }: PromptName): Promise<Commit[]> {
-  const found: Commit[] = [];
-  for (;;) {
-    const { commits, total } = await api.send<{ commits: Commit[]; total: number }>(
-      "GET",
-      `/commits/${owner}/${encodeURIComponent(name)}?limit=${PAGE}&offset=${found.length}`,
-    );
-    found.push(...commits);
-    if (commits.length === 0 || found.length >= total) return found.toReversed();
-  }
-}
-
 async function importRepo(places: Places, repo: Repo, report: ImportReport): Promise<void> {
   const { from, to, isDry, print } = places;
   const prompt = { owner: "-", name: repo.repo_handle };
@@ -116,8 +106,7 @@ async function importRepo(places: Places, repo: Repo, report: ImportReport): Pro
   const { tags, left } = await copyTags(places, prompt, source, copied);
   report.tags += tags;
   report.left.push(...left.map((tag) => `${repo.repo_handle}:${tag}: its commit is not among the prompt's commits`));
-  if (!known && repo.is_archived)
-    await to.send("PATCH", `/repos/-/${encodeURIComponent(prompt.name)}`, { is_archived: true });
+  if (!known && repo.is_archived) await to.send("PATCH", `/repos/${promptPath(prompt)}`, { is_archived: true });
 }
 
 const hasFiles = ({ repo_type: type }: Repo): boolean => type === "agent" || type === "skill";
@@ -126,8 +115,8 @@ const hasFiles = ({ repo_type: type }: Repo): boolean => type === "agent" || typ
 async function matchCommits(
   { from, to }: Places,
   content: Content<unknown>,
-  source: readonly Commit[],
-  target: readonly Commit[],
+  source: readonly ListedCommit[],
+  target: readonly ListedCommit[],
 ): Promise<Copied[] | undefined> {
   const copied: Copied[] = [];
   for (const commit of target) {
@@ -173,8 +162,8 @@ function promptContent(prompt: PromptName): Content<unknown> {
 type Files = Record<string, Record<string, unknown>>;
 
 /** Files of an agent or a skill. Links keep their names and lose their commits, which have other hashes in the target. */
-function fileContent({ owner, name }: PromptName): Content<unknown> {
-  const path = `/v1/platform/hub/repos/${owner}/${encodeURIComponent(name)}/directories`;
+function fileContent(prompt: PromptName): Content<unknown> {
+  const path = `/v1/platform/hub/repos/${promptPath(prompt)}/directories`;
   const hash = (files: unknown) => contentHash(JSON.stringify(files));
   return {
     async read(api, version) {
@@ -227,12 +216,12 @@ async function createRepo(api: TraceApi, repo: Repo, report: ImportReport): Prom
 async function copyTags(
   { from, to }: Places,
   prompt: PromptName,
-  source: readonly Commit[],
+  source: readonly ListedCommit[],
   copied: readonly Copied[],
 ) {
   const found = await from.send<{ tag_name: string; commit_hash?: string; commit_id: string }[]>(
     "GET",
-    `/repos/-/${encodeURIComponent(prompt.name)}/tags`,
+    `/repos/${promptPath(prompt)}/tags`,
   );
   const left: string[] = [];
   for (const { tag_name: tag, commit_id: id } of found) {

@@ -21,12 +21,13 @@ export interface PromptName {
 }
 
 export const fullName = ({ owner, name }: PromptName): string => (owner === "-" ? name : `${owner}/${name}`);
-const path = ({ owner, name }: PromptName): string => `${encodeURIComponent(owner)}/${encodeURIComponent(name)}`;
+export const promptPath = ({ owner, name }: PromptName): string =>
+  `${encodeURIComponent(owner)}/${encodeURIComponent(name)}`;
 
 /** Returns undefined for an unknown prompt. */
 export async function findPrompt(api: TraceApi, prompt: PromptName): Promise<PromptOnWire | undefined> {
   try {
-    return (await api.send<{ repo: PromptOnWire }>("GET", `/repos/${path(prompt)}`)).repo;
+    return (await api.send<{ repo: PromptOnWire }>("GET", `/repos/${promptPath(prompt)}`)).repo;
   } catch (error) {
     if (error instanceof TraceError && error.status === 404) return undefined;
     throw error;
@@ -49,7 +50,10 @@ export async function listPrompts(api: TraceApi): Promise<string[]> {
  * @throws TraceError with 404 when there is none
  */
 export async function readCommit(api: TraceApi, prompt: PromptName, version: string): Promise<PromptCommit> {
-  const text = await api.sendText("GET", `/commits/${path(prompt)}/${encodeURIComponent(version)}?include_model=true`);
+  const text = await api.sendText(
+    "GET",
+    `/commits/${promptPath(prompt)}/${encodeURIComponent(version)}?include_model=true`,
+  );
   const { commit_hash: hash } = JSON.parse(text) as { commit_hash: string };
   return { hash, manifest: rawMember(text, "manifest")! };
 }
@@ -59,7 +63,7 @@ export async function createPrompt(api: TraceApi, name: string, readme: string |
 }
 
 export async function updateReadme(api: TraceApi, prompt: PromptName, readme: string): Promise<void> {
-  await api.send("PATCH", `/repos/${path(prompt)}`, { readme });
+  await api.send("PATCH", `/repos/${promptPath(prompt)}`, { readme });
 }
 
 /** Commits the manifest's text unchanged. @throws TraceError with 409 when `parent` is not the latest commit */
@@ -70,20 +74,40 @@ export async function createCommit(
 ): Promise<{ id: string; hash: string }> {
   const rest = JSON.stringify({ parent_commit: parent, ...(message !== undefined && { description: message }) });
   const body = `{"manifest":${manifest},${rest.slice(1)}`;
-  const answer = await api.sendText("POST", `/commits/${path(prompt)}`, body);
+  const answer = await api.sendText("POST", `/commits/${promptPath(prompt)}`, body);
   const { commit } = JSON.parse(answer) as { commit: { id: string; commit_hash: string } };
   return { id: commit.id, hash: commit.commit_hash };
 }
 
+export interface ListedCommit {
+  id: string;
+  commit_hash: string;
+  description?: string | null;
+}
+
+/** Lists commits, oldest first. */
+export async function listCommits(api: TraceApi, prompt: PromptName): Promise<ListedCommit[]> {
+  const found: ListedCommit[] = [];
+  for (;;) {
+    const query = `limit=100&offset=${found.length}`;
+    const { commits, total } = await api.send<{ commits: ListedCommit[]; total: number }>(
+      "GET",
+      `/commits/${promptPath(prompt)}?${query}`,
+    );
+    found.push(...commits);
+    if (commits.length === 0 || found.length >= total) return found.toReversed();
+  }
+}
+
 /** Returns the id of the latest commit. */
 export async function latestCommitId(api: TraceApi, prompt: PromptName): Promise<string> {
-  const { commits } = await api.send<{ commits: { id: string }[] }>("GET", `/commits/${path(prompt)}?limit=1`);
+  const { commits } = await api.send<{ commits: { id: string }[] }>("GET", `/commits/${promptPath(prompt)}?limit=1`);
   return commits[0]!.id;
 }
 
 /** Creates the tag, or moves it. */
 export async function setTag(api: TraceApi, prompt: PromptName, tag: string, commitId: string): Promise<void> {
-  const tags = `/repos/${path(prompt)}/tags`;
+  const tags = `/repos/${promptPath(prompt)}/tags`;
   try {
     await api.send("POST", tags, { tag_name: tag, commit_id: commitId });
   } catch (error) {

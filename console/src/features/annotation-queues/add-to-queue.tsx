@@ -1,4 +1,4 @@
-import { SegmentedControl, Select, Text, TextInput } from "@mantine/core";
+import { Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -6,6 +6,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { data, traceApi } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
 import { counted } from "../../ui/format.ts";
+import { KNOWN_OR_NEW, KnownOrNewFields } from "../../ui/known-or-new.tsx";
 import { notifyDone } from "../../ui/notify.ts";
 import { selectionOf } from "../runs/queries.ts";
 import type { RunSearch } from "../runs/run-search.ts";
@@ -23,9 +24,9 @@ export function AddToQueue({ runs, onClose }: AddToQueueProps) {
   const navigate = useNavigate();
   const queues = useQuery(queueChoicesQuery);
   const hasNone = queues.data?.length === 0;
-  const form = useForm({ initialValues: { mode: "known", queueId: null as string | null, name: "" } });
+  const form = useForm({ initialValues: KNOWN_OR_NEW });
   const isKnown = form.values.mode === "known" && !hasNone;
-  const add = async ({ queueId: known, name }: typeof form.values) => {
+  const add = async ({ knownId: known, name }: typeof form.values) => {
     const queueId = isKnown
       ? known!
       : (await data(traceApi.POST("/api/v1/annotation-queues", { body: { name: name.trim() } }))).id;
@@ -43,34 +44,18 @@ export function AddToQueue({ runs, onClose }: AddToQueueProps) {
       size="md"
       failure="Could not add the runs"
       form={form}
-      isReady={isKnown ? form.values.queueId !== null : form.values.name.trim() !== ""}
+      isReady={isKnown ? form.values.knownId !== null : form.values.name.trim() !== ""}
       onSubmit={add}
       onClose={onClose}
     >
-      {!hasNone && (
-        <SegmentedControl
-          size="xs"
-          aria-label="Existing or new queue"
-          data={[
-            { value: "known", label: "Existing" },
-            { value: "new", label: "New" },
-          ]}
-          {...form.getInputProps("mode")}
-        />
-      )}
-      {isKnown ? (
-        <Select
-          label="Queue"
-          searchable
-          placeholder={queues.isPending ? "Loading…" : "Select a queue"}
-          nothingFoundMessage="No matching queues"
-          data={(queues.data ?? []).map((queue) => ({ value: queue.id, label: queue.name }))}
-          {...form.getInputProps("queueId")}
-          error={queues.error?.message}
-        />
-      ) : (
-        <TextInput label="Name" required autoFocus maxLength={512} {...form.getInputProps("name")} />
-      )}
+      <KnownOrNewFields
+        form={form}
+        noun="queue"
+        choices={queues}
+        isKnown={isKnown}
+        isNewOnly={hasNone}
+        maxLength={512}
+      />
       {"search" in runs && (
         <Text size="xs" c="dimmed">
           All runs that match the list's filters and time range are added, oldest first.

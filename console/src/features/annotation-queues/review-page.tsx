@@ -65,7 +65,7 @@ export function ReviewPage() {
   );
 }
 
-/** How many of the queue's runs need no more review by the caller. */
+/** Progress of the caller: the number of the queue's runs that need no more review by them. */
 function QueueShare({ queueId }: { queueId: string }) {
   const { data } = useQuery(queueProgressQuery(queueId));
   const done = data ? data.total - data.needs_my_review : 0;

@@ -1,10 +1,11 @@
-import { SegmentedControl, Select, Text, TextInput } from "@mantine/core";
+import { Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
+import { KNOWN_OR_NEW, KnownOrNewFields } from "../../ui/known-or-new.tsx";
 import { notifyDone } from "../../ui/notify.ts";
 import { datasetChoicesQuery } from "./queries.ts";
 
@@ -17,13 +18,11 @@ interface AddToDatasetProps {
 export function AddToDataset({ runIds, onClose }: AddToDatasetProps) {
   const client = useQueryClient();
   const navigate = useNavigate();
-  const form = useForm({ initialValues: { mode: "known", datasetId: null as string | null, name: "", split: "" } });
+  const form = useForm({ initialValues: { ...KNOWN_OR_NEW, split: "" } });
   const isKnown = form.values.mode === "known";
   const datasets = useQuery(datasetChoicesQuery);
-  const add = async ({ datasetId, name, split }: typeof form.values) => {
-    const id = isKnown
-      ? datasetId!
-      : (await data(traceApi.POST("/api/v1/datasets", { body: { name: name.trim() } }))).id;
+  const add = async ({ knownId, name, split }: typeof form.values) => {
+    const id = isKnown ? knownId! : (await data(traceApi.POST("/api/v1/datasets", { body: { name: name.trim() } }))).id;
     const shared = { dataset_id: id, use_source_run_io: true, ...(split.trim() !== "" && { split: split.trim() }) };
     for (const runId of runIds) {
       await data(traceApi.POST("/api/v1/examples", { body: { ...shared, source_run_id: runId } }));
@@ -44,32 +43,11 @@ export function AddToDataset({ runIds, onClose }: AddToDatasetProps) {
       size="md"
       failure="Could not add the example"
       form={form}
-      isReady={isKnown ? form.values.datasetId !== null : form.values.name.trim() !== ""}
+      isReady={isKnown ? form.values.knownId !== null : form.values.name.trim() !== ""}
       onSubmit={add}
       onClose={onClose}
     >
-      <SegmentedControl
-        size="xs"
-        aria-label="Existing or new dataset"
-        data={[
-          { value: "known", label: "Existing" },
-          { value: "new", label: "New" },
-        ]}
-        {...form.getInputProps("mode")}
-      />
-      {isKnown ? (
-        <Select
-          label="Dataset"
-          searchable
-          placeholder={datasets.isPending ? "Loading…" : "Select a dataset"}
-          nothingFoundMessage="No matching datasets"
-          data={(datasets.data ?? []).map((dataset) => ({ value: dataset.id, label: dataset.name }))}
-          {...form.getInputProps("datasetId")}
-          error={datasets.error?.message}
-        />
-      ) : (
-        <TextInput label="Name" required autoFocus {...form.getInputProps("name")} />
-      )}
+      <KnownOrNewFields form={form} noun="dataset" choices={datasets} isKnown={isKnown} />
       <TextInput label="Split" placeholder="base" {...form.getInputProps("split")} />
       <Text size="xs" c="dimmed">
         {runIds.length === 1

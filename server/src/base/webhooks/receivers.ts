@@ -1,11 +1,11 @@
-/** Receivers whose deliveries fail, for those who wait for their messages. */
+/** Receivers whose deliveries fail: listed with their last error, and retried on request. */
 import type { PendingQuery, Row } from "postgres";
 import { z } from "zod";
 
 import type { Sql } from "../db/connect.ts";
 import type { WebhookTables } from "./sql.ts";
 
-/** Waiting messages that are read per receiver; `waiting` counts no more. */
+/** Limit on the waiting messages that are read per receiver, and so on `waiting`. */
 const MOST_WAITING = 1000;
 const MOST_RECEIVERS = 100;
 

@@ -20,8 +20,8 @@ export interface DueReceiver {
 /**
  * Receivers with due deliveries that are not paused. The recursion steps from one receiver to the next in the index
  * (receiver, available_at) of pending deliveries, to the first due row of each, so that ten thousand rows of a dead
- * receiver cost no more than one. Nothing here is a join with the deliveries: a plan made while the table was empty read
- * all later rows.
+ * receiver cost no more than one. The statement does not join the deliveries, since a plan made while the table was empty
+ * would read all later rows.
  */
 export function selectDueReceivers(sql: Sql, tables: WebhookTables, limit: number): Promise<DueReceiver[]> {
   const deliveries = sql(tables.deliveries);

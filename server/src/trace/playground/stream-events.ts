@@ -25,7 +25,7 @@ export function eventStream(
   const end = () => {
     clearTimeout(timer);
     controller.abort(new Error("the reader left"));
-    // a failure to end has nobody to be reported to
+    // the reader has left, so a failed end cannot be reported
     pieces.return(undefined).catch(() => {});
   };
   const timer = setTimeout(end, limitMs + GRACE_MS);

@@ -3,7 +3,7 @@ import { insertPromptDeliveries } from "../prompt-webhooks/sql.ts";
 import type { SkipWebhooks } from "./schema.ts";
 
 /**
- * A change of a prompt that others are told of: a commit, or a tag that was created (`tag:create`) or moved
+ * Change of a prompt that webhooks report: a commit, or a tag that was created (`tag:create`) or moved
  * (`tag:update`).
  */
 export interface PromptEvent {

@@ -2,9 +2,9 @@ import { all, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragmen
 import { IS_HEAD } from "../run-rows/clickhouse.ts";
 import { compileFilter, type TraceUsage } from "../filter/compile.ts";
 import type { Expression } from "../filter/expression.ts";
-import { type MicroTime, parseTime } from "../filter/literals.ts";
+import type { MicroTime } from "../filter/literals.ts";
 import type { RunScope } from "./run-scope.ts";
-import { SKEW_MS, sumOfTrace } from "./trace-sums.ts";
+import { earliestRun, sumOfTrace, type Summed } from "./trace-sums.ts";
 
 /** Selection of runs. All given conditions must hold. */
 export interface RunSelection {
@@ -121,16 +121,20 @@ function inMatchingTrace(scope: RunScope, selection: RunSelection, filter: Expre
     prewhere ${all(keyConditions(scope, { projects, traces }))} where ${passing})`;
 }
 
-/** Selects all runs of the traces whose heads may be in the selection: a run may start before its head, by SKEW_MS. */
-export function wholeTraces({ projects, traces, since, after }: RunSelection): RunSelection {
+/** Builds the statement of a sum over each trace whose head may be in the selection: `usage_trace` and `whole`. */
+export function selectTraceSums(
+  scope: RunScope,
+  { projects, traces, since, after }: RunSelection,
+  name: Summed,
+): Fragment {
   const first = since ?? after;
-  return { projects, traces, since: first && parseTime(Date.parse(`${first.replace(" ", "T")}Z`) - SKEW_MS) };
+  const runs: RunSelection = { projects, traces, since: first && earliestRun(first) };
+  return ch`select r.trace_id as usage_trace, ${raw(sumOfTrace(name))} as whole
+    ${fromRuns(scope, runs)} group by r.trace_id`;
 }
 
 /** Tests of tokens and costs mean what lists show: of the head of a trace, the sums of the trace (contract §1.9). */
 const usageTest =
   (scope: RunScope, selection: RunSelection): TraceUsage =>
   (name, test) =>
-    ch`r.trace_id in (select usage_trace from (
-      select r.trace_id as usage_trace, ${raw(sumOfTrace(name))} as whole
-      ${fromRuns(scope, wholeTraces(selection))} group by r.trace_id) where ${test})`;
+    ch`r.trace_id in (select usage_trace from (${selectTraceSums(scope, selection, name)}) where ${test})`;

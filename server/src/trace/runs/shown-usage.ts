@@ -5,8 +5,8 @@
 import { ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
 import { IS_HEAD } from "../run-rows/clickhouse.ts";
 import type { RunScope } from "./run-scope.ts";
-import { fromRuns, type RunSelection, wholeTraces } from "./selection.ts";
-import { sumOfTrace, type Summed } from "./trace-sums.ts";
+import { fromRuns, type RunSelection, selectTraceSums } from "./selection.ts";
+import type { Summed } from "./trace-sums.ts";
 
 /**
  * Builds the source of the selected runs with their shown usage: columns `project_id`, `start_time`, `id` and `shown`,
@@ -19,7 +19,5 @@ export function fromShownUsage(scope: RunScope, selection: RunSelection, name: S
     from (
       select r.project_id, r.start_time, r.id, r.trace_id, ${raw(IS_HEAD)} as is_head, ${raw(`r.${name}`)} as own
       ${fromRuns(scope, selection)}) as k
-    left any join (
-      select r.trace_id as usage_trace, ${raw(sumOfTrace(name))} as whole
-      ${fromRuns(scope, wholeTraces(selection))} group by r.trace_id) as u on u.usage_trace = k.trace_id)`;
+    left any join (${selectTraceSums(scope, selection, name)}) as u on u.usage_trace = k.trace_id)`;
 }

@@ -1,4 +1,5 @@
 /** Usage of a whole trace, as SQL over its runs. */
+import { type MicroTime, parseTime } from "../filter/literals.ts";
 import { IS_CALL, IS_HEAD } from "../run-rows/clickhouse.ts";
 
 export const SUMMED = [
@@ -12,7 +13,11 @@ export const SUMMED = [
 export type Summed = (typeof SUMMED)[number];
 
 /** Difference between the clocks of machines up to which a run may begin before the root of its trace. */
-export const SKEW_MS = 60_000;
+const SKEW_MS = 60_000;
+
+/** Returns the time from which runs may belong to traces whose heads begin at `since` or later. */
+export const earliestRun = (since: MicroTime): MicroTime | undefined =>
+  parseTime(Date.parse(`${since.replace(" ", "T")}Z`) - SKEW_MS);
 
 /**
  * Sums over the runs of a trace, for a statement grouped by trace: over model calls if any reports a value, since

@@ -1,11 +1,11 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { ch, raw } from "../../base/clickhouse/fragment.ts";
 import { IS_CALL, IS_HEAD } from "../run-rows/clickhouse.ts";
-import { type MicroTime, parseTime } from "../filter/literals.ts";
+import type { MicroTime } from "../filter/literals.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns } from "./selection.ts";
-import { SKEW_MS, SUMMED } from "./trace-sums.ts";
+import { earliestRun, SUMMED } from "./trace-sums.ts";
 
 /** Usage of a whole trace, named as in TRACE_SUMS. Costs are exact decimal text. */
 export interface TraceTotals {
@@ -58,11 +58,10 @@ export async function readTraceTotals(
   { projects, traces, since }: { projects: string[]; traces: string[]; since: MicroTime },
 ): Promise<Map<string, TraceTotals>> {
   const sums = raw(SUMMED.map((name) => `sum(r.${name}) as trace_${name}`).join(", "));
-  const from = parseTime(Date.parse(`${since.replace(" ", "T")}Z`) - SKEW_MS);
   const statement = ch`
     select r.trace_id as trace, min(r.first_token_time) as first_token, ${sums},
       multiIf(${raw(IS_CALL)}, 'model', ${raw(IS_HEAD)}, 'root', 'other') as teller
-    ${fromRuns(scope, { projects, traces, since: from })} group by r.trace_id, teller`;
+    ${fromRuns(scope, { projects, traces, since: earliestRun(since) })} group by r.trace_id, teller`;
   const rows = await readRows<TraceTotals & { teller: TotalsSource }>(
     clickhouse.forTenant(scope.tenantId),
     "runs.trace_totals",
