@@ -1115,6 +1115,108 @@ create table roles (
   constraint identity_changed TRIGGER DEFERRABLE INITIALLY DEFERRED
 );
 
+create table rule_backfills (
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  backfill_id uuid not null,
+  backfill_from timestamp with time zone not null,
+  backfill_to timestamp with time zone not null,
+  status text not null,
+  done bigint not null default 0,
+  total bigint,
+  cursor_start_time timestamp with time zone,
+  cursor_run_id uuid,
+  error text,
+  leased_until timestamp with time zone,
+  lease_id uuid,
+  created_at timestamp with time zone not null default now(),
+  completed_at timestamp with time zone,
+  constraint rule_backfills_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
+  constraint rule_backfills_tenant_id_rule_id_fkey FOREIGN KEY (tenant_id, rule_id) REFERENCES rules(tenant_id, rule_id) ON DELETE CASCADE,
+  constraint rule_backfills_pkey PRIMARY KEY (tenant_id, backfill_id)
+);
+
+create table rule_candidates (
+  candidate_id bigint generated always as identity not null,
+  tenant_id uuid not null,
+  project_id uuid not null,
+  run_id uuid not null,
+  trace_id uuid not null,
+  start_time timestamp with time zone not null,
+  rule_id uuid,
+  recorded_at timestamp with time zone not null default now(),
+  constraint rule_candidates_pkey PRIMARY KEY (candidate_id)
+);
+
+create table rule_matches (
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  run_id uuid not null,
+  match_id uuid not null,
+  project_id uuid not null,
+  trace_id uuid not null,
+  start_time timestamp with time zone not null,
+  thread_id text,
+  run_name text,
+  run_type text,
+  end_time timestamp with time zone,
+  is_backfill boolean not null,
+  status text not null,
+  reason text,
+  matched_at timestamp with time zone not null default now(),
+  leased_until timestamp with time zone,
+  lease_id uuid,
+  attempts integer not null default 0,
+  available_at timestamp with time zone not null default now(),
+  ended_at timestamp with time zone,
+  outcomes jsonb not null default '{}'::jsonb,
+  cost_usd numeric,
+  constraint rule_matches_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'skipped'::text]))),
+  constraint rule_matches_tenant_id_rule_id_fkey FOREIGN KEY (tenant_id, rule_id) REFERENCES rules(tenant_id, rule_id) ON DELETE CASCADE,
+  constraint rule_matches_pkey PRIMARY KEY (tenant_id, rule_id, run_id),
+  constraint rule_matches_match_id_key UNIQUE (match_id)
+);
+
+create table rule_threads (
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  project_id uuid not null,
+  thread_id text not null,
+  last_run_id uuid not null,
+  last_start_time timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  constraint rule_threads_tenant_id_rule_id_fkey FOREIGN KEY (tenant_id, rule_id) REFERENCES rules(tenant_id, rule_id) ON DELETE CASCADE,
+  constraint rule_threads_pkey PRIMARY KEY (tenant_id, rule_id, project_id, thread_id)
+);
+
+create table rules (
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  display_name text not null,
+  is_enabled boolean not null,
+  project_id uuid,
+  dataset_id uuid,
+  sampling_rate double precision not null,
+  filter text,
+  trace_filter text,
+  tree_filter text,
+  group_by text,
+  idle_seconds integer not null,
+  actions jsonb not null,
+  evaluator_id uuid,
+  spend_limit_usd numeric,
+  active_from timestamp with time zone not null,
+  created_by uuid,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint rules_check CHECK (((project_id IS NULL) OR (dataset_id IS NULL))),
+  constraint rules_group_by_check CHECK ((group_by = 'thread_id'::text)),
+  constraint rules_idle_seconds_check CHECK ((idle_seconds > 0)),
+  constraint rules_sampling_rate_check CHECK (((sampling_rate >= (0)::double precision) AND (sampling_rate <= (1)::double precision))),
+  constraint rules_spend_limit_usd_check CHECK ((spend_limit_usd >= (0)::numeric)),
+  constraint rules_pkey PRIMARY KEY (tenant_id, rule_id)
+);
+
 create table run_stream_segments (
   run_id uuid not null,
   first integer not null,
@@ -1568,6 +1670,15 @@ CREATE INDEX revision_events_by_revision ON public.revision_events USING btree (
 CREATE UNIQUE INDEX revisions_deploying ON public.revisions USING btree (deployment_id) WHERE (status = ANY (ARRAY['DEPLOYING'::text, 'UNKNOWN'::text]));
 CREATE INDEX revisions_to_do ON public.revisions USING btree (not_before) WHERE (status = ANY (ARRAY['CREATING'::text, 'QUEUED'::text, 'AWAITING_BUILD'::text, 'BUILDING'::text, 'AWAITING_DEPLOY'::text, 'DEPLOYING'::text, 'INTERRUPTED'::text, 'UNKNOWN'::text]));
 CREATE UNIQUE INDEX roles_by_name ON public.roles USING btree (organization_id, lower(display_name)) WHERE (organization_id IS NOT NULL);
+CREATE INDEX rule_backfills_by_rule ON public.rule_backfills USING btree (tenant_id, rule_id, created_at DESC);
+CREATE INDEX rule_backfills_open ON public.rule_backfills USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
+CREATE INDEX rule_matches_by_time ON public.rule_matches USING btree (tenant_id, rule_id, matched_at DESC, match_id DESC);
+CREATE INDEX rule_matches_pending ON public.rule_matches USING btree (available_at) WHERE (status = 'pending'::text);
+CREATE INDEX rule_threads_due ON public.rule_threads USING btree (due_at);
+CREATE INDEX rules_by_creation ON public.rules USING btree (tenant_id, created_at DESC, rule_id DESC);
+CREATE INDEX rules_by_dataset ON public.rules USING btree (tenant_id, dataset_id) WHERE (dataset_id IS NOT NULL);
+CREATE INDEX rules_by_evaluator ON public.rules USING btree (tenant_id, evaluator_id) WHERE (evaluator_id IS NOT NULL);
+CREATE INDEX rules_by_project ON public.rules USING btree (tenant_id, project_id) WHERE (project_id IS NOT NULL);
 CREATE INDEX run_streams_by_end ON public.run_streams USING btree (ended_at);
 CREATE INDEX run_streams_by_thread ON public.run_streams USING btree (thread_id, ordinal);
 CREATE INDEX run_streams_going ON public.run_streams USING btree (created_at) WHERE (ended_at IS NULL);
