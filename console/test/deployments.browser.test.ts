@@ -156,6 +156,8 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   await page.getByRole("alert").filter({ hasText: "failed to load" }).waitFor({ timeout: DEPLOY_MS });
   await page.getByRole("log").getByText("no key").first().waitFor();
   expect(await runEcho()).toMatchObject({ word: "first" });
+  await page.getByRole("link", { name: "Deployments" }).click();
+  await page.getByRole("link", { name: "Latest revision failed" }).click();
 
   const revisions = page.getByRole("navigation", { name: "Revisions" }).getByRole("button");
   expect(await revisions.count()).toBe(3);
