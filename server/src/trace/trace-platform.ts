@@ -37,6 +37,9 @@ import { createPromptWebhooks } from "./prompt-webhooks/prompt-webhooks.ts";
 import { measureRateLimits } from "./rate-limits/measure-rate-limits.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
 import { RetentionSweep } from "./retention/retention-sweep.ts";
+import { RuleCandidates } from "./rule-candidates/rule-candidates.ts";
+import { measureRules } from "./rules/measure-rules.ts";
+import { RuleMatcher } from "./rules/rule-matcher.ts";
 import type { TraceSettings } from "./settings.ts";
 import { traceHealth } from "./system/health.ts";
 
@@ -108,7 +111,8 @@ export async function startTracePlatform({
   const { registry } = metrics;
   const { blobs } = opened;
   measureWaitingPieces(registry, { sql, log });
-  const ingest = await startIngest({ sql, clickhouse, log, projects, settings, registry });
+  const ruleCandidates = new RuleCandidates({ sql, registry });
+  const ingest = await startIngest({ sql, clickhouse, log, projects, ruleCandidates, settings, registry });
   const faultPoint = createFaultPoint(settings.exportFaultPoints);
   const exporter = new Exporter(
     {
@@ -144,14 +148,18 @@ export async function startTracePlatform({
     secrets,
     signIn: signIn.deps,
     projects,
-    feedback: new FeedbackMirror({ sql, clickhouse, log, writer: ingest.writer }),
+    feedback: new FeedbackMirror({ sql, clickhouse, log, writer: ingest.writer, ruleCandidates }),
     feedbackWriter: new FeedbackWriter(sql),
     exporter,
     deletions,
     erasures,
     promptWebhooks,
     models: { metrics: measureModels(registry) },
+    ruleCandidates,
   };
+  measureRules(registry, { sql, log });
+  const ruleMatcher = new RuleMatcher(deps, { database, registry });
+  deps.ruleMatcher = ruleMatcher;
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);
   // only processes that export run destination tests
@@ -161,6 +169,7 @@ export async function startTracePlatform({
   retention.start();
   erasures.start();
   promptWebhooks.start();
+  ruleMatcher.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();
   deps.health.start();
@@ -176,6 +185,7 @@ export async function startTracePlatform({
       await copier.stop();
       await deps.feedback.stop();
       await ingest.writer.stop();
+      await ruleMatcher.stop();
       await rateLimits.stop();
       await signIn.stop();
       await destinationTester.stop();
