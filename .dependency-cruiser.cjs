@@ -121,6 +121,7 @@ const SLICES = {
     "playground-settings",
     "models",
     "playground",
+    "evaluators",
     "rules",
   ],
 };

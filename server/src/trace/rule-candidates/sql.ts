@@ -31,8 +31,7 @@ export async function selectProjectFacts(
 ): Promise<ProjectFacts[]> {
   if (projects.length === 0) return [];
   return sql<ProjectFacts[]>`
-    select p.tenant_id, p.project_id, p.reference_dataset_id as dataset_id,
-      coalesce(p.extra #>> '{heddle,evaluators}' = 'true', false) as is_internal
+    select p.tenant_id, p.project_id, p.reference_dataset_id as dataset_id, p.of_evaluators as is_internal
     from unnest(${projects.map((row) => row.tenant_id)}::text[]::uuid[],
       ${projects.map((row) => row.project_id)}::text[]::uuid[]) as g (tenant_id, project_id)
     join projects p on p.tenant_id = g.tenant_id and p.project_id = g.project_id`;

@@ -2,7 +2,6 @@
 import { beforeEach, expect, test } from "vitest";
 
 import { WORKSPACE } from "../../../test/principal.ts";
-import { sendRuns } from "../../../test/sample-runs.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { hashShare } from "./evaluate-candidates.ts";
@@ -128,7 +127,7 @@ test("ignores runs from before the rule, but for its own candidates", async () =
   const [key] = await sql<{ project_id: string }[]>`select project_id from rule_matches where run_id = ${run.id}`;
   await sql`
     insert into rule_candidates (tenant_id, project_id, run_id, trace_id, start_time, rule_id)
-    values (${WORKSPACE}, ${key!.project_id}, ${run.id}, ${run.trace_id}, ${start}, ${rule})`;
+    values (${WORKSPACE}, ${key!.project_id}, ${run.id}, ${run.trace_id}, ${start}::text::timestamptz, ${rule})`;
   await settled();
   expect(await matches(rule)).toEqual([run.id]);
   expect(await sql`select is_backfill from rule_matches where rule_id = ${rule}`).toMatchObject([{ is_backfill: true }]);
@@ -136,14 +135,15 @@ test("ignores runs from before the rule, but for its own candidates", async () =
 
 test("rules of a project, of a dataset's experiments, and never of an evaluator's traces", async () => {
   const dataset = uuid7();
-  await sql`insert into datasets (tenant_id, dataset_id, name) values (${WORKSPACE}, ${dataset}, ${`d-${n}`})`;
+  await sql`insert into datasets (tenant_id, dataset_id, name, data_type) values (${WORKSPACE}, ${dataset}, ${`d-${n}`}, 'kv')`;
   const project = async (more: object) =>
     (await call("POST", "/sessions", { name: `p-${uuid7()}`, ...more })).json as { id: string; name: string };
   const [plain, experiment, internal] = [
     await project({}),
     await project({ reference_dataset_id: dataset }),
-    await project({ extra: { heddle: { evaluators: true } } }),
+    await project({}),
   ];
+  await sql`update projects set of_evaluators = true where project_id = ${internal.id}`;
   const [own, of, any] = [
     await addRule({ project_id: plain.id }),
     await addRule({ dataset_id: dataset }),
@@ -219,5 +219,3 @@ test("without rules no run is recorded", async () => {
   await send([create({ end_time: end })]);
   expect(await sql`select 1 from rule_candidates`).toHaveLength(0);
 });
-
-void sendRuns;
