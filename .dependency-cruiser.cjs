@@ -91,6 +91,7 @@ const SLICES = {
     "filter",
     "prices",
     "legal-holds",
+    "rule-candidates",
     "feedback",
     "runs",
     "ingest",
@@ -120,6 +121,7 @@ const SLICES = {
     "playground-settings",
     "models",
     "playground",
+    "rules",
   ],
 };
 

@@ -55,4 +55,8 @@ export interface TraceDeps {
   erasures: { wake(): void };
   /** Sender of webhooks on prompts. */
   promptWebhooks: { wake(): void };
+  /** Evaluates rules on the runs that were recorded for them. */
+  ruleMatcher?: { wake(): void };
+  /** Executes the actions of matches. */
+  ruleActor?: { wake(): void };
 }
