@@ -121,7 +121,9 @@ const SLICES = {
     "playground-settings",
     "models",
     "playground",
+    "evaluators",
     "rules",
+    "rule-actions",
   ],
 };
 

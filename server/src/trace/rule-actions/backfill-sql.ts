@@ -1,5 +1,6 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { uuid7 } from "../../base/ids.ts";
+import { insertRuleCandidates, type RuleCandidateRun } from "../rules/sql.ts";
 
 export type BackfillStatus = "pending" | "running" | "completed" | "failed" | "cancelled";
 
@@ -22,24 +23,6 @@ const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-
 const COLUMNS = `b.backfill_id, b.rule_id, ${utc("b.backfill_from")} as backfill_from,
   ${utc("b.backfill_to")} as backfill_to, b.status, b.done::float8 as done, b.total::float8 as total, b.error,
   ${utc("b.created_at")} as created_at, ${utc("b.completed_at")} as completed_at`;
-
-/**
- * Starts a back-fill: the rule is applied to the runs that started since `from`, up to now. Call it in the transaction
- * that writes the rule; wake the back-filler (`deps.ruleBackfills?.wake()`) after the commit.
- * @param from ISO text
- * @returns the id of the back-fill
- */
-export async function startBackfill(
-  sql: Sql | Transaction,
-  { tenantId, ruleId, from }: { tenantId: string; ruleId: string; from: string },
-): Promise<string> {
-  const id = uuid7();
-  await sql`
-    insert into rule_backfills (tenant_id, rule_id, backfill_id, backfill_from, backfill_to, status)
-    values (${tenantId}, ${ruleId}, ${id}, ${from}::text::timestamptz,
-      greatest(clock_timestamp(), ${from}::text::timestamptz), 'pending')`;
-  return id;
-}
 
 /** Lists the back-fills of a rule, the newest first. */
 export const listBackfills = (sql: Sql, tenantId: string, ruleId: string, limit: number): Promise<BackfillRow[]> =>
@@ -129,51 +112,25 @@ export async function putTotal(sql: Sql, { tenant_id, backfill_id, lease_id }: L
     where tenant_id = ${tenant_id} and backfill_id = ${backfill_id} and lease_id = ${lease_id}`;
 }
 
-export interface CandidateKey {
-  id: string;
-  project_id: string;
-  trace_id: string;
-  /** As in ClickHouse, in UTC. */
-  start_time: string;
-}
-
 /**
- * Enqueues a page of runs for the rule and moves the cursor behind it, in one statement.
+ * Enqueues a page of runs for the rule and moves the cursor behind it.
  * @returns false when the back-fill was cancelled, or belongs to another process
  */
-export async function enqueuePage(sql: Sql, backfill: ClaimedBackfill, keys: readonly CandidateKey[]): Promise<boolean> {
+export async function enqueuePage(
+  tx: Transaction,
+  backfill: ClaimedBackfill,
+  keys: readonly RuleCandidateRun[],
+): Promise<boolean> {
   const last = keys.at(-1)!;
-  const moved = await sql`
-    with moved as (
-      update rule_backfills set done = done + ${keys.length}, cursor_run_id = ${last.id},
-        cursor_start_time = ${last.start_time}::text::timestamp at time zone 'UTC'
-      where tenant_id = ${backfill.tenant_id} and backfill_id = ${backfill.backfill_id}
-        and lease_id = ${backfill.lease_id} and status = 'running'
-      returning rule_id
-    ), added as (${insertCandidates(sql, backfill.tenant_id, keys, sql`(select rule_id from moved)`)}
-      where exists (select 1 from moved))
-    select 1 from moved`;
+  const moved = await tx`
+    update rule_backfills set done = done + ${keys.length}, cursor_run_id = ${last.id},
+      cursor_start_time = ${last.start_time}::text::timestamp at time zone 'UTC'
+    where tenant_id = ${backfill.tenant_id} and backfill_id = ${backfill.backfill_id}
+      and lease_id = ${backfill.lease_id} and status = 'running'
+    returning 1`;
+  if (moved.length > 0) await insertRuleCandidates(tx, backfill.tenant_id, backfill.rule_id, keys);
   return moved.length > 0;
 }
-
-const insertCandidates = (
-  sql: Sql | Transaction,
-  tenantId: string,
-  keys: readonly CandidateKey[],
-  ruleId: ReturnType<typeof sql>,
-) => sql`
-  insert into rule_candidates (tenant_id, project_id, run_id, trace_id, start_time, rule_id)
-  select ${tenantId}::uuid, k.project_id, k.id, k.trace_id, k.start_time at time zone 'UTC', ${ruleId}
-  from jsonb_to_recordset(${JSON.stringify(keys)}::text::jsonb) as k (id uuid, project_id uuid, trace_id uuid,
-    start_time timestamp)`;
-
-/** Enqueues runs for one rule, which looks at them even if they are from before it. */
-export const enqueueRuns = async (
-  sql: Sql | Transaction,
-  tenantId: string,
-  ruleId: string,
-  keys: readonly CandidateKey[],
-): Promise<void> => void (await insertCandidates(sql, tenantId, keys, sql`${ruleId}::uuid`));
 
 /** Ends a back-fill, unless it was ended already. */
 export async function endBackfill(
