@@ -2,6 +2,9 @@
 create index rule_matches_due on rule_matches (tenant_id, rule_id, available_at) where status = 'pending';
 create index rule_matches_back_fill on rule_matches (tenant_id, rule_id) where status = 'pending' and is_backfill;
 
+-- Back-fills count the candidates that wait.
+create index rule_candidates_of_rule on rule_candidates (tenant_id, rule_id) where rule_id is not null;
+
 -- What a rule has spent in a window of its limit: day, week or month, by its first day in UTC.
 create table rule_spending (
   tenant_id uuid not null,

@@ -145,9 +145,10 @@ export async function endBackfill(
     where tenant_id = ${tenant_id} and backfill_id = ${backfill_id} and lease_id = ${lease_id} and status = 'running'`;
 }
 
-/** Hands a back-fill back to the queue. */
+/** Hands a back-fill back to the queue, soon: its stores may be away. */
 export async function releaseBackfill(sql: Sql, { tenant_id, backfill_id, lease_id }: Leased): Promise<void> {
-  await sql`update rule_backfills set leased_until = null
+  await sql`
+    update rule_backfills set leased_until = clock_timestamp() + interval '2 seconds'
     where tenant_id = ${tenant_id} and backfill_id = ${backfill_id} and lease_id = ${lease_id} and status = 'running'`;
 }
 
@@ -174,4 +175,12 @@ export async function cancelBackfill(
     where tenant_id = ${tenantId} and rule_id = ${ruleId} and status = 'pending' and is_backfill
       and (leased_until is null or leased_until < clock_timestamp())`;
   return row.status;
+}
+
+/** Counts the rule's candidates that wait for its matcher, up to a number. */
+export async function countWaiting(sql: Sql, { tenant_id, rule_id }: ClaimedBackfill, most: number): Promise<number> {
+  const [row] = await sql<{ size: number }[]>`
+    select count(*)::int as size from (
+      select 1 from rule_candidates where tenant_id = ${tenant_id} and rule_id = ${rule_id} limit ${most}) waiting`;
+  return row!.size;
 }
