@@ -42,6 +42,7 @@ import { promptTagRoutes } from "./prompt-tags/routes.ts";
 import { promptWebhookRoutes } from "./prompt-webhooks/routes.ts";
 import { promptRoutes } from "./prompts/routes.ts";
 import { rateLimitRoutes } from "./rate-limits/routes.ts";
+import { ruleActionRoutes } from "./rule-actions/routes.ts";
 import { runDeleteRoutes } from "./erasures/run-routes.ts";
 import { runQueryRoutes } from "./runs/query-routes.ts";
 import { runV2Routes } from "./runs/v2-routes.ts";
@@ -60,6 +61,8 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...ingestRoutes(deps),
     ...otelRoutes(deps),
     ...priceRoutes(deps),
+    // before /runs/:run_id, which would match "rules" as an id
+    ...ruleActionRoutes(deps),
     ...runQueryRoutes(deps),
     ...threadRoutes(deps),
     ...runV2Routes(deps),
