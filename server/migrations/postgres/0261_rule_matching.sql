@@ -23,6 +23,10 @@ create index rule_threads_old on rule_threads (touched_at);
 create index rule_matches_ended on rule_matches (matched_at) where status <> 'pending';
 create index rule_matches_unsampled on rule_matches (matched_at) where reason = 'not_sampled' and status = 'skipped';
 
+-- Decisions about deleted traces and projects are deleted with them.
+create index rule_matches_by_trace on rule_matches (tenant_id, trace_id);
+create index rule_matches_by_project on rule_matches (tenant_id, project_id);
+
 -- A rule of something that is gone does nothing; it stays, disabled, with its log.
 create function disable_rules_of_deleted() returns trigger language plpgsql as $$
 begin

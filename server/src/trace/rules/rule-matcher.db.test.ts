@@ -130,12 +130,13 @@ test("ignores runs from before the rule, but for its own candidates", async () =
     values (${WORKSPACE}, ${key!.project_id}, ${run.id}, ${run.trace_id}, ${start}::text::timestamptz, ${rule})`;
   await settled();
   expect(await matches(rule)).toEqual([run.id]);
-  expect(await sql`select is_backfill from rule_matches where rule_id = ${rule}`).toMatchObject([{ is_backfill: true }]);
+  expect(await sql`select is_backfill from rule_matches where rule_id = ${rule}`).toMatchObject([
+    { is_backfill: true },
+  ]);
 });
 
 test("rules of a project, of a dataset's experiments, and never of an evaluator's traces", async () => {
-  const dataset = uuid7();
-  await sql`insert into datasets (tenant_id, dataset_id, name, data_type) values (${WORKSPACE}, ${dataset}, ${`d-${n}`}, 'kv')`;
+  const dataset = (await call("POST", "/datasets", { name: `d-${uuid7()}` })).json.id as string;
   const project = async (more: object) =>
     (await call("POST", "/sessions", { name: `p-${uuid7()}`, ...more })).json as { id: string; name: string };
   const [plain, experiment, internal] = [
@@ -149,7 +150,9 @@ test("rules of a project, of a dataset's experiments, and never of an evaluator'
     await addRule({ dataset_id: dataset }),
     await addRule(),
   ];
-  const runs = [plain, experiment, internal].map(({ id }) => create({ session_name: undefined, session_id: id, end_time: end }));
+  const runs = [plain, experiment, internal].map(({ id }) =>
+    create({ session_name: undefined, session_id: id, end_time: end }),
+  );
   await send(runs);
   await settled();
   expect(await matches(own)).toEqual([runs[0]!.id]);

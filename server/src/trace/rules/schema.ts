@@ -70,6 +70,8 @@ export interface RuleActions {
   code_evaluators?: { code: string; language: "python" | "javascript" }[] | null;
   /** Evaluators to run: the named one, then the embedded ones. */
   evaluator_ids?: string[];
+  /** Those of them that the rule embeds. */
+  embedded_ids?: string[];
   evaluator_version?: number | null;
   /** Routing keys and header values are secrets: see rule-secrets.ts. */
   alerts?: { type: "pagerduty"; summary: string | null; severity: string }[] | null;

@@ -131,3 +131,49 @@ export async function disableRule(
     update rules set is_enabled = false, disabled_reason = ${reason}, updated_at = greatest(updated_at, clock_timestamp())
     where tenant_id = ${tenantId} and rule_id = ${ruleId} and is_enabled`;
 }
+
+export type NewRule = Omit<Rule, "active_from" | "active_from_text" | "disabled_reason" | "created_at" | "updated_at">;
+
+/** @returns false when the workspace already has `max` rules */
+export async function insertRule(tx: Transaction, row: NewRule, max: number): Promise<boolean> {
+  const inserted = await tx`
+    insert into rules (tenant_id, rule_id, display_name, is_enabled, project_id, dataset_id, sampling_rate, filter,
+      trace_filter, tree_filter, group_by, idle_seconds, actions, evaluator_id, spend_limit_usd, active_from, created_by)
+    select ${row.tenant_id}, ${row.rule_id}, ${row.display_name}, ${row.is_enabled}, ${row.project_id}::uuid,
+      ${row.dataset_id}::uuid, ${row.sampling_rate}, ${row.filter}, ${row.trace_filter}, ${row.tree_filter},
+      ${row.group_by}, ${row.idle_seconds}, ${JSON.stringify(row.actions)}::text::jsonb, ${row.evaluator_id}::uuid,
+      ${row.spend_limit_usd}::text::numeric, now(), ${row.created_by}::uuid
+    where (select count(*) from rules where tenant_id = ${row.tenant_id}) < ${max}
+    returning 1`;
+  return inserted.length > 0;
+}
+
+/** Replaces a rule. One that is enabled now and was not begins with the runs from now on. */
+export async function updateRule(tx: Transaction, row: NewRule): Promise<void> {
+  await tx`
+    update rules set display_name = ${row.display_name}, is_enabled = ${row.is_enabled}, project_id = ${row.project_id}::uuid,
+      dataset_id = ${row.dataset_id}::uuid, sampling_rate = ${row.sampling_rate}, filter = ${row.filter},
+      trace_filter = ${row.trace_filter}, tree_filter = ${row.tree_filter}, group_by = ${row.group_by},
+      idle_seconds = ${row.idle_seconds}, actions = ${JSON.stringify(row.actions)}::text::jsonb,
+      evaluator_id = ${row.evaluator_id}::uuid, spend_limit_usd = ${row.spend_limit_usd}::text::numeric,
+      active_from = case when ${row.is_enabled} and not is_enabled then now() else active_from end,
+      disabled_reason = case when ${row.is_enabled} then null else disabled_reason end,
+      updated_at = greatest(updated_at, clock_timestamp())
+    where tenant_id = ${row.tenant_id} and rule_id = ${row.rule_id}`;
+}
+
+/** Deletes a rule with its decisions, waiting threads, candidates and back-fills. @returns false when there is none */
+export async function deleteRule(tx: Transaction, tenantId: string, id: string): Promise<boolean> {
+  const deleted = await tx`delete from rules where tenant_id = ${tenantId} and rule_id = ${id} returning 1`;
+  return deleted.length > 0;
+}
+
+/** Deletes all rules of a workspace, and the candidates. */
+export async function deleteRulesOfWorkspace(sql: Sql | Transaction, tenantId: string): Promise<void> {
+  await sql`delete from rule_candidates where tenant_id = ${tenantId}`;
+  await sql`delete from rules where tenant_id = ${tenantId}`;
+}
+
+/** Deletes the evaluator that a validation has created. */
+export const deleteEvaluatorOfTrial = (sql: Sql, tenantId: string, id: string): Promise<unknown> =>
+  sql`delete from evaluators where tenant_id = ${tenantId} and evaluator_id = ${id}`;
