@@ -10,7 +10,6 @@ import { addToQueue } from "./add-to-queue.ts";
 import { extendRetention, giveFeedback, tagRuns } from "./change-runs.ts";
 import { enqueueMessages } from "./enqueue-messages.ts";
 import { judgeRuns } from "./judge-runs.ts";
-import { datasetMapping } from "./map-example.ts";
 import {
   type ClaimedMatch,
   endMatches,
@@ -22,7 +21,6 @@ import {
   type PostponedMatch,
 } from "./match-sql.ts";
 import type { SpendLimit } from "./spend-limit.ts";
-import type { SpendWindow } from "./spend-sql.ts";
 
 /** Attempts after which a match fails for good. The last comes about an hour after the first. */
 const MAX_ATTEMPTS = 8;
@@ -97,7 +95,7 @@ async function perform(context: ActionContext, items: readonly Item[]): Promise<
     const order = {
       datasetId,
       prefersCorrection: actions.add_to_dataset_prefer_correction ?? false,
-      mapping: datasetMapping.nullish().parse(actions.dataset_mapping) ?? null,
+      mapping: actions.dataset_mapping ?? null,
     };
     await act("add_to_dataset", (open) => addToDataset(context, order, open));
   }
@@ -118,8 +116,7 @@ export const evaluatorsOf = ({ evaluator_id, actions }: Pick<Rule, "evaluator_id
 
 export const limitOf = ({ spend_limit_usd, actions }: Pick<Rule, "spend_limit_usd" | "actions">): SpendLimit | null => {
   if (spend_limit_usd === null) return null;
-  const { spend_window = "weekly" } = actions as { spend_window?: SpendWindow };
-  return { limit_usd: spend_limit_usd, window: spend_window };
+  return { limit_usd: spend_limit_usd, window: actions.spend_window ?? "weekly" };
 };
 
 /** Ends complete matches with their messages in one commit, and postpones the others. */

@@ -7,7 +7,8 @@ import { addExamples, type NewExample } from "../examples/write-examples.ts";
 import { extendTraces } from "../feedback/extend-traces.ts";
 import { type ActionContext, actInTransaction, type Item, MATCH_NAMESPACE, skipped, success } from "./action-context.ts";
 import { findCorrections, findKnownExamples } from "./dataset-sql.ts";
-import { type DatasetMapping, mapExample } from "./map-example.ts";
+import { mapExample } from "./map-example.ts";
+import type { DatasetMapping } from "./mapping-schema.ts";
 import type { Outcome } from "./match-sql.ts";
 
 export interface DatasetOrder {

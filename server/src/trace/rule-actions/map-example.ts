@@ -1,28 +1,7 @@
-import { z } from "zod";
-
 import type { EvaluatedRun } from "../evaluators/schema.ts";
+import type { DatasetMapping } from "./mapping-schema.ts";
 
 type Json = Record<string, unknown>;
-
-const path = z
-  .string()
-  .min(1)
-  .max(1000)
-  .regex(/^(inputs|outputs|metadata|tags|name|error|run_type|thread_id)(\.[^.]+)*$/, {
-    message: "must begin with inputs, outputs, metadata, tags, name, error, run_type or thread_id",
-  });
-const paths = z
-  .record(z.string().min(1).max(256), path)
-  .refine((fields) => Object.keys(fields).length <= 100, "must have at most 100 fields");
-
-/**
- * Fields of an example by their paths in the run: `{"inputs": {"question": "inputs.messages.0.content"}}`. Inputs or
- * outputs without a mapping are the run's.
- */
-export const datasetMapping = z
-  .object({ inputs: paths.nullish(), outputs: paths.nullish(), metadata: paths.nullish() })
-  .strict();
-export type DatasetMapping = z.output<typeof datasetMapping>;
 
 /**
  * Builds the inputs and outputs of an example from a run. A correction replaces the outputs.

@@ -202,17 +202,3 @@ export async function retryMatch(
     select status, exists (select 1 from retried) as retried from found`;
   return row;
 }
-
-/** Disables rules that were to run once, when nothing of them is left to do. @returns their number */
-export async function finishTransientRules(sql: Sql): Promise<number> {
-  const { count } = await sql`
-    update rules r set is_enabled = false, disabled_reason = 'It ran once.', updated_at = clock_timestamp()
-    where r.is_enabled and r.actions @> '{"transient": true}'
-      and exists (select 1 from rule_backfills b where b.tenant_id = r.tenant_id and b.rule_id = r.rule_id)
-      and not exists (select 1 from rule_backfills b where b.tenant_id = r.tenant_id and b.rule_id = r.rule_id
-        and b.status in ('pending', 'running'))
-      and not exists (select 1 from rule_candidates c where c.tenant_id = r.tenant_id and c.rule_id = r.rule_id)
-      and not exists (select 1 from rule_matches m where m.tenant_id = r.tenant_id and m.rule_id = r.rule_id
-        and m.status = 'pending')`;
-  return count;
-}

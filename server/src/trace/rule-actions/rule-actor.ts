@@ -12,7 +12,7 @@ import { Poller } from "../../base/polling/poller.ts";
 import type { TraceDeps } from "../deps.ts";
 import { findRule } from "../rules/sql.ts";
 import { actOnBatch, evaluatorsOf, pauseAfterAttempt } from "./act-on-batch.ts";
-import { type ClaimedMatch, claimMatches, finishTransientRules, type MatchBatch, postponeMatches, renewLease, selectDueRules } from "./match-sql.ts";
+import { type ClaimedMatch, claimMatches, type MatchBatch, postponeMatches, renewLease, selectDueRules } from "./match-sql.ts";
 
 const POLL_MS = 1000;
 /** Matches of a batch; fewer where each needs evaluators, which take seconds. */
@@ -23,7 +23,6 @@ const PER_RULE = 4;
 const MAX_DUE = 200;
 /** Consecutive matches that fail alone, after which the rest of the batch waits too. */
 const MAX_BROKEN = 3;
-const SWEEP_MS = 5000;
 
 export class RuleActor {
   readonly #deps: TraceDeps;
@@ -32,7 +31,6 @@ export class RuleActor {
   readonly #poller: Poller;
   readonly #running = new Map<string, number>();
   #stopped = false;
-  #sweptAt = -Infinity;
 
   constructor(deps: TraceDeps, fault: FaultPoint) {
     this.#deps = deps;
@@ -53,7 +51,7 @@ export class RuleActor {
       log,
     });
     const failing = "could not claim the matches of rules; will retry";
-    this.#poller = new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log, failing });
+    this.#poller = new Poller({ pass: () => this.#jobs.claim(), everyMs: POLL_MS, log, failing });
   }
 
   start(): void {
@@ -73,13 +71,6 @@ export class RuleActor {
   /** Call after matches were committed. */
   wake(): void {
     if (this.#deps.settings.ruleConcurrency > 0) this.#poller.wake();
-  }
-
-  async #pass(): Promise<void> {
-    await this.#jobs.claim();
-    if (performance.now() - this.#sweptAt < SWEEP_MS) return;
-    this.#sweptAt = performance.now();
-    await finishTransientRules(this.#deps.sql);
   }
 
   async #claim(): Promise<MatchBatch | undefined> {

@@ -97,7 +97,7 @@ async function composeWebhook(deps: TraceDeps, rule: Rule, message: MessageRow):
   const rows = await readRuns(deps.clickhouse, scope, [key], plan.columns);
   const related = await lookUp(deps, scope, rows, plan.lookups);
   const context = contextOf(deps.settings, scope, deps.settings.publicUrl ?? "");
-  const isExtended = (rule.actions as { include_extended_stats?: boolean }).include_extended_stats === true;
+  const isExtended = rule.actions.include_extended_stats === true;
   const stats = isExtended ? ((await feedbackStats(deps.sql, tenantId, "runs", [id])).get(id) ?? {}) : null;
   const runs = rows.map((row) => {
     const text = plan.print(row, related, context);
