@@ -123,6 +123,7 @@ const SLICES = {
     "playground",
     "evaluators",
     "rules",
+    "rule-actions",
   ],
 };
 

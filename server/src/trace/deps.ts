@@ -62,4 +62,8 @@ export interface TraceDeps {
   ruleMatcher?: { wake(): void };
   /** Executes the actions of matches. */
   ruleActor?: { wake(): void };
+  /** Executes back-fills of rules. */
+  ruleBackfills?: { wake(): void };
+  /** Sender of the webhooks and alerts of rules. */
+  ruleMessages: { wake(): void };
 }

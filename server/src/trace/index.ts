@@ -42,6 +42,7 @@ import { promptTagRoutes } from "./prompt-tags/routes.ts";
 import { promptWebhookRoutes } from "./prompt-webhooks/routes.ts";
 import { promptRoutes } from "./prompts/routes.ts";
 import { rateLimitRoutes } from "./rate-limits/routes.ts";
+import { ruleActionRoutes } from "./rule-actions/routes.ts";
 import { ruleRoutes } from "./rules/routes.ts";
 import { runDeleteRoutes } from "./erasures/run-routes.ts";
 import { runQueryRoutes } from "./runs/query-routes.ts";
@@ -62,6 +63,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...otelRoutes(deps),
     ...priceRoutes(deps),
     // before /runs/:run_id, which would match "rules" as an id
+    ...ruleActionRoutes(deps),
     ...ruleRoutes(deps),
     ...runQueryRoutes(deps),
     ...threadRoutes(deps),

@@ -37,6 +37,9 @@ import { createPromptWebhooks } from "./prompt-webhooks/prompt-webhooks.ts";
 import { measureRateLimits } from "./rate-limits/measure-rate-limits.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
 import { RetentionSweep } from "./retention/retention-sweep.ts";
+import { Backfiller } from "./rule-actions/backfiller.ts";
+import { RuleActor } from "./rule-actions/rule-actor.ts";
+import { createRuleMessages } from "./rule-actions/rule-messages.ts";
 import { RuleCandidates } from "./rule-candidates/rule-candidates.ts";
 import { measureRules } from "./rules/measure-rules.ts";
 import { RuleMatcher } from "./rules/rule-matcher.ts";
@@ -132,6 +135,15 @@ export async function startTracePlatform({
   const deletions = new Deletions(sql);
   const erasures = new ErasureWorker({ ...ingest, sql, clickhouse, blobs, projects, log, deletions });
   const promptWebhooks = createPromptWebhooks({ sql, log, settings, outbound, secrets });
+  const ruleMessages = createRuleMessages({
+    sql,
+    log,
+    settings,
+    outbound,
+    secrets,
+    fault: faultPoint,
+    deps: (): TraceDeps => deps,
+  });
   const deps: TraceDeps = {
     ...ingest,
     blobs,
@@ -156,7 +168,11 @@ export async function startTracePlatform({
     promptWebhooks,
     models: { metrics: measureModels(registry) },
     ruleCandidates,
+    ruleMessages,
   };
+  const ruleActor = new RuleActor(deps, faultPoint);
+  const backfiller = new Backfiller(deps, faultPoint);
+  Object.assign(deps, { ruleActor, ruleBackfills: backfiller });
   measureRules(registry, { sql, log });
   const ruleMatcher = new RuleMatcher(deps, { database, registry });
   deps.ruleMatcher = ruleMatcher;
@@ -170,6 +186,9 @@ export async function startTracePlatform({
   erasures.start();
   promptWebhooks.start();
   ruleMatcher.start();
+  ruleActor.start();
+  backfiller.start();
+  ruleMessages.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();
   deps.health.start();
@@ -182,10 +201,13 @@ export async function startTracePlatform({
       await retention.stop();
       await erasures.stop();
       await promptWebhooks.stop();
+      await backfiller.stop();
+      await ruleMatcher.stop();
+      await ruleActor.stop();
+      await ruleMessages.stop();
       await copier.stop();
       await deps.feedback.stop();
       await ingest.writer.stop();
-      await ruleMatcher.stop();
       await rateLimits.stop();
       await signIn.stop();
       await destinationTester.stop();

@@ -24,13 +24,15 @@ export async function createRule(deps: TraceDeps, principal: Principal, body: Cr
   const tenantId = principal.workspaceId;
   await checkRule(deps, tenantId, body);
   checkBackfill(body);
+  if (body.transient && body.backfill_from == null) throw unprocessable("transient: needs backfill_from");
   const values = takeSecrets(body, { webhooks: [], alerts: [] });
   const rule_id = uuid7();
   const row: rows.NewRule = {
     tenant_id: tenantId,
     rule_id,
     display_name: body.display_name,
-    is_enabled: body.is_enabled ?? true,
+    // a transient rule sees the runs of its back-fill, and no others
+    is_enabled: body.transient ? false : (body.is_enabled ?? true),
     project_id: body.session_id ?? null,
     dataset_id: body.dataset_id ?? null,
     sampling_rate: body.sampling_rate,
@@ -136,8 +138,12 @@ async function orderBackfill(tx: Transaction, row: rows.NewRule, { backfill_from
 }
 
 /** Replicas' answers about rules may be as old as KNOWN_AFTER_MS. */
-async function becomeKnown({ ruleCandidates, ruleActor }: TraceDeps, isEnabled: boolean): Promise<void> {
+async function becomeKnown(
+  { ruleCandidates, ruleActor, ruleBackfills }: TraceDeps,
+  isEnabled: boolean,
+): Promise<void> {
   ruleCandidates.directory.forget();
+  ruleBackfills?.wake();
   if (isEnabled) await sleep(KNOWN_AFTER_MS);
   ruleActor?.wake();
 }
@@ -162,6 +168,9 @@ async function composeActions(
   set("add_tags", body.add_tags === null ? [] : body.add_tags);
   set("add_feedback", body.add_feedback === null ? [] : body.add_feedback);
   set("dataset_mapping", body.dataset_mapping);
+  set("include_extended_stats", body.include_extended_stats ?? undefined);
+  set("transient", body.transient ?? undefined);
+  set("spend_window", body.spend_limit?.window);
   set(
     "alerts",
     body.alerts?.map(({ summary, severity }) => ({

@@ -22,16 +22,16 @@ const WIRE = `json_build_object(
   'webhooks', (select json_agg(json_build_object('url', w -> 'url', 'headers', (
       select json_object_agg(h, '${MASK}') from jsonb_array_elements_text(w -> 'headers') h)))
     from jsonb_array_elements(nullif(r.actions -> 'webhooks', 'null')) w),
-  'extend_only', ${action("extend_only", "false")}, 'include_extended_stats', false,
+  'extend_only', ${action("extend_only", "false")}, 'include_extended_stats', ${action("include_extended_stats", "false")},
   'created_at', ${utc("r.created_at")}, 'updated_at', ${utc("r.updated_at")},
   'backfill_from', ${utc("b.backfill_from")}, 'backfill_id', b.backfill_id, 'backfill_status', b.status,
   'backfill_progress', case when b.status = 'completed' then 1 when b.total > 0 then
     least(1, round(b.done::numeric / b.total, 4)) end,
-  'backfill_error', b.error, 'backfill_completed_at', ${utc("b.completed_at")}, 'transient', false,
+  'backfill_error', b.error, 'backfill_completed_at', ${utc("b.completed_at")}, 'transient', ${action("transient", "false")},
   'evaluator_version', ${action("evaluator_version", "1")}, 'evaluator_id', r.evaluator_id,
   'alignment_annotation_queue_id', null, 'group_by', r.group_by,
   'spend_limit', case when r.spend_limit_usd is not null then
-    json_build_object('limit_usd', r.spend_limit_usd::text, 'window', 'weekly') end,
+    json_build_object('limit_usd', r.spend_limit_usd::text, 'window', ${action("spend_window", '"weekly"')}) end,
   'add_tags', ${action("add_tags", "[]")}, 'add_feedback', ${action("add_feedback", "[]")},
   'dataset_mapping', nullif(r.actions -> 'dataset_mapping', 'null'), 'idle_seconds', r.idle_seconds)`;
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { jsonObject, notBuilt, queryFlag, queryMany, storableText, timestamp, uuid } from "../../base/http/fields.ts";
 import { HEADER_NAME, HEADER_VALUE, RESERVED_HEADER } from "../../base/webhooks/headers.ts";
+import { type DatasetMapping, datasetMapping } from "../rule-actions/mapping-schema.ts";
 
 /** Contract: `RunRulesSchema` and its relatives. Heddle's own fields are `add_tags`, `add_feedback`, … */
 
@@ -84,11 +85,17 @@ export interface RuleActions {
     value?: string | number | boolean | null;
     comment?: string | null;
   }[];
-  dataset_mapping?: Record<string, unknown> | null;
+  dataset_mapping?: DatasetMapping | null;
+  include_extended_stats?: boolean;
+  transient?: boolean;
+  /** Window of the spend limit. */
+  spend_window?: "daily" | "weekly" | "monthly";
 }
 
 const filter = storableText.max(65_536);
 const samplingRate = z.number().min(0).max(1);
+/** `daily` and `monthly` are Heddle's own. */
+const spendWindow = z.enum(["daily", "weekly", "monthly"]);
 const limitUsd = z.union([
   z.number().positive().max(1e9),
   z.string().regex(/^\d{1,9}(\.\d{1,12})?$/, "must be a decimal number"),
@@ -115,20 +122,19 @@ const fields = {
   alerts: z.array(alert).max(MAX_LIST).nullish(),
   webhooks: z.array(webhook).max(MAX_LIST).nullish(),
   group_by: z.literal("thread_id").nullish(),
-  spend_limit: z.object({ limit_usd: limitUsd, window: z.literal("weekly") }).nullish(),
+  spend_limit: z.object({ limit_usd: limitUsd, window: spendWindow }).nullish(),
+  include_extended_stats: z.boolean().nullish(),
+  /** The rule acts on the runs of its back-fill only. */
+  transient: z.boolean().nullish(),
   // Heddle's own
   add_tags: z.array(storableText.trim().min(1).max(512)).max(50).nullish(),
   add_feedback: z.array(addFeedback).max(MAX_LIST).nullish(),
-  dataset_mapping: jsonObject
-    .refine((value) => JSON.stringify(value).length <= 65_536, "must be at most 64 KiB of JSON")
-    .nullish(),
+  dataset_mapping: datasetMapping.nullish(),
   idle_seconds: z.int().min(1).max(604_800).nullish(),
   // not supported
   use_corrections_dataset: z.literal(false, '"use_corrections_dataset" is not supported').nullish(),
   num_few_shot_examples: notBuilt("num_few_shot_examples"),
-  transient: z.literal(false, '"transient" is not supported').nullish(),
   create_alignment_queue: z.literal(false, '"create_alignment_queue" is not supported').nullish(),
-  include_extended_stats: z.literal(false, '"include_extended_stats" is not supported').nullish(),
   tracer_session_issue_id: notBuilt("tracer_session_issue_id"),
 };
 
@@ -196,7 +202,7 @@ export const rule = z
     alerts: z.array(alert).nullable(),
     webhooks: z.array(webhook).nullable(),
     extend_only: z.boolean(),
-    include_extended_stats: z.literal(false),
+    include_extended_stats: z.boolean(),
     created_at: time,
     updated_at: time,
     backfill_from: time.nullable(),
@@ -206,12 +212,12 @@ export const rule = z
     backfill_progress: z.number().nullable(),
     backfill_error: z.string().nullable(),
     backfill_completed_at: time.nullable(),
-    transient: z.literal(false),
+    transient: z.boolean(),
     evaluator_version: z.int(),
     evaluator_id: z.guid().nullable(),
     alignment_annotation_queue_id: z.null(),
     group_by: z.literal("thread_id").nullable(),
-    spend_limit: z.object({ limit_usd: z.string(), window: z.literal("weekly") }).nullable(),
+    spend_limit: z.object({ limit_usd: z.string(), window: spendWindow }).nullable(),
     add_tags: z.array(z.string()),
     add_feedback: z.array(addFeedback),
     dataset_mapping: jsonObject.nullable(),
