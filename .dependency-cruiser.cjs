@@ -91,6 +91,7 @@ const SLICES = {
     "filter",
     "prices",
     "legal-holds",
+    "rule-candidates",
     "feedback",
     "runs",
     "ingest",
@@ -120,6 +121,9 @@ const SLICES = {
     "playground-settings",
     "models",
     "playground",
+    "evaluators",
+    "rules",
+    "rule-actions",
   ],
 };
 

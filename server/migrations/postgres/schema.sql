@@ -499,6 +499,71 @@ create table erasures (
   constraint erasures_pkey PRIMARY KEY (erasure_id)
 );
 
+create table evaluator_spending (
+  tenant_id uuid not null,
+  evaluator_id uuid not null,
+  version integer not null,
+  day date not null,
+  judgements bigint not null default 0,
+  errors bigint not null default 0,
+  spent_usd numeric(24,12) not null default 0,
+  constraint evaluator_spending_tenant_id_evaluator_id_fkey FOREIGN KEY (tenant_id, evaluator_id) REFERENCES evaluators(tenant_id, evaluator_id) ON DELETE CASCADE,
+  constraint evaluator_spending_pkey PRIMARY KEY (tenant_id, evaluator_id, version, day)
+);
+
+create table evaluator_versions (
+  tenant_id uuid not null,
+  evaluator_id uuid not null,
+  version integer not null,
+  definition jsonb not null,
+  created_by uuid,
+  created_at timestamp with time zone not null default now(),
+  constraint evaluator_versions_version_check CHECK ((version > 0)),
+  constraint evaluator_versions_tenant_id_evaluator_id_fkey FOREIGN KEY (tenant_id, evaluator_id) REFERENCES evaluators(tenant_id, evaluator_id) ON DELETE CASCADE,
+  constraint evaluator_versions_pkey PRIMARY KEY (tenant_id, evaluator_id, version)
+);
+
+create table evaluators (
+  tenant_id uuid not null,
+  evaluator_id uuid not null,
+  name text not null,
+  description text,
+  type text not null,
+  newest_version integer not null,
+  feedback_keys text[] not null default '{}'::text[],
+  library_id text,
+  created_by uuid,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint evaluators_newest_version_check CHECK ((newest_version > 0)),
+  constraint evaluators_type_check CHECK ((type = ANY (ARRAY['llm'::text, 'code'::text]))),
+  constraint evaluators_pkey PRIMARY KEY (tenant_id, evaluator_id)
+);
+
+create table experiment_evaluations (
+  tenant_id uuid not null,
+  evaluation_id uuid not null,
+  project_id uuid not null,
+  evaluator_id uuid not null,
+  version integer not null,
+  rule_id uuid,
+  status text not null,
+  total bigint,
+  done bigint not null default 0,
+  errors bigint not null default 0,
+  cost_usd numeric(24,12) not null default 0,
+  cursor_start_time timestamp with time zone,
+  cursor_run_id uuid,
+  error text,
+  leased_until timestamp with time zone,
+  lease_id uuid,
+  created_at timestamp with time zone not null default now(),
+  ended_at timestamp with time zone,
+  constraint experiment_evaluations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'failed'::text]))),
+  constraint experiment_evaluations_tenant_id_evaluator_id_fkey FOREIGN KEY (tenant_id, evaluator_id) REFERENCES evaluators(tenant_id, evaluator_id) ON DELETE CASCADE,
+  constraint experiment_evaluations_pkey PRIMARY KEY (tenant_id, evaluation_id)
+);
+
 create table export_destination_tests (
   id uuid not null,
   tenant_id uuid not null,
@@ -860,6 +925,7 @@ create table projects (
   created_at timestamp with time zone not null default now(),
   modified_at timestamp with time zone not null default now(),
   incomplete_after_hours integer,
+  of_evaluators boolean not null default false,
   constraint projects_incomplete_after_hours_check CHECK ((incomplete_after_hours > 0)),
   constraint projects_retention_days_check CHECK ((retention_days > 0)),
   constraint projects_trace_tier_check CHECK ((trace_tier = ANY (ARRAY['longlived'::text, 'shortlived'::text]))),
@@ -1185,6 +1251,13 @@ create table rule_threads (
   last_run_id uuid not null,
   last_start_time timestamp with time zone not null,
   due_at timestamp with time zone not null,
+  trace_id uuid not null,
+  run_name text,
+  run_type text,
+  end_time timestamp with time zone,
+  matched boolean not null,
+  is_backfill boolean not null,
+  touched_at timestamp with time zone not null default now(),
   constraint rule_threads_tenant_id_rule_id_fkey FOREIGN KEY (tenant_id, rule_id) REFERENCES rules(tenant_id, rule_id) ON DELETE CASCADE,
   constraint rule_threads_pkey PRIMARY KEY (tenant_id, rule_id, project_id, thread_id)
 );
@@ -1209,6 +1282,7 @@ create table rules (
   created_by uuid,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  disabled_reason text,
   constraint rules_check CHECK (((project_id IS NULL) OR (dataset_id IS NULL))),
   constraint rules_group_by_check CHECK ((group_by = 'thread_id'::text)),
   constraint rules_idle_seconds_check CHECK ((idle_seconds > 0)),
@@ -1616,9 +1690,13 @@ CREATE INDEX deployments_by_tenant ON public.deployments USING btree (tenant_id,
 CREATE INDEX deployments_going ON public.deployments USING btree (updated_at) WHERE (status = ANY (ARRAY['AWAITING_DATABASE'::text, 'AWAITING_DELETE'::text]));
 CREATE INDEX erasures_by_tenant ON public.erasures USING btree (tenant_id, requested_at DESC, erasure_id DESC);
 CREATE INDEX erasures_open ON public.erasures USING btree (requested_at) WHERE (status <> 'done'::text);
+CREATE INDEX evaluators_by_creation ON public.evaluators USING btree (tenant_id, created_at DESC, evaluator_id DESC);
+CREATE INDEX experiment_evaluations_by_experiment ON public.experiment_evaluations USING btree (tenant_id, project_id, created_at DESC);
+CREATE INDEX experiment_evaluations_open ON public.experiment_evaluations USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
 CREATE INDEX export_destination_tests_waiting ON public.export_destination_tests USING btree (created_at) WHERE (claimed_at IS NULL);
 CREATE INDEX export_destinations_by_tenant ON public.export_destinations USING btree (tenant_id, created_at DESC, id DESC);
 CREATE INDEX feedback_by_creation ON public.feedback USING btree (tenant_id, created_at DESC, feedback_id DESC);
+CREATE INDEX feedback_by_evaluator ON public.feedback USING btree (tenant_id, "left"((source_metadata ->> 'evaluator_id'::text), 36), created_at DESC) WHERE ((source_type = 'model'::text) AND ((source_metadata ->> 'evaluator_id'::text) IS NOT NULL));
 CREATE INDEX feedback_by_run ON public.feedback USING btree (tenant_id, run_id) WHERE (run_id IS NOT NULL);
 CREATE INDEX feedback_by_session ON public.feedback USING btree (tenant_id, session_id, key) WHERE (session_id IS NOT NULL);
 CREATE UNIQUE INDEX feedback_by_token_parameters ON public.feedback USING btree (token_id, token_parameters) WHERE (token_parameters IS NOT NULL);
@@ -1646,6 +1724,7 @@ CREATE INDEX projects_by_dataset ON public.projects USING btree (tenant_id, refe
 CREATE INDEX projects_by_metadata ON public.projects USING gin (((extra -> 'metadata'::text)) jsonb_path_ops);
 CREATE INDEX projects_by_start ON public.projects USING btree (tenant_id, start_time DESC, project_id);
 CREATE INDEX projects_incomplete_after ON public.projects USING btree (tenant_id) WHERE (incomplete_after_hours IS NOT NULL);
+CREATE UNIQUE INDEX projects_of_evaluators ON public.projects USING btree (tenant_id) WHERE of_evaluators;
 CREATE INDEX prompt_tag_moves_of_tag ON public.prompt_tag_moves USING btree (repo_id, tag_name, created_at DESC, move_id DESC);
 CREATE INDEX prompt_tag_moves_of_tenant ON public.prompt_tag_moves USING btree (tenant_id, created_at DESC, move_id DESC);
 CREATE INDEX prompt_tags_by_commit ON public.prompt_tags USING btree (commit_id);
@@ -1672,9 +1751,15 @@ CREATE INDEX revisions_to_do ON public.revisions USING btree (not_before) WHERE 
 CREATE UNIQUE INDEX roles_by_name ON public.roles USING btree (organization_id, lower(display_name)) WHERE (organization_id IS NOT NULL);
 CREATE INDEX rule_backfills_by_rule ON public.rule_backfills USING btree (tenant_id, rule_id, created_at DESC);
 CREATE INDEX rule_backfills_open ON public.rule_backfills USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
+CREATE INDEX rule_candidates_by_tenant ON public.rule_candidates USING btree (tenant_id, ((rule_id IS NOT NULL)), candidate_id);
+CREATE INDEX rule_matches_by_project ON public.rule_matches USING btree (tenant_id, project_id);
 CREATE INDEX rule_matches_by_time ON public.rule_matches USING btree (tenant_id, rule_id, matched_at DESC, match_id DESC);
+CREATE INDEX rule_matches_by_trace ON public.rule_matches USING btree (tenant_id, trace_id);
+CREATE INDEX rule_matches_ended ON public.rule_matches USING btree (matched_at) WHERE (status <> 'pending'::text);
 CREATE INDEX rule_matches_pending ON public.rule_matches USING btree (available_at) WHERE (status = 'pending'::text);
+CREATE INDEX rule_matches_unsampled ON public.rule_matches USING btree (matched_at) WHERE ((reason = 'not_sampled'::text) AND (status = 'skipped'::text));
 CREATE INDEX rule_threads_due ON public.rule_threads USING btree (due_at);
+CREATE INDEX rule_threads_old ON public.rule_threads USING btree (touched_at);
 CREATE INDEX rules_by_creation ON public.rules USING btree (tenant_id, created_at DESC, rule_id DESC);
 CREATE INDEX rules_by_dataset ON public.rules USING btree (tenant_id, dataset_id) WHERE (dataset_id IS NOT NULL);
 CREATE INDEX rules_by_evaluator ON public.rules USING btree (tenant_id, evaluator_id) WHERE (evaluator_id IS NOT NULL);
@@ -1720,8 +1805,12 @@ CREATE TRIGGER cluster_targets_changes AFTER UPDATE OF generation, revision_id, 
 CREATE TRIGGER cluster_targets_rows AFTER INSERT OR DELETE ON public.cluster_targets FOR EACH ROW EXECUTE FUNCTION announce_control();
 CREATE TRIGGER deployments_changes AFTER UPDATE OF slug, status, active_revision_id, scale ON public.deployments FOR EACH ROW WHEN (((((old.slug IS DISTINCT FROM new.slug) OR (old.status IS DISTINCT FROM new.status)) OR (old.active_revision_id IS DISTINCT FROM new.active_revision_id)) OR (old.scale IS DISTINCT FROM new.scale))) EXECUTE FUNCTION announce_control();
 CREATE TRIGGER deployments_rows AFTER INSERT OR DELETE ON public.deployments FOR EACH ROW EXECUTE FUNCTION announce_control();
+CREATE TRIGGER disable_rules AFTER DELETE ON public.annotation_queues REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION disable_rules_of_deleted();
+CREATE TRIGGER disable_rules AFTER DELETE ON public.datasets REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION disable_rules_of_deleted();
+CREATE TRIGGER disable_rules AFTER DELETE ON public.projects REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION disable_rules_of_deleted();
 CREATE TRIGGER drop_value_items AFTER DELETE ON public.threads FOR EACH ROW WHEN ((old.value_lists IS NOT NULL)) EXECUTE FUNCTION drop_value_items();
 CREATE TRIGGER feedback_changed AFTER INSERT OR DELETE OR UPDATE OF key, session_id, trace_id, score, value, comment, extra, source_type, modified_at ON public.feedback FOR EACH ROW EXECUTE FUNCTION note_feedback_change();
+CREATE TRIGGER forget_threads AFTER UPDATE OF is_enabled ON public.rules FOR EACH ROW WHEN ((old.is_enabled AND (NOT new.is_enabled))) EXECUTE FUNCTION forget_threads_of_disabled();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE ON public.sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE OF email, disabled_at ON public.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE ON public.roles DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
@@ -1764,6 +1853,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function delete_thread(_thread_id uuid) returns void
 -- function delete_thread_data(_thread_id uuid) returns void
 -- function delete_unused_blobs(_thread text) returns void
+-- function disable_rules_of_deleted() returns trigger
 -- function discarded_questions(_thread_id uuid, _kwargs jsonb, _settled text) returns jsonb
 -- function drop_value_items() returns trigger
 -- function end_kept_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean, _first integer, _count integer, _frames text, _last text) returns TABLE(outcome text, waiting boolean, stored integer)
@@ -1771,6 +1861,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function expire_thread(_thread_id uuid) returns boolean
 -- function finish_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean) returns TABLE(outcome text, waiting boolean)
 -- function fire_cron(_cron_id uuid, _expected timestamp with time zone, _next timestamp with time zone, _start boolean, _skip_waiting boolean, _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _temporary boolean) returns text
+-- function forget_threads_of_disabled() returns trigger
 -- function holds_head(_thread text, _namespaces text[], _newest text[], _own text) returns boolean
 -- function identity_changed() returns trigger
 -- function in_users_name(_thread_id uuid, _kwargs jsonb, _questions jsonb, _settled text) returns jsonb

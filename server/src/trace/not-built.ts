@@ -30,10 +30,7 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     /^\/(evaluators|ace)(\/|$)/,
     "Heddle does not run evaluators. Run them in evaluate() of the SDK, and store results by POST /api/v1/feedback.",
   ],
-  [
-    /^\/(runs\/rules|v2\/runs\/rules)(\/|$)/,
-    "Heddle has no automation rules. Query new runs by a filter (POST /api/v1/runs/query) from a cron.",
-  ],
+  [/^\/v2\/runs\/rules(\/|$)/, "Heddle serves automation rules under /api/v1/runs/rules."],
   [
     /^\/(charts|org-charts)(\/|$)|^\/sessions\/[^/]+\/(dashboard|views|insights|issues|agent-versions)(\/|$)|^\/orgs\/current\/dashboard$/,
     "Heddle stores no charts. Get their statistics by POST /api/v1/runs/stats and /api/v1/runs/stats/timeline; the " +

@@ -14,6 +14,7 @@ import { exportOptions } from "./bulk-exports/settings.ts";
 import { otelOptions } from "./otel/settings.ts";
 import { rateLimitOptions } from "./rate-limits/settings.ts";
 import { retentionOptions } from "./retention/settings.ts";
+import { ruleActionOptions } from "./rule-actions/settings.ts";
 
 export const BODY_SETTING = "HEDDLE_TRACE_MAX_BODY_BYTES";
 
@@ -106,6 +107,7 @@ export const traceOptions = {
   ...consoleUrlOptions,
   ...destinationOptions,
   ...exportOptions,
+  ...ruleActionOptions,
 };
 
 export type TraceSettings = Options<typeof traceOptions>;

@@ -37,6 +37,12 @@ import { createPromptWebhooks } from "./prompt-webhooks/prompt-webhooks.ts";
 import { measureRateLimits } from "./rate-limits/measure-rate-limits.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
 import { RetentionSweep } from "./retention/retention-sweep.ts";
+import { Backfiller } from "./rule-actions/backfiller.ts";
+import { RuleActor } from "./rule-actions/rule-actor.ts";
+import { createRuleMessages } from "./rule-actions/rule-messages.ts";
+import { RuleCandidates } from "./rule-candidates/rule-candidates.ts";
+import { measureRules } from "./rules/measure-rules.ts";
+import { RuleMatcher } from "./rules/rule-matcher.ts";
 import type { TraceSettings } from "./settings.ts";
 import { traceHealth } from "./system/health.ts";
 
@@ -108,7 +114,8 @@ export async function startTracePlatform({
   const { registry } = metrics;
   const { blobs } = opened;
   measureWaitingPieces(registry, { sql, log });
-  const ingest = await startIngest({ sql, clickhouse, log, projects, settings, registry });
+  const ruleCandidates = new RuleCandidates({ sql, registry });
+  const ingest = await startIngest({ sql, clickhouse, log, projects, ruleCandidates, settings, registry });
   const faultPoint = createFaultPoint(settings.exportFaultPoints);
   const exporter = new Exporter(
     {
@@ -128,6 +135,15 @@ export async function startTracePlatform({
   const deletions = new Deletions(sql);
   const erasures = new ErasureWorker({ ...ingest, sql, clickhouse, blobs, projects, log, deletions });
   const promptWebhooks = createPromptWebhooks({ sql, log, settings, outbound, secrets });
+  const ruleMessages = createRuleMessages({
+    sql,
+    log,
+    settings,
+    outbound,
+    secrets,
+    fault: faultPoint,
+    deps: (): TraceDeps => deps,
+  });
   const deps: TraceDeps = {
     ...ingest,
     blobs,
@@ -144,14 +160,22 @@ export async function startTracePlatform({
     secrets,
     signIn: signIn.deps,
     projects,
-    feedback: new FeedbackMirror({ sql, clickhouse, log, writer: ingest.writer }),
+    feedback: new FeedbackMirror({ sql, clickhouse, log, writer: ingest.writer, ruleCandidates }),
     feedbackWriter: new FeedbackWriter(sql),
     exporter,
     deletions,
     erasures,
     promptWebhooks,
     models: { metrics: measureModels(registry) },
+    ruleCandidates,
+    ruleMessages,
   };
+  const ruleActor = new RuleActor(deps, faultPoint);
+  const backfiller = new Backfiller(deps, faultPoint);
+  Object.assign(deps, { ruleActor, ruleBackfills: backfiller });
+  measureRules(registry, { sql, log });
+  const ruleMatcher = new RuleMatcher(deps, { database, registry });
+  deps.ruleMatcher = ruleMatcher;
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);
   // only processes that export run destination tests
@@ -161,6 +185,10 @@ export async function startTracePlatform({
   retention.start();
   erasures.start();
   promptWebhooks.start();
+  ruleMatcher.start();
+  ruleActor.start();
+  backfiller.start();
+  ruleMessages.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();
   deps.health.start();
@@ -173,6 +201,10 @@ export async function startTracePlatform({
       await retention.stop();
       await erasures.stop();
       await promptWebhooks.stop();
+      await backfiller.stop();
+      await ruleMatcher.stop();
+      await ruleActor.stop();
+      await ruleMessages.stop();
       await copier.stop();
       await deps.feedback.stop();
       await ingest.writer.stop();
