@@ -39,7 +39,6 @@ export class CodeProcess {
   readonly #ended = deferred<void>();
   #isAlive = true;
   #line = "";
-  #lastStatus = "";
   #reply: Buffer[] = [];
   #replySize = 0;
   #onLine: (line: string) => void = () => {};
@@ -84,11 +83,12 @@ export class CodeProcess {
   }
 
   async evaluate(order: Buffer, timeoutMs: number, signal: AbortSignal): Promise<Outcome> {
+    if (!this.#isAlive) return { how: "died", by: "before the evaluation" };
     const { promise, resolve } = deferred<Outcome>();
     this.#reply = [];
     this.#replySize = 0;
     this.#onEnd = (by) => resolve({ how: "died", by });
-    this.#onLine = () => void this.#finish().then(resolve);
+    this.#onLine = (line) => void this.#finish(line).then(resolve);
     const stop = (outcome: Outcome) => {
       resolve(outcome);
       this.#kill(outcome.how);
@@ -117,17 +117,18 @@ export class CodeProcess {
   }
 
   /** Takes the reply, after the process has reported the end of the evaluation. */
-  async #finish(): Promise<Outcome> {
+  async #finish(status: string): Promise<Outcome> {
     // what was written before the end is in the pipe, and one turn of the event loop reads all of a pipe
     await nextTurn();
     await nextTurn();
     const reply = Buffer.concat(this.#reply);
-    this.#reply = [];
-    if (reply.length < HEADER || reply.length !== HEADER + reply.readUInt32BE()) {
-      this.#kill("no complete reply");
-      return { how: "died", by: this.#lastStatus };
-    }
-    return { how: "replied", reply: reply.subarray(HEADER) };
+    const isComplete = reply.length >= HEADER && reply.length === HEADER + reply.readUInt32BE();
+    const outcome: Outcome = isComplete
+      ? { how: "replied", reply: reply.subarray(HEADER) }
+      : { how: "died", by: status.slice("end ".length) || "without a result" };
+    this.#onEnd = () => {};
+    if (!isComplete || status !== "end") this.#kill(status);
+    return outcome;
   }
 
   #readStatus(chunk: Buffer): void {
@@ -136,7 +137,6 @@ export class CodeProcess {
     if (at < 0) return;
     const line = this.#line.slice(0, at);
     this.#line = this.#line.slice(at + 1);
-    this.#lastStatus = line;
     this.#onLine(line);
   }
 

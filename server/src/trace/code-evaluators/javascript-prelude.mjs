@@ -10,9 +10,9 @@ export const PRELUDE = `(() => {
   const log = __log;
   delete globalThis.__log;
   const show = (value) => {
-    if (typeof value === "string") return value;
+    if (typeof value !== "object" || value === null) return text(value);
     try {
-      return value instanceof Error ? value.name + ": " + value.message : stringify(value) ?? text(value);
+      return value instanceof Error ? value.name + ": " + value.message : stringify(value) ?? "[object]";
     } catch {
       return "[unprintable]";
     }

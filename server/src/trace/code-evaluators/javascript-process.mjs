@@ -1,7 +1,7 @@
 // Process that evaluates JavaScript, one evaluation after another. The trace server writes orders to descriptor 3 and
-// reads replies from descriptor 4, both as a length of four bytes and JSON. Descriptor 0 carries commands: "g" announces
-// an order, "k" ends the evaluation, the end ends the process. Descriptor 1 carries lines: "ready", and "end" after an
-// evaluation.
+// reads replies from descriptor 4, both as a length of four bytes and JSON. A byte on descriptor 0 announces an order,
+// and its end ends the process. Descriptor 1 carries lines: "ready" or why not; after an evaluation "end", with a
+// reason if the process shall not be used again.
 //
 // Code runs in a worker thread, so that this thread can end the process while the code is in a loop that nothing
 // interrupts. It ends with SIGKILL, because an exit would wait for the worker.
@@ -10,6 +10,8 @@ import process from "node:process";
 import { Worker } from "node:worker_threads";
 
 const HEADER = 4;
+/** The memory of an instance is released late. A process that has grown to this is not used again. */
+const MAX_RESIDENT = 192 * 1024 * 1024;
 const end = () => process.kill(process.pid, "SIGKILL");
 const limits = JSON.parse(process.argv[2]);
 
@@ -29,10 +31,11 @@ worker.on("message", (reply) => {
   const body = Buffer.from(reply);
   const header = Buffer.alloc(HEADER);
   header.writeUInt32BE(body.length);
-  replies.write(Buffer.concat([header, body]), () => status.write("end\n"));
+  const isLarge = process.memoryUsage.rss() > MAX_RESIDENT;
+  replies.write(Buffer.concat([header, body]), () => status.write(isLarge ? "end large\n" : "end\n"));
 });
 
-commands.on("data", (data) => data.includes("k") && end());
+commands.resume();
 for (const stream of [commands, status, orders, replies]) stream.on("close", end).on("error", end);
 
 let chunks = [];

@@ -83,19 +83,27 @@ async function evaluate(codeRunner: CodeRunner, order: Order): Promise<CodeResul
       case "replied":
         return readReply(outcome.reply);
       case "timeout":
-        return failure("timeout", `The code ran longer than ${timeoutMs / 1000} s.`);
+        return late(timeoutMs);
       case "aborted":
         return failure("unavailable", "The evaluation was cancelled.");
       case "died":
-        return /SIGXCPU/.test(outcome.by)
-          ? failure("timeout", `The code ran longer than ${timeoutMs / 1000} s.`)
-          : failure("memory", `The code ended its interpreter (${outcome.by}), probably for lack of memory.`);
+        return explainDeath(outcome.by, timeoutMs);
     }
   } catch (error) {
     if (error instanceof Unavailable) return failure("unavailable", error.message);
     throw error;
   }
 }
+
+function explainDeath(by: string, timeoutMs: number): CodeResult {
+  // the limit of processor time
+  if (by === "SIGXCPU") return late(timeoutMs);
+  if (by === "SIGKILL" || by === "SIGABRT")
+    return failure("memory", `The code ended its interpreter (${by}), probably for lack of memory.`);
+  return failure("error", `The code ended its interpreter (${by}).`);
+}
+
+const late = (timeoutMs: number) => failure("timeout", `The code ran longer than ${timeoutMs / 1000} s.`);
 
 const failure = (kind: CodeFailure, message: string): CodeResult => ({ ok: false, kind, message, logs: "" });
 
