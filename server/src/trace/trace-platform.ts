@@ -24,6 +24,7 @@ import { TraceCopier } from "./backups/trace-copier.ts";
 import { DestinationTester } from "./bulk-exports/destination-worker-test.ts";
 import { measureExports } from "./bulk-exports/export-metrics.ts";
 import { Exporter, type ExporterOptions } from "./bulk-exports/exporter.ts";
+import { CodeRunner } from "./code-evaluators/code-runner.ts";
 import type { TraceDeps } from "./deps.ts";
 import { ErasureWorker } from "./erasures/erasure-worker.ts";
 import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
@@ -151,6 +152,7 @@ export async function startTracePlatform({
     erasures,
     promptWebhooks,
     models: { metrics: measureModels(registry) },
+    codeRunner: new CodeRunner(settings),
   };
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);
@@ -173,6 +175,7 @@ export async function startTracePlatform({
       await retention.stop();
       await erasures.stop();
       await promptWebhooks.stop();
+      await deps.codeRunner.stop();
       await copier.stop();
       await deps.feedback.stop();
       await ingest.writer.stop();

@@ -1,5 +1,6 @@
 import type { Principal } from "../../base/auth/principal.ts";
 import { AppError, notFound, unprocessable } from "../../base/errors.ts";
+import { checkCode } from "../code-evaluators/run-code.ts";
 import type { TraceDeps } from "../deps.ts";
 import { findDatasetRow } from "../datasets/sql.ts";
 import type { Definition, SubjectKind } from "./definition.ts";
@@ -14,11 +15,17 @@ const ONLY: Record<string, SubjectKind> = { thread: "thread", other: "pair" };
  * @throws 422 or 404 for what cannot work
  */
 export async function checkDefinition(
-  deps: Pick<TraceDeps, "sql" | "secrets">,
+  deps: Pick<TraceDeps, "sql" | "secrets" | "codeRunner">,
   principal: Principal,
   definition: Definition,
 ): Promise<{ definition: Definition; keys: string[] }> {
-  if (definition.type === "code") return { definition, keys: [] };
+  if (definition.type === "code") {
+    const { language, code } = definition;
+    // a server that cannot run the language stores it all the same: others of the installation may
+    const checked = await checkCode(deps, language, code, principal.workspaceId).catch(() => null);
+    if (checked?.ok === false) throw unprocessable(`code_evaluator.code: ${checked.message}`);
+    return { definition, keys: [] };
+  }
   const judge = await prepareJudge(deps, principal, definition);
   const { bindings, scores } = judge;
   for (const { name, path } of bindings) {

@@ -11,7 +11,7 @@ import { readDefinition } from "./read-fields.ts";
 import { findVersion, insertEvaluator } from "./sql.ts";
 import type { EvaluatorPatch } from "./wire-schema.ts";
 
-type Deps = Pick<TraceDeps, "sql" | "secrets">;
+type Deps = Pick<TraceDeps, "sql" | "secrets" | "codeRunner">;
 
 export const evaluatorNotFound = () => notFound("Evaluator not found");
 
