@@ -24,8 +24,10 @@ import { TraceCopier } from "./backups/trace-copier.ts";
 import { DestinationTester } from "./bulk-exports/destination-worker-test.ts";
 import { measureExports } from "./bulk-exports/export-metrics.ts";
 import { Exporter, type ExporterOptions } from "./bulk-exports/exporter.ts";
+import { CodeRunner } from "./code-evaluators/code-runner.ts";
 import type { TraceDeps } from "./deps.ts";
 import { ErasureWorker } from "./erasures/erasure-worker.ts";
+import { ExperimentEvaluator } from "./evaluators/experiment-evaluator.ts";
 import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import { measureWaitingPieces } from "./ingest/measure-waiting-pieces.ts";
@@ -144,6 +146,7 @@ export async function startTracePlatform({
     fault: faultPoint,
     deps: (): TraceDeps => deps,
   });
+  let experimentEvaluator: ExperimentEvaluator | undefined;
   const deps: TraceDeps = {
     ...ingest,
     blobs,
@@ -166,9 +169,11 @@ export async function startTracePlatform({
     deletions,
     erasures,
     promptWebhooks,
+    experimentEvaluator: { wake: () => experimentEvaluator?.wake() },
     models: { metrics: measureModels(registry) },
     ruleCandidates,
     ruleMessages,
+    codeRunner: new CodeRunner(settings),
   };
   const ruleActor = new RuleActor(deps, faultPoint);
   const backfiller = new Backfiller(deps, faultPoint);
@@ -189,6 +194,8 @@ export async function startTracePlatform({
   ruleActor.start();
   backfiller.start();
   ruleMessages.start();
+  experimentEvaluator = new ExperimentEvaluator(deps);
+  experimentEvaluator.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();
   deps.health.start();
@@ -205,6 +212,8 @@ export async function startTracePlatform({
       await ruleMatcher.stop();
       await ruleActor.stop();
       await ruleMessages.stop();
+      await experimentEvaluator.stop();
+      await deps.codeRunner.stop();
       await copier.stop();
       await deps.feedback.stop();
       await ingest.writer.stop();
