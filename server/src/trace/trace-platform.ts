@@ -152,7 +152,7 @@ export async function startTracePlatform({
     erasures,
     promptWebhooks,
     models: { metrics: measureModels(registry) },
-    codeRunner: new CodeRunner(settings),
+    codeRunner: new CodeRunner(settings, outbound),
   };
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);

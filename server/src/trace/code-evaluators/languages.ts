@@ -24,11 +24,19 @@ export interface LanguageOptions {
   seconds: number;
   isConfined: boolean;
   python: string;
+  /** Whether code may send requests. */
+  hasNetwork: boolean;
 }
 
 /** Returns the command that starts a process for a language. Throws with the reason if there is none. */
 export async function commandFor(language: Language, options: LanguageOptions): Promise<ProcessCommand> {
-  const limits = { maxValue: MAX_VALUE, maxLogs: MAX_LOGS, maxMessage: MAX_MESSAGE, memoryBytes: options.memoryBytes };
+  const limits = {
+    maxValue: MAX_VALUE,
+    maxLogs: MAX_LOGS,
+    maxMessage: MAX_MESSAGE,
+    memoryBytes: options.memoryBytes,
+    network: options.hasNetwork,
+  };
   const common = { cwd: options.cwd, maxReply: MAX_REPLY };
   if (language === "javascript") {
     const args = [...nodeFlags(), file("javascript-process.mjs"), JSON.stringify(limits)];
