@@ -1,6 +1,6 @@
 /**
  * A process that evaluates code of one language, one evaluation after another. Its environment is empty. The protocol
- * is described in javascript-process.mjs; in Python, a process forked for the evaluation reads the order and writes the
+ * is described in interpreters/javascript-process.mjs; in Python, a process forked for the evaluation reads the order and writes the
  * reply, and its parent sees neither.
  *
  * A reply whose length has its highest bit set is a request to another host; its answer is written to descriptor 3.

@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
@@ -48,7 +49,9 @@ export async function commandFor(language: Language, options: LanguageOptions): 
   return { ...common, program, args: ["-I", "-S", "-B", file("python_process.py"), order] };
 }
 
-const file = (name: string) => join(import.meta.dirname, name);
+/** The directory may be a link, and Node.js resolves links before it asks whether a file may be read. */
+const programs = () => realpathSync(join(import.meta.dirname, "interpreters"));
+const file = (name: string) => join(programs(), name);
 
 /** The process reads its own files, and nothing else, starts nothing, and loads no native code. */
 function nodeFlags(): string[] {
@@ -56,7 +59,7 @@ function nodeFlags(): string[] {
     process.allowedNodeEnvironmentFlags.has(name),
   );
   const quickjs = dirname(createRequire(import.meta.url).resolve("quickjs-wasi/quickjs.wasm"));
-  const readable = [join(import.meta.dirname, "javascript-*"), join(quickjs, "*")];
+  const readable = [join(programs(), "*"), join(quickjs, "*")];
   const heap = [`--max-old-space-size=${HEAP_MB}`, "--max-semi-space-size=2", "--no-warnings", "--no-addons"];
   if (!permission) return heap;
   return [...heap, permission, "--allow-worker", ...readable.map((path) => `--allow-fs-read=${path}`)];
