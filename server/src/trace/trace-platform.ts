@@ -174,6 +174,7 @@ export async function startTracePlatform({
     ruleCandidates,
     ruleMessages,
     codeRunner: new CodeRunner(settings),
+    codeRunner: new CodeRunner(settings, outbound),
   };
   const ruleActor = new RuleActor(deps, faultPoint);
   const backfiller = new Backfiller(deps, faultPoint);
