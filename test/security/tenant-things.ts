@@ -102,6 +102,11 @@ export async function fillTenant(
   const playground = await createdId("POST", "/api/v1/playground-settings", { name: mark, settings: { mark } });
   const queue = await createdId("POST", "/api/v1/annotation-queues", { name: mark, description: mark });
   const [item] = (await ask("POST", `/api/v1/annotation-queues/${queue}/runs`, [run])) as unknown as { id: string }[];
+  const rule = await createdId("POST", "/api/v1/runs/rules", {
+    display_name: mark,
+    sampling_rate: 1,
+    is_enabled: false,
+  });
   const invitation = await ask("POST", "/api/v1/orgs/current/members", { email: `${mark.toLowerCase()}@a.example` });
   return {
     run_id: [run],
@@ -114,6 +119,7 @@ export async function fillTenant(
     experiment_id: experiments,
     comparative_experiment_id: [comparison],
     queue_id: [queue],
+    rule_id: [rule],
     queue_run_id: [item!.id],
     annotation_queue_run_id: [item!.id],
     dataset_id: [dataset],

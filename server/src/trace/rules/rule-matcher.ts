@@ -38,8 +38,10 @@ const MAX_PAUSE_MS = 500;
 const POLL_MS = 1000;
 /** Longer than any batch takes. */
 const IDLE_TRANSACTION_MS = 15_000;
-/** Batches of one candidate that may fail before it is given up. */
-const MAX_FAILURES = 5;
+/** Failures of a workspace's rules, with ever smaller batches, after which they are evaluated one by one. */
+const MAX_FAILURES = 8;
+/** The same where time or memory was short, which may pass. */
+const MAX_SIZE_FAILURES = 20;
 /** Days for which decisions about a run are kept after its end. */
 export const KEPT_DAYS = 90;
 const UNSAMPLED_DAYS = 7;
@@ -63,7 +65,8 @@ export class RuleMatcher {
   readonly #poller: Poller;
   readonly #decided: Counter<"status">;
   #size = BATCH;
-  #failures = 0;
+  /** Failures since the last success, by workspace. */
+  readonly #failures = new Map<string, number>();
   /** Workspace of the last candidate; the next batch begins after it. */
   #after: string | undefined;
   #pruneAt = 0;
@@ -110,7 +113,6 @@ export class RuleMatcher {
       isFull = count >= this.#size;
       if (count > 0) this.#pause(performance.now() - startedAt);
       this.#size = Math.min(BATCH, this.#size * 2);
-      this.#failures = 0;
     }
     while ((await this.#dueThreads()) === THREADS);
     await this.#prune();
@@ -156,7 +158,6 @@ export class RuleMatcher {
         );
       });
     } catch (error) {
-      this.#failures += 1;
       this.#size = Math.max(1, Math.floor(this.#size / 2));
       throw error;
     }
@@ -192,10 +193,15 @@ export class RuleMatcher {
       return evaluateCandidates({ clickhouse, scope, candidates, rules: some, projects, endedAfter });
     };
     try {
-      return await evaluate(rules);
+      const decisions = await evaluate(rules);
+      this.#failures.delete(tenantId);
+      return decisions;
     } catch (error) {
-      if (!isOfStatement(error) && !(this.#size === 1 && this.#failures >= MAX_FAILURES && isOfSize(error)))
-        throw error;
+      const failures = (this.#failures.get(tenantId) ?? 0) + 1;
+      this.#failures.set(tenantId, failures);
+      const most = isOfStatement(error) ? MAX_FAILURES : isOfSize(error) ? MAX_SIZE_FAILURES : Infinity;
+      if (failures < most) throw error;
+      this.#failures.delete(tenantId);
     }
     // one rule's condition fails: the others must not wait for it
     const decisions: Decisions = { matches: [], threads: [] };
@@ -255,29 +261,11 @@ function distinctProjects(candidates: readonly rows.Candidate[]): { tenant_id: s
   return [...found.values()];
 }
 
-/** Codes of errors that a statement itself causes: wrong types, unparsable text, no such function, too complex. */
-const OF_STATEMENT = new Set([
-  "6",
-  "27",
-  "36",
-  "41",
-  "42",
-  "43",
-  "44",
-  "53",
-  "62",
-  "69",
-  "70",
-  "72",
-  "131",
-  "167",
-  "168",
-  "306",
-  "427",
-]);
+/** Codes of errors that a statement causes: unparsable text, wrong types, no such function, too complex. */
+const OF_STATEMENT = new Set("6 27 36 41 42 43 44 53 62 69 70 72 131 167 168 306 427".split(" "));
 /** It takes too much time or memory. */
 const OF_SIZE = new Set([TIMEOUT, "241", "307", "396"]);
 
-const codeOf = (error: unknown): string | undefined => (error as { code?: string } | null)?.code;
-const isOfStatement = (error: unknown): boolean => OF_STATEMENT.has(codeOf(error) ?? "");
-const isOfSize = (error: unknown): boolean => OF_SIZE.has(codeOf(error) ?? "");
+const code = (error: unknown): string => (error as { code?: string } | null)?.code ?? "";
+const isOfStatement = (error: unknown): boolean => OF_STATEMENT.has(code(error));
+const isOfSize = (error: unknown): boolean => OF_SIZE.has(code(error));
