@@ -173,7 +173,6 @@ export async function startTracePlatform({
     models: { metrics: measureModels(registry) },
     ruleCandidates,
     ruleMessages,
-    codeRunner: new CodeRunner(settings),
     codeRunner: new CodeRunner(settings, outbound),
   };
   const ruleActor = new RuleActor(deps, faultPoint);
