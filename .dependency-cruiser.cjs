@@ -121,6 +121,7 @@ const SLICES = {
     "models",
     "playground",
     "evaluators",
+    "experiment-runs",
   ],
 };
 

@@ -55,4 +55,6 @@ export interface TraceDeps {
   erasures: { wake(): void };
   /** Sender of webhooks on prompts. */
   promptWebhooks: { wake(): void };
+  /** Executes experiments. */
+  experimentRuns: { wake(): void };
 }

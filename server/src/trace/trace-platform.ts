@@ -26,6 +26,7 @@ import { measureExports } from "./bulk-exports/export-metrics.ts";
 import { Exporter, type ExporterOptions } from "./bulk-exports/exporter.ts";
 import type { TraceDeps } from "./deps.ts";
 import { ErasureWorker } from "./erasures/erasure-worker.ts";
+import { ExperimentRunner } from "./experiment-runs/experiment-runner.ts";
 import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import { measureWaitingPieces } from "./ingest/measure-waiting-pieces.ts";
@@ -150,8 +151,10 @@ export async function startTracePlatform({
     deletions,
     erasures,
     promptWebhooks,
+    experimentRuns: { wake: () => experiments.wake() },
     models: { metrics: measureModels(registry) },
   };
+  const experiments: ExperimentRunner = new ExperimentRunner(deps);
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);
   // only processes that export run destination tests
@@ -161,6 +164,7 @@ export async function startTracePlatform({
   retention.start();
   erasures.start();
   promptWebhooks.start();
+  experiments.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();
   deps.health.start();
@@ -169,6 +173,7 @@ export async function startTracePlatform({
     async stop() {
       await deps.health.stop();
       await telemetry?.stop();
+      await experiments.stop();
       await exporter.stop();
       await retention.stop();
       await erasures.stop();

@@ -6,7 +6,14 @@ import { scrubSecrets } from "../../base/scrub-secrets.ts";
 import { wellFormed } from "../../base/well-formed.ts";
 import type { TraceDeps } from "../deps.ts";
 import { readSecrets } from "../workspace-secrets/change-secrets.ts";
-import { asOutputs, type ReadyTarget, type RowRun, type TargetAnswer, type TargetFailure, type TargetInput } from "./answer.ts";
+import {
+  asOutputs,
+  type ReadyTarget,
+  type RowRun,
+  type TargetAnswer,
+  type TargetFailure,
+  type TargetInput,
+} from "./answer.ts";
 import type { TargetOf } from "./schema.ts";
 import { renderTemplate } from "./template.ts";
 
@@ -76,7 +83,10 @@ export async function readyEndpoint(
       });
       const failed = (message: string, more: Partial<TargetFailure> = {}, metadata = {}) => {
         const text = wellFormed(scrubSecrets(hide(message, secrets)).slice(0, MAX_MESSAGE));
-        return answer({ outputs: null, error: { message: text, retryable: false, retryAfterSeconds: null, ...more } }, metadata);
+        return answer(
+          { outputs: null, error: { message: text, retryable: false, retryAfterSeconds: null, ...more } },
+          metadata,
+        );
       };
       const body = JSON.stringify(composeBody(target, input, run, experiment));
       if (body.length > MAX_REQUEST_CHARACTERS) return failed("The request for this example is larger than 16 MB.");
@@ -91,7 +101,12 @@ export async function readyEndpoint(
             signal,
             redirect: "error",
           },
-          { headersMs: timeoutSeconds * 1000, bodyMs: timeoutSeconds * 1000, totalMs: timeoutSeconds * 1000, maxBytes: MAX_RESPONSE_BYTES },
+          {
+            headersMs: timeoutSeconds * 1000,
+            bodyMs: timeoutSeconds * 1000,
+            totalMs: timeoutSeconds * 1000,
+            maxBytes: MAX_RESPONSE_BYTES,
+          },
         );
       } catch (error) {
         signal.throwIfAborted();
@@ -103,7 +118,11 @@ export async function readyEndpoint(
       if (response.status >= 400) {
         const retryable = response.status >= 500 || response.status === 429 || response.status === 408;
         const retryAfterSeconds = readRetryAfter(response);
-        return failed(`${name} answered with status ${response.status}: ${text}`, { retryable, retryAfterSeconds }, linked);
+        return failed(
+          `${name} answered with status ${response.status}: ${text}`,
+          { retryable, retryAfterSeconds },
+          linked,
+        );
       }
       let output: unknown;
       try {
@@ -119,7 +138,12 @@ export async function readyEndpoint(
   };
 }
 
-function composeBody(target: EndpointTarget, input: TargetInput, run: RowRun, experiment: { id: string; name: string }) {
+function composeBody(
+  target: EndpointTarget,
+  input: TargetInput,
+  run: RowRun,
+  experiment: { id: string; name: string },
+) {
   if (target.type === "http") return target.body == null ? input.inputs : renderTemplate(target.body, { ...input });
   return {
     assistant_id: target.assistant_id,

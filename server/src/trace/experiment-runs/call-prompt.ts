@@ -85,7 +85,11 @@ export async function readyPrompt(
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof AppError)) throw error;
-        const failure: TargetFailure = { message: error.message, retryable: error.status >= 500, retryAfterSeconds: null };
+        const failure: TargetFailure = {
+          message: error.message,
+          retryable: error.status >= 500,
+          retryAfterSeconds: null,
+        };
         if (error.status === 402) failure.stop = error.message;
         return end({ outputs: null, error: failure });
       }

@@ -81,9 +81,9 @@ export async function endJob(
   return count === 1;
 }
 
-/** Gives up the lease, so that another process can claim the experiment at once. */
-export const releaseJob = (sql: Sql, job: LeasedJob): PromiseLike<unknown> =>
-  sql`update experiment_jobs set leased_until = null where ${isOurs(sql, job)}`;
+/** Gives up the lease, so that a process can claim the experiment after the pause. */
+export const releaseJob = (sql: Sql, job: LeasedJob, pauseSeconds: number): PromiseLike<unknown> => sql`
+  update experiment_jobs set leased_until = now() + make_interval(secs => ${pauseSeconds}) where ${isOurs(sql, job)}`;
 
 /** @returns false when the experiment's status does not permit the event */
 export async function changeJob(

@@ -44,7 +44,13 @@ export interface RowResult {
 export function composeResult(
   input: TargetInput,
   answer: TargetAnswer,
-  { id, name, projectId, tries, metadata }: { id: string; name: string; projectId: string; tries: number; metadata: Record<string, unknown> },
+  {
+    id,
+    name,
+    projectId,
+    tries,
+    metadata,
+  }: { id: string; name: string; projectId: string; tries: number; metadata: Record<string, unknown> },
 ): RowResult {
   const { startedAt, endedAt, outputs, error, children, total_tokens, cost_usd } = answer;
   return {

@@ -58,7 +58,11 @@ export const listOpenRows = (
   order by o.row_index`;
 
 /** Claims a waiting row. @returns false when its experiment was taken over or cancelled */
-export async function claimRow(sql: Sql, { attempt, ...job }: LeasedJob, rowIndex: number): Promise<number | undefined> {
+export async function claimRow(
+  sql: Sql,
+  { attempt, ...job }: LeasedJob,
+  rowIndex: number,
+): Promise<number | undefined> {
   const [row] = await sql<{ claims: number }[]>`
     update experiment_rows r set status = 'running', claims = r.claims + 1, started_at = now()
     from experiment_jobs j

@@ -128,3 +128,9 @@ export const listJobs = (
   select ${sql.unsafe(`${COLUMNS}, s.*, k.scores, page.full_count from page
     join experiment_jobs j using (tenant_id, project_id) ${JOINS} ${SUMS}`)}
   order by j.created_at desc, j.project_id desc`;
+
+export async function findJobStatus(sql: Sql, tenantId: string, projectId: string): Promise<string | undefined> {
+  const [row] = await sql<{ status: string }[]>`
+    select status from experiment_jobs where tenant_id = ${tenantId} and project_id = ${projectId}`;
+  return row?.status;
+}

@@ -5,7 +5,12 @@ import { checkTemplate, renderTemplate } from "./template.ts";
 const inputs = { question: "Why?", n: 3, list: [{ a: 1 }, { a: 2 }], nothing: null };
 
 test("a lone placeholder keeps the type of its value, others become text", () => {
-  const template = { all: "{{inputs}}", n: "{{ inputs.n }}", text: "n is {{inputs.n}}, {{inputs.list}}", deep: [["{{inputs.list.-1.a}}"]] };
+  const template = {
+    all: "{{inputs}}",
+    n: "{{ inputs.n }}",
+    text: "n is {{inputs.n}}, {{inputs.list}}",
+    deep: [["{{inputs.list.-1.a}}"]],
+  };
   expect(renderTemplate(template, { inputs })).toEqual({
     all: inputs,
     n: 3,
@@ -15,7 +20,12 @@ test("a lone placeholder keeps the type of its value, others become text", () =>
 });
 
 test("a path without a value becomes null, and names no inherited property", () => {
-  const template = ["{{inputs.none.at.all}}", "{{inputs.constructor}}", "{{inputs.list.length}}", "<{{inputs.nothing}}>"];
+  const template = [
+    "{{inputs.none.at.all}}",
+    "{{inputs.constructor}}",
+    "{{inputs.list.length}}",
+    "<{{inputs.nothing}}>",
+  ];
   expect(renderTemplate(template, { inputs })).toEqual([null, null, null, "<>"]);
 });
 
