@@ -84,9 +84,9 @@ export const llmDefinition = z
       .default(null),
     /** Whether the judge explains itself before it scores. */
     reasoning: z.boolean().default(true),
-    /** Examples in the prompt: corrections of this dataset, newest first. */
+    /** Examples in the prompt, newest first: judgements that people corrected, or examples of a dataset. */
     few_shot: z
-      .object({ dataset_id: uuid, count: z.int().min(1).max(20) })
+      .object({ dataset_id: uuid.nullable().default(null), count: z.int().min(1).max(20) })
       .nullable()
       .default(null),
   })

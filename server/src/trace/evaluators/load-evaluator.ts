@@ -1,5 +1,6 @@
 import type { TraceDeps } from "../deps.ts";
 import { type Definition } from "./definition.ts";
+import { parsePath } from "./read-path.ts";
 import type { LoadedEvaluator } from "./schema.ts";
 import { findVersion } from "./sql.ts";
 
@@ -30,12 +31,12 @@ export const toLoaded = (
 /** Determines what subjects must contain beside the run. Code sees everything of its kind of subject. */
 export function needsOf(definition: Definition): LoadedEvaluator["needs"] {
   const { subject } = definition;
-  const paths = definition.type === "llm" ? Object.entries(definition.variable_mapping).flat() : [];
-  const reads = (name: string): boolean => paths.some((path) => path === name || path.startsWith(`${name}.`));
+  const paths = definition.type === "llm" ? Object.values(definition.variable_mapping) : [];
+  const roots = new Set(paths.map((path) => parsePath(path)?.root));
   return {
-    children: subject === "trace" || reads("trace") || reads("tool_calls"),
-    thread: subject === "thread" || reads("thread"),
-    other: subject === "pair" || reads("other"),
-    reference: definition.type === "code" || reads("reference"),
+    children: subject === "trace" || ["trace", "tool_calls", "context"].some((root) => roots.has(root)),
+    thread: subject === "thread" || roots.has("thread"),
+    other: subject === "pair" || roots.has("other"),
+    reference: definition.type === "code" || [...roots].some((root) => root?.startsWith("reference")),
   };
 }
