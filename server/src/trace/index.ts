@@ -19,6 +19,7 @@ import { splitRoutes } from "./examples/split-routes.ts";
 import { exampleUploadRoutes } from "./examples/upload-routes.ts";
 import { comparativeRoutes } from "./experiments/comparative-routes.ts";
 import { erasureRoutes } from "./erasures/routes.ts";
+import { compareRoutes } from "./experiments/compare-routes.ts";
 import { experimentRoutes } from "./experiments/routes.ts";
 import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
 import { feedbackFormulaRoutes } from "./feedback/formula-routes.ts";
@@ -85,6 +86,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...splitRoutes(deps),
     ...datasetShareRoutes(deps),
     ...experimentRoutes(deps),
+    ...compareRoutes(deps),
     ...exampleUploadRoutes(deps),
     ...exampleRoutes(deps),
     ...annotationQueueItemRoutes(deps),
