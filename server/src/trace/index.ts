@@ -20,6 +20,7 @@ import { exampleUploadRoutes } from "./examples/upload-routes.ts";
 import { comparativeRoutes } from "./experiments/comparative-routes.ts";
 import { erasureRoutes } from "./erasures/routes.ts";
 import { experimentRunRoutes } from "./experiment-runs/routes.ts";
+import { compareRoutes } from "./experiments/compare-routes.ts";
 import { experimentRoutes } from "./experiments/routes.ts";
 import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
 import { feedbackFormulaRoutes } from "./feedback/formula-routes.ts";
@@ -87,6 +88,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...datasetShareRoutes(deps),
     ...experimentRoutes(deps),
     ...experimentRunRoutes(deps),
+    ...compareRoutes(deps),
     ...exampleUploadRoutes(deps),
     ...exampleRoutes(deps),
     ...annotationQueueItemRoutes(deps),
