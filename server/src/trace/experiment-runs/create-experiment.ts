@@ -1,6 +1,6 @@
 import type { Principal } from "../../base/auth/principal.ts";
 import { AppError, conflict, notFound, unprocessable } from "../../base/errors.ts";
-import { uuid7 } from "../../base/ids.ts";
+import { isUuid, uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
 import { resolveAsOf } from "../datasets/resolve-version.ts";
 import { findDatasetRow } from "../datasets/sql.ts";
@@ -124,7 +124,8 @@ async function pinTarget(deps: TraceDeps, principal: Principal, target: Target):
 async function loadEvaluators(deps: TraceDeps, tenantId: string, { evaluators }: CreateBody) {
   const list: JobEvaluator[] = [];
   const keys = new Set<string>();
-  for (const [i, { evaluator_id: id, version }] of evaluators.entries()) {
+  for (const [i, { version, ...named }] of evaluators.entries()) {
+    const id = named.evaluator_id ?? (await findByName(deps, tenantId, named.name!, i));
     const loaded = await loadEvaluator(deps, tenantId, id, version ?? undefined);
     if (!loaded) throw new AppError(404, `evaluators.${i}: Evaluator not found`);
     const { subject } = loaded.definition;
@@ -136,4 +137,14 @@ async function loadEvaluators(deps: TraceDeps, tenantId: string, { evaluators }:
     for (const key of loaded.feedback_keys) keys.add(key);
   }
   return { list, keys: [...keys] };
+}
+
+/** Returns the id of the evaluator with this name, or this id as text. */
+async function findByName({ sql }: Pick<TraceDeps, "sql">, tenantId: string, name: string, i: number): Promise<string> {
+  if (isUuid(name)) return name.toLowerCase();
+  const [id, another] = await rows.findEvaluatorsByName(sql, tenantId, name);
+  if (id === undefined) throw notFound(`evaluators.${i}: There is no evaluator "${name}".`);
+  if (another !== undefined)
+    throw unprocessable(`evaluators.${i}: several evaluators are named "${name}"; give the id`);
+  return id;
 }

@@ -97,7 +97,7 @@ const ended = async (id: string): Promise<Json> => {
   await until(async () => {
     last = await read(id);
     return !["pending", "running"].includes(last.status);
-  }, 60_000);
+  });
   return last;
 };
 const runsOf = (project: string): Promise<Json[]> =>

@@ -22,11 +22,11 @@ const changing = {
 
 /** Routes of experiments that Heddle executes. */
 export function experimentRunRoutes(deps: TraceDeps): Route[] {
-  const { sql } = deps;
+  const { sql, settings } = deps;
   const read = async (tenantId: string, id: string): Promise<object> => {
     const row = await findJob(sql, tenantId, id);
     if (!row) throw notFound(NOT_FOUND);
-    return serializeJob(row);
+    return serializeJob(row, settings.consoleUrl);
   };
   const change = async (tenantId: string, id: string, event: "cancel" | "resume"): Promise<object> => {
     await changeExperiment(deps, tenantId, id, event);
@@ -60,7 +60,10 @@ export function experimentRunRoutes(deps: TraceDeps): Route[] {
       out: { 200: schema.jobList },
       async handler({ query, principal, c }) {
         const found = await listJobs(sql, principal.workspaceId, query);
-        return c.json({ items: found.map(serializeJob), total: found[0]?.full_count ?? 0 } as never);
+        return c.json({
+          items: found.map((row) => serializeJob(row, settings.consoleUrl)),
+          total: found[0]?.full_count ?? 0,
+        } as never);
       },
     }),
     route({

@@ -68,7 +68,13 @@ export const target = z.discriminatedUnion("type", [promptTarget, assistantTarge
 export type Target = z.output<typeof target>;
 export type TargetOf<T extends Target["type"]> = Extract<Target, { type: T }>;
 
-const evaluatorRef = z.object({ evaluator_id: uuid, version: z.int().min(1).nullish() });
+const evaluatorRef = z
+  .object({
+    evaluator_id: uuid.nullish(),
+    name: z.string().min(1).max(1000).nullish(),
+    version: z.int().min(1).nullish(),
+  })
+  .refine(({ evaluator_id: id, name }) => (id == null) !== (name == null), "needs either evaluator_id or name");
 
 export const createBody = z
   .object({
@@ -124,6 +130,7 @@ export const job = z
   .object({
     id: uuid.describe("Id of the experiment: of the project of its runs."),
     name: z.string(),
+    url: z.string().describe("Page of the console."),
     description: z.string().nullable(),
     dataset_id: uuid,
     dataset_name: z.string().nullable(),

@@ -1,13 +1,13 @@
 import type { JobRow } from "./sql.ts";
 
 /** Serializes an experiment with its progress. */
-export function serializeJob(row: JobRow): object {
+export function serializeJob(row: JobRow, consoleUrl: string): object {
   const { total, done, failed, running, judge_failures, recent, recent_seconds, p50, p95, p99, full_count, ...rest } =
     row as JobRow & Sums;
   void full_count;
   return {
     ...rest,
-    options: rest["options"],
+    url: `${consoleUrl.replace(/\/$/, "")}/experiments/${row.id}`,
     progress: {
       ...{ total, done, failed, running, judge_failures },
       seconds_left: secondsLeft({ status: row.status, total, done, recent, recent_seconds }),

@@ -134,3 +134,10 @@ export async function findJobStatus(sql: Sql, tenantId: string, projectId: strin
     select status from experiment_jobs where tenant_id = ${tenantId} and project_id = ${projectId}`;
   return row?.status;
 }
+
+/** Returns the ids of at most two evaluators with this name. */
+export async function findEvaluatorsByName(sql: Sql, tenantId: string, name: string): Promise<string[]> {
+  const found = await sql<{ evaluator_id: string }[]>`
+    select evaluator_id from evaluators where tenant_id = ${tenantId} and name = ${name} limit 2`;
+  return found.map((row) => row.evaluator_id);
+}
