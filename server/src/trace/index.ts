@@ -21,6 +21,7 @@ import { comparativeRoutes } from "./experiments/comparative-routes.ts";
 import { erasureRoutes } from "./erasures/routes.ts";
 import { experimentRunRoutes } from "./experiment-runs/routes.ts";
 import { compareRoutes } from "./experiments/compare-routes.ts";
+import { evaluatorRoutes } from "./evaluators/routes.ts";
 import { experimentRoutes } from "./experiments/routes.ts";
 import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
 import { feedbackFormulaRoutes } from "./feedback/formula-routes.ts";
@@ -105,6 +106,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...promptDirectoryRoutes(deps),
     ...workspaceSecretRoutes(deps),
     ...playgroundSettingsRoutes(deps),
+    ...evaluatorRoutes(deps),
     ...modelBudgetRoutes(deps),
     ...modelRoutes(deps),
     ...playgroundRoutes(deps),

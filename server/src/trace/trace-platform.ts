@@ -24,6 +24,7 @@ import { TraceCopier } from "./backups/trace-copier.ts";
 import { DestinationTester } from "./bulk-exports/destination-worker-test.ts";
 import { measureExports } from "./bulk-exports/export-metrics.ts";
 import { Exporter, type ExporterOptions } from "./bulk-exports/exporter.ts";
+import { CodeRunner } from "./code-evaluators/code-runner.ts";
 import type { TraceDeps } from "./deps.ts";
 import { ErasureWorker } from "./erasures/erasure-worker.ts";
 import { ExperimentRunner } from "./experiment-runs/experiment-runner.ts";
@@ -153,6 +154,7 @@ export async function startTracePlatform({
     promptWebhooks,
     experimentRuns: { wake: () => experiments.wake() },
     models: { metrics: measureModels(registry) },
+    codeRunner: new CodeRunner(settings),
   };
   const experiments: ExperimentRunner = new ExperimentRunner(deps);
   deps.feedback.start();
@@ -178,6 +180,7 @@ export async function startTracePlatform({
       await retention.stop();
       await erasures.stop();
       await promptWebhooks.stop();
+      await deps.codeRunner.stop();
       await copier.stop();
       await deps.feedback.stop();
       await ingest.writer.stop();
