@@ -101,7 +101,11 @@ async function verify(by: ExportProcess, id: string): Promise<void> {
     cursor = page.cursors?.next ?? null;
   } while (cursor);
   expect(runs.length).toBe(ROWS);
-  const byExample = Map.groupBy(runs, (run) => run.reference_example_id as string);
+  const byExample = new Map<string, Json[]>();
+  for (const run of runs) {
+    const example = run.reference_example_id as string;
+    byExample.set(example, [...(byExample.get(example) ?? []), run]);
+  }
   expect([byExample.size, Math.max(...[...byExample.values()].map((list) => list.length))]).toEqual([
     EXAMPLES,
     REPETITIONS,
