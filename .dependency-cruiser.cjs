@@ -125,6 +125,7 @@ const SLICES = {
     "evaluators",
     "rules",
     "rule-actions",
+    "experiment-runs",
   ],
 };
 

@@ -21,6 +21,8 @@ import { Route as ShellDatasetsIndexRouteImport } from './routes/_shell/datasets
 import { Route as ShellDatasetsDatasetIdRouteImport } from './routes/_shell/datasets.$datasetId'
 import { Route as ShellDeploymentsIndexRouteImport } from './routes/_shell/deployments.index'
 import { Route as ShellDeploymentsDeploymentIdRouteImport } from './routes/_shell/deployments.$deploymentId'
+import { Route as ShellExperimentsIndexRouteImport } from './routes/_shell/experiments.index'
+import { Route as ShellExperimentsExperimentIdRouteImport } from './routes/_shell/experiments.$experimentId'
 import { Route as ShellExportsIndexRouteImport } from './routes/_shell/exports.index'
 import { Route as ShellExportsExportIdRouteImport } from './routes/_shell/exports.$exportId'
 import { Route as ShellExportsDestinationsRouteImport } from './routes/_shell/exports.destinations'
@@ -112,6 +114,17 @@ const ShellDeploymentsDeploymentIdRoute =
   ShellDeploymentsDeploymentIdRouteImport.update({
     id: '/deployments/$deploymentId',
     path: '/deployments/$deploymentId',
+    getParentRoute: () => ShellRoute,
+  } as any)
+const ShellExperimentsIndexRoute = ShellExperimentsIndexRouteImport.update({
+  id: '/experiments/',
+  path: '/experiments/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellExperimentsExperimentIdRoute =
+  ShellExperimentsExperimentIdRouteImport.update({
+    id: '/experiments/$experimentId',
+    path: '/experiments/$experimentId',
     getParentRoute: () => ShellRoute,
   } as any)
 const ShellExportsIndexRoute = ShellExportsIndexRouteImport.update({
@@ -295,6 +308,7 @@ export interface FileRoutesByFullPath {
   '/settings': typeof ShellSettingsRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
+  '/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -303,6 +317,7 @@ export interface FileRoutesByFullPath {
   '/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/datasets/': typeof ShellDatasetsIndexRoute
   '/deployments/': typeof ShellDeploymentsIndexRoute
+  '/experiments/': typeof ShellExperimentsIndexRoute
   '/exports/': typeof ShellExportsIndexRoute
   '/projects/': typeof ShellProjectsIndexRoute
   '/prompts/': typeof ShellPromptsIndexRoute
@@ -339,6 +354,7 @@ export interface FileRoutesByTo {
   '/': typeof ShellIndexRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
+  '/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -347,6 +363,7 @@ export interface FileRoutesByTo {
   '/annotation-queues': typeof ShellAnnotationQueuesIndexRoute
   '/datasets': typeof ShellDatasetsIndexRoute
   '/deployments': typeof ShellDeploymentsIndexRoute
+  '/experiments': typeof ShellExperimentsIndexRoute
   '/exports': typeof ShellExportsIndexRoute
   '/projects': typeof ShellProjectsIndexRoute
   '/prompts': typeof ShellPromptsIndexRoute
@@ -385,6 +402,7 @@ export interface FileRoutesById {
   '/_shell/': typeof ShellIndexRoute
   '/_shell/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/_shell/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
+  '/_shell/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/_shell/exports/$exportId': typeof ShellExportsExportIdRoute
   '/_shell/exports/destinations': typeof ShellExportsDestinationsRoute
   '/_shell/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -393,6 +411,7 @@ export interface FileRoutesById {
   '/_shell/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/_shell/datasets/': typeof ShellDatasetsIndexRoute
   '/_shell/deployments/': typeof ShellDeploymentsIndexRoute
+  '/_shell/experiments/': typeof ShellExperimentsIndexRoute
   '/_shell/exports/': typeof ShellExportsIndexRoute
   '/_shell/projects/': typeof ShellProjectsIndexRoute
   '/_shell/prompts/': typeof ShellPromptsIndexRoute
@@ -431,6 +450,7 @@ export interface FileRouteTypes {
     | '/settings'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
+    | '/experiments/$experimentId'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
@@ -439,6 +459,7 @@ export interface FileRouteTypes {
     | '/annotation-queues/'
     | '/datasets/'
     | '/deployments/'
+    | '/experiments/'
     | '/exports/'
     | '/projects/'
     | '/prompts/'
@@ -475,6 +496,7 @@ export interface FileRouteTypes {
     | '/'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
+    | '/experiments/$experimentId'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
@@ -483,6 +505,7 @@ export interface FileRouteTypes {
     | '/annotation-queues'
     | '/datasets'
     | '/deployments'
+    | '/experiments'
     | '/exports'
     | '/projects'
     | '/prompts'
@@ -520,6 +543,7 @@ export interface FileRouteTypes {
     | '/_shell/'
     | '/_shell/datasets/$datasetId'
     | '/_shell/deployments/$deploymentId'
+    | '/_shell/experiments/$experimentId'
     | '/_shell/exports/$exportId'
     | '/_shell/exports/destinations'
     | '/_shell/prompts/$repo'
@@ -528,6 +552,7 @@ export interface FileRouteTypes {
     | '/_shell/annotation-queues/'
     | '/_shell/datasets/'
     | '/_shell/deployments/'
+    | '/_shell/experiments/'
     | '/_shell/exports/'
     | '/_shell/projects/'
     | '/_shell/prompts/'
@@ -647,6 +672,20 @@ declare module '@tanstack/react-router' {
       path: '/deployments/$deploymentId'
       fullPath: '/deployments/$deploymentId'
       preLoaderRoute: typeof ShellDeploymentsDeploymentIdRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/experiments/': {
+      id: '/_shell/experiments/'
+      path: '/experiments'
+      fullPath: '/experiments/'
+      preLoaderRoute: typeof ShellExperimentsIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/experiments/$experimentId': {
+      id: '/_shell/experiments/$experimentId'
+      path: '/experiments/$experimentId'
+      fullPath: '/experiments/$experimentId'
+      preLoaderRoute: typeof ShellExperimentsExperimentIdRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/exports/': {
@@ -877,12 +916,14 @@ interface ShellRouteChildren {
   ShellIndexRoute: typeof ShellIndexRoute
   ShellDatasetsDatasetIdRoute: typeof ShellDatasetsDatasetIdRoute
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
+  ShellExperimentsExperimentIdRoute: typeof ShellExperimentsExperimentIdRoute
   ShellExportsExportIdRoute: typeof ShellExportsExportIdRoute
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
   ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
   ShellAnnotationQueuesIndexRoute: typeof ShellAnnotationQueuesIndexRoute
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
+  ShellExperimentsIndexRoute: typeof ShellExperimentsIndexRoute
   ShellExportsIndexRoute: typeof ShellExportsIndexRoute
   ShellProjectsIndexRoute: typeof ShellProjectsIndexRoute
   ShellPromptsIndexRoute: typeof ShellPromptsIndexRoute
@@ -919,12 +960,14 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellIndexRoute: ShellIndexRoute,
   ShellDatasetsDatasetIdRoute: ShellDatasetsDatasetIdRoute,
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
+  ShellExperimentsExperimentIdRoute: ShellExperimentsExperimentIdRoute,
   ShellExportsExportIdRoute: ShellExportsExportIdRoute,
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
   ShellPromptsRepoRoute: ShellPromptsRepoRoute,
   ShellAnnotationQueuesIndexRoute: ShellAnnotationQueuesIndexRoute,
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
+  ShellExperimentsIndexRoute: ShellExperimentsIndexRoute,
   ShellExportsIndexRoute: ShellExportsIndexRoute,
   ShellProjectsIndexRoute: ShellProjectsIndexRoute,
   ShellPromptsIndexRoute: ShellPromptsIndexRoute,

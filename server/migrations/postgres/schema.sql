@@ -566,6 +566,57 @@ create table experiment_evaluations (
   constraint experiment_evaluations_pkey PRIMARY KEY (tenant_id, evaluation_id)
 );
 
+create table experiment_jobs (
+  tenant_id uuid not null,
+  project_id uuid not null,
+  dataset_id uuid not null,
+  dataset_as_of timestamp with time zone not null,
+  target jsonb not null,
+  evaluators jsonb not null,
+  options jsonb not null,
+  metadata jsonb not null,
+  repetitions integer not null,
+  total integer not null,
+  status text not null,
+  reason text,
+  created_by uuid,
+  created_at timestamp with time zone not null default now(),
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  leased_until timestamp with time zone,
+  attempt integer not null default 0,
+  constraint experiment_jobs_repetitions_check CHECK ((repetitions > 0)),
+  constraint experiment_jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'stopped'::text, 'cancelled'::text]))),
+  constraint experiment_jobs_total_check CHECK ((total > 0)),
+  constraint experiment_jobs_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, project_id) ON DELETE CASCADE,
+  constraint experiment_jobs_pkey PRIMARY KEY (tenant_id, project_id)
+);
+
+create table experiment_rows (
+  tenant_id uuid not null,
+  project_id uuid not null,
+  row_index integer not null,
+  example_id uuid not null,
+  repetition integer not null,
+  status text not null,
+  round integer not null default 0,
+  claims integer not null default 0,
+  run_id uuid,
+  result json,
+  error text,
+  judge_errors jsonb,
+  scores jsonb,
+  latency_ms integer,
+  total_tokens bigint,
+  cost_usd numeric,
+  judge_cost_usd numeric,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint experiment_rows_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'ran'::text, 'done'::text, 'failed'::text, 'unjudged'::text]))),
+  constraint experiment_rows_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES experiment_jobs(tenant_id, project_id) ON DELETE CASCADE,
+  constraint experiment_rows_pkey PRIMARY KEY (tenant_id, project_id, row_index)
+);
+
 create table export_destination_tests (
   id uuid not null,
   tenant_id uuid not null,
@@ -1695,6 +1746,10 @@ CREATE INDEX erasures_open ON public.erasures USING btree (requested_at) WHERE (
 CREATE INDEX evaluators_by_creation ON public.evaluators USING btree (tenant_id, created_at DESC, evaluator_id DESC);
 CREATE INDEX experiment_evaluations_by_experiment ON public.experiment_evaluations USING btree (tenant_id, project_id, created_at DESC);
 CREATE INDEX experiment_evaluations_open ON public.experiment_evaluations USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
+CREATE INDEX experiment_jobs_by_creation ON public.experiment_jobs USING btree (tenant_id, created_at DESC, project_id DESC);
+CREATE INDEX experiment_jobs_by_dataset ON public.experiment_jobs USING btree (tenant_id, dataset_id, created_at DESC);
+CREATE INDEX experiment_jobs_open ON public.experiment_jobs USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
+CREATE INDEX experiment_rows_open ON public.experiment_rows USING btree (tenant_id, project_id, row_index) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text, 'ran'::text]));
 CREATE INDEX export_destination_tests_waiting ON public.export_destination_tests USING btree (created_at) WHERE (claimed_at IS NULL);
 CREATE INDEX export_destinations_by_tenant ON public.export_destinations USING btree (tenant_id, created_at DESC, id DESC);
 CREATE INDEX feedback_by_creation ON public.feedback USING btree (tenant_id, created_at DESC, feedback_id DESC);

@@ -71,4 +71,6 @@ export interface TraceDeps {
   ruleBackfills?: { wake(): void };
   /** Sender of the webhooks and alerts of rules. */
   ruleMessages: { wake(): void };
+  /** Executes experiments. */
+  experimentRuns: { wake(): void };
 }

@@ -22,6 +22,8 @@ import { erasureRoutes } from "./erasures/routes.ts";
 import { evaluatorAlignmentRoutes } from "./evaluators/alignment-routes.ts";
 import { experimentEvaluationRoutes } from "./evaluators/experiment-routes.ts";
 import { evaluatorLibraryRoutes } from "./evaluators/library-routes.ts";
+import { experimentRunRoutes } from "./experiment-runs/routes.ts";
+import { compareRoutes } from "./experiments/compare-routes.ts";
 import { evaluatorRoutes } from "./evaluators/routes.ts";
 import { experimentRoutes } from "./experiments/routes.ts";
 import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
@@ -94,6 +96,8 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...splitRoutes(deps),
     ...datasetShareRoutes(deps),
     ...experimentRoutes(deps),
+    ...experimentRunRoutes(deps),
+    ...compareRoutes(deps),
     ...exampleUploadRoutes(deps),
     ...exampleRoutes(deps),
     ...annotationQueueItemRoutes(deps),

@@ -28,6 +28,7 @@ import { CodeRunner } from "./code-evaluators/code-runner.ts";
 import type { TraceDeps } from "./deps.ts";
 import { ErasureWorker } from "./erasures/erasure-worker.ts";
 import { ExperimentEvaluator } from "./evaluators/experiment-evaluator.ts";
+import { ExperimentRunner } from "./experiment-runs/experiment-runner.ts";
 import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import { measureWaitingPieces } from "./ingest/measure-waiting-pieces.ts";
@@ -170,6 +171,7 @@ export async function startTracePlatform({
     erasures,
     promptWebhooks,
     experimentEvaluator: { wake: () => experimentEvaluator?.wake() },
+    experimentRuns: { wake: () => experiments.wake() },
     models: { metrics: measureModels(registry) },
     ruleCandidates,
     ruleMessages,
@@ -181,6 +183,7 @@ export async function startTracePlatform({
   measureRules(registry, { sql, log });
   const ruleMatcher = new RuleMatcher(deps, { database, registry });
   deps.ruleMatcher = ruleMatcher;
+  const experiments: ExperimentRunner = new ExperimentRunner(deps);
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);
   // only processes that export run destination tests
@@ -196,6 +199,7 @@ export async function startTracePlatform({
   ruleMessages.start();
   experimentEvaluator = new ExperimentEvaluator(deps);
   experimentEvaluator.start();
+  experiments.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();
   deps.health.start();
@@ -204,6 +208,7 @@ export async function startTracePlatform({
     async stop() {
       await deps.health.stop();
       await telemetry?.stop();
+      await experiments.stop();
       await exporter.stop();
       await retention.stop();
       await erasures.stop();

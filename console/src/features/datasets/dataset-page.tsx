@@ -11,6 +11,7 @@ import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { TabList } from "../../ui/tab-list.tsx";
+import { RunExperimentButton } from "../experiment-runs/run-experiment-button.tsx";
 import { ComparisonTable } from "./comparison-table.tsx";
 import { DatasetShare } from "./dataset-share.tsx";
 import { type DatasetTab, experimentIds, ONE_DATASET_SEARCH, type OneDatasetSearch } from "./dataset-search.ts";
@@ -90,6 +91,7 @@ function Actions({ datasetId, version }: { datasetId: string; version: string })
   };
   return (
     <>
+      <RunExperimentButton datasetId={datasetId} />
       <DatasetShare datasetId={datasetId} />
       <Menu position="bottom-end">
         <Menu.Target>
