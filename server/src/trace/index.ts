@@ -20,6 +20,10 @@ import { exampleUploadRoutes } from "./examples/upload-routes.ts";
 import { comparativeRoutes } from "./experiments/comparative-routes.ts";
 import { erasureRoutes } from "./erasures/routes.ts";
 import { compareRoutes } from "./experiments/compare-routes.ts";
+import { deltaRoutes } from "./experiments/delta-routes.ts";
+import { groupRoutes } from "./experiments/group-routes.ts";
+import { uploadExperimentRoutes } from "./experiments/upload-routes.ts";
+import { viewOverrideRoutes } from "./experiments/view-override-routes.ts";
 import { experimentRoutes } from "./experiments/routes.ts";
 import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
 import { feedbackFormulaRoutes } from "./feedback/formula-routes.ts";
@@ -46,6 +50,7 @@ import { rateLimitRoutes } from "./rate-limits/routes.ts";
 import { runDeleteRoutes } from "./erasures/run-routes.ts";
 import { runQueryRoutes } from "./runs/query-routes.ts";
 import { runV2Routes } from "./runs/v2-routes.ts";
+import { experimentShareRoutes } from "./sharing/experiment-routes.ts";
 import { datasetShareRoutes } from "./sharing/dataset-routes.ts";
 import { publicRunRoutes } from "./sharing/public-routes.ts";
 import { sharingRoutes } from "./sharing/routes.ts";
@@ -81,12 +86,17 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...datasetTransferRoutes(deps),
     ...datasetCloneRoutes(deps),
     ...comparativeRoutes(deps),
+    ...uploadExperimentRoutes(deps),
     ...datasetRoutes(deps),
     ...datasetVersionRoutes(deps),
     ...splitRoutes(deps),
     ...datasetShareRoutes(deps),
+    ...experimentShareRoutes(deps),
     ...experimentRoutes(deps),
     ...compareRoutes(deps),
+    ...deltaRoutes(deps),
+    ...groupRoutes(deps),
+    ...viewOverrideRoutes(deps),
     ...exampleUploadRoutes(deps),
     ...exampleRoutes(deps),
     ...annotationQueueItemRoutes(deps),
