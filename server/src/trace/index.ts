@@ -34,6 +34,7 @@ import { legalHoldRoutes } from "./legal-holds/routes.ts";
 import { modelBudgetRoutes } from "./models/budget-routes.ts";
 import { modelRoutes } from "./models/routes.ts";
 import { otelRoutes } from "./otel/routes.ts";
+import { pairwiseRoutes } from "./pairwise/routes.ts";
 import { playgroundExperimentRoutes } from "./playground/experiment-routes.ts";
 import { playgroundRoutes } from "./playground/routes.ts";
 import { playgroundSettingsRoutes } from "./playground-settings/routes.ts";
@@ -86,6 +87,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...datasetTransferRoutes(deps),
     ...datasetCloneRoutes(deps),
     ...comparativeRoutes(deps),
+    ...pairwiseRoutes(deps),
     ...uploadExperimentRoutes(deps),
     ...datasetRoutes(deps),
     ...datasetVersionRoutes(deps),

@@ -11,7 +11,8 @@ import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { TabList } from "../../ui/tab-list.tsx";
-import { ComparisonTable } from "./comparison-table.tsx";
+import { Comparison } from "../experiments/comparison.tsx";
+import { HistoryCharts } from "../experiments/history-charts.tsx";
 import { DatasetShare } from "./dataset-share.tsx";
 import { type DatasetTab, experimentIds, ONE_DATASET_SEARCH, type OneDatasetSearch } from "./dataset-search.ts";
 import { datasetQuery } from "./queries.ts";
@@ -48,6 +49,7 @@ export function DatasetPage() {
           <Examples datasetId={datasetId} search={search} onSearch={change} />
         </Tabs.Panel>
         <Tabs.Panel value="experiments">
+          <HistoryCharts datasetId={datasetId} />
           <ExperimentsTable
             datasetId={datasetId}
             selected={compared}
@@ -56,9 +58,11 @@ export function DatasetPage() {
           />
         </Tabs.Panel>
         <Tabs.Panel value="compare">
-          <ComparisonTable
+          <Comparison
             datasetId={datasetId}
             experiments={compared}
+            search={{ baseline: search.baseline, order: search.order, only: search.only }}
+            onSearch={change}
             onChoose={() => change({ tab: "experiments" })}
           />
         </Tabs.Panel>
