@@ -46,6 +46,7 @@ import { Route as ShellAServerAssistantsIndexRouteImport } from './routes/_shell
 import { Route as ShellAServerAssistantsAssistantIdRouteImport } from './routes/_shell/a.$server.assistants.$assistantId'
 import { Route as ShellAServerThreadsIndexRouteImport } from './routes/_shell/a.$server.threads.index'
 import { Route as ShellAServerThreadsThreadIdRouteImport } from './routes/_shell/a.$server.threads.$threadId'
+import { Route as ShellDatasetsDatasetIdPairsComparisonIdRouteImport } from './routes/_shell/datasets.$datasetId_.pairs.$comparisonId'
 import { Route as ShellProjectsProjectIdRRunIdRouteImport } from './routes/_shell/projects.$projectId.r.$runId'
 import { Route as ShellOTenantDatasetsDatasetIdIndexRouteImport } from './routes/_shell/o.$tenant.datasets.$datasetId.index'
 import { Route as ShellOTenantDatasetsDatasetIdCompareRouteImport } from './routes/_shell/o.$tenant.datasets.$datasetId.compare'
@@ -249,6 +250,12 @@ const ShellAServerThreadsThreadIdRoute =
     path: '/a/$server/threads/$threadId',
     getParentRoute: () => ShellRoute,
   } as any)
+const ShellDatasetsDatasetIdPairsComparisonIdRoute =
+  ShellDatasetsDatasetIdPairsComparisonIdRouteImport.update({
+    id: '/datasets/$datasetId_/pairs/$comparisonId',
+    path: '/datasets/$datasetId/pairs/$comparisonId',
+    getParentRoute: () => ShellRoute,
+  } as any)
 const ShellProjectsProjectIdRRunIdRoute =
   ShellProjectsProjectIdRRunIdRouteImport.update({
     id: '/projects/$projectId/r/$runId',
@@ -321,6 +328,7 @@ export interface FileRoutesByFullPath {
   '/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
+  '/datasets/$datasetId/pairs/$comparisonId': typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   '/projects/$projectId/r/$runId': typeof ShellProjectsProjectIdRRunIdRoute
   '/a/$server/assistants/': typeof ShellAServerAssistantsIndexRoute
   '/a/$server/threads/': typeof ShellAServerThreadsIndexRoute
@@ -365,6 +373,7 @@ export interface FileRoutesByTo {
   '/projects/$projectId': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
+  '/datasets/$datasetId/pairs/$comparisonId': typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   '/projects/$projectId/r/$runId': typeof ShellProjectsProjectIdRRunIdRoute
   '/a/$server/assistants': typeof ShellAServerAssistantsIndexRoute
   '/a/$server/threads': typeof ShellAServerThreadsIndexRoute
@@ -411,6 +420,7 @@ export interface FileRoutesById {
   '/_shell/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/_shell/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/_shell/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
+  '/_shell/datasets/$datasetId_/pairs/$comparisonId': typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   '/_shell/projects/$projectId/r/$runId': typeof ShellProjectsProjectIdRRunIdRoute
   '/_shell/a/$server/assistants/': typeof ShellAServerAssistantsIndexRoute
   '/_shell/a/$server/threads/': typeof ShellAServerThreadsIndexRoute
@@ -457,6 +467,7 @@ export interface FileRouteTypes {
     | '/projects/$projectId/'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
+    | '/datasets/$datasetId/pairs/$comparisonId'
     | '/projects/$projectId/r/$runId'
     | '/a/$server/assistants/'
     | '/a/$server/threads/'
@@ -501,6 +512,7 @@ export interface FileRouteTypes {
     | '/projects/$projectId'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
+    | '/datasets/$datasetId/pairs/$comparisonId'
     | '/projects/$projectId/r/$runId'
     | '/a/$server/assistants'
     | '/a/$server/threads'
@@ -546,6 +558,7 @@ export interface FileRouteTypes {
     | '/_shell/projects/$projectId/'
     | '/_shell/a/$server/assistants/$assistantId'
     | '/_shell/a/$server/threads/$threadId'
+    | '/_shell/datasets/$datasetId_/pairs/$comparisonId'
     | '/_shell/projects/$projectId/r/$runId'
     | '/_shell/a/$server/assistants/'
     | '/_shell/a/$server/threads/'
@@ -824,6 +837,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellAServerThreadsThreadIdRouteImport
       parentRoute: typeof ShellRoute
     }
+    '/_shell/datasets/$datasetId_/pairs/$comparisonId': {
+      id: '/_shell/datasets/$datasetId_/pairs/$comparisonId'
+      path: '/datasets/$datasetId/pairs/$comparisonId'
+      fullPath: '/datasets/$datasetId/pairs/$comparisonId'
+      preLoaderRoute: typeof ShellDatasetsDatasetIdPairsComparisonIdRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/projects/$projectId/r/$runId': {
       id: '/_shell/projects/$projectId/r/$runId'
       path: '/projects/$projectId/r/$runId'
@@ -901,6 +921,7 @@ interface ShellRouteChildren {
   ShellProjectsProjectIdIndexRoute: typeof ShellProjectsProjectIdIndexRoute
   ShellAServerAssistantsAssistantIdRoute: typeof ShellAServerAssistantsAssistantIdRoute
   ShellAServerThreadsThreadIdRoute: typeof ShellAServerThreadsThreadIdRoute
+  ShellDatasetsDatasetIdPairsComparisonIdRoute: typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   ShellProjectsProjectIdRRunIdRoute: typeof ShellProjectsProjectIdRRunIdRoute
   ShellAServerAssistantsIndexRoute: typeof ShellAServerAssistantsIndexRoute
   ShellAServerThreadsIndexRoute: typeof ShellAServerThreadsIndexRoute
@@ -946,6 +967,8 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellAServerAssistantsAssistantIdRoute:
     ShellAServerAssistantsAssistantIdRoute,
   ShellAServerThreadsThreadIdRoute: ShellAServerThreadsThreadIdRoute,
+  ShellDatasetsDatasetIdPairsComparisonIdRoute:
+    ShellDatasetsDatasetIdPairsComparisonIdRoute,
   ShellProjectsProjectIdRRunIdRoute: ShellProjectsProjectIdRRunIdRoute,
   ShellAServerAssistantsIndexRoute: ShellAServerAssistantsIndexRoute,
   ShellAServerThreadsIndexRoute: ShellAServerThreadsIndexRoute,

@@ -42,14 +42,17 @@ export function DatasetPage() {
         <TabList mb="sm">
           <Tabs.Tab value="examples">Examples</Tabs.Tab>
           <Tabs.Tab value="experiments">Experiments</Tabs.Tab>
+          <Tabs.Tab value="history">History</Tabs.Tab>
           <Tabs.Tab value="compare">Compare{compared.length > 0 && ` (${compared.length})`}</Tabs.Tab>
           <Tabs.Tab value="versions">Versions</Tabs.Tab>
         </TabList>
         <Tabs.Panel value="examples">
           <Examples datasetId={datasetId} search={search} onSearch={change} />
         </Tabs.Panel>
-        <Tabs.Panel value="experiments">
+        <Tabs.Panel value="history">
           <HistoryCharts datasetId={datasetId} />
+        </Tabs.Panel>
+        <Tabs.Panel value="experiments">
           <ExperimentsTable
             datasetId={datasetId}
             selected={compared}

@@ -34,13 +34,7 @@ export function ComparedExample(props: ComparedExampleProps) {
   );
 }
 
-function Content({
-  datasetId,
-  experiments,
-  baseline,
-  names,
-  exampleId,
-}: ComparedExampleProps & { exampleId: string }) {
+function Content({ datasetId, experiments, baseline, names, exampleId }: ComparedExampleProps & { exampleId: string }) {
   const found = useQuery(comparedExampleQuery(datasetId, experiments, exampleId));
   if (found.error) return <Problem error={found.error} onRetry={found.refetch} />;
   if (found.isPending) return <Loading rows={8} />;

@@ -20,12 +20,16 @@ export function changeView(
   hasColors: boolean,
 ): View["column_overrides"] {
   const ids = ["inputs", "reference_outputs", ...keys];
-  const others = (view?.column_overrides ?? []).filter(({ column }) => !ids.some((id) => columnName(id, keys) === column));
+  const others = (view?.column_overrides ?? []).filter(
+    ({ column }) => !ids.some((id) => columnName(id, keys) === column),
+  );
   const own = ids.flatMap((id) => {
     const column = columnName(id, keys);
-    const { hide: _hide, disable_colors: _plain, ...rest } = view?.column_overrides.find(
-      (override) => override.column === column,
-    ) ?? { column };
+    const {
+      hide: _hide,
+      disable_colors: _plain,
+      ...rest
+    } = view?.column_overrides.find((override) => override.column === column) ?? { column };
     const override = {
       ...rest,
       ...(hidden.includes(id) && { hide: true }),

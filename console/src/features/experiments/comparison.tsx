@@ -168,7 +168,7 @@ function ReviewPairsButton({
   const start = useMutation({
     mutationFn: () => {
       const other = experiments.find((id) => id !== baseline)!;
-      const body = { experiment_ids: [baseline, other] as [string, string], key: "preference" };
+      const body = { experiment_ids: [baseline, other], key: "preference" };
       return data(traceApi.POST("/api/v1/datasets/comparative/reviews", { body }));
     },
     onSuccess: ({ id }) =>

@@ -1,10 +1,12 @@
-import { SimpleGrid } from "@mantine/core";
+import { SimpleGrid, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 
 import { Chart } from "../../ui/chart.tsx";
+import { Empty } from "../../ui/empty.tsx";
 import { duration, durationTicks, money, percent } from "../../ui/format.ts";
+import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { historyQuery } from "./queries.ts";
 import { formatScore } from "./wording.ts";
@@ -12,7 +14,7 @@ import { formatScore } from "./wording.ts";
 /** Keys that have a chart; the others are in the table of experiments. */
 const MAX_CHARTS = 6;
 
-/** Scores of a dataset's experiments over time with their intervals, and cost and latency. Shown from two on. */
+/** Scores of a dataset's experiments over time with their intervals, and cost and latency. */
 export function HistoryCharts({ datasetId }: { datasetId: string }) {
   const navigate = useNavigate();
   const found = useQuery(historyQuery(datasetId));
@@ -22,7 +24,14 @@ export function HistoryCharts({ datasetId }: { datasetId: string }) {
     [history],
   );
   if (found.error) return <Problem error={found.error} onRetry={found.refetch} />;
-  if (!history || history.experiments.length < 2) return null;
+  if (!history) return <Loading rows={10} />;
+  if (history.experiments.length < 2) {
+    return (
+      <Empty title="Not enough experiments">
+        <Text size="sm">Scores over time are shown from two experiments on.</Text>
+      </Empty>
+    );
+  }
   const { experiments, keys } = history;
   const baseline = experiments.find(({ id }) => id === history.baseline_experiment_id);
   const markers = baseline && [{ time: Date.parse(baseline.start_time) / 1000, label: `Baseline: ${baseline.name}` }];

@@ -70,11 +70,7 @@ export function PairsPage() {
       actions={
         <>
           <Group gap="xs" w={220} wrap="nowrap">
-            <Progress
-              value={total === 0 ? 0 : (100 * judged) / total}
-              aria-label="Progress"
-              style={{ flex: 1 }}
-            />
+            <Progress value={total === 0 ? 0 : (100 * judged) / total} aria-label="Progress" style={{ flex: 1 }} />
             <Text size="sm" className="numbers" role="status" w={110} ta="right">
               {pairs.data ? `${count(judged)} of ${count(total)}` : "…"}
             </Text>

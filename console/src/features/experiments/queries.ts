@@ -5,7 +5,7 @@ import type { operations } from "../../api/trace.d.ts";
 import { type ComparisonSearch, readOnly } from "./comparison-search.ts";
 
 type CompareOperation = operations["post_api_v1_datasets_dataset_id_experiments_compare"];
-export type CompareRequest = CompareOperation["requestBody"]["content"]["application/json"];
+export type CompareRequest = NonNullable<CompareOperation["requestBody"]>["content"]["application/json"];
 export type Comparison = CompareOperation["responses"][200]["content"]["application/json"];
 export type ComparedExperiment = Comparison["experiments"][number];
 export type ComparedRow = Comparison["rows"][number];

@@ -6,12 +6,15 @@ import { datasetParams } from "../datasets/schema.ts";
 const PLACES = ["inputs", "outputs", "reference_outputs", "feedback", "metrics", "attachments", "metadata"];
 const place = new RegExp(`^(${PLACES.join("|")})(\\.|$)`);
 
+const isStop = ([value, color, ...more]: (number | string)[]): boolean =>
+  typeof value === "number" && /^#[0-9a-f]{3,8}$/i.test(String(color)) && more.length === 0;
+
 const columnOverride = z
   .object({
     column: storableText.max(200).regex(place, `must begin with ${PLACES.join(", ")}`),
     /** Pairs of a number and a colour, ascending. */
     color_gradient: z
-      .array(z.tuple([z.number(), z.string().regex(/^#[0-9a-f]{3,8}$/i, "must be a colour like #ff0000")]))
+      .array(z.array(z.union([z.number(), z.string()])).refine(isStop, "must be a number and a colour like #ff0000"))
       .max(20)
       .optional(),
     color_map: jsonObject.optional(),

@@ -12,7 +12,10 @@ export const pairParams = comparisonParams.extend({ example_id: uuid });
 export const createBody = z
   .object({
     /** Two experiments on one dataset. */
-    experiment_ids: z.tuple([uuid, uuid]).refine(([a, b]) => a !== b, "must be two experiments"),
+    experiment_ids: z
+      .array(uuid)
+      .length(2)
+      .refine(([a, b]) => a !== b, "must be two experiments"),
     name: storableText.min(1).max(2000).nullish(),
     key: feedbackKey.default(DEFAULT_KEY),
     instructions: storableText.max(10_000).nullish(),
@@ -73,7 +76,8 @@ export const judgementBody = z
   })
   .meta({ id: "PairJudgement" });
 
-const interval = z.tuple([z.number(), z.number()]).nullable();
+const interval = z.array(z.number()).length(2).nullable();
+const wins = z.array(z.int()).length(2);
 
 export const results = z
   .object({
@@ -85,7 +89,7 @@ export const results = z
         key: z.string(),
         judged: z.int(),
         /** Examples that the first or the second experiment wins on average over its reviewers. */
-        wins: z.tuple([z.int(), z.int()]),
+        wins,
         ties: z.int(),
         /** Of the second experiment over the first: a tie counts half. */
         win_rate: z.number().nullable(),
@@ -98,7 +102,7 @@ export const results = z
             name: z.string().nullable(),
             kind: z.enum(["person", "judge", "api"]),
             judged: z.int(),
-            wins: z.tuple([z.int(), z.int()]),
+            wins,
             ties: z.int(),
           }),
         ),
