@@ -126,6 +126,7 @@ const SLICES = {
     "rules",
     "rule-actions",
     "experiment-runs",
+    "pairwise",
   ],
 };
 
