@@ -14,6 +14,7 @@ import { datasetTransferRoutes } from "./dataset-transfers/routes.ts";
 import { datasetRoutes } from "./datasets/routes.ts";
 import { datasetVersionRoutes } from "./datasets/version-routes.ts";
 import type { TraceDeps } from "./deps.ts";
+import { exampleFromRunRoutes } from "./examples/from-run-routes.ts";
 import { exampleRoutes } from "./examples/routes.ts";
 import { splitRoutes } from "./examples/split-routes.ts";
 import { exampleUploadRoutes } from "./examples/upload-routes.ts";
@@ -86,6 +87,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...datasetShareRoutes(deps),
     ...experimentRoutes(deps),
     ...exampleUploadRoutes(deps),
+    ...exampleFromRunRoutes(deps),
     ...exampleRoutes(deps),
     ...annotationQueueItemRoutes(deps),
     ...annotationReviewRoutes(deps),
