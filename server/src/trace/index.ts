@@ -4,6 +4,7 @@ import { auditRoutes } from "../identity/audit/routes.ts";
 import { identityRoutes } from "../identity/index.ts";
 import { signInRoutes } from "../identity/sign-in/routes.ts";
 import { annotationQueueItemRoutes } from "./annotation-queues/item-routes.ts";
+import { queueItemRoutes } from "./annotation-queues/queue-item-routes.ts";
 import { annotationReviewRoutes } from "./annotation-queues/review-routes.ts";
 import { annotationQueueRoutes } from "./annotation-queues/routes.ts";
 import { attachmentRoutes } from "./attachments/routes.ts";
@@ -89,6 +90,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...exampleUploadRoutes(deps),
     ...exampleFromRunRoutes(deps),
     ...exampleRoutes(deps),
+    ...queueItemRoutes(deps),
     ...annotationQueueItemRoutes(deps),
     ...annotationReviewRoutes(deps),
     ...annotationQueueRoutes(deps),

@@ -22,11 +22,6 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
   ],
   [/^\/prompts\/canvas(\/|$)/, "Heddle edits prompts in the console and runs none by this path."],
   [
-    /^\/platform\/annotation-queues\/([^/]+\/)?items(\/|$)/,
-    "Heddle serves the runs of annotation queues, not items with threads: GET and POST " +
-      "/api/v1/annotation-queues/{queue_id}/runs, and POST /api/v1/annotation-queues/status/{queue_run_id}.",
-  ],
-  [
     /^\/(evaluators|ace)(\/|$)/,
     "Heddle does not run evaluators. Run them in evaluate() of the SDK, and store results by POST /api/v1/feedback.",
   ],
@@ -49,7 +44,7 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Heddle does not translate natural language to filters. Write the filter: docs/filter-language.md.",
   ],
   [
-    /^\/datasets\/[^/]+\/(generate|group\/runs|runs\/delta|experiments\/grouped|experiment-view-overrides)(\/|$)|^\/datasets\/(upload-experiment|studio_experiment|stream)(\/|$)/,
+    /^\/datasets\/[^/]+\/(group\/runs|runs\/delta|experiments\/grouped|experiment-view-overrides)(\/|$)|^\/datasets\/(upload-experiment|studio_experiment|stream)(\/|$)/,
     "Heddle does not implement this operation on datasets. Create examples by POST /api/v1/examples/bulk, and read " +
       "experiments by POST /api/v1/datasets/{dataset_id}/runs.",
   ],
