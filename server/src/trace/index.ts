@@ -10,6 +10,7 @@ import { annotationQueueRoutes } from "./annotation-queues/routes.ts";
 import { attachmentRoutes } from "./attachments/routes.ts";
 import { destinationRoutes } from "./bulk-exports/destination-routes.ts";
 import { bulkExportRoutes } from "./bulk-exports/routes.ts";
+import { datasetGrowthRoutes } from "./dataset-growth/routes.ts";
 import { datasetCloneRoutes } from "./dataset-transfers/clone-routes.ts";
 import { datasetTransferRoutes } from "./dataset-transfers/routes.ts";
 import { datasetRoutes } from "./datasets/routes.ts";
@@ -79,6 +80,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...feedbackConfigRoutes(deps),
     // before /datasets/:dataset_id/…, which would match "playground_experiment" as an id
     ...playgroundExperimentRoutes(deps),
+    ...datasetGrowthRoutes(deps),
     ...datasetTransferRoutes(deps),
     ...datasetCloneRoutes(deps),
     ...comparativeRoutes(deps),
