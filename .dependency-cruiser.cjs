@@ -127,6 +127,7 @@ const SLICES = {
     "rule-actions",
     "experiment-runs",
     "pairwise",
+    "dataset-growth",
   ],
 };
 

@@ -35,6 +35,15 @@ create table annotation_queue_runs (
   added_at timestamp with time zone not null,
   last_reviewed_time timestamp with time zone,
   archived_at timestamp with time zone,
+  item_type text not null default 'RUN'::text,
+  thread_id text,
+  other_run_id uuid,
+  other_project_id uuid,
+  other_trace_id uuid,
+  other_start_time timestamp with time zone,
+  constraint annotation_queue_runs_check CHECK (((item_type = 'THREAD'::text) = (thread_id IS NOT NULL))),
+  constraint annotation_queue_runs_check1 CHECK (((item_type = 'PAIR'::text) = (other_run_id IS NOT NULL))),
+  constraint annotation_queue_runs_item_type_check CHECK ((item_type = ANY (ARRAY['RUN'::text, 'THREAD'::text, 'PAIR'::text]))),
   constraint annotation_queue_runs_tenant_id_queue_id_fkey FOREIGN KEY (tenant_id, queue_id) REFERENCES annotation_queues(tenant_id, queue_id) ON DELETE CASCADE,
   constraint annotation_queue_runs_pkey PRIMARY KEY (tenant_id, queue_run_id)
 );
@@ -54,7 +63,10 @@ create table annotation_queues (
   reviewer_access_mode text not null,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  queue_type text not null default 'single'::text,
+  comparative_experiment_id uuid,
   constraint annotation_queues_num_reviewers_per_item_check CHECK ((num_reviewers_per_item > 0)),
+  constraint annotation_queues_queue_type_check CHECK ((queue_type = ANY (ARRAY['single'::text, 'pairwise'::text]))),
   constraint annotation_queues_reservation_minutes_check CHECK ((reservation_minutes > 0)),
   constraint annotation_queues_reviewer_access_mode_check CHECK ((reviewer_access_mode = ANY (ARRAY['any'::text, 'assigned'::text]))),
   constraint annotation_queues_tenant_id_default_dataset_fkey FOREIGN KEY (tenant_id, default_dataset) REFERENCES datasets(tenant_id, dataset_id) ON DELETE SET NULL (default_dataset),
@@ -388,6 +400,7 @@ create table dataset_examples (
   metadata jsonb not null,
   source_run_id uuid,
   attachments jsonb,
+  inputs_digest bytea,
   constraint dataset_examples_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
   constraint dataset_examples_pkey PRIMARY KEY (tenant_id, example_id, modified_at)
 );
@@ -431,6 +444,8 @@ create table datasets (
   baseline_experiment_id uuid,
   created_at timestamp with time zone not null,
   modified_at timestamp with time zone not null,
+  transformations jsonb,
+  run_mapping jsonb,
   constraint datasets_data_type_check CHECK ((data_type = ANY (ARRAY['kv'::text, 'llm'::text, 'chat'::text]))),
   constraint datasets_pkey PRIMARY KEY (tenant_id, dataset_id),
   constraint datasets_tenant_id_name_key UNIQUE (tenant_id, name)
@@ -624,6 +639,44 @@ create table experiment_view_overrides (
   modified_at timestamp with time zone not null default now(),
   constraint experiment_view_overrides_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
   constraint experiment_view_overrides_pkey PRIMARY KEY (tenant_id, override_id)
+create table example_generation_sources (
+  tenant_id uuid not null,
+  request_id uuid not null,
+  source_example_id uuid not null,
+  constraint example_generation_sources_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES example_generations(tenant_id, request_id) ON DELETE CASCADE,
+  constraint example_generation_sources_pkey PRIMARY KEY (tenant_id, request_id, source_example_id)
+);
+
+create table example_generations (
+  tenant_id uuid not null,
+  request_id uuid not null,
+  dataset_id uuid not null,
+  digest bytea not null,
+  created_at timestamp with time zone not null default now(),
+  constraint example_generations_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
+  constraint example_generations_pkey PRIMARY KEY (tenant_id, request_id)
+);
+
+create table example_proposals (
+  tenant_id uuid not null,
+  proposal_id uuid not null,
+  dataset_id uuid not null,
+  request_id uuid not null,
+  source_example_id uuid not null,
+  inputs json not null,
+  outputs json,
+  metadata jsonb not null,
+  inputs_digest bytea not null,
+  status text not null,
+  example_id uuid,
+  run_id uuid,
+  created_at timestamp with time zone not null,
+  decided_at timestamp with time zone,
+  decided_by uuid,
+  constraint example_proposals_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text]))),
+  constraint example_proposals_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
+  constraint example_proposals_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES example_generations(tenant_id, request_id) ON DELETE CASCADE,
+  constraint example_proposals_pkey PRIMARY KEY (tenant_id, proposal_id)
 );
 
 create table export_destination_tests (
@@ -693,6 +746,7 @@ create table feedback_configs (
   feedback_config jsonb not null,
   is_lower_score_better boolean,
   modified_at timestamp with time zone not null default now(),
+  config_id uuid not null default gen_random_uuid(),
   constraint feedback_configs_pkey PRIMARY KEY (tenant_id, feedback_key)
 );
 
@@ -1736,10 +1790,12 @@ create table workspaces (
   constraint workspaces_tenant_handle_key UNIQUE (tenant_handle)
 );
 
+CREATE UNIQUE INDEX annotation_queue_pairs_once ON public.annotation_queue_runs USING btree (tenant_id, queue_id, run_id, other_run_id) WHERE (item_type = 'PAIR'::text);
 CREATE INDEX annotation_queue_reviewers_by_identity ON public.annotation_queue_reviewers USING btree (identity_id);
 CREATE INDEX annotation_queue_runs_by_addition ON public.annotation_queue_runs USING btree (tenant_id, queue_id, added_at, queue_run_id);
 CREATE INDEX annotation_queue_runs_by_run ON public.annotation_queue_runs USING btree (tenant_id, run_id);
-CREATE UNIQUE INDEX annotation_queue_runs_once ON public.annotation_queue_runs USING btree (tenant_id, queue_id, run_id);
+CREATE UNIQUE INDEX annotation_queue_runs_once ON public.annotation_queue_runs USING btree (tenant_id, queue_id, run_id) WHERE (item_type = 'RUN'::text);
+CREATE UNIQUE INDEX annotation_queue_threads_once ON public.annotation_queue_runs USING btree (tenant_id, queue_id, project_id, md5(thread_id)) WHERE (item_type = 'THREAD'::text);
 CREATE INDEX annotation_queues_by_creation ON public.annotation_queues USING btree (tenant_id, created_at DESC, queue_id DESC);
 CREATE INDEX annotation_queues_by_dataset ON public.annotation_queues USING btree (tenant_id, default_dataset) WHERE (default_dataset IS NOT NULL);
 CREATE INDEX announced_changes_by_touch ON public.announced_changes USING btree (touched_at);
@@ -1763,6 +1819,7 @@ CREATE INDEX crons_by_creation ON public.crons USING btree (created_at DESC, cro
 CREATE INDEX crons_by_metadata ON public.crons USING gin (metadata jsonb_path_ops);
 CREATE INDEX crons_by_thread ON public.crons USING btree (thread_id) WHERE (thread_id IS NOT NULL);
 CREATE INDEX crons_due ON public.crons USING btree (next_run_date) WHERE (enabled AND (next_run_date IS NOT NULL));
+CREATE INDEX dataset_examples_by_inputs ON public.dataset_examples USING btree (tenant_id, dataset_id, inputs_digest) WHERE (replaced_at IS NULL);
 CREATE INDEX dataset_examples_by_source ON public.dataset_examples USING btree (tenant_id, source_run_id) WHERE (source_run_id IS NOT NULL);
 CREATE UNIQUE INDEX dataset_examples_current ON public.dataset_examples USING btree (tenant_id, example_id) WHERE (replaced_at IS NULL);
 CREATE INDEX dataset_examples_in_dataset ON public.dataset_examples USING btree (tenant_id, dataset_id, modified_at DESC, example_id) INCLUDE (replaced_at);
@@ -1782,6 +1839,10 @@ CREATE INDEX experiment_jobs_by_dataset ON public.experiment_jobs USING btree (t
 CREATE INDEX experiment_jobs_open ON public.experiment_jobs USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
 CREATE INDEX experiment_rows_open ON public.experiment_rows USING btree (tenant_id, project_id, row_index) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text, 'ran'::text]));
 CREATE UNIQUE INDEX experiment_view_overrides_once ON public.experiment_view_overrides USING btree (tenant_id, dataset_id);
+CREATE INDEX example_generations_by_dataset ON public.example_generations USING btree (tenant_id, dataset_id);
+CREATE INDEX example_proposals_by_dataset ON public.example_proposals USING btree (tenant_id, dataset_id, status, created_at, proposal_id);
+CREATE INDEX example_proposals_by_inputs ON public.example_proposals USING btree (tenant_id, dataset_id, inputs_digest);
+CREATE INDEX example_proposals_by_request ON public.example_proposals USING btree (tenant_id, request_id);
 CREATE INDEX export_destination_tests_waiting ON public.export_destination_tests USING btree (created_at) WHERE (claimed_at IS NULL);
 CREATE INDEX export_destinations_by_tenant ON public.export_destinations USING btree (tenant_id, created_at DESC, id DESC);
 CREATE INDEX feedback_by_comparison ON public.feedback USING btree (tenant_id, comparative_experiment_id) WHERE (comparative_experiment_id IS NOT NULL);
@@ -1792,6 +1853,7 @@ CREATE INDEX feedback_by_session ON public.feedback USING btree (tenant_id, sess
 CREATE UNIQUE INDEX feedback_by_token_parameters ON public.feedback USING btree (token_id, token_parameters) WHERE (token_parameters IS NOT NULL);
 CREATE INDEX feedback_by_trace ON public.feedback USING btree (tenant_id, trace_id) WHERE (trace_id IS NOT NULL);
 CREATE INDEX feedback_changes_by_seq ON public.feedback_changes USING btree (seq);
+CREATE UNIQUE INDEX feedback_configs_by_id ON public.feedback_configs USING btree (tenant_id, config_id);
 CREATE INDEX feedback_tokens_by_expiry ON public.feedback_tokens USING btree (expires_at);
 CREATE INDEX feedback_tokens_by_run ON public.feedback_tokens USING btree (tenant_id, run_id, created_at, feedback_key, token_id);
 CREATE INDEX feedback_unattached ON public.feedback USING btree (attach_at) WHERE (attach_at IS NOT NULL);

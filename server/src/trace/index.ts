@@ -4,16 +4,19 @@ import { auditRoutes } from "../identity/audit/routes.ts";
 import { identityRoutes } from "../identity/index.ts";
 import { signInRoutes } from "../identity/sign-in/routes.ts";
 import { annotationQueueItemRoutes } from "./annotation-queues/item-routes.ts";
+import { queueItemRoutes } from "./annotation-queues/queue-item-routes.ts";
 import { annotationReviewRoutes } from "./annotation-queues/review-routes.ts";
 import { annotationQueueRoutes } from "./annotation-queues/routes.ts";
 import { attachmentRoutes } from "./attachments/routes.ts";
 import { destinationRoutes } from "./bulk-exports/destination-routes.ts";
 import { bulkExportRoutes } from "./bulk-exports/routes.ts";
+import { datasetGrowthRoutes } from "./dataset-growth/routes.ts";
 import { datasetCloneRoutes } from "./dataset-transfers/clone-routes.ts";
 import { datasetTransferRoutes } from "./dataset-transfers/routes.ts";
 import { datasetRoutes } from "./datasets/routes.ts";
 import { datasetVersionRoutes } from "./datasets/version-routes.ts";
 import type { TraceDeps } from "./deps.ts";
+import { exampleFromRunRoutes } from "./examples/from-run-routes.ts";
 import { exampleRoutes } from "./examples/routes.ts";
 import { splitRoutes } from "./examples/split-routes.ts";
 import { exampleUploadRoutes } from "./examples/upload-routes.ts";
@@ -94,6 +97,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...feedbackConfigRoutes(deps),
     // before /datasets/:dataset_id/…, which would match "playground_experiment" as an id
     ...playgroundExperimentRoutes(deps),
+    ...datasetGrowthRoutes(deps),
     ...datasetTransferRoutes(deps),
     ...datasetCloneRoutes(deps),
     ...comparativeRoutes(deps),
@@ -111,7 +115,9 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...groupRoutes(deps),
     ...viewOverrideRoutes(deps),
     ...exampleUploadRoutes(deps),
+    ...exampleFromRunRoutes(deps),
     ...exampleRoutes(deps),
+    ...queueItemRoutes(deps),
     ...annotationQueueItemRoutes(deps),
     ...annotationReviewRoutes(deps),
     ...annotationQueueRoutes(deps),

@@ -22,11 +22,9 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
   ],
   [/^\/prompts\/canvas(\/|$)/, "Heddle edits prompts in the console and runs none by this path."],
   [
-    /^\/platform\/annotation-queues\/([^/]+\/)?items(\/|$)/,
-    "Heddle serves the runs of annotation queues, not items with threads: GET and POST " +
-      "/api/v1/annotation-queues/{queue_id}/runs, and POST /api/v1/annotation-queues/status/{queue_run_id}.",
+    /^\/v2\/runs\/rules(\/|$)/,
+    "Heddle serves automation rules under /api/v1/runs/rules.",
   ],
-  [/^\/v2\/runs\/rules(\/|$)/, "Heddle serves automation rules under /api/v1/runs/rules."],
   [/^\/ace(\/|$)/, "Heddle runs code of evaluators by POST /v1/platform/evaluators/try only."],
   [
     /^\/(charts|org-charts)(\/|$)|^\/sessions\/[^/]+\/(dashboard|views|insights|issues|agent-versions)(\/|$)|^\/orgs\/current\/dashboard$/,
@@ -43,7 +41,7 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Heddle does not translate natural language to filters. Write the filter: docs/filter-language.md.",
   ],
   [
-    /^\/datasets\/[^/]+\/generate$|^\/datasets\/(studio_experiment|stream)$/,
+    /^\/datasets\/(studio_experiment|stream)$/,
     "Heddle does not implement this operation on datasets. Create examples by POST /api/v1/examples/bulk, and read " +
       "experiments by POST /api/v1/datasets/{dataset_id}/runs.",
   ],

@@ -6,6 +6,7 @@ import { buildJsonObject } from "../../base/db/json-object.ts";
 import type { ExampleSearch } from "./schema.ts";
 import type { AsOf } from "../datasets/resolve-version.ts";
 import { isoTime } from "../datasets/sql.ts";
+import { digestInputs } from "./canonical-inputs.ts";
 
 /** File of an example. `blob` is its key in the blob store, `size` is in bytes. */
 export interface Attachment {
@@ -57,14 +58,16 @@ export async function insertExamples(
   asOf: string,
   states: ExampleState[],
 ): Promise<string[]> {
+  const digested = states.map((state) => ({ ...state, inputs_digest: digestInputs(state.inputs) }));
   const rows = await tx<{ example_id: string }[]>`
     insert into dataset_examples (tenant_id, dataset_id, example_id, modified_at, name, created_at, inputs, outputs,
-      metadata, source_run_id, attachments)
+      metadata, source_run_id, attachments, inputs_digest)
     select ${tenantId}, ${datasetId}, example_id, ${asOf}::text::timestamptz, name,
       coalesce(created_at, ${asOf}::text::timestamptz), inputs, nullif(outputs::text, 'null')::json, metadata,
-      source_run_id, nullif(attachments, 'null')
-    from json_to_recordset(${JSON.stringify(states)}::text::json) as new (example_id uuid, name text,
-      created_at timestamptz, inputs json, outputs json, metadata jsonb, source_run_id uuid, attachments jsonb)
+      source_run_id, nullif(attachments, 'null'), decode(inputs_digest, 'hex')
+    from json_to_recordset(${JSON.stringify(digested)}::text::json) as new (example_id uuid, name text,
+      created_at timestamptz, inputs json, outputs json, metadata jsonb, source_run_id uuid, attachments jsonb,
+      inputs_digest text)
     on conflict do nothing returning example_id`;
   return rows.map((row) => row.example_id);
 }
