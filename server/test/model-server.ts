@@ -10,6 +10,9 @@
  * - `stall`: begins to answer and then sends nothing; `silent`: sends no headers
  * - `endless`, `endless-large`: never ends, in small or large chunks; `broken`: sends JSON that is cut off; `cut`: closes the connection amid the answer, cleanly
  * - `lies`: reports an absurd usage
+ *
+ * Embeddings are sums of one direction per word (hashed), so texts with the same words are close. `fail-…` and `silent`
+ * work for them too. `script` decides structured answers.
  */
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
@@ -37,6 +40,10 @@ export interface ModelServer {
   calls: ModelCallSeen[];
   /** Chunks of endless answers that were written. */
   written: number;
+  /** Texts that were embedded, in order. */
+  embedded: string[];
+  /** Returns the answer to a request with a schema; undefined: an object that matches it. */
+  script?: ((asked: string, schema: Json) => Json) | undefined;
 }
 
 /** Parses the server-sent events of a response. */
@@ -403,6 +410,58 @@ const ollama: Api = {
 
 const APIS: Api[] = [mistral, openaiChat, openaiResponses, anthropic, google, bedrock, ollama];
 
+const DIMENSIONS = 256;
+
+/** Embeds a text: each word adds to one dimension. */
+export function embedWords(text: string): number[] {
+  const vector = Array.from({ length: DIMENSIONS }, () => 0);
+  for (const word of text.toLowerCase().match(/[a-z]+/g) ?? ["nothing"]) {
+    let hash = 0x81_1c_9d_c5;
+    for (let i = 0; i < word.length; i++) hash = Math.imul(hash ^ word.charCodeAt(i), 0x01_00_01_93) >>> 0;
+    vector[hash % DIMENSIONS]! += 1;
+  }
+  return vector;
+}
+
+/** Embedding endpoints: the model, the texts, and the response in the provider's format. */
+const EMBEDDING_APIS: {
+  matches: RegExp;
+  model(path: string, body: Json): string;
+  texts(body: Json): string[];
+  respond(vectors: number[][]): object;
+}[] = [
+  {
+    matches: /\/embeddings(\?|$)/,
+    model: (_path, body) => body.model,
+    texts: (body) => [body.input].flat(),
+    respond: (vectors) => ({
+      object: "list",
+      model: "m",
+      id: "e1",
+      data: vectors.map((embedding, index) => ({ object: "embedding", index, embedding })),
+      usage: { prompt_tokens: 10 * vectors.length, total_tokens: 10 * vectors.length },
+    }),
+  },
+  {
+    matches: /:batchEmbedContents/,
+    model: (path) => /models\/([^:]+):/.exec(decodeURIComponent(path))![1]!,
+    texts: (body) => body.requests.map((each: Json) => text(each.content.parts)),
+    respond: (vectors) => ({ embeddings: vectors.map((values) => ({ values })) }),
+  },
+  {
+    matches: /\/model\/[^/]+\/invoke$/,
+    model: (path) => /\/model\/([^/]+)\//.exec(decodeURIComponent(path))![1]!,
+    texts: (body) => [body.inputText],
+    respond: ([embedding]) => ({ embedding, inputTextTokenCount: 10 }),
+  },
+  {
+    matches: /\/api\/embed$/,
+    model: (_path, body) => body.model,
+    texts: (body) => [body.input].flat(),
+    respond: (embeddings) => ({ model: "m", embeddings, prompt_eval_count: 10 * embeddings.length }),
+  },
+];
+
 /** An object that matches a schema. */
 function sample(schema: Json): Json {
   if (schema?.enum) return schema.enum[0];
@@ -421,15 +480,18 @@ function sample(schema: Json): Json {
   }
 }
 
-function decide(api: Api, model: string, body: Json): Answer {
+function decide(api: Api, model: string, body: Json, script: ModelServer["script"]): Answer {
   const { text: asked, seen, tools, schema } = api.question(body);
   const usage = model === "lies" ? { input: 1e15, output: -5 } : { input: 11, output: 7 };
   if (schema) {
-    const whole = JSON.stringify(sample(schema));
+    const whole = JSON.stringify(script?.(asked, schema) ?? sample(schema));
     return { chunks: [whole.slice(0, 4), whole.slice(4)], usage };
   }
   const [tool] = tools;
-  if (tool) return { chunks: [], tool: { name: tool.name, args: sample(tool.schema) }, usage };
+  if (tool) {
+    const args = script?.(asked, tool.schema) ?? sample(tool.schema);
+    return { chunks: [], tool: { name: tool.name, args }, usage };
+  }
   if (seen.length > 0) return { chunks: seen.map((each) => `saw ${each} `), usage };
   if (model === "endless-large") return { chunks: ["", "x".repeat(50_000)], usage };
   return { chunks: ["Hello ", "from ", `${model}: `, asked], usage };
@@ -438,7 +500,7 @@ function decide(api: Api, model: string, body: Json): Answer {
 /** Starts the server on loopback; it stops after the file's tests. */
 export async function modelServer(): Promise<ModelServer> {
   const sockets = new Set<Socket>();
-  const made: ModelServer = { url: "", port: 0, calls: [], written: 0 };
+  const made: ModelServer = { url: "", port: 0, calls: [], written: 0, embedded: [] };
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on("data", (part: Buffer) => parts.push(part));
@@ -497,7 +559,16 @@ async function answer({ path, headers, body }: ModelCallSeen, response: ServerRe
     response.end(JSON.stringify(value));
   };
   if (/\/models(\?|$)/.test(path)) return json(200, { data: [{ id: "model-b" }, { id: "model-a" }] });
+  const embeddings = EMBEDDING_APIS.find(({ matches }) => matches.test(path));
   const api = APIS.find(({ matches }) => matches.test(path));
+  if (embeddings) {
+    const failing = Number(/^fail-(\d+)$/.exec(embeddings.model(path, body))?.[1] ?? 200);
+    if (failing !== 200) return json(failing, openaiChat.fail(failing, "refused"));
+    if (embeddings.model(path, body) === "silent") return;
+    const texts = embeddings.texts(body);
+    made.embedded.push(...texts);
+    return json(200, embeddings.respond(texts.map(embedWords)));
+  }
   if (!api) return json(404, { error: { message: `unknown path ${path}` } });
   const model = api.model(path, body);
   const status = Number(/^fail-(\d+)$/.exec(model)?.[1] ?? 200);
@@ -508,7 +579,7 @@ async function answer({ path, headers, body }: ModelCallSeen, response: ServerRe
   }
   if (model === "silent") return;
   response.writeHead(200, { "content-type": api.contentType });
-  const parts = api.stream(decide(api, model, body));
+  const parts = api.stream(decide(api, model, body, made.script));
   if (model === "stall" || model === "cut" || model === "broken") {
     response.write(parts[0]!);
     response.write(parts[1]!);

@@ -20,6 +20,8 @@ export interface CallOrder {
   tags?: string[] | undefined;
   metadata?: Record<string, unknown> | undefined;
   referenceExampleId?: string | undefined;
+  /** The run records sizes in place of texts, so that contents of other runs do not outlive them. */
+  hidesContent?: boolean | undefined;
   timeoutSeconds: number;
 }
 
@@ -84,6 +86,7 @@ export async function startCall(
     tags: order.tags ?? [],
     metadata: order.metadata ?? {},
     referenceExampleId: order.referenceExampleId,
+    hidesContent: order.hidesContent,
   };
   const call = new Call(deps, principal, { request, run, reservation, inputCharacters, timeoutSeconds });
   return {

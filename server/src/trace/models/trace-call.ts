@@ -14,11 +14,16 @@ export interface CallRun {
   tags: string[];
   metadata: Record<string, unknown>;
   referenceExampleId?: string | undefined;
+  hidesContent?: boolean | undefined;
 }
+
+/** Replaces a text by its size. */
+const sizeOf = (content: unknown): string =>
+  `[${(typeof content === "string" ? content : JSON.stringify(content)).length} characters, not recorded]`;
 
 type Write = (kind: "post" | "patch", run: object) => Promise<void>;
 
-const writer =
+export const runWriter =
   (deps: TraceDeps, principal: Principal): Write =>
   (kind, run) =>
     ingestRuns(deps, principal, onlyRuns([readSingle(JSON.stringify(run), kind)]));
@@ -27,7 +32,7 @@ const writer =
 export function storeStart(deps: TraceDeps, principal: Principal, run: CallRun, request: ModelRequest): Promise<void> {
   const { connection, messages, tools, toolChoice, responseSchema, parallelToolCalls } = request;
   const { provider, model, parameters } = connection;
-  return writer(deps, principal)("post", {
+  return runWriter(deps, principal)("post", {
     id: run.id,
     trace_id: run.id,
     name: run.name,
@@ -36,7 +41,13 @@ export function storeStart(deps: TraceDeps, principal: Principal, run: CallRun, 
     start_time: run.startedAt.toISOString(),
     tags: run.tags,
     ...(run.referenceExampleId !== undefined && { reference_example_id: run.referenceExampleId }),
-    inputs: { messages: [messages.map(toConstructor)] },
+    inputs: {
+      messages: [
+        messages.map((message) =>
+          toConstructor(run.hidesContent ? { ...message, content: sizeOf(message.content) } : message),
+        ),
+      ],
+    },
     extra: {
       metadata: {
         ...run.metadata,
@@ -67,17 +78,20 @@ export function storeStart(deps: TraceDeps, principal: Principal, run: CallRun, 
 export function storeEnd(
   deps: TraceDeps,
   principal: Principal,
-  { id }: CallRun,
+  { id, hidesContent }: CallRun,
   end: { answer: Partial<ModelAnswer>; error?: string | undefined; firstTokenAt: Date | undefined },
 ): Promise<void> {
-  const { content = "", tool_calls: calls = [], usage, finish_reason: reason = null } = end.answer;
+  const { tool_calls: found = [], usage, finish_reason: reason = null } = end.answer;
   const { firstTokenAt, error } = end;
+  const given = end.answer.content ?? "";
+  const content = hidesContent && given !== "" ? sizeOf(given) : given;
+  const calls = hidesContent ? found.map((call) => ({ ...call, args: {} })) : found;
   const message = toConstructor({ role: "assistant", content, tool_calls: calls });
   Object.assign(message.kwargs, {
     response_metadata: { finish_reason: reason },
     ...(usage && { usage_metadata: usage }),
   });
-  return writer(deps, principal)("patch", {
+  return runWriter(deps, principal)("patch", {
     id,
     end_time: new Date().toISOString(),
     status: error === undefined ? "success" : "error",
