@@ -120,6 +120,7 @@ const SLICES = {
     "playground-settings",
     "models",
     "playground",
+    "insights",
   ],
 };
 

@@ -28,7 +28,7 @@ create table insight_jobs (
   -- jobs with the same key are compared: the config, or the subject and the filter
   series text not null,
   state text not null check (state in ('queued', 'running', 'success', 'stopped', 'cancelled', 'error')),
-  stage text not null check (stage in ('sample', 'summarize', 'embed', 'cluster', 'name', 'measure', 'done')),
+  stage text not null check (stage in ('sample', 'embed', 'cluster', 'name', 'measure', 'done')),
   -- why it stopped: budget, model, or what went wrong
   reason text,
   error text,
@@ -36,7 +36,7 @@ create table insight_jobs (
   spent_usd numeric not null default 0,
   calls integer not null default 0,
   tokens bigint not null default 0,
-  -- runs in the period, those that failed, and those of the sample
+  -- runs or threads of the subject in the period, those that failed, and those of the sample
   population bigint,
   population_failed bigint,
   sampled integer,

@@ -698,7 +698,7 @@ create table insight_jobs (
   failures integer not null default 0,
   leased_until timestamp with time zone,
   not_before timestamp with time zone not null default now(),
-  constraint insight_jobs_stage_check CHECK ((stage = ANY (ARRAY['sample'::text, 'summarize'::text, 'embed'::text, 'cluster'::text, 'name'::text, 'measure'::text, 'done'::text]))),
+  constraint insight_jobs_stage_check CHECK ((stage = ANY (ARRAY['sample'::text, 'embed'::text, 'cluster'::text, 'name'::text, 'measure'::text, 'done'::text]))),
   constraint insight_jobs_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'success'::text, 'stopped'::text, 'cancelled'::text, 'error'::text]))),
   constraint insight_jobs_tenant_id_config_id_fkey FOREIGN KEY (tenant_id, config_id) REFERENCES insight_configs(tenant_id, config_id) ON DELETE SET NULL (config_id),
   constraint insight_jobs_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, project_id) ON DELETE CASCADE,

@@ -53,6 +53,8 @@ export interface TraceDeps {
   deletions: Deletions;
   /** Worker that executes recorded erasures. */
   erasures: { wake(): void };
+  /** Worker that executes insights jobs. */
+  insights: { wake(): void };
   /** Sender of webhooks on prompts. */
   promptWebhooks: { wake(): void };
 }

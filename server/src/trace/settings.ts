@@ -11,6 +11,7 @@ import { outboundOptions } from "../base/outbound/settings.ts";
 import { webhookOptions } from "../base/webhooks/settings.ts";
 import { destinationOptions } from "./bulk-exports/destination-settings.ts";
 import { exportOptions } from "./bulk-exports/settings.ts";
+import { insightOptions } from "./insights/settings.ts";
 import { otelOptions } from "./otel/settings.ts";
 import { rateLimitOptions } from "./rate-limits/settings.ts";
 import { retentionOptions } from "./retention/settings.ts";
@@ -106,6 +107,7 @@ export const traceOptions = {
   ...consoleUrlOptions,
   ...destinationOptions,
   ...exportOptions,
+  ...insightOptions,
 };
 
 export type TraceSettings = Options<typeof traceOptions>;

@@ -31,6 +31,7 @@ import { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import { measureWaitingPieces } from "./ingest/measure-waiting-pieces.ts";
 import { startIngest } from "./ingest/start-ingest.ts";
 import { Deletions } from "./legal-holds/deletions.ts";
+import { InsightWorker } from "./insights/insight-worker.ts";
 import { measureModels } from "./models/model-metrics.ts";
 import { ProjectDirectory } from "./projects/project-directory.ts";
 import { createPromptWebhooks } from "./prompt-webhooks/prompt-webhooks.ts";
@@ -151,7 +152,9 @@ export async function startTracePlatform({
     erasures,
     promptWebhooks,
     models: { metrics: measureModels(registry) },
+    insights: { wake: () => insights.wake() },
   };
+  const insights = new InsightWorker(deps, { concurrency: settings.insightConcurrency });
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);
   // only processes that export run destination tests
@@ -161,6 +164,7 @@ export async function startTracePlatform({
   retention.start();
   erasures.start();
   promptWebhooks.start();
+  insights.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();
   deps.health.start();
@@ -173,6 +177,7 @@ export async function startTracePlatform({
       await retention.stop();
       await erasures.stop();
       await promptWebhooks.stop();
+      await insights.stop();
       await copier.stop();
       await deps.feedback.stop();
       await ingest.writer.stop();
