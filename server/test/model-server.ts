@@ -21,6 +21,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 
 import { atEnd } from "./at-end.ts";
+import { embedWords } from "./embed-words.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- tests read what they expect to be there
 type Json = any;
@@ -409,19 +410,6 @@ const ollama: Api = {
 };
 
 const APIS: Api[] = [mistral, openaiChat, openaiResponses, anthropic, google, bedrock, ollama];
-
-const DIMENSIONS = 256;
-
-/** Embeds a text: each word adds to one dimension. */
-export function embedWords(text: string): number[] {
-  const vector = Array.from({ length: DIMENSIONS }, () => 0);
-  for (const word of text.toLowerCase().match(/[a-z]+/g) ?? ["nothing"]) {
-    let hash = 0x81_1c_9d_c5;
-    for (let i = 0; i < word.length; i++) hash = Math.imul(hash ^ word.charCodeAt(i), 0x01_00_01_93) >>> 0;
-    vector[hash % DIMENSIONS]! += 1;
-  }
-  return vector;
-}
 
 /** Embedding endpoints: the model, the texts, and the response in the provider's format. */
 const EMBEDDING_APIS: {

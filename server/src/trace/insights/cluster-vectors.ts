@@ -1,10 +1,12 @@
 /**
- * Clusters embeddings into a tree. The number of leaves is chosen by the silhouette on a sample in few dimensions; the
- * leaves are then improved in all dimensions, and related ones are merged to parents. The same vectors give the same
- * tree. 10,000 vectors of 1,536 dimensions take a few seconds.
+ * Clusters embeddings into a tree. On a sample in few dimensions, Ward's method gives a clustering for each number of
+ * clusters, k-means improves it, and the silhouette chooses among them. From there, k-means assigns all vectors in all
+ * dimensions, and related leaves are merged to parents. (Seeded by k-means++ instead, k-means splits a large cluster
+ * and joins small ones.) The same vectors give the same tree. 10,000 vectors of 1,536 dimensions take a few seconds.
  */
-import { improve, kMeans, silhouette, similarityMatrix } from "./k-means.ts";
-import { center, choose, dot, matrix, type Matrix, normalizeRow, pick, project, seeded } from "./vectors.ts";
+import { type Clustering, improve, silhouette, similarityMatrix } from "./k-means.ts";
+import { choose, dot, matrix, type Matrix, normalizeRow, pick, project, seeded } from "./vectors.ts";
+import { wardLabels } from "./ward.ts";
 
 export interface Node {
   /** Index of the parent among the nodes; -1 for those at the top. */
@@ -36,27 +38,28 @@ const SEED = 20_251;
 const CANDIDATES = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 18, 20, 24, 28, 32, 40, 48];
 export const MAX_LEAVES = 100;
 const MIN_VECTORS = 4;
-/** Vectors by which numbers of clusters are tried, and those of them that measure the silhouette. */
-const TRIED = 3000;
-const MEASURED = 1000;
+/** Similarity of vectors that are the same. */
+const EQUAL = 0.9999;
+/** Vectors by which the number of clusters is chosen. */
+const SAMPLE = 1500;
+/** Iterations of k-means on the sample, on all vectors in few dimensions, and in all dimensions. */
+const [TRYING, ROUGH, FINE] = [10, 30, 8];
 /** More clusters are preferred while the silhouette is at least this part of the best. */
 const TOLERANCE = 0.98;
-/** Cosine above which two groups are related, after centering; that of unrelated ones is about 0. */
+/** Cosine above which two groups are related, without what all have in common; that of unrelated ones is about 0. */
 const RELATED = 0.15;
 /** Numbers of clusters in a level above which there is another level over it. */
 const [MANY_LEAVES, MANY_PARENTS] = [5, 9];
 
 export function clusterVectors(source: Matrix, { hierarchy, seed = SEED }: ClusterOptions = {}): Tree {
   const random = seeded(seed);
-  const { rows } = source;
-  if (rows < MIN_VECTORS) return single(source);
-  const centered = center(source);
-  const few = project(centered, random);
-  const wanted = hierarchy?.[0];
-  const chosen = wanted === undefined ? chooseCount(few, random) : { k: Math.min(wanted, rows), silhouette: 0 };
-  if (chosen.k < 2) return single(source);
-  const { labels: rough } = kMeans(few, chosen.k, random, 2, 30);
-  const { labels, similarities, centers } = dropEmpty(improve(centered, meansOf(centered, rough, chosen.k), 8));
+  if (source.rows < MIN_VECTORS) return single(source);
+  const few = project(source, random);
+  const chosen = chooseClusters(few, hierarchy?.[0], random);
+  if (!chosen) return single(source);
+  const { labels: rough } = improve(few, chosen.centers, ROUGH);
+  const found = improve(source, meansOf(source, rough, chosen.centers.rows), FINE);
+  const { labels, similarities, centers } = dropEmpty(found);
   const sizes = new Int32Array(centers.rows);
   for (const label of labels) sizes[label]!++;
   const { nodes, places } = buildTree(centers, sizes, hierarchy?.slice(1));
@@ -73,27 +76,23 @@ function single(source: Matrix): Tree {
   return { nodes, leaves, similarities, centers, silhouette: 0 };
 }
 
-/** Chooses the number of clusters; 1 when all vectors are the same. */
-function chooseCount(points: Matrix, random: () => number): { k: number; silhouette: number } {
-  const tried = points.rows > TRIED ? pick(points, choose(points.rows, TRIED, random)) : points;
-  const measured = choose(tried.rows, Math.min(tried.rows, MEASURED), random);
-  const similarities = similarityMatrix(pick(tried, measured));
+/** Chooses the number of clusters, or the wanted one, and their centers. @returns undefined for equal vectors */
+function chooseClusters(
+  points: Matrix,
+  wanted: number | undefined,
+  random: () => number,
+): { centers: Matrix; silhouette: number } | undefined {
+  const sample = points.rows > SAMPLE ? pick(points, choose(points.rows, SAMPLE, random)) : points;
+  const similarities = similarityMatrix(sample);
+  if (similarities.every((each) => each > EQUAL)) return undefined;
   const most = Math.min(CANDIDATES.at(-1)!, Math.max(2, Math.floor(Math.sqrt(points.rows))));
-  const scores: { k: number; silhouette: number }[] = [];
-  for (const k of CANDIDATES.filter((each) => each <= most)) {
-    const { labels } = kMeans(tried, k, random, k <= 12 ? 2 : 1, 10);
-    scores.push({
-      k,
-      silhouette: silhouette(
-        similarities,
-        measured.map((i) => labels[i]!),
-        k,
-      ),
-    });
-  }
+  const counts = wanted === undefined ? CANDIDATES.filter((each) => each <= most) : [Math.min(wanted, sample.rows)];
+  const scores = Array.from(wardLabels(similarities, sample.rows, counts), ([k, labels]) => {
+    const { centers, labels: improved } = improve(sample, meansOf(sample, labels, k), TRYING);
+    return { centers, silhouette: silhouette(similarities, improved, k) };
+  });
   const best = Math.max(...scores.map((score) => score.silhouette));
-  if (best <= 0) return { k: similarities.some((each) => each < 0.999) ? 2 : 1, silhouette: best };
-  return scores.findLast((score) => score.silhouette >= best * TOLERANCE)!;
+  return scores.findLast((score) => score.silhouette >= (best > 0 ? best * TOLERANCE : best));
 }
 
 /** Returns the mean of each cluster, at length 1. */
@@ -109,15 +108,7 @@ function meansOf(points: Matrix, labels: Int32Array, k: number): Matrix {
   return means;
 }
 
-function dropEmpty({
-  labels,
-  similarities,
-  centers,
-}: {
-  labels: Int32Array;
-  similarities: Float32Array;
-  centers: Matrix;
-}) {
+function dropEmpty({ labels, similarities, centers }: Clustering): Clustering {
   const used = [...new Set(labels)].toSorted((a, b) => a - b);
   const place = new Map(used.map((label, i) => [label, i]));
   return { labels: labels.map((label) => place.get(label)!), similarities, centers: pick(centers, used) };
@@ -131,9 +122,17 @@ interface Group {
   leaf: number;
 }
 
+/** Returns the centers without their mean: what all have in common does not relate them. */
+function withoutCommon({ rows, columns, data }: Matrix): Float32Array {
+  const mean = new Float64Array(columns);
+  for (let i = 0; i < data.length; i++) mean[i % columns]! += data[i]! / rows;
+  return data.map((value, i) => value - mean[i % columns]!);
+}
+
 /** Merges related leaves to parents, and those once more. A group with one member is the member itself. */
 function buildTree(centers: Matrix, sizes: Int32Array, wanted: readonly number[] | undefined) {
-  const { columns, data } = centers;
+  const { columns } = centers;
+  const data = withoutCommon(centers);
   const leaves: Group[] = Array.from(sizes, (size, leaf) => ({
     sum: Float64Array.from(data.subarray(leaf * columns, (leaf + 1) * columns), (value) => value * size),
     size,

@@ -6,43 +6,6 @@ export interface Clustering {
   /** Cluster of each vector, and its similarity to the center. */
   labels: Int32Array;
   similarities: Float32Array;
-  /** Sum of the similarities: greater is better. */
-  total: number;
-}
-
-/** Chooses centers by greedy k-means++: of several candidates the one that helps most. */
-export function seedCenters(points: Matrix, k: number, random: () => number): Matrix {
-  const { rows, columns, data } = points;
-  const centers = matrix(k, columns);
-  const distances = new Float32Array(rows).fill(2);
-  const tries = 2 + Math.floor(Math.log(k));
-  let sum = 2 * rows;
-  for (let c = 0; c < k; c++) {
-    let best: { sum: number; row: number; distances: Float32Array } | undefined;
-    for (let t = 0; t < (c === 0 ? 1 : tries); t++) {
-      const row = sum > 0 ? draw(distances, random() * sum) : Math.floor(random() * rows);
-      const next = new Float32Array(rows);
-      let total = 0;
-      for (let i = 0; i < rows; i++) {
-        const distance = Math.min(distances[i]!, Math.max(0, 1 - dot(points, i, points, row)));
-        next[i] = distance;
-        total += distance;
-      }
-      if (!best || total < best.sum) best = { sum: total, row, distances: next };
-    }
-    distances.set(best!.distances);
-    sum = best!.sum;
-    centers.data.set(data.subarray(best!.row * columns, (best!.row + 1) * columns), c * columns);
-  }
-  return centers;
-}
-
-function draw(weights: Float32Array, at: number): number {
-  for (let i = 0; i < weights.length; i++) {
-    at -= weights[i]!;
-    if (at < 0) return i;
-  }
-  return weights.length - 1;
 }
 
 /** Share of vectors below which moves between clusters end the iterations. */
@@ -58,9 +21,7 @@ export function improve(points: Matrix, centers: Matrix, iterations: number): Cl
     if (n >= iterations || moved <= rows * SETTLED) break;
     recenter(points, centers, labels, similarities);
   }
-  let total = 0;
-  for (let i = 0; i < rows; i++) total += similarities[i]!;
-  return { centers, labels, similarities, total };
+  return { centers, labels, similarities };
 }
 
 /** Assigns each vector to its most similar center. @returns how many changed */
@@ -103,16 +64,6 @@ function recenter(points: Matrix, centers: Matrix, labels: Int32Array, similarit
     }
     normalizeRow(centers, c);
   }
-}
-
-/** Returns the best of several runs. */
-export function kMeans(points: Matrix, k: number, random: () => number, runs: number, iterations: number): Clustering {
-  let best: Clustering | undefined;
-  for (let n = 0; n < runs; n++) {
-    const found = improve(points, seedCenters(points, k, random), iterations);
-    if (!best || found.total > best.total) best = found;
-  }
-  return best!;
 }
 
 /** Returns the similarities of all pairs of vectors. */

@@ -53,20 +53,6 @@ export function normalizeRow({ data, columns }: Matrix, i: number): void {
   for (let p = start; p < end; p++) data[p]! *= scale;
 }
 
-/** Returns the vectors without their mean, at length 1: what all have in common does not separate them. */
-export function center(source: Matrix): Matrix {
-  const { rows, columns, data } = source;
-  const mean = new Float64Array(columns);
-  for (let i = 0, p = 0; i < rows; i++) for (let c = 0; c < columns; c++, p++) mean[c]! += data[p]!;
-  for (let c = 0; c < columns; c++) mean[c]! /= rows;
-  const centered = matrix(rows, columns);
-  for (let i = 0, p = 0; i < rows; i++) {
-    for (let c = 0; c < columns; c++, p++) centered.data[p] = data[p]! - mean[c]!;
-    normalizeRow(centered, i);
-  }
-  return centered;
-}
-
 /** Dimensions of a projection, whose error of a cosine is about 0.09. */
 const PROJECTED = 128;
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
-import { embedWords, modelServer } from "../../../test/model-server.ts";
+import { embedWords } from "../../../test/embed-words.ts";
+import { modelServer } from "../../../test/model-server.ts";
 import { testPrincipal } from "../../../test/principal.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { uuid7 } from "../../base/ids.ts";
