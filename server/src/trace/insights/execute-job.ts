@@ -16,7 +16,7 @@ import { measureClusters } from "./measure-clusters.ts";
 import { NAME_CHARACTERS, NAME_TOKENS, nameClusters } from "./name-clusters.ts";
 import { toConfiguration } from "./options.ts";
 import { loadPopulation } from "./population.ts";
-import { type ClaimedJob, endJob } from "./queue-sql.ts";
+import { type ClaimedJob, endJob, LostJob } from "./queue-sql.ts";
 import { countRead } from "./run-sql.ts";
 import { sampleRuns } from "./sample-runs.ts";
 import { findJob, type Stage } from "./sql.ts";
@@ -29,18 +29,20 @@ const NAMES_KEPT = 12;
 /** Fewest vectors of which a stopped job makes clusters. */
 const FEWEST = 4;
 
+/** @returns whether the job has ended; otherwise it belongs to another process, or is to be continued by one */
 export async function executeJob(
   deps: TraceDeps,
   claimed: ClaimedJob,
   signal: AbortSignal,
   afterStage: AfterStage = () => {},
-): Promise<void> {
+): Promise<boolean> {
   const job = { ...claimed };
   try {
     await runStages(deps, job, signal, afterStage);
     await endJob(deps.sql, job, "success");
   } catch (error) {
-    if (signal.aborted) throw error;
+    // another process has it, it was cancelled or deleted, or this process stops
+    if (error instanceof LostJob || signal.aborted) return false;
     if (error instanceof StopJob) {
       const state = error.reason === "budget" ? "stopped" : "error";
       await endJob(deps.sql, job, state, { reason: error.reason, error: error.message });
@@ -48,6 +50,7 @@ export async function executeJob(
       await endJob(deps.sql, job, "error", { reason: "settings", error: error.message });
     } else throw error;
   }
+  return true;
 }
 
 async function runStages(deps: TraceDeps, job: ClaimedJob, signal: AbortSignal, afterStage: AfterStage) {

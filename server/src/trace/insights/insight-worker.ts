@@ -19,7 +19,7 @@ export interface InsightWorkerOptions {
 export class InsightWorker {
   readonly #deps: TraceDeps;
   readonly #options: InsightWorkerOptions;
-  readonly #jobs: LeasedJobs<queue.ClaimedJob, "ended">;
+  readonly #jobs: LeasedJobs<queue.ClaimedJob, "ended" | "left">;
   readonly #poller: Poller;
   #stopped = false;
 
@@ -64,17 +64,16 @@ export class InsightWorker {
     if (this.#options.concurrency > 0) this.#poller.wake();
   }
 
-  async #execute(job: queue.ClaimedJob, signal: AbortSignal): Promise<"ended"> {
+  async #execute(job: queue.ClaimedJob, signal: AbortSignal): Promise<"ended" | "left"> {
     // charged to the workspace, like its queries
     const deps = { ...this.#deps, clickhouse: this.#deps.clickhouse.inBackgroundFor(job.tenant_id) };
-    await executeJob(deps, job, signal, this.#options.afterStage);
-    return "ended";
+    return (await executeJob(deps, job, signal, this.#options.afterStage)) ? "ended" : "left";
   }
 
-  async #release(job: queue.ClaimedJob, result: "ended" | undefined): Promise<void> {
+  async #release(job: queue.ClaimedJob, result: "ended" | "left" | undefined): Promise<void> {
     if (result === "ended") return;
     const { sql } = this.#deps;
-    if (this.#stopped) return void (await queue.releaseJob(sql, job, 0, job.failures));
+    if (this.#stopped || result === "left") return void (await queue.releaseJob(sql, job, 0, job.failures));
     const failures = job.failures + 1;
     if (failures < MAX_FAILURES) return void (await queue.releaseJob(sql, job, 2 ** failures, failures));
     await queue.endJob(sql, job, "error", {
