@@ -817,6 +817,94 @@ create table identity_version (
   constraint identity_version_pkey PRIMARY KEY (only_row)
 );
 
+create table insight_clusters (
+  tenant_id uuid not null,
+  job_id uuid not null,
+  cluster_id uuid not null,
+  parent_id uuid,
+  level integer not null,
+  place integer not null,
+  is_leaf boolean not null,
+  name text not null,
+  description text not null default ''::text,
+  named_by text not null default 'terms'::text,
+  num_runs integer not null,
+  centroid bytea not null,
+  stats jsonb not null default '{}'::jsonb,
+  constraint insight_clusters_named_by_check CHECK ((named_by = ANY (ARRAY['terms'::text, 'model'::text]))),
+  constraint insight_clusters_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES insight_jobs(tenant_id, job_id) ON DELETE CASCADE,
+  constraint insight_clusters_pkey PRIMARY KEY (tenant_id, job_id, cluster_id)
+);
+
+create table insight_configs (
+  tenant_id uuid not null,
+  config_id uuid not null,
+  project_id uuid not null,
+  name text not null,
+  description text,
+  config jsonb not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint insight_configs_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, project_id) ON DELETE CASCADE,
+  constraint insight_configs_pkey PRIMARY KEY (tenant_id, config_id)
+);
+
+create table insight_jobs (
+  tenant_id uuid not null,
+  job_id uuid not null,
+  project_id uuid not null,
+  config_id uuid,
+  name text not null,
+  options jsonb not null,
+  series text not null,
+  state text not null,
+  stage text not null,
+  reason text,
+  error text,
+  budget_usd numeric,
+  spent_usd numeric not null default 0,
+  calls integer not null default 0,
+  tokens bigint not null default 0,
+  population bigint,
+  population_failed bigint,
+  sampled integer,
+  embedding_model text,
+  dimensions integer,
+  report jsonb,
+  requested_by text not null,
+  created_at timestamp with time zone not null default now(),
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  attempt integer not null default 0,
+  failures integer not null default 0,
+  leased_until timestamp with time zone,
+  not_before timestamp with time zone not null default now(),
+  constraint insight_jobs_stage_check CHECK ((stage = ANY (ARRAY['sample'::text, 'embed'::text, 'cluster'::text, 'name'::text, 'measure'::text, 'done'::text]))),
+  constraint insight_jobs_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'success'::text, 'stopped'::text, 'cancelled'::text, 'error'::text]))),
+  constraint insight_jobs_tenant_id_config_id_fkey FOREIGN KEY (tenant_id, config_id) REFERENCES insight_configs(tenant_id, config_id) ON DELETE SET NULL (config_id),
+  constraint insight_jobs_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, project_id) ON DELETE CASCADE,
+  constraint insight_jobs_pkey PRIMARY KEY (tenant_id, job_id)
+);
+
+create table insight_runs (
+  tenant_id uuid not null,
+  job_id uuid not null,
+  run_id uuid not null,
+  trace_id uuid not null,
+  project_id uuid not null,
+  start_time timestamp with time zone not null,
+  thread_id text,
+  place integer not null,
+  failed boolean not null,
+  weight double precision not null,
+  summary text,
+  embedding bytea,
+  cluster_id uuid,
+  similarity real,
+  constraint insight_runs_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES insight_jobs(tenant_id, job_id) ON DELETE CASCADE,
+  constraint insight_runs_pkey PRIMARY KEY (tenant_id, job_id, run_id)
+);
+
 create table instances (
   id uuid not null,
   deployment_id uuid not null,
@@ -941,6 +1029,7 @@ create table model_connections (
   default_model text,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  embedding_model text,
   constraint model_connections_pkey PRIMARY KEY (id),
   constraint model_connections_tenant_id_name_key UNIQUE (tenant_id, name)
 );
@@ -1859,6 +1948,13 @@ CREATE INDEX feedback_tokens_by_run ON public.feedback_tokens USING btree (tenan
 CREATE INDEX feedback_unattached ON public.feedback USING btree (attach_at) WHERE (attach_at IS NOT NULL);
 CREATE INDEX git_watches_by_time ON public.git_watches USING btree (next_look_at);
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (created_at);
+CREATE INDEX insight_configs_by_project ON public.insight_configs USING btree (tenant_id, project_id, created_at);
+CREATE INDEX insight_jobs_by_config ON public.insight_jobs USING btree (tenant_id, config_id) WHERE (config_id IS NOT NULL);
+CREATE INDEX insight_jobs_by_project ON public.insight_jobs USING btree (tenant_id, project_id, created_at DESC, job_id DESC);
+CREATE INDEX insight_jobs_to_do ON public.insight_jobs USING btree (not_before) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX insight_runs_by_cluster ON public.insight_runs USING btree (tenant_id, job_id, cluster_id, similarity DESC);
+CREATE UNIQUE INDEX insight_runs_by_place ON public.insight_runs USING btree (tenant_id, job_id, place);
+CREATE INDEX insight_runs_by_trace ON public.insight_runs USING btree (tenant_id, trace_id);
 CREATE UNIQUE INDEX instances_alive ON public.instances USING btree (revision_id, replica) WHERE ((state = ANY (ARRAY['starting'::text, 'ready'::text])) AND (pod IS NULL));
 CREATE INDEX instances_by_deployment ON public.instances USING btree (deployment_id, started_at);
 CREATE INDEX instances_going ON public.instances USING btree (started_at) WHERE (state <> 'ended'::text);

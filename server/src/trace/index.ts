@@ -37,6 +37,8 @@ import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
 import { feedbackFormulaRoutes } from "./feedback/formula-routes.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
 import { feedbackTokenRoutes } from "./feedback/token-routes.ts";
+import { insightConfigRoutes } from "./insights/config-routes.ts";
+import { insightRoutes } from "./insights/routes.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
 import { legalHoldRoutes } from "./legal-holds/routes.ts";
 import { modelBudgetRoutes } from "./models/budget-routes.ts";
@@ -88,6 +90,9 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...legalHoldRoutes(deps),
     ...sharingRoutes(deps),
     ...publicRunRoutes(deps),
+    // before /insights/:job_id, which would match "configs" and "estimate" as ids
+    ...insightConfigRoutes(deps),
+    ...insightRoutes(deps),
     ...projectRoutes(deps),
     ...attachmentRoutes(deps),
     // before /feedback/:feedback_id, which would match "tokens" and "formulas" as ids

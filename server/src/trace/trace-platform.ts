@@ -34,6 +34,7 @@ import { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import { measureWaitingPieces } from "./ingest/measure-waiting-pieces.ts";
 import { startIngest } from "./ingest/start-ingest.ts";
 import { Deletions } from "./legal-holds/deletions.ts";
+import { InsightWorker } from "./insights/insight-worker.ts";
 import { measureModels } from "./models/model-metrics.ts";
 import { ProjectDirectory } from "./projects/project-directory.ts";
 import { createPromptWebhooks } from "./prompt-webhooks/prompt-webhooks.ts";
@@ -176,6 +177,7 @@ export async function startTracePlatform({
     ruleCandidates,
     ruleMessages,
     codeRunner: new CodeRunner(settings, outbound),
+    insights: { wake: () => insights.wake() },
   };
   const ruleActor = new RuleActor(deps, faultPoint);
   const backfiller = new Backfiller(deps, faultPoint);
@@ -184,6 +186,7 @@ export async function startTracePlatform({
   const ruleMatcher = new RuleMatcher(deps, { database, registry });
   deps.ruleMatcher = ruleMatcher;
   const experiments: ExperimentRunner = new ExperimentRunner(deps);
+  const insights = new InsightWorker(deps, { concurrency: settings.insightConcurrency });
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);
   // only processes that export run destination tests
@@ -200,6 +203,7 @@ export async function startTracePlatform({
   experimentEvaluator = new ExperimentEvaluator(deps);
   experimentEvaluator.start();
   experiments.start();
+  insights.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();
   deps.health.start();
@@ -219,6 +223,7 @@ export async function startTracePlatform({
       await ruleMessages.stop();
       await experimentEvaluator.stop();
       await deps.codeRunner.stop();
+      await insights.stop();
       await copier.stop();
       await deps.feedback.stop();
       await ingest.writer.stop();

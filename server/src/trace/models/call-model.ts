@@ -20,6 +20,8 @@ export interface CallOrder {
   tags?: string[] | undefined;
   metadata?: Record<string, unknown> | undefined;
   referenceExampleId?: string | undefined;
+  /** The run records sizes in place of texts, so that contents of other runs do not outlive them. */
+  hidesContent?: boolean | undefined;
   timeoutSeconds: number;
   /** Stores the run instead of the caller's project, for a caller that places it in a trace of its own. */
   write?: WriteRun | undefined;
@@ -86,6 +88,7 @@ export async function startCall(
     tags: order.tags ?? [],
     metadata: order.metadata ?? {},
     referenceExampleId: order.referenceExampleId,
+    hidesContent: order.hidesContent,
   };
   const write = order.write ?? runWriter(deps, principal);
   const call = new Call(deps, principal, { request, run, reservation, inputCharacters, timeoutSeconds, write });

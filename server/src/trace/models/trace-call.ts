@@ -14,7 +14,12 @@ export interface CallRun {
   tags: string[];
   metadata: Record<string, unknown>;
   referenceExampleId?: string | undefined;
+  hidesContent?: boolean | undefined;
 }
+
+/** Replaces a text by its size. */
+const sizeOf = (content: unknown): string =>
+  `[${(typeof content === "string" ? content : JSON.stringify(content)).length} characters, not recorded]`;
 
 /** Stores the create or the update of a run. */
 export type WriteRun = (kind: "post" | "patch", run: object) => Promise<void>;
@@ -38,7 +43,13 @@ export function storeStart(write: WriteRun, run: CallRun, request: ModelRequest)
     start_time: run.startedAt.toISOString(),
     tags: run.tags,
     ...(run.referenceExampleId !== undefined && { reference_example_id: run.referenceExampleId }),
-    inputs: { messages: [messages.map(toConstructor)] },
+    inputs: {
+      messages: [
+        messages.map((message) =>
+          toConstructor(run.hidesContent ? { ...message, content: sizeOf(message.content) } : message),
+        ),
+      ],
+    },
     extra: {
       metadata: {
         ...run.metadata,
@@ -68,11 +79,14 @@ export function storeStart(write: WriteRun, run: CallRun, request: ModelRequest)
 /** Stores the end of a call's run. */
 export function storeEnd(
   write: WriteRun,
-  { id }: CallRun,
+  { id, hidesContent }: CallRun,
   end: { answer: Partial<ModelAnswer>; error?: string | undefined; firstTokenAt: Date | undefined },
 ): Promise<void> {
-  const { content = "", tool_calls: calls = [], usage, finish_reason: reason = null } = end.answer;
+  const { tool_calls: found = [], usage, finish_reason: reason = null } = end.answer;
   const { firstTokenAt, error } = end;
+  const given = end.answer.content ?? "";
+  const content = hidesContent && given !== "" ? sizeOf(given) : given;
+  const calls = hidesContent ? found.map((call) => ({ ...call, args: {} })) : found;
   const message = toConstructor({ role: "assistant", content, tool_calls: calls });
   Object.assign(message.kwargs, {
     response_metadata: { finish_reason: reason },
