@@ -495,7 +495,7 @@ function decide(api: Api, model: string, body: Json, choose: ModelServer["script
   }
   const [tool] = tools;
   if (tool) {
-    const args = script?.(asked, tool.schema) ?? sample(tool.schema);
+    const args = choose?.(asked, tool.schema) ?? sample(tool.schema);
     return { chunks: [], tool: { name: tool.name, args }, usage };
   }
   if (seen.length > 0) return { chunks: seen.map((each) => `saw ${each} `), usage };

@@ -556,6 +556,46 @@ create table evaluators (
   constraint evaluators_pkey PRIMARY KEY (tenant_id, evaluator_id)
 );
 
+create table example_generation_sources (
+  tenant_id uuid not null,
+  request_id uuid not null,
+  source_example_id uuid not null,
+  constraint example_generation_sources_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES example_generations(tenant_id, request_id) ON DELETE CASCADE,
+  constraint example_generation_sources_pkey PRIMARY KEY (tenant_id, request_id, source_example_id)
+);
+
+create table example_generations (
+  tenant_id uuid not null,
+  request_id uuid not null,
+  dataset_id uuid not null,
+  digest bytea not null,
+  created_at timestamp with time zone not null default now(),
+  constraint example_generations_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
+  constraint example_generations_pkey PRIMARY KEY (tenant_id, request_id)
+);
+
+create table example_proposals (
+  tenant_id uuid not null,
+  proposal_id uuid not null,
+  dataset_id uuid not null,
+  request_id uuid not null,
+  source_example_id uuid not null,
+  inputs json not null,
+  outputs json,
+  metadata jsonb not null,
+  inputs_digest bytea not null,
+  status text not null,
+  example_id uuid,
+  run_id uuid,
+  created_at timestamp with time zone not null,
+  decided_at timestamp with time zone,
+  decided_by uuid,
+  constraint example_proposals_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text]))),
+  constraint example_proposals_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
+  constraint example_proposals_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES example_generations(tenant_id, request_id) ON DELETE CASCADE,
+  constraint example_proposals_pkey PRIMARY KEY (tenant_id, proposal_id)
+);
+
 create table experiment_evaluations (
   tenant_id uuid not null,
   evaluation_id uuid not null,
@@ -630,6 +670,8 @@ create table experiment_rows (
   constraint experiment_rows_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'ran'::text, 'done'::text, 'failed'::text, 'unjudged'::text]))),
   constraint experiment_rows_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES experiment_jobs(tenant_id, project_id) ON DELETE CASCADE,
   constraint experiment_rows_pkey PRIMARY KEY (tenant_id, project_id, row_index)
+);
+
 create table experiment_view_overrides (
   tenant_id uuid not null,
   override_id uuid not null,
@@ -639,44 +681,6 @@ create table experiment_view_overrides (
   modified_at timestamp with time zone not null default now(),
   constraint experiment_view_overrides_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
   constraint experiment_view_overrides_pkey PRIMARY KEY (tenant_id, override_id)
-create table example_generation_sources (
-  tenant_id uuid not null,
-  request_id uuid not null,
-  source_example_id uuid not null,
-  constraint example_generation_sources_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES example_generations(tenant_id, request_id) ON DELETE CASCADE,
-  constraint example_generation_sources_pkey PRIMARY KEY (tenant_id, request_id, source_example_id)
-);
-
-create table example_generations (
-  tenant_id uuid not null,
-  request_id uuid not null,
-  dataset_id uuid not null,
-  digest bytea not null,
-  created_at timestamp with time zone not null default now(),
-  constraint example_generations_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
-  constraint example_generations_pkey PRIMARY KEY (tenant_id, request_id)
-);
-
-create table example_proposals (
-  tenant_id uuid not null,
-  proposal_id uuid not null,
-  dataset_id uuid not null,
-  request_id uuid not null,
-  source_example_id uuid not null,
-  inputs json not null,
-  outputs json,
-  metadata jsonb not null,
-  inputs_digest bytea not null,
-  status text not null,
-  example_id uuid,
-  run_id uuid,
-  created_at timestamp with time zone not null,
-  decided_at timestamp with time zone,
-  decided_by uuid,
-  constraint example_proposals_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text]))),
-  constraint example_proposals_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
-  constraint example_proposals_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES example_generations(tenant_id, request_id) ON DELETE CASCADE,
-  constraint example_proposals_pkey PRIMARY KEY (tenant_id, proposal_id)
 );
 
 create table export_destination_tests (
@@ -1441,6 +1445,40 @@ create table rule_candidates (
   constraint rule_candidates_pkey PRIMARY KEY (candidate_id)
 );
 
+create table rule_deliveries (
+  delivery_id uuid not null,
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  match_id uuid not null,
+  kind text not null,
+  place integer not null,
+  url text not null,
+  receiver text not null,
+  status text not null default 'pending'::text,
+  attempts integer not null default 0,
+  tries integer not null default 0,
+  queued_at timestamp with time zone not null default now(),
+  available_at timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  constraint rule_deliveries_kind_check CHECK ((kind = ANY (ARRAY['webhook'::text, 'pagerduty'::text]))),
+  constraint rule_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
+  constraint rule_deliveries_match_id_fkey FOREIGN KEY (match_id) REFERENCES rule_matches(match_id) ON DELETE CASCADE,
+  constraint rule_deliveries_tenant_id_rule_id_fkey FOREIGN KEY (tenant_id, rule_id) REFERENCES rules(tenant_id, rule_id) ON DELETE CASCADE,
+  constraint rule_deliveries_pkey PRIMARY KEY (delivery_id)
+);
+
+create table rule_delivery_attempts (
+  delivery_id uuid not null,
+  attempt integer not null,
+  started_at timestamp with time zone not null,
+  duration_ms integer not null,
+  status_code integer,
+  error text,
+  constraint rule_delivery_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES rule_deliveries(delivery_id) ON DELETE CASCADE,
+  constraint rule_delivery_attempts_pkey PRIMARY KEY (delivery_id, attempt)
+);
+
 create table rule_matches (
   tenant_id uuid not null,
   rule_id uuid not null,
@@ -1468,6 +1506,35 @@ create table rule_matches (
   constraint rule_matches_tenant_id_rule_id_fkey FOREIGN KEY (tenant_id, rule_id) REFERENCES rules(tenant_id, rule_id) ON DELETE CASCADE,
   constraint rule_matches_pkey PRIMARY KEY (tenant_id, rule_id, run_id),
   constraint rule_matches_match_id_key UNIQUE (match_id)
+);
+
+create table rule_receivers (
+  receiver text not null,
+  failures integer not null,
+  paused_until timestamp with time zone,
+  last_error text,
+  updated_at timestamp with time zone not null default now(),
+  constraint rule_receivers_pkey PRIMARY KEY (receiver)
+);
+
+create table rule_reservations (
+  match_id uuid not null,
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  window_start date not null,
+  amount_usd numeric,
+  lease_id uuid not null,
+  constraint rule_reservations_match_id_fkey FOREIGN KEY (match_id) REFERENCES rule_matches(match_id) ON DELETE CASCADE,
+  constraint rule_reservations_pkey PRIMARY KEY (match_id)
+);
+
+create table rule_spending (
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  window_start date not null,
+  spent_usd numeric not null default 0,
+  constraint rule_spending_tenant_id_rule_id_fkey FOREIGN KEY (tenant_id, rule_id) REFERENCES rules(tenant_id, rule_id) ON DELETE CASCADE,
+  constraint rule_spending_pkey PRIMARY KEY (tenant_id, rule_id, window_start)
 );
 
 create table rule_threads (
@@ -1921,6 +1988,10 @@ CREATE INDEX deployments_going ON public.deployments USING btree (updated_at) WH
 CREATE INDEX erasures_by_tenant ON public.erasures USING btree (tenant_id, requested_at DESC, erasure_id DESC);
 CREATE INDEX erasures_open ON public.erasures USING btree (requested_at) WHERE (status <> 'done'::text);
 CREATE INDEX evaluators_by_creation ON public.evaluators USING btree (tenant_id, created_at DESC, evaluator_id DESC);
+CREATE INDEX example_generations_by_dataset ON public.example_generations USING btree (tenant_id, dataset_id);
+CREATE INDEX example_proposals_by_dataset ON public.example_proposals USING btree (tenant_id, dataset_id, status, created_at, proposal_id);
+CREATE INDEX example_proposals_by_inputs ON public.example_proposals USING btree (tenant_id, dataset_id, inputs_digest);
+CREATE INDEX example_proposals_by_request ON public.example_proposals USING btree (tenant_id, request_id);
 CREATE INDEX experiment_evaluations_by_experiment ON public.experiment_evaluations USING btree (tenant_id, project_id, created_at DESC);
 CREATE INDEX experiment_evaluations_open ON public.experiment_evaluations USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
 CREATE INDEX experiment_jobs_by_creation ON public.experiment_jobs USING btree (tenant_id, created_at DESC, project_id DESC);
@@ -1928,10 +1999,6 @@ CREATE INDEX experiment_jobs_by_dataset ON public.experiment_jobs USING btree (t
 CREATE INDEX experiment_jobs_open ON public.experiment_jobs USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
 CREATE INDEX experiment_rows_open ON public.experiment_rows USING btree (tenant_id, project_id, row_index) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text, 'ran'::text]));
 CREATE UNIQUE INDEX experiment_view_overrides_once ON public.experiment_view_overrides USING btree (tenant_id, dataset_id);
-CREATE INDEX example_generations_by_dataset ON public.example_generations USING btree (tenant_id, dataset_id);
-CREATE INDEX example_proposals_by_dataset ON public.example_proposals USING btree (tenant_id, dataset_id, status, created_at, proposal_id);
-CREATE INDEX example_proposals_by_inputs ON public.example_proposals USING btree (tenant_id, dataset_id, inputs_digest);
-CREATE INDEX example_proposals_by_request ON public.example_proposals USING btree (tenant_id, request_id);
 CREATE INDEX export_destination_tests_waiting ON public.export_destination_tests USING btree (created_at) WHERE (claimed_at IS NULL);
 CREATE INDEX export_destinations_by_tenant ON public.export_destinations USING btree (tenant_id, created_at DESC, id DESC);
 CREATE INDEX feedback_by_comparison ON public.feedback USING btree (tenant_id, comparative_experiment_id) WHERE (comparative_experiment_id IS NOT NULL);
@@ -2002,12 +2069,20 @@ CREATE UNIQUE INDEX roles_by_name ON public.roles USING btree (organization_id, 
 CREATE INDEX rule_backfills_by_rule ON public.rule_backfills USING btree (tenant_id, rule_id, created_at DESC);
 CREATE INDEX rule_backfills_open ON public.rule_backfills USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
 CREATE INDEX rule_candidates_by_tenant ON public.rule_candidates USING btree (tenant_id, ((rule_id IS NOT NULL)), candidate_id);
+CREATE INDEX rule_candidates_of_rule ON public.rule_candidates USING btree (tenant_id, rule_id) WHERE (rule_id IS NOT NULL);
+CREATE INDEX rule_deliveries_by_creation ON public.rule_deliveries USING btree (created_at);
+CREATE INDEX rule_deliveries_by_match ON public.rule_deliveries USING btree (match_id);
+CREATE INDEX rule_deliveries_by_rule ON public.rule_deliveries USING btree (tenant_id, rule_id);
+CREATE INDEX rule_deliveries_due ON public.rule_deliveries USING btree (receiver, available_at) WHERE (status = 'pending'::text);
+CREATE INDEX rule_matches_back_fill ON public.rule_matches USING btree (tenant_id, rule_id) WHERE ((status = 'pending'::text) AND is_backfill);
 CREATE INDEX rule_matches_by_project ON public.rule_matches USING btree (tenant_id, project_id);
 CREATE INDEX rule_matches_by_time ON public.rule_matches USING btree (tenant_id, rule_id, matched_at DESC, match_id DESC);
 CREATE INDEX rule_matches_by_trace ON public.rule_matches USING btree (tenant_id, trace_id);
+CREATE INDEX rule_matches_due ON public.rule_matches USING btree (tenant_id, rule_id, available_at) WHERE (status = 'pending'::text);
 CREATE INDEX rule_matches_ended ON public.rule_matches USING btree (matched_at) WHERE (status <> 'pending'::text);
 CREATE INDEX rule_matches_pending ON public.rule_matches USING btree (available_at) WHERE (status = 'pending'::text);
 CREATE INDEX rule_matches_unsampled ON public.rule_matches USING btree (matched_at) WHERE ((reason = 'not_sampled'::text) AND (status = 'skipped'::text));
+CREATE INDEX rule_reservations_by_rule ON public.rule_reservations USING btree (tenant_id, rule_id, window_start);
 CREATE INDEX rule_threads_due ON public.rule_threads USING btree (due_at);
 CREATE INDEX rule_threads_old ON public.rule_threads USING btree (touched_at);
 CREATE INDEX rules_by_creation ON public.rules USING btree (tenant_id, created_at DESC, rule_id DESC);

@@ -21,10 +21,7 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
       "/api/v1/orgs/current/roles.",
   ],
   [/^\/prompts\/canvas(\/|$)/, "Heddle edits prompts in the console and runs none by this path."],
-  [
-    /^\/v2\/runs\/rules(\/|$)/,
-    "Heddle serves automation rules under /api/v1/runs/rules.",
-  ],
+  [/^\/v2\/runs\/rules(\/|$)/, "Heddle serves automation rules under /api/v1/runs/rules."],
   [/^\/ace(\/|$)/, "Heddle runs code of evaluators by POST /v1/platform/evaluators/try only."],
   [
     /^\/(charts|org-charts)(\/|$)|^\/sessions\/[^/]+\/(dashboard|views|issues|agent-versions)(\/|$)|^\/orgs\/current\/dashboard$/,
