@@ -115,6 +115,15 @@ function Results({ tried, projectId }: { tried: Tried; projectId: string }) {
                 {result.error}
               </Text>
             )}
+            {result.judge_run_id !== null && result.judge_project_id !== null && (
+              <AnchorLink
+                to="/projects/$projectId/r/$runId"
+                params={{ projectId: result.judge_project_id, runId: result.judge_run_id }}
+                size="xs"
+              >
+                Trace of the judge
+              </AnchorLink>
+            )}
             {result.logs !== null && <Details title="Output" texts={[result.logs]} />}
             {result.messages.length > 0 && (
               <Details
