@@ -23,7 +23,10 @@ let platform: SharedPlatform;
 let browser: Browser;
 let client: Client;
 let seeded: Seeded;
-let ids: Record<"thread" | "older" | "newer" | "run" | "waiting" | "assistant" | "cron" | "queue", string>;
+let ids: Record<
+  "thread" | "older" | "newer" | "run" | "waiting" | "assistant" | "cron" | "queue" | "evaluator",
+  string
+>;
 beforeAll(async () => {
   platform = await sharedPlatform("open");
   browser = await openBrowser();
