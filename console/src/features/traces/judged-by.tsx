@@ -1,12 +1,14 @@
 import { Group, Text } from "@mantine/core";
 
 import { AnchorLink } from "../../ui/links.tsx";
+import { CorrectJudgement } from "./correct-judgement.tsx";
 import type { Feedback } from "./queries.ts";
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
 /** Evaluator, version and cost of a judgement, with a link to the judge's trace; nothing for other feedback. */
-export function JudgedBy({ source }: { source: Feedback["feedback_source"] }) {
+export function JudgedBy({ entry, canCorrect }: { entry: Feedback; canCorrect: boolean }) {
+  const { feedback_source: source } = entry;
   const metadata = source.metadata ?? {};
   const evaluatorId = source.type === "model" ? text(metadata["evaluator_id"]) : undefined;
   if (evaluatorId === undefined) return null;
@@ -26,6 +28,7 @@ export function JudgedBy({ source }: { source: Feedback["feedback_source"] }) {
           Trace of the judge
         </AnchorLink>
       )}
+      {canCorrect && <CorrectJudgement entry={entry} />}
     </Group>
   );
 }

@@ -95,7 +95,7 @@ export function FeedbackList({ feedback, onRemove }: { feedback: Feedback[]; onR
               {entry.comment}
             </Text>
           )}
-          <JudgedBy source={entry.feedback_source} />
+          <JudgedBy entry={entry} canCorrect={onRemove !== undefined} />
           {entry.correction != null && (
             <Text size="xs" mt={4} c="dimmed" ff="monospace" style={{ overflowWrap: "anywhere" }}>
               Correction: {typeof entry.correction === "string" ? entry.correction : JSON.stringify(entry.correction)}
