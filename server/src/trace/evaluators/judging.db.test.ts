@@ -94,7 +94,7 @@ test("evaluates by code in both languages, and reads all forms of results", asyn
     ["throw new Error('broken')", "broken"],
   ] as const) {
     const { json } = await tryOn([runId], code(`function performEval(run) { ${body} }`));
-    expect(json.results[0].error, body).toContain(message);
+    expect(json.results[0].error, `${body}`).toContain(message);
   }
   const python =
     "def perform_eval(run, example):\n    print('hi')\n    return {'short': len(run['outputs']['answer']) < 5}\n";
