@@ -23,6 +23,9 @@ import { Route as ShellDeploymentsIndexRouteImport } from './routes/_shell/deplo
 import { Route as ShellDeploymentsDeploymentIdRouteImport } from './routes/_shell/deployments.$deploymentId'
 import { Route as ShellExperimentsIndexRouteImport } from './routes/_shell/experiments.index'
 import { Route as ShellExperimentsExperimentIdRouteImport } from './routes/_shell/experiments.$experimentId'
+import { Route as ShellEvaluatorsIndexRouteImport } from './routes/_shell/evaluators.index'
+import { Route as ShellEvaluatorsEvaluatorIdRouteImport } from './routes/_shell/evaluators.$evaluatorId'
+import { Route as ShellEvaluatorsNewRouteImport } from './routes/_shell/evaluators.new'
 import { Route as ShellExportsIndexRouteImport } from './routes/_shell/exports.index'
 import { Route as ShellExportsExportIdRouteImport } from './routes/_shell/exports.$exportId'
 import { Route as ShellExportsDestinationsRouteImport } from './routes/_shell/exports.destinations'
@@ -128,6 +131,16 @@ const ShellExperimentsExperimentIdRoute =
     path: '/experiments/$experimentId',
     getParentRoute: () => ShellRoute,
   } as any)
+const ShellEvaluatorsIndexRoute = ShellEvaluatorsIndexRouteImport.update({
+  id: '/evaluators/',
+  path: '/evaluators/',
+const ShellEvaluatorsEvaluatorIdRoute =
+  ShellEvaluatorsEvaluatorIdRouteImport.update({
+    id: '/evaluators/$evaluatorId',
+    path: '/evaluators/$evaluatorId',
+const ShellEvaluatorsNewRoute = ShellEvaluatorsNewRouteImport.update({
+  id: '/evaluators/new',
+  path: '/evaluators/new',
 const ShellExportsIndexRoute = ShellExportsIndexRouteImport.update({
   id: '/exports/',
   path: '/exports/',
@@ -316,6 +329,8 @@ export interface FileRoutesByFullPath {
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
+  '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
+  '/evaluators/new': typeof ShellEvaluatorsNewRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -325,6 +340,7 @@ export interface FileRoutesByFullPath {
   '/datasets/': typeof ShellDatasetsIndexRoute
   '/deployments/': typeof ShellDeploymentsIndexRoute
   '/experiments/': typeof ShellExperimentsIndexRoute
+  '/evaluators/': typeof ShellEvaluatorsIndexRoute
   '/exports/': typeof ShellExportsIndexRoute
   '/projects/': typeof ShellProjectsIndexRoute
   '/prompts/': typeof ShellPromptsIndexRoute
@@ -363,6 +379,8 @@ export interface FileRoutesByTo {
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
+  '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
+  '/evaluators/new': typeof ShellEvaluatorsNewRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -372,6 +390,7 @@ export interface FileRoutesByTo {
   '/datasets': typeof ShellDatasetsIndexRoute
   '/deployments': typeof ShellDeploymentsIndexRoute
   '/experiments': typeof ShellExperimentsIndexRoute
+  '/evaluators': typeof ShellEvaluatorsIndexRoute
   '/exports': typeof ShellExportsIndexRoute
   '/projects': typeof ShellProjectsIndexRoute
   '/prompts': typeof ShellPromptsIndexRoute
@@ -412,6 +431,8 @@ export interface FileRoutesById {
   '/_shell/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/_shell/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/_shell/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
+  '/_shell/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
+  '/_shell/evaluators/new': typeof ShellEvaluatorsNewRoute
   '/_shell/exports/$exportId': typeof ShellExportsExportIdRoute
   '/_shell/exports/destinations': typeof ShellExportsDestinationsRoute
   '/_shell/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -421,6 +442,7 @@ export interface FileRoutesById {
   '/_shell/datasets/': typeof ShellDatasetsIndexRoute
   '/_shell/deployments/': typeof ShellDeploymentsIndexRoute
   '/_shell/experiments/': typeof ShellExperimentsIndexRoute
+  '/_shell/evaluators/': typeof ShellEvaluatorsIndexRoute
   '/_shell/exports/': typeof ShellExportsIndexRoute
   '/_shell/projects/': typeof ShellProjectsIndexRoute
   '/_shell/prompts/': typeof ShellPromptsIndexRoute
@@ -461,6 +483,8 @@ export interface FileRouteTypes {
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
     | '/experiments/$experimentId'
+    | '/evaluators/$evaluatorId'
+    | '/evaluators/new'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
@@ -470,6 +494,7 @@ export interface FileRouteTypes {
     | '/datasets/'
     | '/deployments/'
     | '/experiments/'
+    | '/evaluators/'
     | '/exports/'
     | '/projects/'
     | '/prompts/'
@@ -508,6 +533,8 @@ export interface FileRouteTypes {
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
     | '/experiments/$experimentId'
+    | '/evaluators/$evaluatorId'
+    | '/evaluators/new'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
@@ -517,6 +544,7 @@ export interface FileRouteTypes {
     | '/datasets'
     | '/deployments'
     | '/experiments'
+    | '/evaluators'
     | '/exports'
     | '/projects'
     | '/prompts'
@@ -556,6 +584,8 @@ export interface FileRouteTypes {
     | '/_shell/datasets/$datasetId'
     | '/_shell/deployments/$deploymentId'
     | '/_shell/experiments/$experimentId'
+    | '/_shell/evaluators/$evaluatorId'
+    | '/_shell/evaluators/new'
     | '/_shell/exports/$exportId'
     | '/_shell/exports/destinations'
     | '/_shell/prompts/$repo'
@@ -565,6 +595,7 @@ export interface FileRouteTypes {
     | '/_shell/datasets/'
     | '/_shell/deployments/'
     | '/_shell/experiments/'
+    | '/_shell/evaluators/'
     | '/_shell/exports/'
     | '/_shell/projects/'
     | '/_shell/prompts/'
@@ -699,6 +730,21 @@ declare module '@tanstack/react-router' {
       path: '/experiments/$experimentId'
       fullPath: '/experiments/$experimentId'
       preLoaderRoute: typeof ShellExperimentsExperimentIdRouteImport
+    '/_shell/evaluators/': {
+      id: '/_shell/evaluators/'
+      path: '/evaluators'
+      fullPath: '/evaluators/'
+      preLoaderRoute: typeof ShellEvaluatorsIndexRouteImport
+    '/_shell/evaluators/$evaluatorId': {
+      id: '/_shell/evaluators/$evaluatorId'
+      path: '/evaluators/$evaluatorId'
+      fullPath: '/evaluators/$evaluatorId'
+      preLoaderRoute: typeof ShellEvaluatorsEvaluatorIdRouteImport
+    '/_shell/evaluators/new': {
+      id: '/_shell/evaluators/new'
+      path: '/evaluators/new'
+      fullPath: '/evaluators/new'
+      preLoaderRoute: typeof ShellEvaluatorsNewRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/exports/': {
@@ -937,6 +983,8 @@ interface ShellRouteChildren {
   ShellDatasetsDatasetIdRoute: typeof ShellDatasetsDatasetIdRoute
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
   ShellExperimentsExperimentIdRoute: typeof ShellExperimentsExperimentIdRoute
+  ShellEvaluatorsEvaluatorIdRoute: typeof ShellEvaluatorsEvaluatorIdRoute
+  ShellEvaluatorsNewRoute: typeof ShellEvaluatorsNewRoute
   ShellExportsExportIdRoute: typeof ShellExportsExportIdRoute
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
   ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
@@ -944,6 +992,7 @@ interface ShellRouteChildren {
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
   ShellExperimentsIndexRoute: typeof ShellExperimentsIndexRoute
+  ShellEvaluatorsIndexRoute: typeof ShellEvaluatorsIndexRoute
   ShellExportsIndexRoute: typeof ShellExportsIndexRoute
   ShellProjectsIndexRoute: typeof ShellProjectsIndexRoute
   ShellPromptsIndexRoute: typeof ShellPromptsIndexRoute
@@ -982,6 +1031,8 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellDatasetsDatasetIdRoute: ShellDatasetsDatasetIdRoute,
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
   ShellExperimentsExperimentIdRoute: ShellExperimentsExperimentIdRoute,
+  ShellEvaluatorsEvaluatorIdRoute: ShellEvaluatorsEvaluatorIdRoute,
+  ShellEvaluatorsNewRoute: ShellEvaluatorsNewRoute,
   ShellExportsExportIdRoute: ShellExportsExportIdRoute,
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
   ShellPromptsRepoRoute: ShellPromptsRepoRoute,
@@ -989,6 +1040,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
   ShellExperimentsIndexRoute: ShellExperimentsIndexRoute,
+  ShellEvaluatorsIndexRoute: ShellEvaluatorsIndexRoute,
   ShellExportsIndexRoute: ShellExportsIndexRoute,
   ShellProjectsIndexRoute: ShellProjectsIndexRoute,
   ShellPromptsIndexRoute: ShellPromptsIndexRoute,

@@ -110,6 +110,12 @@ export async function fillTenant(
     sampling_rate: 1,
     is_enabled: false,
   });
+  const judged = await ask("POST", "/v1/platform/evaluators", {
+    name: mark,
+    type: "code",
+    description: mark,
+    code_evaluator: { language: "javascript", code: `function performEval() { return "${mark}" }` },
+  });
   const invitation = await ask("POST", "/api/v1/orgs/current/members", { email: `${mark.toLowerCase()}@a.example` });
   return {
     run_id: [run],
@@ -122,6 +128,7 @@ export async function fillTenant(
     experiment_id: experiments,
     comparative_experiment_id: [comparison],
     override_id: [viewOverride],
+    evaluator_id: [(judged["evaluator"] as { id: string }).id],
     queue_id: [queue],
     rule_id: [rule],
     queue_run_id: [item!.id],

@@ -7,6 +7,7 @@ import {
   IconDatabase,
   IconDatabaseExport,
   IconFlask,
+  IconGavel,
   IconHierarchy,
   IconHome,
   IconListCheck,
@@ -62,6 +63,7 @@ const GROUPS: { label: string; pages: Page[] }[] = [
     pages: [
       { to: "/datasets", label: "Datasets", icon: IconHierarchy, needs: "trace" },
       { to: "/experiments", label: "Experiments", icon: IconTestPipe, needs: "trace" },
+      { to: "/evaluators", label: "Evaluators", icon: IconGavel, needs: "trace" },
       { to: "/annotation-queues", label: "Annotation queues", icon: IconListCheck, needs: "trace" },
     ],
   },
