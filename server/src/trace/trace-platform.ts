@@ -28,6 +28,7 @@ import { CodeRunner } from "./code-evaluators/code-runner.ts";
 import type { TraceDeps } from "./deps.ts";
 import { ErasureWorker } from "./erasures/erasure-worker.ts";
 import { ExperimentRunner } from "./experiment-runs/experiment-runner.ts";
+import { ExperimentEvaluator } from "./evaluators/experiment-evaluator.ts";
 import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import { measureWaitingPieces } from "./ingest/measure-waiting-pieces.ts";
@@ -130,6 +131,7 @@ export async function startTracePlatform({
   const deletions = new Deletions(sql);
   const erasures = new ErasureWorker({ ...ingest, sql, clickhouse, blobs, projects, log, deletions });
   const promptWebhooks = createPromptWebhooks({ sql, log, settings, outbound, secrets });
+  let experimentEvaluator: ExperimentEvaluator | undefined;
   const deps: TraceDeps = {
     ...ingest,
     blobs,
@@ -153,6 +155,7 @@ export async function startTracePlatform({
     erasures,
     promptWebhooks,
     experimentRuns: { wake: () => experiments.wake() },
+    experimentEvaluator: { wake: () => experimentEvaluator?.wake() },
     models: { metrics: measureModels(registry) },
     codeRunner: new CodeRunner(settings),
   };
@@ -167,6 +170,8 @@ export async function startTracePlatform({
   erasures.start();
   promptWebhooks.start();
   experiments.start();
+  experimentEvaluator = new ExperimentEvaluator(deps);
+  experimentEvaluator.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();
   deps.health.start();
@@ -180,6 +185,7 @@ export async function startTracePlatform({
       await retention.stop();
       await erasures.stop();
       await promptWebhooks.stop();
+      await experimentEvaluator.stop();
       await deps.codeRunner.stop();
       await copier.stop();
       await deps.feedback.stop();

@@ -54,15 +54,20 @@ export async function evaluateOnce(
   principal: Principal,
   { name, definition }: { name: string; definition: Definition },
   subject: Subject,
-  options: { signal: AbortSignal; evaluatorId: string | null; metadata: Record<string, unknown> },
+  options: {
+    signal: AbortSignal;
+    evaluatorId: string | null;
+    metadata: Record<string, unknown>;
+    values?: Record<string, string> | undefined;
+  },
 ): Promise<Verdict> {
-  const { signal, evaluatorId } = options;
+  const { signal, evaluatorId, values } = options;
   try {
     if (definition.type === "code") {
       return await evaluateCode(deps, principal.workspaceId, definition, subject, { name, signal });
     }
     const metadata = { ...options.metadata, judged_run_id: subject.run.id, judged_trace_id: subject.run.trace_id };
-    return await judge(deps, principal, definition, subject, { signal, name, metadata, evaluatorId });
+    return await judge(deps, principal, definition, subject, { signal, name, metadata, evaluatorId, values });
   } catch (error) {
     if (error instanceof AppError) return failed(error.message, error.status >= 500);
     deps.log.error({ err: error, evaluator_id: evaluatorId }, "an evaluator failed");
