@@ -29,7 +29,18 @@ export async function clickHouseServer(
   const answer = async (request: IncomingMessage): Promise<Uint8Array | string> => {
     const { pathname, searchParams } = new URL(request.url!, "http://server");
     if (pathname === "/ping") return "Ok.\n";
+    const type = request.headers["content-type"] ?? "";
     const body = await readText(request);
+    // large parameters
+    if (type.startsWith("multipart/form-data")) {
+      const fields = await new Response(body, { headers: { "content-type": type } }).formData();
+      for (const [name, value] of fields)
+        searchParams.set(name, typeof value === "string" ? value : await value.text());
+      const query = searchParams.get("query")!;
+      queries.push(query);
+      onStatement?.(query, searchParams);
+      return sessions.use("write", (session) => run(session, query, searchParams));
+    }
     const given = searchParams.get("query");
     const query = given === null ? body : `${given}\n${body}`;
     queries.push(given ?? body);
