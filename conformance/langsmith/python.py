@@ -3,7 +3,7 @@
     LANGSMITH_ENDPOINT=... LANGSMITH_API_KEY=... python python.py
 
 Prints one JSON line a check: {"name", "error": null or the message, "absent": whether the client lacks the part}.
-Deprecation notices of the client's own methods are its authors' plans; every other warning is an error.
+Deprecation and beta notices of the client's own methods are its authors' plans; every other warning is an error.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ logging.getLogger("langsmith").addHandler(Collector(logging.WARNING))
 
 def note_warning(message, category, *_rest, **_more):
     text = f"{category.__name__}: {message}"
-    if "deprecat" not in text.lower():
+    if "deprecat" not in text.lower() and "in beta" not in text:
         noted.append(text)
 
 

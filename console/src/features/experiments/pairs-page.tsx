@@ -131,7 +131,7 @@ function ShownPair({ pair, onPrefer }: { pair: Pair; onPrefer: (side: 0 | 1 | nu
       {pair.reference_outputs && <RunValue title="Reference" value={pair.reference_outputs} />}
       <div className={classes["pair"]}>
         {pair.runs.map((run, side) => (
-          <section key={run.run_id} className={classes["side"]} aria-label={`Answer ${side + 1}`} tabIndex={0}>
+          <div key={run.run_id} className={classes["side"]} role="group" aria-label={`Side ${side + 1}`} tabIndex={0}>
             {run.error === null ? (
               <RunValue title={`Answer ${side + 1}`} value={run.outputs} />
             ) : (
@@ -139,7 +139,7 @@ function ShownPair({ pair, onPrefer }: { pair: Pair; onPrefer: (side: 0 | 1 | nu
                 {run.error}
               </Alert>
             )}
-          </section>
+          </div>
         ))}
       </div>
       <Group gap="xs" justify="center">
