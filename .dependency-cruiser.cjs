@@ -120,6 +120,8 @@ const SLICES = {
     "playground-settings",
     "models",
     "playground",
+    "code-evaluators",
+    "evaluators",
     "pairwise",
   ],
 };

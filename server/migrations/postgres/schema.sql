@@ -499,6 +499,73 @@ create table erasures (
   constraint erasures_pkey PRIMARY KEY (erasure_id)
 );
 
+create table evaluator_spending (
+  tenant_id uuid not null,
+  evaluator_id uuid not null,
+  version integer not null,
+  day date not null,
+  judgements bigint not null default 0,
+  errors bigint not null default 0,
+  spent_usd numeric(24,12) not null default 0,
+  constraint evaluator_spending_tenant_id_evaluator_id_fkey FOREIGN KEY (tenant_id, evaluator_id) REFERENCES evaluators(tenant_id, evaluator_id) ON DELETE CASCADE,
+  constraint evaluator_spending_pkey PRIMARY KEY (tenant_id, evaluator_id, version, day)
+);
+
+create table evaluator_versions (
+  tenant_id uuid not null,
+  evaluator_id uuid not null,
+  version integer not null,
+  definition jsonb not null,
+  created_by uuid,
+  created_at timestamp with time zone not null default now(),
+  constraint evaluator_versions_version_check CHECK ((version > 0)),
+  constraint evaluator_versions_tenant_id_evaluator_id_fkey FOREIGN KEY (tenant_id, evaluator_id) REFERENCES evaluators(tenant_id, evaluator_id) ON DELETE CASCADE,
+  constraint evaluator_versions_pkey PRIMARY KEY (tenant_id, evaluator_id, version)
+);
+
+create table evaluators (
+  tenant_id uuid not null,
+  evaluator_id uuid not null,
+  name text not null,
+  description text,
+  type text not null,
+  newest_version integer not null,
+  feedback_keys text[] not null default '{}'::text[],
+  library_id text,
+  annotation_queue_id uuid,
+  created_by uuid,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint evaluators_newest_version_check CHECK ((newest_version > 0)),
+  constraint evaluators_type_check CHECK ((type = ANY (ARRAY['llm'::text, 'code'::text]))),
+  constraint evaluators_pkey PRIMARY KEY (tenant_id, evaluator_id)
+);
+
+create table experiment_evaluations (
+  tenant_id uuid not null,
+  evaluation_id uuid not null,
+  project_id uuid not null,
+  evaluator_id uuid not null,
+  version integer not null,
+  rule_id uuid,
+  status text not null,
+  total bigint,
+  done bigint not null default 0,
+  errors bigint not null default 0,
+  cost_usd numeric(24,12) not null default 0,
+  cursor_start_time timestamp with time zone,
+  cursor_run_id uuid,
+  error text,
+  available_at timestamp with time zone not null default now(),
+  leased_until timestamp with time zone,
+  lease_id uuid,
+  created_at timestamp with time zone not null default now(),
+  ended_at timestamp with time zone,
+  constraint experiment_evaluations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'failed'::text]))),
+  constraint experiment_evaluations_tenant_id_evaluator_id_fkey FOREIGN KEY (tenant_id, evaluator_id) REFERENCES evaluators(tenant_id, evaluator_id) ON DELETE CASCADE,
+  constraint experiment_evaluations_pkey PRIMARY KEY (tenant_id, evaluation_id)
+);
+
 create table experiment_view_overrides (
   tenant_id uuid not null,
   override_id uuid not null,
@@ -893,6 +960,7 @@ create table projects (
   created_at timestamp with time zone not null default now(),
   modified_at timestamp with time zone not null default now(),
   incomplete_after_hours integer,
+  of_evaluators boolean not null default false,
   constraint projects_incomplete_after_hours_check CHECK ((incomplete_after_hours > 0)),
   constraint projects_retention_days_check CHECK ((retention_days > 0)),
   constraint projects_trace_tier_check CHECK ((trace_tier = ANY (ARRAY['longlived'::text, 'shortlived'::text]))),
@@ -1649,11 +1717,15 @@ CREATE INDEX deployments_by_tenant ON public.deployments USING btree (tenant_id,
 CREATE INDEX deployments_going ON public.deployments USING btree (updated_at) WHERE (status = ANY (ARRAY['AWAITING_DATABASE'::text, 'AWAITING_DELETE'::text]));
 CREATE INDEX erasures_by_tenant ON public.erasures USING btree (tenant_id, requested_at DESC, erasure_id DESC);
 CREATE INDEX erasures_open ON public.erasures USING btree (requested_at) WHERE (status <> 'done'::text);
+CREATE INDEX evaluators_by_creation ON public.evaluators USING btree (tenant_id, created_at DESC, evaluator_id DESC);
+CREATE INDEX experiment_evaluations_by_experiment ON public.experiment_evaluations USING btree (tenant_id, project_id, created_at DESC);
+CREATE INDEX experiment_evaluations_open ON public.experiment_evaluations USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
 CREATE UNIQUE INDEX experiment_view_overrides_once ON public.experiment_view_overrides USING btree (tenant_id, dataset_id);
 CREATE INDEX export_destination_tests_waiting ON public.export_destination_tests USING btree (created_at) WHERE (claimed_at IS NULL);
 CREATE INDEX export_destinations_by_tenant ON public.export_destinations USING btree (tenant_id, created_at DESC, id DESC);
 CREATE INDEX feedback_by_comparison ON public.feedback USING btree (tenant_id, comparative_experiment_id) WHERE (comparative_experiment_id IS NOT NULL);
 CREATE INDEX feedback_by_creation ON public.feedback USING btree (tenant_id, created_at DESC, feedback_id DESC);
+CREATE INDEX feedback_by_evaluator ON public.feedback USING btree (tenant_id, "left"((source_metadata ->> 'evaluator_id'::text), 36), created_at DESC) WHERE ((source_type = 'model'::text) AND ((source_metadata ->> 'evaluator_id'::text) IS NOT NULL));
 CREATE INDEX feedback_by_run ON public.feedback USING btree (tenant_id, run_id) WHERE (run_id IS NOT NULL);
 CREATE INDEX feedback_by_session ON public.feedback USING btree (tenant_id, session_id, key) WHERE (session_id IS NOT NULL);
 CREATE UNIQUE INDEX feedback_by_token_parameters ON public.feedback USING btree (token_id, token_parameters) WHERE (token_parameters IS NOT NULL);
@@ -1683,6 +1755,7 @@ CREATE INDEX projects_by_dataset ON public.projects USING btree (tenant_id, refe
 CREATE INDEX projects_by_metadata ON public.projects USING gin (((extra -> 'metadata'::text)) jsonb_path_ops);
 CREATE INDEX projects_by_start ON public.projects USING btree (tenant_id, start_time DESC, project_id);
 CREATE INDEX projects_incomplete_after ON public.projects USING btree (tenant_id) WHERE (incomplete_after_hours IS NOT NULL);
+CREATE UNIQUE INDEX projects_of_evaluators ON public.projects USING btree (tenant_id) WHERE of_evaluators;
 CREATE INDEX prompt_tag_moves_of_tag ON public.prompt_tag_moves USING btree (repo_id, tag_name, created_at DESC, move_id DESC);
 CREATE INDEX prompt_tag_moves_of_tenant ON public.prompt_tag_moves USING btree (tenant_id, created_at DESC, move_id DESC);
 CREATE INDEX prompt_tags_by_commit ON public.prompt_tags USING btree (commit_id);

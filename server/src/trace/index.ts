@@ -24,6 +24,10 @@ import { deltaRoutes } from "./experiments/delta-routes.ts";
 import { groupRoutes } from "./experiments/group-routes.ts";
 import { uploadExperimentRoutes } from "./experiments/upload-routes.ts";
 import { viewOverrideRoutes } from "./experiments/view-override-routes.ts";
+import { evaluatorAlignmentRoutes } from "./evaluators/alignment-routes.ts";
+import { experimentEvaluationRoutes } from "./evaluators/experiment-routes.ts";
+import { evaluatorLibraryRoutes } from "./evaluators/library-routes.ts";
+import { evaluatorRoutes } from "./evaluators/routes.ts";
 import { experimentRoutes } from "./experiments/routes.ts";
 import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
 import { feedbackFormulaRoutes } from "./feedback/formula-routes.ts";
@@ -115,6 +119,11 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...promptDirectoryRoutes(deps),
     ...workspaceSecretRoutes(deps),
     ...playgroundSettingsRoutes(deps),
+    // before /evaluators/:evaluator_id, which would match "library" as an id
+    ...evaluatorLibraryRoutes(deps),
+    ...evaluatorAlignmentRoutes(deps),
+    ...experimentEvaluationRoutes(deps),
+    ...evaluatorRoutes(deps),
     ...modelBudgetRoutes(deps),
     ...modelRoutes(deps),
     ...playgroundRoutes(deps),

@@ -9,6 +9,7 @@ import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions } from "../base/http/cross-origin.ts";
 import { outboundOptions } from "../base/outbound/settings.ts";
 import { webhookOptions } from "../base/webhooks/settings.ts";
+import { codeEvaluatorOptions } from "./code-evaluators/settings.ts";
 import { destinationOptions } from "./bulk-exports/destination-settings.ts";
 import { exportOptions } from "./bulk-exports/settings.ts";
 import { otelOptions } from "./otel/settings.ts";
@@ -106,6 +107,7 @@ export const traceOptions = {
   ...consoleUrlOptions,
   ...destinationOptions,
   ...exportOptions,
+  ...codeEvaluatorOptions,
 };
 
 export type TraceSettings = Options<typeof traceOptions>;

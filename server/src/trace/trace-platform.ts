@@ -24,8 +24,10 @@ import { TraceCopier } from "./backups/trace-copier.ts";
 import { DestinationTester } from "./bulk-exports/destination-worker-test.ts";
 import { measureExports } from "./bulk-exports/export-metrics.ts";
 import { Exporter, type ExporterOptions } from "./bulk-exports/exporter.ts";
+import { CodeRunner } from "./code-evaluators/code-runner.ts";
 import type { TraceDeps } from "./deps.ts";
 import { ErasureWorker } from "./erasures/erasure-worker.ts";
+import { ExperimentEvaluator } from "./evaluators/experiment-evaluator.ts";
 import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import { measureWaitingPieces } from "./ingest/measure-waiting-pieces.ts";
@@ -128,6 +130,7 @@ export async function startTracePlatform({
   const deletions = new Deletions(sql);
   const erasures = new ErasureWorker({ ...ingest, sql, clickhouse, blobs, projects, log, deletions });
   const promptWebhooks = createPromptWebhooks({ sql, log, settings, outbound, secrets });
+  let experimentEvaluator: ExperimentEvaluator | undefined;
   const deps: TraceDeps = {
     ...ingest,
     blobs,
@@ -150,7 +153,9 @@ export async function startTracePlatform({
     deletions,
     erasures,
     promptWebhooks,
+    experimentEvaluator: { wake: () => experimentEvaluator?.wake() },
     models: { metrics: measureModels(registry) },
+    codeRunner: new CodeRunner(settings),
   };
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);
@@ -161,6 +166,8 @@ export async function startTracePlatform({
   retention.start();
   erasures.start();
   promptWebhooks.start();
+  experimentEvaluator = new ExperimentEvaluator(deps);
+  experimentEvaluator.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();
   deps.health.start();
@@ -173,6 +180,8 @@ export async function startTracePlatform({
       await retention.stop();
       await erasures.stop();
       await promptWebhooks.stop();
+      await experimentEvaluator.stop();
+      await deps.codeRunner.stop();
       await copier.stop();
       await deps.feedback.stop();
       await ingest.writer.stop();

@@ -41,6 +41,13 @@ export const PERMISSIONS = {
     description: "Change annotation queues, add runs to them and review",
   },
   "annotation-queues:delete": { scope: "workspace", description: "Delete annotation queues" },
+  "evaluators:read": {
+    scope: "workspace",
+    description: "View evaluators, their versions and their agreement with people",
+  },
+  "evaluators:create": { scope: "workspace", description: "Create evaluators and try them on runs" },
+  "evaluators:update": { scope: "workspace", description: "Change evaluators and judge experiments by them" },
+  "evaluators:delete": { scope: "workspace", description: "Delete evaluators" },
   "bulk-exports:read": { scope: "workspace", description: "View exports and their destinations" },
   "bulk-exports:manage": {
     scope: "workspace",
