@@ -12,6 +12,7 @@ import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { RunValue } from "../traces/run-value.tsx";
 import classes from "./comparison.module.css";
+import { JudgePairs } from "./judge-pairs.tsx";
 import { PairResults } from "./pair-results.tsx";
 import { judgePair, type Pair, pairResultsQuery, pairsQuery, undoPair } from "./queries.ts";
 
@@ -113,6 +114,7 @@ export function PairsPage() {
               Undo <Kbd ml={6}>U</Kbd>
             </Button>
           </Group>
+          <JudgePairs comparisonId={comparisonId} />
           {results.data && <PairResults results={results.data} />}
         </Stack>
       )}
