@@ -123,6 +123,7 @@ const SLICES = {
     "code-evaluators",
     "evaluators",
     "experiment-runs",
+    "pairwise",
   ],
 };
 

@@ -48,6 +48,7 @@ import { Route as ShellAServerAssistantsIndexRouteImport } from './routes/_shell
 import { Route as ShellAServerAssistantsAssistantIdRouteImport } from './routes/_shell/a.$server.assistants.$assistantId'
 import { Route as ShellAServerThreadsIndexRouteImport } from './routes/_shell/a.$server.threads.index'
 import { Route as ShellAServerThreadsThreadIdRouteImport } from './routes/_shell/a.$server.threads.$threadId'
+import { Route as ShellDatasetsDatasetIdPairsComparisonIdRouteImport } from './routes/_shell/datasets.$datasetId_.pairs.$comparisonId'
 import { Route as ShellProjectsProjectIdRRunIdRouteImport } from './routes/_shell/projects.$projectId.r.$runId'
 import { Route as ShellOTenantDatasetsDatasetIdIndexRouteImport } from './routes/_shell/o.$tenant.datasets.$datasetId.index'
 import { Route as ShellOTenantDatasetsDatasetIdCompareRouteImport } from './routes/_shell/o.$tenant.datasets.$datasetId.compare'
@@ -262,6 +263,12 @@ const ShellAServerThreadsThreadIdRoute =
     path: '/a/$server/threads/$threadId',
     getParentRoute: () => ShellRoute,
   } as any)
+const ShellDatasetsDatasetIdPairsComparisonIdRoute =
+  ShellDatasetsDatasetIdPairsComparisonIdRouteImport.update({
+    id: '/datasets/$datasetId_/pairs/$comparisonId',
+    path: '/datasets/$datasetId/pairs/$comparisonId',
+    getParentRoute: () => ShellRoute,
+  } as any)
 const ShellProjectsProjectIdRRunIdRoute =
   ShellProjectsProjectIdRRunIdRouteImport.update({
     id: '/projects/$projectId/r/$runId',
@@ -336,6 +343,7 @@ export interface FileRoutesByFullPath {
   '/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
+  '/datasets/$datasetId/pairs/$comparisonId': typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   '/projects/$projectId/r/$runId': typeof ShellProjectsProjectIdRRunIdRoute
   '/a/$server/assistants/': typeof ShellAServerAssistantsIndexRoute
   '/a/$server/threads/': typeof ShellAServerThreadsIndexRoute
@@ -382,6 +390,7 @@ export interface FileRoutesByTo {
   '/projects/$projectId': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
+  '/datasets/$datasetId/pairs/$comparisonId': typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   '/projects/$projectId/r/$runId': typeof ShellProjectsProjectIdRRunIdRoute
   '/a/$server/assistants': typeof ShellAServerAssistantsIndexRoute
   '/a/$server/threads': typeof ShellAServerThreadsIndexRoute
@@ -430,6 +439,7 @@ export interface FileRoutesById {
   '/_shell/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/_shell/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/_shell/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
+  '/_shell/datasets/$datasetId_/pairs/$comparisonId': typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   '/_shell/projects/$projectId/r/$runId': typeof ShellProjectsProjectIdRRunIdRoute
   '/_shell/a/$server/assistants/': typeof ShellAServerAssistantsIndexRoute
   '/_shell/a/$server/threads/': typeof ShellAServerThreadsIndexRoute
@@ -478,6 +488,7 @@ export interface FileRouteTypes {
     | '/projects/$projectId/'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
+    | '/datasets/$datasetId/pairs/$comparisonId'
     | '/projects/$projectId/r/$runId'
     | '/a/$server/assistants/'
     | '/a/$server/threads/'
@@ -524,6 +535,7 @@ export interface FileRouteTypes {
     | '/projects/$projectId'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
+    | '/datasets/$datasetId/pairs/$comparisonId'
     | '/projects/$projectId/r/$runId'
     | '/a/$server/assistants'
     | '/a/$server/threads'
@@ -571,6 +583,7 @@ export interface FileRouteTypes {
     | '/_shell/projects/$projectId/'
     | '/_shell/a/$server/assistants/$assistantId'
     | '/_shell/a/$server/threads/$threadId'
+    | '/_shell/datasets/$datasetId_/pairs/$comparisonId'
     | '/_shell/projects/$projectId/r/$runId'
     | '/_shell/a/$server/assistants/'
     | '/_shell/a/$server/threads/'
@@ -863,6 +876,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellAServerThreadsThreadIdRouteImport
       parentRoute: typeof ShellRoute
     }
+    '/_shell/datasets/$datasetId_/pairs/$comparisonId': {
+      id: '/_shell/datasets/$datasetId_/pairs/$comparisonId'
+      path: '/datasets/$datasetId/pairs/$comparisonId'
+      fullPath: '/datasets/$datasetId/pairs/$comparisonId'
+      preLoaderRoute: typeof ShellDatasetsDatasetIdPairsComparisonIdRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/projects/$projectId/r/$runId': {
       id: '/_shell/projects/$projectId/r/$runId'
       path: '/projects/$projectId/r/$runId'
@@ -942,6 +962,7 @@ interface ShellRouteChildren {
   ShellProjectsProjectIdIndexRoute: typeof ShellProjectsProjectIdIndexRoute
   ShellAServerAssistantsAssistantIdRoute: typeof ShellAServerAssistantsAssistantIdRoute
   ShellAServerThreadsThreadIdRoute: typeof ShellAServerThreadsThreadIdRoute
+  ShellDatasetsDatasetIdPairsComparisonIdRoute: typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   ShellProjectsProjectIdRRunIdRoute: typeof ShellProjectsProjectIdRRunIdRoute
   ShellAServerAssistantsIndexRoute: typeof ShellAServerAssistantsIndexRoute
   ShellAServerThreadsIndexRoute: typeof ShellAServerThreadsIndexRoute
@@ -989,6 +1010,8 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellAServerAssistantsAssistantIdRoute:
     ShellAServerAssistantsAssistantIdRoute,
   ShellAServerThreadsThreadIdRoute: ShellAServerThreadsThreadIdRoute,
+  ShellDatasetsDatasetIdPairsComparisonIdRoute:
+    ShellDatasetsDatasetIdPairsComparisonIdRoute,
   ShellProjectsProjectIdRRunIdRoute: ShellProjectsProjectIdRRunIdRoute,
   ShellAServerAssistantsIndexRoute: ShellAServerAssistantsIndexRoute,
   ShellAServerThreadsIndexRoute: ShellAServerThreadsIndexRoute,

@@ -617,6 +617,17 @@ create table experiment_rows (
   constraint experiment_rows_pkey PRIMARY KEY (tenant_id, project_id, row_index)
 );
 
+create table experiment_view_overrides (
+  tenant_id uuid not null,
+  override_id uuid not null,
+  dataset_id uuid not null,
+  column_overrides jsonb not null,
+  created_at timestamp with time zone not null default now(),
+  modified_at timestamp with time zone not null default now(),
+  constraint experiment_view_overrides_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
+  constraint experiment_view_overrides_pkey PRIMARY KEY (tenant_id, override_id)
+);
+
 create table export_destination_tests (
   id uuid not null,
   tenant_id uuid not null,
@@ -936,6 +947,28 @@ create table organizations (
   created_at timestamp with time zone not null default now(),
   modified_at timestamp with time zone not null default now(),
   constraint organizations_pkey PRIMARY KEY (id)
+);
+
+create table pairwise_jobs (
+  tenant_id uuid not null,
+  job_id uuid not null,
+  comparative_experiment_id uuid not null,
+  evaluator_id uuid not null,
+  evaluator_version integer,
+  status text not null,
+  total integer not null default 0,
+  judged integer not null default 0,
+  failed integer not null default 0,
+  error text,
+  lease_id uuid,
+  leased_until timestamp with time zone,
+  attempts integer not null default 0,
+  not_before timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  constraint pairwise_jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'cancelled'::text, 'failed'::text]))),
+  constraint pairwise_jobs_tenant_id_comparative_experiment_id_fkey FOREIGN KEY (tenant_id, comparative_experiment_id) REFERENCES comparative_experiments(tenant_id, comparative_experiment_id) ON DELETE CASCADE,
+  constraint pairwise_jobs_pkey PRIMARY KEY (tenant_id, job_id)
 );
 
 create table playground_settings (
@@ -1742,8 +1775,10 @@ CREATE INDEX experiment_jobs_by_creation ON public.experiment_jobs USING btree (
 CREATE INDEX experiment_jobs_by_dataset ON public.experiment_jobs USING btree (tenant_id, dataset_id, created_at DESC);
 CREATE INDEX experiment_jobs_open ON public.experiment_jobs USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
 CREATE INDEX experiment_rows_open ON public.experiment_rows USING btree (tenant_id, project_id, row_index) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text, 'ran'::text]));
+CREATE UNIQUE INDEX experiment_view_overrides_once ON public.experiment_view_overrides USING btree (tenant_id, dataset_id);
 CREATE INDEX export_destination_tests_waiting ON public.export_destination_tests USING btree (created_at) WHERE (claimed_at IS NULL);
 CREATE INDEX export_destinations_by_tenant ON public.export_destinations USING btree (tenant_id, created_at DESC, id DESC);
+CREATE INDEX feedback_by_comparison ON public.feedback USING btree (tenant_id, comparative_experiment_id) WHERE (comparative_experiment_id IS NOT NULL);
 CREATE INDEX feedback_by_creation ON public.feedback USING btree (tenant_id, created_at DESC, feedback_id DESC);
 CREATE INDEX feedback_by_evaluator ON public.feedback USING btree (tenant_id, "left"((source_metadata ->> 'evaluator_id'::text), 36), created_at DESC) WHERE ((source_type = 'model'::text) AND ((source_metadata ->> 'evaluator_id'::text) IS NOT NULL));
 CREATE INDEX feedback_by_run ON public.feedback USING btree (tenant_id, run_id) WHERE (run_id IS NOT NULL);
@@ -1768,6 +1803,8 @@ CREATE INDEX legal_holds_by_tenant ON public.legal_holds USING btree (tenant_id,
 CREATE INDEX model_prices_tenant ON public.model_prices USING btree (tenant_id);
 CREATE INDEX model_reservations_in_month ON public.model_reservations USING btree (tenant_id, month);
 CREATE INDEX organization_members_by_user ON public.organization_members USING btree (user_id);
+CREATE INDEX pairwise_jobs_by_comparison ON public.pairwise_jobs USING btree (tenant_id, comparative_experiment_id, created_at DESC);
+CREATE INDEX pairwise_jobs_open ON public.pairwise_jobs USING btree (not_before) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX playground_settings_in_workspace ON public.playground_settings USING btree (tenant_id, created_at, id);
 CREATE INDEX projects_by_dataset ON public.projects USING btree (tenant_id, reference_dataset_id) WHERE (reference_dataset_id IS NOT NULL);
 CREATE INDEX projects_by_metadata ON public.projects USING gin (((extra -> 'metadata'::text)) jsonb_path_ops);

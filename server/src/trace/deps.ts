@@ -58,6 +58,8 @@ export interface TraceDeps {
   erasures: { wake(): void };
   /** Worker that judges existing experiments. */
   experimentEvaluator: { wake(): void };
+  /** Evaluators of pairs of experiments' runs. */
+  pairwiseJudges: { wake(): void };
   /** Sender of webhooks on prompts. */
   promptWebhooks: { wake(): void };
   /** Executes experiments. */

@@ -21,6 +21,10 @@ import { comparativeRoutes } from "./experiments/comparative-routes.ts";
 import { erasureRoutes } from "./erasures/routes.ts";
 import { experimentRunRoutes } from "./experiment-runs/routes.ts";
 import { compareRoutes } from "./experiments/compare-routes.ts";
+import { deltaRoutes } from "./experiments/delta-routes.ts";
+import { groupRoutes } from "./experiments/group-routes.ts";
+import { uploadExperimentRoutes } from "./experiments/upload-routes.ts";
+import { viewOverrideRoutes } from "./experiments/view-override-routes.ts";
 import { evaluatorAlignmentRoutes } from "./evaluators/alignment-routes.ts";
 import { experimentEvaluationRoutes } from "./evaluators/experiment-routes.ts";
 import { evaluatorLibraryRoutes } from "./evaluators/library-routes.ts";
@@ -35,6 +39,8 @@ import { legalHoldRoutes } from "./legal-holds/routes.ts";
 import { modelBudgetRoutes } from "./models/budget-routes.ts";
 import { modelRoutes } from "./models/routes.ts";
 import { otelRoutes } from "./otel/routes.ts";
+import { pairwiseJudgeRoutes } from "./pairwise/judge-routes.ts";
+import { pairwiseRoutes } from "./pairwise/routes.ts";
 import { playgroundExperimentRoutes } from "./playground/experiment-routes.ts";
 import { playgroundRoutes } from "./playground/routes.ts";
 import { playgroundSettingsRoutes } from "./playground-settings/routes.ts";
@@ -51,6 +57,7 @@ import { rateLimitRoutes } from "./rate-limits/routes.ts";
 import { runDeleteRoutes } from "./erasures/run-routes.ts";
 import { runQueryRoutes } from "./runs/query-routes.ts";
 import { runV2Routes } from "./runs/v2-routes.ts";
+import { experimentShareRoutes } from "./sharing/experiment-routes.ts";
 import { datasetShareRoutes } from "./sharing/dataset-routes.ts";
 import { publicRunRoutes } from "./sharing/public-routes.ts";
 import { sharingRoutes } from "./sharing/routes.ts";
@@ -86,13 +93,20 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...datasetTransferRoutes(deps),
     ...datasetCloneRoutes(deps),
     ...comparativeRoutes(deps),
+    ...pairwiseRoutes(deps),
+    ...pairwiseJudgeRoutes(deps),
+    ...uploadExperimentRoutes(deps),
     ...datasetRoutes(deps),
     ...datasetVersionRoutes(deps),
     ...splitRoutes(deps),
     ...datasetShareRoutes(deps),
+    ...experimentShareRoutes(deps),
     ...experimentRoutes(deps),
     ...experimentRunRoutes(deps),
     ...compareRoutes(deps),
+    ...deltaRoutes(deps),
+    ...groupRoutes(deps),
+    ...viewOverrideRoutes(deps),
     ...exampleUploadRoutes(deps),
     ...exampleRoutes(deps),
     ...annotationQueueItemRoutes(deps),

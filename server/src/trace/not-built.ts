@@ -46,12 +46,12 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Heddle does not translate natural language to filters. Write the filter: docs/filter-language.md.",
   ],
   [
-    /^\/datasets\/[^/]+\/(generate|group\/runs|runs\/delta|experiments\/grouped|experiment-view-overrides)(\/|$)|^\/datasets\/(upload-experiment|studio_experiment|stream)(\/|$)/,
+    /^\/datasets\/[^/]+\/generate$|^\/datasets\/(studio_experiment|stream)$/,
     "Heddle does not implement this operation on datasets. Create examples by POST /api/v1/examples/bulk, and read " +
       "experiments by POST /api/v1/datasets/{dataset_id}/runs.",
   ],
   [
-    /^\/public\/[^/]+\/(examples\/runs|datasets\/(runs|feedback|comparative))(\/|$)|^\/public\/datasets\/sessions-bulk$/,
+    /^\/public\/[^/]+\/(examples\/runs(\/|$)|datasets\/(feedback$|runs\/(?!delta(\/|$))))/,
     "Heddle shares a dataset's examples and experiments, not their runs. Share a run by PUT /api/v1/runs/{run_id}/share.",
   ],
   [

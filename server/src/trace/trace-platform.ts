@@ -35,6 +35,7 @@ import { measureWaitingPieces } from "./ingest/measure-waiting-pieces.ts";
 import { startIngest } from "./ingest/start-ingest.ts";
 import { Deletions } from "./legal-holds/deletions.ts";
 import { measureModels } from "./models/model-metrics.ts";
+import { PairwiseJudges } from "./pairwise/pairwise-judges.ts";
 import { ProjectDirectory } from "./projects/project-directory.ts";
 import { createPromptWebhooks } from "./prompt-webhooks/prompt-webhooks.ts";
 import { measureRateLimits } from "./rate-limits/measure-rate-limits.ts";
@@ -132,6 +133,7 @@ export async function startTracePlatform({
   const erasures = new ErasureWorker({ ...ingest, sql, clickhouse, blobs, projects, log, deletions });
   const promptWebhooks = createPromptWebhooks({ sql, log, settings, outbound, secrets });
   let experimentEvaluator: ExperimentEvaluator | undefined;
+  let pairwiseJudges: PairwiseJudges | undefined;
   const deps: TraceDeps = {
     ...ingest,
     blobs,
@@ -156,6 +158,7 @@ export async function startTracePlatform({
     promptWebhooks,
     experimentRuns: { wake: () => experiments.wake() },
     experimentEvaluator: { wake: () => experimentEvaluator?.wake() },
+    pairwiseJudges: { wake: () => pairwiseJudges?.wake() },
     models: { metrics: measureModels(registry) },
     codeRunner: new CodeRunner(settings),
   };
@@ -172,6 +175,8 @@ export async function startTracePlatform({
   experiments.start();
   experimentEvaluator = new ExperimentEvaluator(deps);
   experimentEvaluator.start();
+  pairwiseJudges = new PairwiseJudges(deps);
+  pairwiseJudges.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();
   deps.health.start();
@@ -186,6 +191,7 @@ export async function startTracePlatform({
       await erasures.stop();
       await promptWebhooks.stop();
       await experimentEvaluator.stop();
+      await pairwiseJudges.stop();
       await deps.codeRunner.stop();
       await copier.stop();
       await deps.feedback.stop();

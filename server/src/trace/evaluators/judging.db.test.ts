@@ -137,7 +137,7 @@ test("ships a dozen judges with labelled examples, and measures them by a model"
   const checked = await send("POST", "/v1/platform/evaluators/library/toxicity/check", { model: model("m") });
   expect(checked.json).toMatchObject({ items: 10, errors: 0, kappa: 0, confusion: { categories: ["0", "1"] } });
   expect(checked.json.accuracy).toBeCloseTo(0.5);
-  expect(checked.json.examples[0]).toMatchObject({ label: false, given: 1, judge_run_id: expect.any(String) });
+  expect(checked.json.examples[0]).toMatchObject({ label: false, given: true, judge_run_id: expect.any(String) });
   const number = await send("POST", "/v1/platform/evaluators/library/helpfulness/check", { model: model("m") });
   // 42 is out of bounds
   expect(number.json).toMatchObject({ items: 0, errors: 10, accuracy: null });

@@ -53,7 +53,8 @@ export const compareBody = z
   })
   .meta({ id: "ExperimentComparisonRequest" });
 
-const interval = z.tuple([z.number(), z.number()]).nullable();
+/** Both ends. */
+const interval = z.array(z.number()).length(2).nullable();
 
 const summary = z
   .object({
