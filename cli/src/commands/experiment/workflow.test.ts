@@ -19,7 +19,9 @@ test("the workflow's commands exist, and take their options", () => {
   const calls = jobs.evaluate.steps.flatMap(({ run }) => run ?? []);
   expect(calls.map((call) => /heddle (\w+)/.exec(call)![1])).toEqual(["prompts", "experiment"]);
   expect(COMMANDS).toHaveProperty("prompts");
-  const shown = calls[1]!.replaceAll(/\$\{\{.*?\}\}\s*$/gs, "--set-baseline").replaceAll(/\$\{\{.*?\}\}/gs, "x");
+  const shown = calls[1]!
+    .replace(/\$\{\{(?:(?!\$\{\{).)*\}\}\s*$/s, "--set-baseline")
+    .replaceAll(/\$\{\{.*?\}\}/gs, "x");
   const words = [...shown.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare!);
   const { action, options } = readAction(command, words.slice(words.indexOf("experiment") + 1));
   expect([action, options.dataset, options["set-baseline"]]).toEqual(["run", "support-questions", true]);
