@@ -6,15 +6,15 @@ Prints one JSON line a check: {"name", "error": null or the message, "absent": w
 Deprecation and beta notices of the client's own methods are its authors' plans; every other warning is an error.
 """
 
-import threading
-import http.server
 import asyncio
 import datetime
+import http.server
 import inspect
 import json
 import logging
 import os
 import sys
+import threading
 import time
 import traceback
 import uuid
