@@ -3,16 +3,18 @@
     LANGSMITH_ENDPOINT=... LANGSMITH_API_KEY=... python python.py
 
 Prints one JSON line a check: {"name", "error": null or the message, "absent": whether the client lacks the part}.
-Deprecation notices of the client's own methods are its authors' plans; every other warning is an error.
+Deprecation and beta notices of the client's own methods are its authors' plans; every other warning is an error.
 """
 
 import asyncio
 import datetime
+import http.server
 import inspect
 import json
 import logging
 import os
 import sys
+import threading
 import time
 import traceback
 import uuid
@@ -31,7 +33,7 @@ logging.getLogger("langsmith").addHandler(Collector(logging.WARNING))
 
 def note_warning(message, category, *_rest, **_more):
     text = f"{category.__name__}: {message}"
-    if "deprecat" not in text.lower():
+    if "deprecat" not in text.lower() and "in beta" not in text:
         noted.append(text)
 
 
@@ -287,6 +289,43 @@ async def experiments():
     equal(len(list(client.list_projects(reference_dataset_id=dataset.id))), before)
 
 
+def experiments_of_the_platform():
+    """Reads an experiment that the platform executes."""
+    if not hasattr(client, "get_experiment_results"):
+        return "absent"
+
+    class Target(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            answer = json.dumps({"a": body["q"]}).encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Target)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    dataset = three_examples()
+    name = f"platform {uuid.uuid4()}"
+    target = {"type": "http", "url": f"http://127.0.0.1:{server.server_port}/"}
+    order = {"dataset_id": str(dataset.id), "name": name, "target": target, "repetitions": 2}
+    job = client.request_with_retries("POST", "/experiments/runs", json=order).json()
+    read = lambda: client.request_with_retries("GET", f"/experiments/runs/{job['id']}").json()  # noqa: E731
+    until(read, lambda found: found["status"] == "completed")
+    server.shutdown()
+    project = client.read_project(project_name=name, include_stats=True)
+    equal([str(project.id), project.run_count, project.reference_dataset_id], [job["id"], 6, dataset.id])
+    runs = list(client.list_runs(project_name=name, is_root=True))
+    equal(sorted(run.outputs["a"] for run in runs), [1, 1, 2, 2, 3, 3])
+    equal({run.error for run in runs}, {None})
+    results = client.get_experiment_results(name=name)
+    equal(results["run_stats"]["run_count"], 6)
+    equal([len(example.runs) for example in results["examples_with_runs"]], [2, 2, 2])
+
+
 def judged_experiments():
     from langsmith.evaluation import evaluate_comparative, evaluate_existing
 
@@ -371,6 +410,7 @@ CHECKS = {
     "datasets": datasets,
     "evaluate": evaluate,
     "experiments": experiments,
+    "experiments of the platform": experiments_of_the_platform,
     "judged experiments": judged_experiments,
     "annotation queues": annotation_queues,
     "sharing": sharing,

@@ -23,7 +23,7 @@ let platform: SharedPlatform;
 let browser: Browser;
 let client: Client;
 let seeded: Seeded;
-let ids: Record<"assistant" | "cron" | "evaluator" | "newer" | "older" | "pairs" | "queue" | "run" | "thread" | "waiting", string>;
+let ids: Record<"assistant" | "cron" | "evaluator" | "experiment" | "newer" | "older" | "pairs" | "queue" | "run" | "thread" | "waiting", string>;
 beforeAll(async () => {
   platform = await sharedPlatform("open");
   browser = await openBrowser();
@@ -55,6 +55,7 @@ async function createObjects(): Promise<typeof ids> {
   const queue = await seedQueue(platform.traceUrl, "Replies", [seeded.agentRunId], seeded.datasetId);
   return {
     queue,
+    experiment: await createExperiment(),
     pairs: await createReview(),
     evaluator: await seedEvaluator(platform.traceUrl),
     thread,
@@ -65,6 +66,27 @@ async function createObjects(): Promise<typeof ids> {
     assistant: assistant!.assistant_id,
     cron: (cron as unknown as { cron_id: string }).cron_id,
   };
+}
+
+/** An experiment that has ended, with failures: its endpoint does not exist. */
+async function createExperiment(): Promise<string> {
+  const url = `${platform.traceUrl}/experiments/runs`;
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      dataset_id: seeded.datasetId,
+      name: "doubling over HTTP",
+      target: { type: "http", url: `${platform.traceUrl}/api/v1/no-such-path` },
+      max_examples: 3,
+    }),
+  });
+  const { id } = (await response.json()) as { id: string };
+  await until(async () => {
+    const job = (await (await fetch(`${url}/${id}`)).json()) as { status: string };
+    return job.status === "completed";
+  });
+  return id;
 }
 
 /** A review of the seeded experiments pair by pair. */
@@ -233,6 +255,13 @@ const PAGES: Checked[] = [
     name: "evaluator-alignment",
     path: () => `/evaluators/${ids.evaluator}?tab=alignment`,
     ready: "text=Label judged runs",
+  },
+  { route: "/experiments/", name: "experiments", path: () => "/experiments", ready: "[data-row]" },
+  {
+    route: "/experiments/$experimentId",
+    name: "experiment",
+    path: () => `/experiments/${ids.experiment}`,
+    ready: "text=Failures",
   },
   { route: "/annotation-queues/", name: "annotation-queues", path: () => "/annotation-queues", ready: "text=Replies" },
   {

@@ -6,6 +6,14 @@ import { until } from "../../server/test/until.ts";
 /** Marker in everything that tenant A writes; it must not appear in anything that B reads. */
 export const MARK = "of-tenant-A-alone";
 
+/** Manifest of a prompt with one variable. */
+const PROMPT = {
+  lc: 1,
+  type: "constructor",
+  id: ["langchain_core", "prompts", "prompt", "PromptTemplate"],
+  kwargs: { template: "{text}", input_variables: ["text"], template_format: "f-string" },
+};
+
 /** Creates one of every object a tenant can have on the trace platform; returns ids by parameter name. */
 export async function fillTenant(
   app: Callable,
@@ -98,6 +106,13 @@ export async function fillTenant(
     default_model: mark,
   });
   await ask("PUT", "/api/v1/models/budget", { limit_usd: 0 });
+  // the budget of 0 stops it at once, so that it does not change by itself
+  const judged = await createdId("POST", "/api/v1/experiments/runs", {
+    name: `${mark} run`,
+    dataset_id: dataset,
+    target: { type: "prompt", manifest: PROMPT, model: { connection_id: connection, model: "gpt-4o-mini" } },
+  });
+  await until(async () => (await ask("GET", `/api/v1/experiments/runs/${judged}`))["status"] === "stopped");
   const webhook = await createdId("POST", "/api/v1/prompt-webhooks", {
     url: `https://hooks.example/${encodeURIComponent(mark)}`,
     triggers: ["commit"],
@@ -126,6 +141,7 @@ export async function fillTenant(
     session: experiments,
     project_id: experiments,
     experiment_id: experiments,
+    experiment_run_id: [judged],
     comparative_experiment_id: [comparison],
     override_id: [viewOverride],
     evaluator_id: [(judged["evaluator"] as { id: string }).id],

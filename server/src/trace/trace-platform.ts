@@ -36,6 +36,7 @@ import { startIngest } from "./ingest/start-ingest.ts";
 import { Deletions } from "./legal-holds/deletions.ts";
 import { InsightWorker } from "./insights/insight-worker.ts";
 import { measureModels } from "./models/model-metrics.ts";
+import { PairwiseJudges } from "./pairwise/pairwise-judges.ts";
 import { ProjectDirectory } from "./projects/project-directory.ts";
 import { createPromptWebhooks } from "./prompt-webhooks/prompt-webhooks.ts";
 import { measureRateLimits } from "./rate-limits/measure-rate-limits.ts";
@@ -149,6 +150,7 @@ export async function startTracePlatform({
     deps: (): TraceDeps => deps,
   });
   let experimentEvaluator: ExperimentEvaluator | undefined;
+  let pairwiseJudges: PairwiseJudges | undefined;
   const deps: TraceDeps = {
     ...ingest,
     blobs,
@@ -173,6 +175,7 @@ export async function startTracePlatform({
     promptWebhooks,
     experimentEvaluator: { wake: () => experimentEvaluator?.wake() },
     experimentRuns: { wake: () => experiments.wake() },
+    pairwiseJudges: { wake: () => pairwiseJudges?.wake() },
     models: { metrics: measureModels(registry) },
     ruleCandidates,
     ruleMessages,
@@ -204,6 +207,8 @@ export async function startTracePlatform({
   experimentEvaluator.start();
   experiments.start();
   insights.start();
+  pairwiseJudges = new PairwiseJudges(deps);
+  pairwiseJudges.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();
   deps.health.start();
@@ -222,6 +227,7 @@ export async function startTracePlatform({
       await ruleActor.stop();
       await ruleMessages.stop();
       await experimentEvaluator.stop();
+      await pairwiseJudges.stop();
       await deps.codeRunner.stop();
       await insights.stop();
       await copier.stop();

@@ -1,7 +1,8 @@
 import type { JobRow } from "./sql.ts";
 
 /** Serializes an experiment with its progress. */
-export function serializeJob(row: JobRow, consoleUrl: string): object {
+export function serializeJob({ sums, ...live }: JobRow, consoleUrl: string): object {
+  const row: JobRow = sums ? { ...live, ...sums } : live;
   const { total, done, failed, running, judge_failures, recent, recent_seconds, p50, p95, p99, full_count, ...rest } =
     row as JobRow & Sums;
   void full_count;
