@@ -132,7 +132,6 @@ export async function startTracePlatform({
   const erasures = new ErasureWorker({ ...ingest, sql, clickhouse, blobs, projects, log, deletions });
   const promptWebhooks = createPromptWebhooks({ sql, log, settings, outbound, secrets });
   let experimentEvaluator: ExperimentEvaluator | undefined;
-  let pairwiseJudges: PairwiseJudges | undefined;
   const deps: TraceDeps = {
     ...ingest,
     blobs,
@@ -156,7 +155,8 @@ export async function startTracePlatform({
     erasures,
     promptWebhooks,
     experimentEvaluator: { wake: () => experimentEvaluator?.wake() },
-    pairwiseJudges: { wake: () => pairwiseJudges?.wake() },
+    // replaced below: it needs all of these
+    pairwiseJudges: { wake() {} },
     models: { metrics: measureModels(registry) },
     codeRunner: new CodeRunner(settings),
   };
@@ -171,7 +171,8 @@ export async function startTracePlatform({
   promptWebhooks.start();
   experimentEvaluator = new ExperimentEvaluator(deps);
   experimentEvaluator.start();
-  pairwiseJudges = new PairwiseJudges(deps);
+  const pairwiseJudges = new PairwiseJudges(deps);
+  deps.pairwiseJudges = pairwiseJudges;
   pairwiseJudges.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();

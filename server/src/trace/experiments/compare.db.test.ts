@@ -79,7 +79,7 @@ const usage = (cost: number) => ({
 
 async function compare(id: string, body: object): Promise<Comparison> {
   const response = await call("POST", `/datasets/${id}/experiments/compare`, body);
-  expect(response.status, JSON.stringify(response.json)).toBe(200);
+  expect(response.status).toBe(200);
   return response.json as Comparison;
 }
 
