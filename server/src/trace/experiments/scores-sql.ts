@@ -122,3 +122,11 @@ export async function findExamplesInSplits(
       and metadata -> 'dataset_split' ?| ${splits}::text[]`;
   return new Set(rows.map((row) => row.id));
 }
+
+/** Lists the ids of a dataset's current examples. */
+export async function listExampleIds(sql: Sql, tenantId: string, datasetId: string): Promise<string[]> {
+  const [row] = await sql<{ ids: string[] }[]>`
+    select coalesce(array_agg(example_id::text order by example_id), '{}') as ids from dataset_examples
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and replaced_at is null`;
+  return row!.ids;
+}
