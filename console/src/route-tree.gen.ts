@@ -21,6 +21,9 @@ import { Route as ShellDatasetsIndexRouteImport } from './routes/_shell/datasets
 import { Route as ShellDatasetsDatasetIdRouteImport } from './routes/_shell/datasets.$datasetId'
 import { Route as ShellDeploymentsIndexRouteImport } from './routes/_shell/deployments.index'
 import { Route as ShellDeploymentsDeploymentIdRouteImport } from './routes/_shell/deployments.$deploymentId'
+import { Route as ShellEvaluatorsIndexRouteImport } from './routes/_shell/evaluators.index'
+import { Route as ShellEvaluatorsEvaluatorIdRouteImport } from './routes/_shell/evaluators.$evaluatorId'
+import { Route as ShellEvaluatorsNewRouteImport } from './routes/_shell/evaluators.new'
 import { Route as ShellExportsIndexRouteImport } from './routes/_shell/exports.index'
 import { Route as ShellExportsExportIdRouteImport } from './routes/_shell/exports.$exportId'
 import { Route as ShellExportsDestinationsRouteImport } from './routes/_shell/exports.destinations'
@@ -115,6 +118,22 @@ const ShellDeploymentsDeploymentIdRoute =
     path: '/deployments/$deploymentId',
     getParentRoute: () => ShellRoute,
   } as any)
+const ShellEvaluatorsIndexRoute = ShellEvaluatorsIndexRouteImport.update({
+  id: '/evaluators/',
+  path: '/evaluators/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellEvaluatorsEvaluatorIdRoute =
+  ShellEvaluatorsEvaluatorIdRouteImport.update({
+    id: '/evaluators/$evaluatorId',
+    path: '/evaluators/$evaluatorId',
+    getParentRoute: () => ShellRoute,
+  } as any)
+const ShellEvaluatorsNewRoute = ShellEvaluatorsNewRouteImport.update({
+  id: '/evaluators/new',
+  path: '/evaluators/new',
+  getParentRoute: () => ShellRoute,
+} as any)
 const ShellExportsIndexRoute = ShellExportsIndexRouteImport.update({
   id: '/exports/',
   path: '/exports/',
@@ -302,6 +321,8 @@ export interface FileRoutesByFullPath {
   '/settings': typeof ShellSettingsRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
+  '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
+  '/evaluators/new': typeof ShellEvaluatorsNewRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -310,6 +331,7 @@ export interface FileRoutesByFullPath {
   '/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/datasets/': typeof ShellDatasetsIndexRoute
   '/deployments/': typeof ShellDeploymentsIndexRoute
+  '/evaluators/': typeof ShellEvaluatorsIndexRoute
   '/exports/': typeof ShellExportsIndexRoute
   '/projects/': typeof ShellProjectsIndexRoute
   '/prompts/': typeof ShellPromptsIndexRoute
@@ -347,6 +369,8 @@ export interface FileRoutesByTo {
   '/': typeof ShellIndexRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
+  '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
+  '/evaluators/new': typeof ShellEvaluatorsNewRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -355,6 +379,7 @@ export interface FileRoutesByTo {
   '/annotation-queues': typeof ShellAnnotationQueuesIndexRoute
   '/datasets': typeof ShellDatasetsIndexRoute
   '/deployments': typeof ShellDeploymentsIndexRoute
+  '/evaluators': typeof ShellEvaluatorsIndexRoute
   '/exports': typeof ShellExportsIndexRoute
   '/projects': typeof ShellProjectsIndexRoute
   '/prompts': typeof ShellPromptsIndexRoute
@@ -394,6 +419,8 @@ export interface FileRoutesById {
   '/_shell/': typeof ShellIndexRoute
   '/_shell/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/_shell/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
+  '/_shell/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
+  '/_shell/evaluators/new': typeof ShellEvaluatorsNewRoute
   '/_shell/exports/$exportId': typeof ShellExportsExportIdRoute
   '/_shell/exports/destinations': typeof ShellExportsDestinationsRoute
   '/_shell/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -402,6 +429,7 @@ export interface FileRoutesById {
   '/_shell/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/_shell/datasets/': typeof ShellDatasetsIndexRoute
   '/_shell/deployments/': typeof ShellDeploymentsIndexRoute
+  '/_shell/evaluators/': typeof ShellEvaluatorsIndexRoute
   '/_shell/exports/': typeof ShellExportsIndexRoute
   '/_shell/projects/': typeof ShellProjectsIndexRoute
   '/_shell/prompts/': typeof ShellPromptsIndexRoute
@@ -441,6 +469,8 @@ export interface FileRouteTypes {
     | '/settings'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
+    | '/evaluators/$evaluatorId'
+    | '/evaluators/new'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
@@ -449,6 +479,7 @@ export interface FileRouteTypes {
     | '/annotation-queues/'
     | '/datasets/'
     | '/deployments/'
+    | '/evaluators/'
     | '/exports/'
     | '/projects/'
     | '/prompts/'
@@ -486,6 +517,8 @@ export interface FileRouteTypes {
     | '/'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
+    | '/evaluators/$evaluatorId'
+    | '/evaluators/new'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
@@ -494,6 +527,7 @@ export interface FileRouteTypes {
     | '/annotation-queues'
     | '/datasets'
     | '/deployments'
+    | '/evaluators'
     | '/exports'
     | '/projects'
     | '/prompts'
@@ -532,6 +566,8 @@ export interface FileRouteTypes {
     | '/_shell/'
     | '/_shell/datasets/$datasetId'
     | '/_shell/deployments/$deploymentId'
+    | '/_shell/evaluators/$evaluatorId'
+    | '/_shell/evaluators/new'
     | '/_shell/exports/$exportId'
     | '/_shell/exports/destinations'
     | '/_shell/prompts/$repo'
@@ -540,6 +576,7 @@ export interface FileRouteTypes {
     | '/_shell/annotation-queues/'
     | '/_shell/datasets/'
     | '/_shell/deployments/'
+    | '/_shell/evaluators/'
     | '/_shell/exports/'
     | '/_shell/projects/'
     | '/_shell/prompts/'
@@ -660,6 +697,27 @@ declare module '@tanstack/react-router' {
       path: '/deployments/$deploymentId'
       fullPath: '/deployments/$deploymentId'
       preLoaderRoute: typeof ShellDeploymentsDeploymentIdRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/evaluators/': {
+      id: '/_shell/evaluators/'
+      path: '/evaluators'
+      fullPath: '/evaluators/'
+      preLoaderRoute: typeof ShellEvaluatorsIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/evaluators/$evaluatorId': {
+      id: '/_shell/evaluators/$evaluatorId'
+      path: '/evaluators/$evaluatorId'
+      fullPath: '/evaluators/$evaluatorId'
+      preLoaderRoute: typeof ShellEvaluatorsEvaluatorIdRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/evaluators/new': {
+      id: '/_shell/evaluators/new'
+      path: '/evaluators/new'
+      fullPath: '/evaluators/new'
+      preLoaderRoute: typeof ShellEvaluatorsNewRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/exports/': {
@@ -897,12 +955,15 @@ interface ShellRouteChildren {
   ShellIndexRoute: typeof ShellIndexRoute
   ShellDatasetsDatasetIdRoute: typeof ShellDatasetsDatasetIdRoute
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
+  ShellEvaluatorsEvaluatorIdRoute: typeof ShellEvaluatorsEvaluatorIdRoute
+  ShellEvaluatorsNewRoute: typeof ShellEvaluatorsNewRoute
   ShellExportsExportIdRoute: typeof ShellExportsExportIdRoute
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
   ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
   ShellAnnotationQueuesIndexRoute: typeof ShellAnnotationQueuesIndexRoute
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
+  ShellEvaluatorsIndexRoute: typeof ShellEvaluatorsIndexRoute
   ShellExportsIndexRoute: typeof ShellExportsIndexRoute
   ShellProjectsIndexRoute: typeof ShellProjectsIndexRoute
   ShellPromptsIndexRoute: typeof ShellPromptsIndexRoute
@@ -940,12 +1001,15 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellIndexRoute: ShellIndexRoute,
   ShellDatasetsDatasetIdRoute: ShellDatasetsDatasetIdRoute,
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
+  ShellEvaluatorsEvaluatorIdRoute: ShellEvaluatorsEvaluatorIdRoute,
+  ShellEvaluatorsNewRoute: ShellEvaluatorsNewRoute,
   ShellExportsExportIdRoute: ShellExportsExportIdRoute,
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
   ShellPromptsRepoRoute: ShellPromptsRepoRoute,
   ShellAnnotationQueuesIndexRoute: ShellAnnotationQueuesIndexRoute,
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
+  ShellEvaluatorsIndexRoute: ShellEvaluatorsIndexRoute,
   ShellExportsIndexRoute: ShellExportsIndexRoute,
   ShellProjectsIndexRoute: ShellProjectsIndexRoute,
   ShellPromptsIndexRoute: ShellPromptsIndexRoute,

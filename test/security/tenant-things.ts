@@ -105,6 +105,12 @@ export async function fillTenant(
   const playground = await createdId("POST", "/api/v1/playground-settings", { name: mark, settings: { mark } });
   const queue = await createdId("POST", "/api/v1/annotation-queues", { name: mark, description: mark });
   const [item] = (await ask("POST", `/api/v1/annotation-queues/${queue}/runs`, [run])) as unknown as { id: string }[];
+  const judged = await ask("POST", "/v1/platform/evaluators", {
+    name: mark,
+    type: "code",
+    description: mark,
+    code_evaluator: { language: "javascript", code: `function performEval() { return "${mark}" }` },
+  });
   const invitation = await ask("POST", "/api/v1/orgs/current/members", { email: `${mark.toLowerCase()}@a.example` });
   return {
     run_id: [run],
@@ -117,6 +123,7 @@ export async function fillTenant(
     experiment_id: experiments,
     comparative_experiment_id: [comparison],
     override_id: [viewOverride],
+    evaluator_id: [(judged["evaluator"] as { id: string }).id],
     queue_id: [queue],
     queue_run_id: [item!.id],
     annotation_queue_run_id: [item!.id],

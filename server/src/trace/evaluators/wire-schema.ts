@@ -211,6 +211,7 @@ export const tried = z
         error: nullableText,
         cost_usd: nullableText,
         judge_run_id: z.guid().nullable(),
+        judge_project_id: z.guid().nullable(),
         messages: z.array(z.object({ role: z.string(), content: z.unknown() })),
         values: z.record(z.string(), nullableText),
         logs: nullableText,
