@@ -149,8 +149,6 @@ export async function startTracePlatform({
     fault: faultPoint,
     deps: (): TraceDeps => deps,
   });
-  let experimentEvaluator: ExperimentEvaluator | undefined;
-  let pairwiseJudges: PairwiseJudges | undefined;
   const deps: TraceDeps = {
     ...ingest,
     blobs,
@@ -173,9 +171,9 @@ export async function startTracePlatform({
     deletions,
     erasures,
     promptWebhooks,
-    experimentEvaluator: { wake: () => experimentEvaluator?.wake() },
+    experimentEvaluator: { wake: () => experimentEvaluator.wake() },
     experimentRuns: { wake: () => experiments.wake() },
-    pairwiseJudges: { wake: () => pairwiseJudges?.wake() },
+    pairwiseJudges: { wake: () => pairwiseJudges.wake() },
     models: { metrics: measureModels(registry) },
     ruleCandidates,
     ruleMessages,
@@ -189,6 +187,8 @@ export async function startTracePlatform({
   const ruleMatcher = new RuleMatcher(deps, { database, registry });
   deps.ruleMatcher = ruleMatcher;
   const experiments: ExperimentRunner = new ExperimentRunner(deps);
+  const experimentEvaluator: ExperimentEvaluator = new ExperimentEvaluator(deps);
+  const pairwiseJudges: PairwiseJudges = new PairwiseJudges(deps);
   const insights = new InsightWorker(deps, { concurrency: settings.insightConcurrency });
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);
@@ -203,11 +203,9 @@ export async function startTracePlatform({
   ruleActor.start();
   backfiller.start();
   ruleMessages.start();
-  experimentEvaluator = new ExperimentEvaluator(deps);
   experimentEvaluator.start();
   experiments.start();
   insights.start();
-  pairwiseJudges = new PairwiseJudges(deps);
   pairwiseJudges.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();

@@ -32,8 +32,8 @@ async function uploaded(dataset: string, answers: string[]) {
 async function evaluator(name: string, source: string, subject = "pair"): Promise<string> {
   const code = `function performEval(run, example, more) { ${source} }`;
   const body = { name, type: "code", subject, code_evaluator: { code, language: "javascript" } };
-  const { json, text, status } = await call("POST", "/v1/platform/evaluators", body);
-  expect(status, text).toBe(201);
+  const { json, status } = await call("POST", "/v1/platform/evaluators", body);
+  expect(status).toBe(201);
   return json.evaluator.id;
 }
 
@@ -51,7 +51,7 @@ test("an evaluator judges the pairs in the background, whichever side an experim
   const path = await review("sides", ["a", "aa", "aaa", "a"], ["aa", "aa", "a", "aaa"]);
   const evaluator_id = await evaluator("Longer", PREFERS_LONGER);
   const started = await call("POST", `${path}/judges`, { evaluator_id });
-  expect(started.status, started.text).toBe(202);
+  expect(started.status).toBe(202);
   expect(started.json).toMatchObject({ status: "queued", total: 4, evaluator_version: 1 });
   await until(async () => (await jobs(path))[0]!.status === "completed");
   expect((await jobs(path))[0]).toMatchObject({ judged: 4, failed: 0, error: null });
