@@ -1,4 +1,5 @@
 import { Group, Text, UnstyledButton } from "@mantine/core";
+import type { CSSProperties } from "react";
 
 import { count, percent } from "../../ui/format.ts";
 import classes from "./insights.module.css";
@@ -38,7 +39,12 @@ export function ClusterTree({ clusters, openId, onOpen }: ClusterTreeProps) {
               <span className={classes["bar"]} aria-hidden>
                 <span
                   className={classes["part"]}
-                  style={{ width: `${(100 * (stats.share ?? 0)) / most}%`, "--failed": stats.error_rate ?? 0 }}
+                  style={
+                    {
+                      width: `${(100 * (stats.share ?? 0)) / most}%`,
+                      "--failed": stats.error_rate ?? 0,
+                    } as CSSProperties
+                  }
                 />
               </span>
               <Text size="xs" c="dimmed" className="numbers">
