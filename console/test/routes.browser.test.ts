@@ -159,7 +159,7 @@ const PAGES: Checked[] = [
     route: "/projects/$projectId/insights",
     name: "insights",
     path: () => `${project()}/insights`,
-    ready: "text=Connect a model",
+    ready: "text=Find insights",
   },
   { route: "/projects/$projectId/r/$runId", name: "trace", path: trace, ready: "text=find_shoes" },
   {
