@@ -68,8 +68,8 @@ test("generates insights over chat histories, polls, and fetches the report", as
   python.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
   await once(python, "close");
   const line = /^RESULT (.*)$/m.exec(output)?.[1];
-  expect(line, output).toBeDefined();
-  expect(JSON.parse(line!)).toEqual({
+  if (line === undefined) throw new Error(output);
+  expect(JSON.parse(line)).toEqual({
     status: "success",
     name: "Conversation topics",
     names: ["billing", "coding", "login", "shipping", "travel"].map((topic) => `Questions about ${topic}`),
