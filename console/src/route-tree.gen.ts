@@ -44,6 +44,7 @@ import { Route as ShellAnnotationQueuesQueueIdIndexRouteImport } from './routes/
 import { Route as ShellAnnotationQueuesQueueIdReviewRouteImport } from './routes/_shell/annotation-queues.$queueId.review'
 import { Route as ShellHubOwnerRepoRouteImport } from './routes/_shell/hub.$owner.$repo'
 import { Route as ShellProjectsProjectIdIndexRouteImport } from './routes/_shell/projects.$projectId.index'
+import { Route as ShellProjectsProjectIdInsightsRouteImport } from './routes/_shell/projects.$projectId.insights'
 import { Route as ShellProjectsProjectIdMonitoringRouteImport } from './routes/_shell/projects.$projectId.monitoring'
 import { Route as ShellProjectsProjectIdReviewRouteImport } from './routes/_shell/projects.$projectId.review'
 import { Route as ShellPromptsOwnerRepoRouteImport } from './routes/_shell/prompts.$owner.$repo'
@@ -235,6 +236,12 @@ const ShellProjectsProjectIdIndexRoute =
     path: '/projects/$projectId/',
     getParentRoute: () => ShellRoute,
   } as any)
+const ShellProjectsProjectIdInsightsRoute =
+  ShellProjectsProjectIdInsightsRouteImport.update({
+    id: '/projects/$projectId/insights',
+    path: '/projects/$projectId/insights',
+    getParentRoute: () => ShellRoute,
+  } as any)
 const ShellProjectsProjectIdMonitoringRoute =
   ShellProjectsProjectIdMonitoringRouteImport.update({
     id: '/projects/$projectId/monitoring',
@@ -352,6 +359,7 @@ export interface FileRoutesByFullPath {
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
   '/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
   '/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
+  '/projects/$projectId/insights': typeof ShellProjectsProjectIdInsightsRoute
   '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
   '/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
   '/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
@@ -402,6 +410,7 @@ export interface FileRoutesByTo {
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
   '/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
   '/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
+  '/projects/$projectId/insights': typeof ShellProjectsProjectIdInsightsRoute
   '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
   '/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
   '/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
@@ -454,6 +463,7 @@ export interface FileRoutesById {
   '/_shell/a/$server/webhooks': typeof ShellAServerWebhooksRoute
   '/_shell/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
   '/_shell/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
+  '/_shell/projects/$projectId/insights': typeof ShellProjectsProjectIdInsightsRoute
   '/_shell/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
   '/_shell/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
   '/_shell/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
@@ -506,6 +516,7 @@ export interface FileRouteTypes {
     | '/a/$server/webhooks'
     | '/annotation-queues/$queueId/review'
     | '/hub/$owner/$repo'
+    | '/projects/$projectId/insights'
     | '/projects/$projectId/monitoring'
     | '/projects/$projectId/review'
     | '/prompts/$owner/$repo'
@@ -556,6 +567,7 @@ export interface FileRouteTypes {
     | '/a/$server/webhooks'
     | '/annotation-queues/$queueId/review'
     | '/hub/$owner/$repo'
+    | '/projects/$projectId/insights'
     | '/projects/$projectId/monitoring'
     | '/projects/$projectId/review'
     | '/prompts/$owner/$repo'
@@ -607,6 +619,7 @@ export interface FileRouteTypes {
     | '/_shell/a/$server/webhooks'
     | '/_shell/annotation-queues/$queueId/review'
     | '/_shell/hub/$owner/$repo'
+    | '/_shell/projects/$projectId/insights'
     | '/_shell/projects/$projectId/monitoring'
     | '/_shell/projects/$projectId/review'
     | '/_shell/prompts/$owner/$repo'
@@ -873,6 +886,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellProjectsProjectIdIndexRouteImport
       parentRoute: typeof ShellRoute
     }
+    '/_shell/projects/$projectId/insights': {
+      id: '/_shell/projects/$projectId/insights'
+      path: '/projects/$projectId/insights'
+      fullPath: '/projects/$projectId/insights'
+      preLoaderRoute: typeof ShellProjectsProjectIdInsightsRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/projects/$projectId/monitoring': {
       id: '/_shell/projects/$projectId/monitoring'
       path: '/projects/$projectId/monitoring'
@@ -1004,6 +1024,7 @@ interface ShellRouteChildren {
   ShellAServerWebhooksRoute: typeof ShellAServerWebhooksRoute
   ShellAnnotationQueuesQueueIdReviewRoute: typeof ShellAnnotationQueuesQueueIdReviewRoute
   ShellHubOwnerRepoRoute: typeof ShellHubOwnerRepoRoute
+  ShellProjectsProjectIdInsightsRoute: typeof ShellProjectsProjectIdInsightsRoute
   ShellProjectsProjectIdMonitoringRoute: typeof ShellProjectsProjectIdMonitoringRoute
   ShellProjectsProjectIdReviewRoute: typeof ShellProjectsProjectIdReviewRoute
   ShellPromptsOwnerRepoRoute: typeof ShellPromptsOwnerRepoRoute
@@ -1053,6 +1074,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellAnnotationQueuesQueueIdReviewRoute:
     ShellAnnotationQueuesQueueIdReviewRoute,
   ShellHubOwnerRepoRoute: ShellHubOwnerRepoRoute,
+  ShellProjectsProjectIdInsightsRoute: ShellProjectsProjectIdInsightsRoute,
   ShellProjectsProjectIdMonitoringRoute: ShellProjectsProjectIdMonitoringRoute,
   ShellProjectsProjectIdReviewRoute: ShellProjectsProjectIdReviewRoute,
   ShellPromptsOwnerRepoRoute: ShellPromptsOwnerRepoRoute,

@@ -189,6 +189,12 @@ const PAGES: Checked[] = [
     path: () => `${project()}/monitoring?before=true`,
     ready: ".uplot",
   },
+  {
+    route: "/projects/$projectId/insights",
+    name: "insights",
+    path: () => `${project()}/insights`,
+    ready: "text=Find insights",
+  },
   { route: "/projects/$projectId/r/$runId", name: "trace", path: trace, ready: "text=find_shoes" },
   {
     route: "/projects/$projectId/r/$runId",

@@ -48,6 +48,7 @@ const HARMLESS: Record<string, string> = {
   version: "of a dataset or an evaluator, which is named too",
   library_id: "of the library of evaluators, the same for all",
   provider: "a provider of models, the same for all",
+  cluster_id: "of an insights job, which is named too",
 };
 
 test("every parameter that names an object has one of A's for the tests", () => {

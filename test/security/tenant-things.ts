@@ -131,6 +131,12 @@ export async function fillTenant(
     description: mark,
     code_evaluator: { language: "javascript", code: `function performEval() { return "${mark}" }` },
   });
+  const insights = `/api/v1/sessions/${experiments[0]}/insights`;
+  const config = await createdId("POST", `${insights}/configs`, { name: mark, config: {} });
+  // of a period without runs, so that no model is called
+  const past = { start_time: "2001-01-01T00:00:00Z", end_time: "2001-01-02T00:00:00Z" };
+  const job = await createdId("POST", insights, { ...past, name: mark, connection_id: connection });
+  await until(async () => (await ask("GET", `${insights}/${job}`))["status"] === "error");
   const invitation = await ask("POST", "/api/v1/orgs/current/members", { email: `${mark.toLowerCase()}@a.example` });
   return {
     run_id: [run],
@@ -176,6 +182,8 @@ export async function fillTenant(
     tag_name: [tag],
     environments_id: [environments],
     connection_id: [connection],
+    config_id: [config],
+    job_id: [job],
     playground_settings_id: [playground],
     webhook_id: [webhook],
     identity_id: [String(invitation["id"])],

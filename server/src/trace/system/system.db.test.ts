@@ -65,7 +65,6 @@ test("unknown endpoints of the vendor say what to use instead", async () => {
     ["/api/v2/threads/t/share", /Share each turn/],
     ["/api/v2/ai-search/parse", /filter-language/],
     ["/api/v1/sessions/resolutions", /sessions\?name=/],
-    ["/api/v1/sessions/x/insights", /runs\/stats/],
     ["/v1/platform/sessions/x/agent-versions", /runs\/stats/],
     ["/api/v1/datasets/studio_experiment", /examples\/bulk/],
     ["/api/v1/charts/section", /runs\/stats/],
