@@ -24,6 +24,7 @@ export function checkConfig(
   if (config.type !== "categorical" || !config.categories) return;
   const values = config.categories.map((category) => category.value);
   const labels = config.categories.flatMap((category) => category.label ?? []);
+  const unlabelled = config.categories.flatMap(({ value: each, label }) => (label == null ? String(each) : []));
   if (score !== null && !values.includes(score)) {
     throw unprocessable(`The score of "${key}" must be one of ${values.join(", ")}, not ${score}.`);
   }
