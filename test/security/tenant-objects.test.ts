@@ -46,6 +46,7 @@ const HARMLESS: Record<string, string> = {
   name: "a name of the caller's own",
   index: "a place in a queue, which is named too",
   version: "of a dataset, which is named too",
+  proposal_id: "of a dataset, which is named too",
   provider: "a provider of models, the same for all",
 };
 

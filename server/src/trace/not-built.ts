@@ -22,6 +22,11 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
   ],
   [/^\/prompts\/canvas(\/|$)/, "Heddle edits prompts in the console and runs none by this path."],
   [
+    /^\/platform\/annotation-queues\/[^/]+\/items\/[^/]+\/finals(\/|$)/,
+    "Heddle keeps no final answers of annotation queues beside its reviewers' feedback. Read their agreement by GET " +
+      "/api/v1/annotation-queues/{queue_id}/agreement, and correct feedback by PATCH /api/v1/feedback/{feedback_id}.",
+  ],
+  [
     /^\/(evaluators|ace)(\/|$)/,
     "Heddle does not run evaluators. Run them in evaluate() of the SDK, and store results by POST /api/v1/feedback.",
   ],
