@@ -234,6 +234,18 @@ const PAGES: Checked[] = [
     path: () => `/datasets/${seeded.datasetId}/pairs/${ids.pairs}`,
     ready: "text=1 is better",
   },
+  {
+    route: "/datasets/$datasetId",
+    name: "near-duplicates",
+    path: () => dataset("?tab=duplicates"),
+    ready: '[aria-label="Dataset actions"]',
+  },
+  {
+    route: "/datasets/$datasetId",
+    name: "proposals",
+    path: () => dataset("?tab=proposals"),
+    ready: "text=Generate variants",
+  },
   { route: "/prompts/", name: "prompts", path: () => "/prompts", ready: "[data-row]" },
   promptPage("prompt", "prompt", "text=You are a terse assistant."),
   promptPage("commits", "prompt-commits", "td"),

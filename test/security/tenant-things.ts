@@ -155,6 +155,8 @@ export async function fillTenant(
     rule_id: [rule],
     queue_run_id: [item!.id],
     annotation_queue_run_id: [item!.id],
+    queue_item_id: [item!.id],
+    item_id: [item!.id],
     dataset_id: [dataset],
     dataset: [dataset],
     example_id: [example],

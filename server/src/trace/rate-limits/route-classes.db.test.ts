@@ -33,6 +33,7 @@ const CLASSES: Record<string, string[]> = {
     "POST /api/v1/datasets/playground_experiment/batch",
   ],
   "feedback.key": ["POST /api/v1/feedback"],
+  "generate.key generate.user": ["POST /api/v1/datasets/:dataset_id/generate"],
   "examples.key": [
     "GET /api/v1/examples",
     "GET /api/v1/examples/count",

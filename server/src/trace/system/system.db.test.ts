@@ -56,7 +56,7 @@ test("unknown endpoints of the vendor say what to use instead", async () => {
     ["/repos/optimize-job", /evaluate\(\)/],
     ["/api/v1/repos/a/b/optimization-jobs/c/logs", /evaluate\(\)/],
     ["/repos/a/b/owners", /roles/],
-    ["/v1/platform/annotation-queues/x/items", /not items with threads/],
+    ["/v1/platform/annotation-queues/x/items/y/finals/z", /no final answers/],
     ["/api/v2/runs/rules", /automation rules/],
     ["/api/v1/sessions/x/dashboard", /runs\/stats/],
     ["/api/v2/sessions", /\/api\/v1\/sessions/],
