@@ -121,6 +121,7 @@ const SLICES = {
     "playground-settings",
     "models",
     "playground",
+    "code-evaluators",
     "evaluators",
     "rules",
     "rule-actions",

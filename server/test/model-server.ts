@@ -10,6 +10,8 @@
  * - `stall`: begins to answer and then sends nothing; `silent`: sends no headers
  * - `endless`, `endless-large`: never ends, in small or large chunks; `broken`: sends JSON that is cut off; `cut`: closes the connection amid the answer, cleanly
  * - `lies`: reports an absurd usage
+ * - `scripted` (chat completions): answers the text between [[ and ]] in the messages; in a conversation with n answers,
+ *   the text of the (n + 1)th such place
  */
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
@@ -421,8 +423,20 @@ function sample(schema: Json): Json {
   }
 }
 
+function script({ messages }: Json): string | undefined {
+  const answered = messages.filter(({ role }: Json) => role === "assistant").length;
+  const asked = messages.filter(({ role }: Json) => role !== "assistant");
+  const places = asked
+    .map(({ content }: Json) => text(content))
+    .join("\n")
+    .matchAll(/\[\[(.*?)\]\]/gs);
+  return [...places][answered]?.[1];
+}
+
 function decide(api: Api, model: string, body: Json): Answer {
   const { text: asked, seen, tools, schema } = api.question(body);
+  const scripted = model === "scripted" ? script(body) : undefined;
+  if (scripted !== undefined) return { chunks: [scripted], usage: { input: 11, output: 7 } };
   const usage = model === "lies" ? { input: 1e15, output: -5 } : { input: 11, output: 7 };
   if (schema) {
     const whole = JSON.stringify(sample(schema));

@@ -10,6 +10,8 @@ create table evaluators (
   feedback_keys text[] not null default '{}',
   -- id in the library that it was made from
   library_id text,
+  -- where people label what it judged
+  annotation_queue_id uuid,
   created_by uuid,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -65,6 +67,7 @@ create table experiment_evaluations (
   cursor_start_time timestamptz,
   cursor_run_id uuid,
   error text,
+  available_at timestamptz not null default now(),
   leased_until timestamptz,
   lease_id uuid,
   created_at timestamptz not null default now(),

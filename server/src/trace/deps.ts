@@ -11,6 +11,7 @@ import type { SignInDeps } from "../identity/sign-in/deps.ts";
 import type { Exporter } from "./bulk-exports/exporter.ts";
 import type { Deletions } from "./legal-holds/deletions.ts";
 import type { LinkSigner } from "./attachments/sign-link.ts";
+import type { CodeRunner } from "./code-evaluators/code-runner.ts";
 import type { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import type { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import type { IngestRequests } from "./ingest/ingest-requests.ts";
@@ -44,6 +45,8 @@ export interface TraceDeps {
   prices: ModelPrices;
   /** Calls to models of the playground. */
   models: { metrics: ModelMetrics };
+  /** Processes in which evaluators written in code run. */
+  codeRunner: CodeRunner;
   writer: RunWriter;
   gate: IngestRequests;
   /** Files of runs and examples. */

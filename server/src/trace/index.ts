@@ -19,6 +19,7 @@ import { splitRoutes } from "./examples/split-routes.ts";
 import { exampleUploadRoutes } from "./examples/upload-routes.ts";
 import { comparativeRoutes } from "./experiments/comparative-routes.ts";
 import { erasureRoutes } from "./erasures/routes.ts";
+import { evaluatorRoutes } from "./evaluators/routes.ts";
 import { experimentRoutes } from "./experiments/routes.ts";
 import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
 import { feedbackFormulaRoutes } from "./feedback/formula-routes.ts";
@@ -106,6 +107,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...promptDirectoryRoutes(deps),
     ...workspaceSecretRoutes(deps),
     ...playgroundSettingsRoutes(deps),
+    ...evaluatorRoutes(deps),
     ...modelBudgetRoutes(deps),
     ...modelRoutes(deps),
     ...playgroundRoutes(deps),

@@ -26,10 +26,7 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Heddle serves the runs of annotation queues, not items with threads: GET and POST " +
       "/api/v1/annotation-queues/{queue_id}/runs, and POST /api/v1/annotation-queues/status/{queue_run_id}.",
   ],
-  [
-    /^\/(evaluators|ace)(\/|$)/,
-    "Heddle does not run evaluators. Run them in evaluate() of the SDK, and store results by POST /api/v1/feedback.",
-  ],
+  [/^\/ace(\/|$)/, "Heddle runs code of evaluators by POST /v1/platform/evaluators/try only."],
   [/^\/v2\/runs\/rules(\/|$)/, "Heddle serves automation rules under /api/v1/runs/rules."],
   [
     /^\/(charts|org-charts)(\/|$)|^\/sessions\/[^/]+\/(dashboard|views|insights|issues|agent-versions)(\/|$)|^\/orgs\/current\/dashboard$/,
@@ -49,11 +46,6 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     /^\/datasets\/[^/]+\/(generate|group\/runs|runs\/delta|experiments\/grouped|experiment-view-overrides)(\/|$)|^\/datasets\/(upload-experiment|studio_experiment|stream)(\/|$)/,
     "Heddle does not implement this operation on datasets. Create examples by POST /api/v1/examples/bulk, and read " +
       "experiments by POST /api/v1/datasets/{dataset_id}/runs.",
-  ],
-  [
-    /^\/runs\/experiments\/[^/]+\/evaluate$/,
-    "Heddle does not run evaluators. Evaluate an existing experiment by evaluate() of the SDK, with the experiment's " +
-      "name as its target.",
   ],
   [
     /^\/public\/[^/]+\/(examples\/runs|datasets\/(runs|feedback|comparative))(\/|$)|^\/public\/datasets\/sessions-bulk$/,

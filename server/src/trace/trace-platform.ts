@@ -24,6 +24,7 @@ import { TraceCopier } from "./backups/trace-copier.ts";
 import { DestinationTester } from "./bulk-exports/destination-worker-test.ts";
 import { measureExports } from "./bulk-exports/export-metrics.ts";
 import { Exporter, type ExporterOptions } from "./bulk-exports/exporter.ts";
+import { CodeRunner } from "./code-evaluators/code-runner.ts";
 import type { TraceDeps } from "./deps.ts";
 import { ErasureWorker } from "./erasures/erasure-worker.ts";
 import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
@@ -169,6 +170,7 @@ export async function startTracePlatform({
     models: { metrics: measureModels(registry) },
     ruleCandidates,
     ruleMessages,
+    codeRunner: new CodeRunner(settings),
   };
   const ruleActor = new RuleActor(deps, faultPoint);
   const backfiller = new Backfiller(deps, faultPoint);
@@ -205,6 +207,7 @@ export async function startTracePlatform({
       await ruleMatcher.stop();
       await ruleActor.stop();
       await ruleMessages.stop();
+      await deps.codeRunner.stop();
       await copier.stop();
       await deps.feedback.stop();
       await ingest.writer.stop();

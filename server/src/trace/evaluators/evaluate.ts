@@ -58,7 +58,9 @@ export async function evaluateOnce(
 ): Promise<Verdict> {
   const { signal, evaluatorId } = options;
   try {
-    if (definition.type === "code") return await evaluateCode(deps, definition, subject, { name, signal });
+    if (definition.type === "code") {
+      return await evaluateCode(deps, principal.workspaceId, definition, subject, { name, signal });
+    }
     const metadata = { ...options.metadata, judged_run_id: subject.run.id, judged_trace_id: subject.run.trace_id };
     return await judge(deps, principal, definition, subject, { signal, name, metadata, evaluatorId });
   } catch (error) {
