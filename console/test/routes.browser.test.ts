@@ -23,7 +23,20 @@ let platform: SharedPlatform;
 let browser: Browser;
 let client: Client;
 let seeded: Seeded;
-let ids: Record<"assistant" | "cron" | "evaluator" | "experiment" | "newer" | "older" | "pairs" | "queue" | "run" | "thread" | "waiting", string>;
+let ids: Record<
+  | "assistant"
+  | "cron"
+  | "evaluator"
+  | "experiment"
+  | "newer"
+  | "older"
+  | "pairs"
+  | "queue"
+  | "run"
+  | "thread"
+  | "waiting",
+  string
+>;
 beforeAll(async () => {
   platform = await sharedPlatform("open");
   browser = await openBrowser();
