@@ -21,6 +21,8 @@ import { Route as ShellDatasetsIndexRouteImport } from './routes/_shell/datasets
 import { Route as ShellDatasetsDatasetIdRouteImport } from './routes/_shell/datasets.$datasetId'
 import { Route as ShellDeploymentsIndexRouteImport } from './routes/_shell/deployments.index'
 import { Route as ShellDeploymentsDeploymentIdRouteImport } from './routes/_shell/deployments.$deploymentId'
+import { Route as ShellExperimentsIndexRouteImport } from './routes/_shell/experiments.index'
+import { Route as ShellExperimentsExperimentIdRouteImport } from './routes/_shell/experiments.$experimentId'
 import { Route as ShellExportsIndexRouteImport } from './routes/_shell/exports.index'
 import { Route as ShellExportsExportIdRouteImport } from './routes/_shell/exports.$exportId'
 import { Route as ShellExportsDestinationsRouteImport } from './routes/_shell/exports.destinations'
@@ -47,6 +49,7 @@ import { Route as ShellAServerAssistantsIndexRouteImport } from './routes/_shell
 import { Route as ShellAServerAssistantsAssistantIdRouteImport } from './routes/_shell/a.$server.assistants.$assistantId'
 import { Route as ShellAServerThreadsIndexRouteImport } from './routes/_shell/a.$server.threads.index'
 import { Route as ShellAServerThreadsThreadIdRouteImport } from './routes/_shell/a.$server.threads.$threadId'
+import { Route as ShellDatasetsDatasetIdPairsComparisonIdRouteImport } from './routes/_shell/datasets.$datasetId_.pairs.$comparisonId'
 import { Route as ShellProjectsProjectIdRRunIdRouteImport } from './routes/_shell/projects.$projectId.r.$runId'
 import { Route as ShellOTenantDatasetsDatasetIdIndexRouteImport } from './routes/_shell/o.$tenant.datasets.$datasetId.index'
 import { Route as ShellOTenantDatasetsDatasetIdCompareRouteImport } from './routes/_shell/o.$tenant.datasets.$datasetId.compare'
@@ -113,6 +116,17 @@ const ShellDeploymentsDeploymentIdRoute =
   ShellDeploymentsDeploymentIdRouteImport.update({
     id: '/deployments/$deploymentId',
     path: '/deployments/$deploymentId',
+    getParentRoute: () => ShellRoute,
+  } as any)
+const ShellExperimentsIndexRoute = ShellExperimentsIndexRouteImport.update({
+  id: '/experiments/',
+  path: '/experiments/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellExperimentsExperimentIdRoute =
+  ShellExperimentsExperimentIdRouteImport.update({
+    id: '/experiments/$experimentId',
+    path: '/experiments/$experimentId',
     getParentRoute: () => ShellRoute,
   } as any)
 const ShellExportsIndexRoute = ShellExportsIndexRouteImport.update({
@@ -256,6 +270,12 @@ const ShellAServerThreadsThreadIdRoute =
     path: '/a/$server/threads/$threadId',
     getParentRoute: () => ShellRoute,
   } as any)
+const ShellDatasetsDatasetIdPairsComparisonIdRoute =
+  ShellDatasetsDatasetIdPairsComparisonIdRouteImport.update({
+    id: '/datasets/$datasetId_/pairs/$comparisonId',
+    path: '/datasets/$datasetId/pairs/$comparisonId',
+    getParentRoute: () => ShellRoute,
+  } as any)
 const ShellProjectsProjectIdRRunIdRoute =
   ShellProjectsProjectIdRRunIdRouteImport.update({
     id: '/projects/$projectId/r/$runId',
@@ -302,6 +322,7 @@ export interface FileRoutesByFullPath {
   '/settings': typeof ShellSettingsRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
+  '/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -310,6 +331,7 @@ export interface FileRoutesByFullPath {
   '/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/datasets/': typeof ShellDatasetsIndexRoute
   '/deployments/': typeof ShellDeploymentsIndexRoute
+  '/experiments/': typeof ShellExperimentsIndexRoute
   '/exports/': typeof ShellExportsIndexRoute
   '/projects/': typeof ShellProjectsIndexRoute
   '/prompts/': typeof ShellPromptsIndexRoute
@@ -329,6 +351,7 @@ export interface FileRoutesByFullPath {
   '/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
+  '/datasets/$datasetId/pairs/$comparisonId': typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   '/projects/$projectId/r/$runId': typeof ShellProjectsProjectIdRRunIdRoute
   '/a/$server/assistants/': typeof ShellAServerAssistantsIndexRoute
   '/a/$server/threads/': typeof ShellAServerThreadsIndexRoute
@@ -347,6 +370,7 @@ export interface FileRoutesByTo {
   '/': typeof ShellIndexRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
+  '/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -355,6 +379,7 @@ export interface FileRoutesByTo {
   '/annotation-queues': typeof ShellAnnotationQueuesIndexRoute
   '/datasets': typeof ShellDatasetsIndexRoute
   '/deployments': typeof ShellDeploymentsIndexRoute
+  '/experiments': typeof ShellExperimentsIndexRoute
   '/exports': typeof ShellExportsIndexRoute
   '/projects': typeof ShellProjectsIndexRoute
   '/prompts': typeof ShellPromptsIndexRoute
@@ -374,6 +399,7 @@ export interface FileRoutesByTo {
   '/projects/$projectId': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
+  '/datasets/$datasetId/pairs/$comparisonId': typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   '/projects/$projectId/r/$runId': typeof ShellProjectsProjectIdRRunIdRoute
   '/a/$server/assistants': typeof ShellAServerAssistantsIndexRoute
   '/a/$server/threads': typeof ShellAServerThreadsIndexRoute
@@ -394,6 +420,7 @@ export interface FileRoutesById {
   '/_shell/': typeof ShellIndexRoute
   '/_shell/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/_shell/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
+  '/_shell/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/_shell/exports/$exportId': typeof ShellExportsExportIdRoute
   '/_shell/exports/destinations': typeof ShellExportsDestinationsRoute
   '/_shell/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -402,6 +429,7 @@ export interface FileRoutesById {
   '/_shell/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/_shell/datasets/': typeof ShellDatasetsIndexRoute
   '/_shell/deployments/': typeof ShellDeploymentsIndexRoute
+  '/_shell/experiments/': typeof ShellExperimentsIndexRoute
   '/_shell/exports/': typeof ShellExportsIndexRoute
   '/_shell/projects/': typeof ShellProjectsIndexRoute
   '/_shell/prompts/': typeof ShellPromptsIndexRoute
@@ -421,6 +449,7 @@ export interface FileRoutesById {
   '/_shell/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/_shell/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/_shell/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
+  '/_shell/datasets/$datasetId_/pairs/$comparisonId': typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   '/_shell/projects/$projectId/r/$runId': typeof ShellProjectsProjectIdRRunIdRoute
   '/_shell/a/$server/assistants/': typeof ShellAServerAssistantsIndexRoute
   '/_shell/a/$server/threads/': typeof ShellAServerThreadsIndexRoute
@@ -441,6 +470,7 @@ export interface FileRouteTypes {
     | '/settings'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
+    | '/experiments/$experimentId'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
@@ -449,6 +479,7 @@ export interface FileRouteTypes {
     | '/annotation-queues/'
     | '/datasets/'
     | '/deployments/'
+    | '/experiments/'
     | '/exports/'
     | '/projects/'
     | '/prompts/'
@@ -468,6 +499,7 @@ export interface FileRouteTypes {
     | '/projects/$projectId/'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
+    | '/datasets/$datasetId/pairs/$comparisonId'
     | '/projects/$projectId/r/$runId'
     | '/a/$server/assistants/'
     | '/a/$server/threads/'
@@ -486,6 +518,7 @@ export interface FileRouteTypes {
     | '/'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
+    | '/experiments/$experimentId'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
@@ -494,6 +527,7 @@ export interface FileRouteTypes {
     | '/annotation-queues'
     | '/datasets'
     | '/deployments'
+    | '/experiments'
     | '/exports'
     | '/projects'
     | '/prompts'
@@ -513,6 +547,7 @@ export interface FileRouteTypes {
     | '/projects/$projectId'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
+    | '/datasets/$datasetId/pairs/$comparisonId'
     | '/projects/$projectId/r/$runId'
     | '/a/$server/assistants'
     | '/a/$server/threads'
@@ -532,6 +567,7 @@ export interface FileRouteTypes {
     | '/_shell/'
     | '/_shell/datasets/$datasetId'
     | '/_shell/deployments/$deploymentId'
+    | '/_shell/experiments/$experimentId'
     | '/_shell/exports/$exportId'
     | '/_shell/exports/destinations'
     | '/_shell/prompts/$repo'
@@ -540,6 +576,7 @@ export interface FileRouteTypes {
     | '/_shell/annotation-queues/'
     | '/_shell/datasets/'
     | '/_shell/deployments/'
+    | '/_shell/experiments/'
     | '/_shell/exports/'
     | '/_shell/projects/'
     | '/_shell/prompts/'
@@ -559,6 +596,7 @@ export interface FileRouteTypes {
     | '/_shell/projects/$projectId/'
     | '/_shell/a/$server/assistants/$assistantId'
     | '/_shell/a/$server/threads/$threadId'
+    | '/_shell/datasets/$datasetId_/pairs/$comparisonId'
     | '/_shell/projects/$projectId/r/$runId'
     | '/_shell/a/$server/assistants/'
     | '/_shell/a/$server/threads/'
@@ -660,6 +698,20 @@ declare module '@tanstack/react-router' {
       path: '/deployments/$deploymentId'
       fullPath: '/deployments/$deploymentId'
       preLoaderRoute: typeof ShellDeploymentsDeploymentIdRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/experiments/': {
+      id: '/_shell/experiments/'
+      path: '/experiments'
+      fullPath: '/experiments/'
+      preLoaderRoute: typeof ShellExperimentsIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/experiments/$experimentId': {
+      id: '/_shell/experiments/$experimentId'
+      path: '/experiments/$experimentId'
+      fullPath: '/experiments/$experimentId'
+      preLoaderRoute: typeof ShellExperimentsExperimentIdRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/exports/': {
@@ -844,6 +896,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellAServerThreadsThreadIdRouteImport
       parentRoute: typeof ShellRoute
     }
+    '/_shell/datasets/$datasetId_/pairs/$comparisonId': {
+      id: '/_shell/datasets/$datasetId_/pairs/$comparisonId'
+      path: '/datasets/$datasetId/pairs/$comparisonId'
+      fullPath: '/datasets/$datasetId/pairs/$comparisonId'
+      preLoaderRoute: typeof ShellDatasetsDatasetIdPairsComparisonIdRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/projects/$projectId/r/$runId': {
       id: '/_shell/projects/$projectId/r/$runId'
       path: '/projects/$projectId/r/$runId'
@@ -897,12 +956,14 @@ interface ShellRouteChildren {
   ShellIndexRoute: typeof ShellIndexRoute
   ShellDatasetsDatasetIdRoute: typeof ShellDatasetsDatasetIdRoute
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
+  ShellExperimentsExperimentIdRoute: typeof ShellExperimentsExperimentIdRoute
   ShellExportsExportIdRoute: typeof ShellExportsExportIdRoute
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
   ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
   ShellAnnotationQueuesIndexRoute: typeof ShellAnnotationQueuesIndexRoute
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
+  ShellExperimentsIndexRoute: typeof ShellExperimentsIndexRoute
   ShellExportsIndexRoute: typeof ShellExportsIndexRoute
   ShellProjectsIndexRoute: typeof ShellProjectsIndexRoute
   ShellPromptsIndexRoute: typeof ShellPromptsIndexRoute
@@ -922,6 +983,7 @@ interface ShellRouteChildren {
   ShellProjectsProjectIdIndexRoute: typeof ShellProjectsProjectIdIndexRoute
   ShellAServerAssistantsAssistantIdRoute: typeof ShellAServerAssistantsAssistantIdRoute
   ShellAServerThreadsThreadIdRoute: typeof ShellAServerThreadsThreadIdRoute
+  ShellDatasetsDatasetIdPairsComparisonIdRoute: typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   ShellProjectsProjectIdRRunIdRoute: typeof ShellProjectsProjectIdRRunIdRoute
   ShellAServerAssistantsIndexRoute: typeof ShellAServerAssistantsIndexRoute
   ShellAServerThreadsIndexRoute: typeof ShellAServerThreadsIndexRoute
@@ -940,12 +1002,14 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellIndexRoute: ShellIndexRoute,
   ShellDatasetsDatasetIdRoute: ShellDatasetsDatasetIdRoute,
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
+  ShellExperimentsExperimentIdRoute: ShellExperimentsExperimentIdRoute,
   ShellExportsExportIdRoute: ShellExportsExportIdRoute,
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
   ShellPromptsRepoRoute: ShellPromptsRepoRoute,
   ShellAnnotationQueuesIndexRoute: ShellAnnotationQueuesIndexRoute,
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
+  ShellExperimentsIndexRoute: ShellExperimentsIndexRoute,
   ShellExportsIndexRoute: ShellExportsIndexRoute,
   ShellProjectsIndexRoute: ShellProjectsIndexRoute,
   ShellPromptsIndexRoute: ShellPromptsIndexRoute,
@@ -968,6 +1032,8 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellAServerAssistantsAssistantIdRoute:
     ShellAServerAssistantsAssistantIdRoute,
   ShellAServerThreadsThreadIdRoute: ShellAServerThreadsThreadIdRoute,
+  ShellDatasetsDatasetIdPairsComparisonIdRoute:
+    ShellDatasetsDatasetIdPairsComparisonIdRoute,
   ShellProjectsProjectIdRRunIdRoute: ShellProjectsProjectIdRRunIdRoute,
   ShellAServerAssistantsIndexRoute: ShellAServerAssistantsIndexRoute,
   ShellAServerThreadsIndexRoute: ShellAServerThreadsIndexRoute,

@@ -9,7 +9,10 @@
  * - `fail-401`, `fail-429`, `fail-500`: that status, with a message that quotes the key; 429 with `retry-after: 7`
  * - `stall`: begins to answer and then sends nothing; `silent`: sends no headers
  * - `endless`, `endless-large`: never ends, in small or large chunks; `broken`: sends JSON that is cut off; `cut`: closes the connection amid the answer, cleanly
+ * - `varied`: lists of an answer with a schema have as many elements as the question's first number, with distinct texts
  * - `lies`: reports an absurd usage
+ * - `scripted` (chat completions): answers the text between [[ and ]] in the messages; in a conversation with n answers,
+ *   the text of the (n + 1)th such place
  *
  * Embeddings are sums of one direction per word (hashed), so texts with the same words are close. `fail-…` and `silent`
  * work for them too. `script` decides structured answers.
@@ -450,34 +453,49 @@ const EMBEDDING_APIS: {
   },
 ];
 
-/** An object that matches a schema. */
-function sample(schema: Json): Json {
+/** An object that matches a schema. `length`: elements of its outermost lists. `text`: its texts. */
+function sample(schema: Json, length = 1, text = "sample"): Json {
   if (schema?.enum) return schema.enum[0];
   switch (schema?.type) {
     case "object":
-      return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([key, inner]) => [key, sample(inner)]));
+      return Object.fromEntries(
+        Object.entries(schema.properties ?? {}).map(([key, inner]) => [key, sample(inner, length, text)]),
+      );
     case "array":
-      return [sample(schema.items)];
+      return Array.from({ length }, (_, i) => sample(schema.items, 1, length > 1 ? `${text} ${i}` : text));
     case "number":
     case "integer":
       return 42;
     case "boolean":
       return true;
     default:
-      return "sample";
+      return text;
   }
 }
 
-function decide(api: Api, model: string, body: Json, script: ModelServer["script"]): Answer {
+function script({ messages }: Json): string | undefined {
+  const answered = messages.filter(({ role }: Json) => role === "assistant").length;
+  const asked = messages.filter(({ role }: Json) => role !== "assistant");
+  const places = asked
+    .map(({ content }: Json) => text(content))
+    .join("\n")
+    .matchAll(/\[\[(.*?)\]\]/gs);
+  return [...places][answered]?.[1];
+}
+
+function decide(api: Api, model: string, body: Json, choose: ModelServer["script"]): Answer {
   const { text: asked, seen, tools, schema } = api.question(body);
+  const scripted = model === "scripted" ? script(body) : undefined;
+  if (scripted !== undefined) return { chunks: [scripted], usage: { input: 11, output: 7 } };
   const usage = model === "lies" ? { input: 1e15, output: -5 } : { input: 11, output: 7 };
   if (schema) {
-    const whole = JSON.stringify(script?.(asked, schema) ?? sample(schema));
+    const varied = model === "varied" ? [Number(/\d+/.exec(asked)?.[0] ?? 1), `of ${crc32(asked)}`] : [];
+    const whole = JSON.stringify(choose?.(asked, schema) ?? sample(schema, ...(varied as [number?, string?])));
     return { chunks: [whole.slice(0, 4), whole.slice(4)], usage };
   }
   const [tool] = tools;
   if (tool) {
-    const args = script?.(asked, tool.schema) ?? sample(tool.schema);
+    const args = choose?.(asked, tool.schema) ?? sample(tool.schema);
     return { chunks: [], tool: { name: tool.name, args }, usage };
   }
   if (seen.length > 0) return { chunks: seen.map((each) => `saw ${each} `), usage };

@@ -2,12 +2,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { TraceDeps } from "../deps.ts";
+import { systemPrincipal } from "../evaluators/system-principal.ts";
 import { estimateTokens, priceCall } from "../models/budget.ts";
 import { startCall } from "../models/call-model.ts";
 import { embedTexts, priceEmbedding } from "../models/embed-texts.ts";
 import type { ModelFailure } from "../models/model-error.ts";
 import type { ReadyConnection } from "../models/resolve-connection.ts";
-import { type Charged, type JobBudget, StopJob, systemPrincipal } from "./budget.ts";
+import { type Charged, type JobBudget, StopJob } from "./budget.ts";
 import type { ClaimedJob } from "./queue-sql.ts";
 
 /** Project of the calls' runs. */

@@ -21,18 +21,20 @@ export interface CallRun {
 const sizeOf = (content: unknown): string =>
   `[${(typeof content === "string" ? content : JSON.stringify(content)).length} characters, not recorded]`;
 
-type Write = (kind: "post" | "patch", run: object) => Promise<void>;
+/** Stores the create or the update of a run. */
+export type WriteRun = (kind: "post" | "patch", run: object) => Promise<void>;
 
+/** Returns the function that stores runs as if the caller had sent them. */
 export const runWriter =
-  (deps: TraceDeps, principal: Principal): Write =>
+  (deps: TraceDeps, principal: Principal): WriteRun =>
   (kind, run) =>
     ingestRuns(deps, principal, onlyRuns([readSingle(JSON.stringify(run), kind)]));
 
 /** Stores the start of a call's run. */
-export function storeStart(deps: TraceDeps, principal: Principal, run: CallRun, request: ModelRequest): Promise<void> {
+export function storeStart(write: WriteRun, run: CallRun, request: ModelRequest): Promise<void> {
   const { connection, messages, tools, toolChoice, responseSchema, parallelToolCalls } = request;
   const { provider, model, parameters } = connection;
-  return runWriter(deps, principal)("post", {
+  return write("post", {
     id: run.id,
     trace_id: run.id,
     name: run.name,
@@ -76,8 +78,7 @@ export function storeStart(deps: TraceDeps, principal: Principal, run: CallRun, 
 
 /** Stores the end of a call's run. */
 export function storeEnd(
-  deps: TraceDeps,
-  principal: Principal,
+  write: WriteRun,
   { id, hidesContent }: CallRun,
   end: { answer: Partial<ModelAnswer>; error?: string | undefined; firstTokenAt: Date | undefined },
 ): Promise<void> {
@@ -91,7 +92,7 @@ export function storeEnd(
     response_metadata: { finish_reason: reason },
     ...(usage && { usage_metadata: usage }),
   });
-  return runWriter(deps, principal)("patch", {
+  return write("patch", {
     id,
     end_time: new Date().toISOString(),
     status: error === undefined ? "success" : "error",
