@@ -11,8 +11,6 @@ import type { ReadyConnection } from "../models/resolve-connection.ts";
 import { type Charged, type JobBudget, StopJob } from "./budget.ts";
 import type { ClaimedJob } from "./queue-sql.ts";
 
-/** Project of the calls' runs. */
-export const PROJECT = "insights";
 const TIMEOUT_SECONDS = 120;
 const TRIES = 5;
 const LONGEST_WAIT_SECONDS = 60;
@@ -21,6 +19,8 @@ export interface Calling {
   deps: TraceDeps;
   job: ClaimedJob;
   budget: JobBudget;
+  /** Project of the calls' runs. */
+  project: { id: string; name: string };
   signal: AbortSignal;
 }
 
@@ -42,7 +42,7 @@ async function withRetries<T>(signal: AbortSignal, attempt: () => Promise<Outcom
 const metadataOf = (job: ClaimedJob) => ({ heddle_insights_job: job.id });
 
 export function embed(
-  { deps, job, budget, signal }: Calling,
+  { deps, job, budget, project, signal }: Calling,
   connection: ReadyConnection,
   texts: string[],
 ): Promise<Float32Array[]> {
@@ -53,7 +53,7 @@ export function embed(
       const order = {
         connection,
         texts,
-        project: PROJECT,
+        project,
         runName: "insights: embed",
         metadata: metadataOf(job),
         timeoutSeconds: TIMEOUT_SECONDS,
@@ -89,7 +89,7 @@ export const priceQuestion = (
 
 /** Asks for an object that matches the schema. @returns undefined when the model gives none */
 export function ask(
-  { deps, job, budget, signal }: Calling,
+  { deps, job, budget, project, signal }: Calling,
   connection: ReadyConnection,
   { name, system, content, schema, outputTokens }: Question,
 ): Promise<unknown> {
@@ -107,7 +107,7 @@ export function ask(
           tools: [],
           responseSchema: schema,
         },
-        project: { name: PROJECT },
+        project,
         runName: `insights: ${name}`,
         metadata: metadataOf(job),
         hidesContent: true,
