@@ -107,12 +107,12 @@ export async function fillTenant(
   });
   await ask("PUT", "/api/v1/models/budget", { limit_usd: 0 });
   // the budget of 0 stops it at once, so that it does not change by itself
-  const judged = await createdId("POST", "/api/v1/experiments/runs", {
+  const experimentRun = await createdId("POST", "/api/v1/experiments/runs", {
     name: `${mark} run`,
     dataset_id: dataset,
     target: { type: "prompt", manifest: PROMPT, model: { connection_id: connection, model: "gpt-4o-mini" } },
   });
-  await until(async () => (await ask("GET", `/api/v1/experiments/runs/${judged}`))["status"] === "stopped");
+  await until(async () => (await ask("GET", `/api/v1/experiments/runs/${experimentRun}`))["status"] === "stopped");
   const webhook = await createdId("POST", "/api/v1/prompt-webhooks", {
     url: `https://hooks.example/${encodeURIComponent(mark)}`,
     triggers: ["commit"],
@@ -147,7 +147,7 @@ export async function fillTenant(
     session: experiments,
     project_id: experiments,
     experiment_id: experiments,
-    experiment_run_id: [judged],
+    experiment_run_id: [experimentRun],
     comparative_experiment_id: [comparison],
     override_id: [viewOverride],
     evaluator_id: [(judged["evaluator"] as { id: string }).id],
