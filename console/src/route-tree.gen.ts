@@ -27,6 +27,8 @@ import { Route as ShellExportsDestinationsRouteImport } from './routes/_shell/ex
 import { Route as ShellProjectsIndexRouteImport } from './routes/_shell/projects.index'
 import { Route as ShellPromptsIndexRouteImport } from './routes/_shell/prompts.index'
 import { Route as ShellPromptsRepoRouteImport } from './routes/_shell/prompts.$repo'
+import { Route as ShellRulesIndexRouteImport } from './routes/_shell/rules.index'
+import { Route as ShellRulesRuleIdRouteImport } from './routes/_shell/rules.$ruleId'
 import { Route as PublicTokenDRouteImport } from './routes/public.$token.d'
 import { Route as PublicTokenRRouteImport } from './routes/public.$token.r'
 import { Route as ShellAServerCronsRouteImport } from './routes/_shell/a.$server.crons'
@@ -143,6 +145,16 @@ const ShellPromptsIndexRoute = ShellPromptsIndexRouteImport.update({
 const ShellPromptsRepoRoute = ShellPromptsRepoRouteImport.update({
   id: '/prompts/$repo',
   path: '/prompts/$repo',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellRulesIndexRoute = ShellRulesIndexRouteImport.update({
+  id: '/rules/',
+  path: '/rules/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellRulesRuleIdRoute = ShellRulesRuleIdRouteImport.update({
+  id: '/rules/$ruleId',
+  path: '/rules/$ruleId',
   getParentRoute: () => ShellRoute,
 } as any)
 const PublicTokenDRoute = PublicTokenDRouteImport.update({
@@ -298,6 +310,7 @@ export interface FileRoutesByFullPath {
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
+  '/rules/$ruleId': typeof ShellRulesRuleIdRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
@@ -306,6 +319,7 @@ export interface FileRoutesByFullPath {
   '/exports/': typeof ShellExportsIndexRoute
   '/projects/': typeof ShellProjectsIndexRoute
   '/prompts/': typeof ShellPromptsIndexRoute
+  '/rules/': typeof ShellRulesIndexRoute
   '/a/$server/crons': typeof ShellAServerCronsRoute
   '/a/$server/inbox': typeof ShellAServerInboxRoute
   '/a/$server/playground': typeof ShellAServerPlaygroundRoute
@@ -342,6 +356,7 @@ export interface FileRoutesByTo {
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
+  '/rules/$ruleId': typeof ShellRulesRuleIdRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/annotation-queues': typeof ShellAnnotationQueuesIndexRoute
@@ -350,6 +365,7 @@ export interface FileRoutesByTo {
   '/exports': typeof ShellExportsIndexRoute
   '/projects': typeof ShellProjectsIndexRoute
   '/prompts': typeof ShellPromptsIndexRoute
+  '/rules': typeof ShellRulesIndexRoute
   '/a/$server/crons': typeof ShellAServerCronsRoute
   '/a/$server/inbox': typeof ShellAServerInboxRoute
   '/a/$server/playground': typeof ShellAServerPlaygroundRoute
@@ -388,6 +404,7 @@ export interface FileRoutesById {
   '/_shell/exports/$exportId': typeof ShellExportsExportIdRoute
   '/_shell/exports/destinations': typeof ShellExportsDestinationsRoute
   '/_shell/prompts/$repo': typeof ShellPromptsRepoRoute
+  '/_shell/rules/$ruleId': typeof ShellRulesRuleIdRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/_shell/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
@@ -396,6 +413,7 @@ export interface FileRoutesById {
   '/_shell/exports/': typeof ShellExportsIndexRoute
   '/_shell/projects/': typeof ShellProjectsIndexRoute
   '/_shell/prompts/': typeof ShellPromptsIndexRoute
+  '/_shell/rules/': typeof ShellRulesIndexRoute
   '/_shell/a/$server/crons': typeof ShellAServerCronsRoute
   '/_shell/a/$server/inbox': typeof ShellAServerInboxRoute
   '/_shell/a/$server/playground': typeof ShellAServerPlaygroundRoute
@@ -434,6 +452,7 @@ export interface FileRouteTypes {
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
+    | '/rules/$ruleId'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/annotation-queues/'
@@ -442,6 +461,7 @@ export interface FileRouteTypes {
     | '/exports/'
     | '/projects/'
     | '/prompts/'
+    | '/rules/'
     | '/a/$server/crons'
     | '/a/$server/inbox'
     | '/a/$server/playground'
@@ -478,6 +498,7 @@ export interface FileRouteTypes {
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
+    | '/rules/$ruleId'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/annotation-queues'
@@ -486,6 +507,7 @@ export interface FileRouteTypes {
     | '/exports'
     | '/projects'
     | '/prompts'
+    | '/rules'
     | '/a/$server/crons'
     | '/a/$server/inbox'
     | '/a/$server/playground'
@@ -523,6 +545,7 @@ export interface FileRouteTypes {
     | '/_shell/exports/$exportId'
     | '/_shell/exports/destinations'
     | '/_shell/prompts/$repo'
+    | '/_shell/rules/$ruleId'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/_shell/annotation-queues/'
@@ -531,6 +554,7 @@ export interface FileRouteTypes {
     | '/_shell/exports/'
     | '/_shell/projects/'
     | '/_shell/prompts/'
+    | '/_shell/rules/'
     | '/_shell/a/$server/crons'
     | '/_shell/a/$server/inbox'
     | '/_shell/a/$server/playground'
@@ -689,6 +713,20 @@ declare module '@tanstack/react-router' {
       path: '/prompts/$repo'
       fullPath: '/prompts/$repo'
       preLoaderRoute: typeof ShellPromptsRepoRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/rules/': {
+      id: '/_shell/rules/'
+      path: '/rules'
+      fullPath: '/rules/'
+      preLoaderRoute: typeof ShellRulesIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/rules/$ruleId': {
+      id: '/_shell/rules/$ruleId'
+      path: '/rules/$ruleId'
+      fullPath: '/rules/$ruleId'
+      preLoaderRoute: typeof ShellRulesRuleIdRouteImport
       parentRoute: typeof ShellRoute
     }
     '/public/$token/d': {
@@ -880,12 +918,14 @@ interface ShellRouteChildren {
   ShellExportsExportIdRoute: typeof ShellExportsExportIdRoute
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
   ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
+  ShellRulesRuleIdRoute: typeof ShellRulesRuleIdRoute
   ShellAnnotationQueuesIndexRoute: typeof ShellAnnotationQueuesIndexRoute
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
   ShellExportsIndexRoute: typeof ShellExportsIndexRoute
   ShellProjectsIndexRoute: typeof ShellProjectsIndexRoute
   ShellPromptsIndexRoute: typeof ShellPromptsIndexRoute
+  ShellRulesIndexRoute: typeof ShellRulesIndexRoute
   ShellAServerCronsRoute: typeof ShellAServerCronsRoute
   ShellAServerInboxRoute: typeof ShellAServerInboxRoute
   ShellAServerPlaygroundRoute: typeof ShellAServerPlaygroundRoute
@@ -922,12 +962,14 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellExportsExportIdRoute: ShellExportsExportIdRoute,
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
   ShellPromptsRepoRoute: ShellPromptsRepoRoute,
+  ShellRulesRuleIdRoute: ShellRulesRuleIdRoute,
   ShellAnnotationQueuesIndexRoute: ShellAnnotationQueuesIndexRoute,
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
   ShellExportsIndexRoute: ShellExportsIndexRoute,
   ShellProjectsIndexRoute: ShellProjectsIndexRoute,
   ShellPromptsIndexRoute: ShellPromptsIndexRoute,
+  ShellRulesIndexRoute: ShellRulesIndexRoute,
   ShellAServerCronsRoute: ShellAServerCronsRoute,
   ShellAServerInboxRoute: ShellAServerInboxRoute,
   ShellAServerPlaygroundRoute: ShellAServerPlaygroundRoute,

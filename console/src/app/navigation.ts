@@ -1,5 +1,6 @@
 import {
   IconActivity,
+  IconAdjustmentsBolt,
   IconBell,
   IconBox,
   IconClock,
@@ -61,6 +62,7 @@ const GROUPS: { label: string; pages: Page[] }[] = [
     pages: [
       { to: "/datasets", label: "Datasets", icon: IconHierarchy, needs: "trace" },
       { to: "/annotation-queues", label: "Annotation queues", icon: IconListCheck, needs: "trace" },
+      { to: "/rules", label: "Rules", icon: IconAdjustmentsBolt, needs: "trace" },
     ],
   },
   {

@@ -160,7 +160,9 @@ function endOf({ match_id, outcomes }: ClaimedMatch, messages: Outcomes): EndedM
   const all = Object.values({ ...outcomes, ...messages });
   const errors = errorsOf(outcomes);
   if (errors !== null) return { match_id, status: "failed", reason: errors, outcomes: messages };
-  const reasons = all.flatMap((outcome) => (outcome.outcome === "skipped" ? [String(outcome.payload?.["reason"])] : []));
+  const reasons = all.flatMap((outcome) =>
+    outcome.outcome === "skipped" ? [String(outcome.payload?.["reason"])] : [],
+  );
   const reason = reasons.length > 0 ? reasons.join(" ") : null;
   const isSkipped = all.length > 0 && all.every((outcome) => outcome.outcome === "skipped");
   return { match_id, status: isSkipped ? "skipped" : "done", reason, outcomes: messages };

@@ -5,7 +5,14 @@ import { uuid5 } from "../../base/ids.ts";
 import { findDatasetRow } from "../datasets/sql.ts";
 import { addExamples, type NewExample } from "../examples/write-examples.ts";
 import { extendTraces } from "../feedback/extend-traces.ts";
-import { type ActionContext, actInTransaction, type Item, MATCH_NAMESPACE, skipped, success } from "./action-context.ts";
+import {
+  type ActionContext,
+  actInTransaction,
+  type Item,
+  MATCH_NAMESPACE,
+  skipped,
+  success,
+} from "./action-context.ts";
 import { findCorrections, findKnownExamples } from "./dataset-sql.ts";
 import { mapExample } from "./map-example.ts";
 import type { DatasetMapping } from "./mapping-schema.ts";
@@ -34,7 +41,9 @@ export async function addToDataset(
     items.map(({ match }) => match),
   );
   const runIds = items.map(({ match }) => match.run_id);
-  const corrections = prefersCorrection ? await findCorrections(deps.sql, tenantId, runIds) : new Map<string, unknown>();
+  const corrections = prefersCorrection
+    ? await findCorrections(deps.sql, tenantId, runIds)
+    : new Map<string, unknown>();
   await actInTransaction(context, "add_to_dataset", items, async (tx, held) => {
     if (!(await findDatasetRow(tx, tenantId, datasetId, "lock"))) throw notFound("Dataset not found");
     const wanted = held.map((item) => {

@@ -98,7 +98,8 @@ function outcomeOf(judged: readonly JudgedBy[]): Outcome {
   if (broken.length === 0) return success({ judgements });
   const error = broken.map((one) => `${one.evaluator_name ?? one.evaluator_id}: ${one.error}`).join("; ");
   const isBudget = broken.every((one) => /model budget of this workspace/.test(one.error ?? ""));
-  if (isBudget && broken.length === judged.length) return { outcome: "skipped", payload: { reason: error, judgements } };
+  if (isBudget && broken.length === judged.length)
+    return { outcome: "skipped", payload: { reason: error, judgements } };
   return failed(error, { judgements, ...(broken.some((one) => one.retryable) && { retryable: true }) });
 }
 
@@ -188,11 +189,7 @@ async function readTurns({ deps, batch }: ActionContext, run: EvaluatedRun, thre
   const statement = ch`select r.id, r.project_id, r.start_time, r.trace_id
     ${fromRuns(scope, { projects: [run.project_id], threads: [threadId], is_head: true })}
     order by r.start_time desc, r.id desc limit ${bind("UInt32", MAX_TURNS)}`;
-  const keys = await readRows<EvaluatedKey>(
-    deps.clickhouse.forTenant(batch.tenant_id),
-    "rules.turns",
-    statement,
-  );
+  const keys = await readRows<EvaluatedKey>(deps.clickhouse.forTenant(batch.tenant_id), "rules.turns", statement);
   return readEvaluatedRuns(deps, batch.tenant_id, keys.toReversed());
 }
 

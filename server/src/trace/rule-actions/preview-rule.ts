@@ -25,7 +25,8 @@ export async function previewRule(deps: TraceDeps, tenantId: string, body: Previ
   if (session_id != null && !(await deps.projects.hasProject(tenantId, session_id))) {
     throw notFound(`Session not found: ${session_id}`);
   }
-  if (dataset_id != null && !(await findDatasetRow(deps.sql, tenantId, dataset_id))) throw notFound("Dataset not found");
+  if (dataset_id != null && !(await findDatasetRow(deps.sql, tenantId, dataset_id)))
+    throw notFound("Dataset not found");
   const now = new Date();
   const from = body.backfill_from ?? new Date(now.getTime() - WEEK_MS).toISOString();
   const to = now.toISOString();

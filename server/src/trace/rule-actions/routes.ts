@@ -178,7 +178,8 @@ export function ruleActionRoutes(deps: TraceDeps): Route[] {
         const { workspaceId } = principal;
         const before = await sql.begin((tx) => cancelBackfill(tx, workspaceId, rule_id, backfill_id));
         if (before === undefined) throw notFound("Back-fill not found");
-        if (before !== "pending" && before !== "running") throw new AppError(409, `The back-fill is ${before} already.`);
+        if (before !== "pending" && before !== "running")
+          throw new AppError(409, `The back-fill is ${before} already.`);
         const all = await listBackfills(sql, workspaceId, rule_id, MAX_BACKFILLS);
         return c.json(all.find((row) => row.backfill_id === backfill_id)!);
       },

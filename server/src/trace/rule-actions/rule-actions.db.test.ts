@@ -209,8 +209,13 @@ test("a back-fill is previewed, acts on older runs once, and continues at its cu
   const { id, name } = await project();
   const old = await runs(name, 25, { name: "old", error: "boom" });
   await runs(name, 5, { name: "fine" });
-  const filter = "eq(status, \"error\")";
-  const body = { session_id: id, filter, sampling_rate: 1, backfill_from: new Date(Date.now() - 3_600_000).toISOString() };
+  const filter = 'eq(status, "error")';
+  const body = {
+    session_id: id,
+    filter,
+    sampling_rate: 1,
+    backfill_from: new Date(Date.now() - 3_600_000).toISOString(),
+  };
   const preview = await ok("POST", "/runs/rules/preview", { ...body, sampling_rate: 0.4 });
   expect(preview).toMatchObject({ runs: 25, estimated_actions: 10, estimated_cost_usd: null, cost_basis: "none" });
   expect(preview.sample).toHaveLength(10);

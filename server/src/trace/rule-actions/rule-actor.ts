@@ -12,7 +12,14 @@ import { Poller } from "../../base/polling/poller.ts";
 import type { TraceDeps } from "../deps.ts";
 import { findRule } from "../rules/sql.ts";
 import { actOnBatch, evaluatorsOf, pauseAfterAttempt } from "./act-on-batch.ts";
-import { type ClaimedMatch, claimMatches, type MatchBatch, postponeMatches, renewLease, selectDueRules } from "./match-sql.ts";
+import {
+  type ClaimedMatch,
+  claimMatches,
+  type MatchBatch,
+  postponeMatches,
+  renewLease,
+  selectDueRules,
+} from "./match-sql.ts";
 
 const POLL_MS = 1000;
 /** Matches of a batch; fewer where each needs evaluators, which take seconds. */

@@ -138,10 +138,7 @@ async function orderBackfill(tx: Transaction, row: rows.NewRule, { backfill_from
 }
 
 /** Replicas' answers about rules may be as old as KNOWN_AFTER_MS. */
-async function becomeKnown(
-  { ruleCandidates, ruleActor, ruleBackfills }: TraceDeps,
-  isEnabled: boolean,
-): Promise<void> {
+async function becomeKnown({ ruleCandidates, ruleActor, ruleBackfills }: TraceDeps, isEnabled: boolean): Promise<void> {
   ruleCandidates.directory.forget();
   ruleBackfills?.wake();
   if (isEnabled) await sleep(KNOWN_AFTER_MS);
