@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { checkOpenPage, openBrowser, openPage, until } from "./browser.ts";
 import { observeShifts, shiftProblems } from "./layout-shift.ts";
 import { chatManifest, promptApi, withModel } from "./seed-prompts.ts";
-import { type Seeded, seedQueue } from "./seed-traces.ts";
+import { type Seeded, seedQueue, seedRule } from "./seed-traces.ts";
 import { type SharedPlatform, sharedPlatform, sharedTraces } from "./shared-platform.ts";
 
 /** Data arrives up to this much late, later for each further request of a page. */
@@ -23,7 +23,7 @@ let platform: SharedPlatform;
 let browser: Browser;
 let client: Client;
 let seeded: Seeded;
-let ids: Record<"thread" | "older" | "newer" | "run" | "waiting" | "assistant" | "cron" | "queue", string>;
+let ids: Record<"thread" | "older" | "newer" | "run" | "waiting" | "assistant" | "cron" | "queue" | "rule", string>;
 beforeAll(async () => {
   platform = await sharedPlatform("open");
   browser = await openBrowser();
@@ -53,8 +53,10 @@ async function createObjects(): Promise<typeof ids> {
   await createPrompt();
   await until(async () => (await fetch(`${platform.traceUrl}/runs/${run!.run_id}`)).ok);
   const queue = await seedQueue(platform.traceUrl, "Replies", [seeded.agentRunId], seeded.datasetId);
+  const rule = await seedRule(platform.traceUrl, seeded.projectId, [seeded.agentRunId]);
   return {
     queue,
+    rule,
     thread,
     older: history[2]!.checkpoint.checkpoint_id!,
     newer: history[0]!.checkpoint.checkpoint_id!,
@@ -203,6 +205,8 @@ const PAGES: Checked[] = [
     path: () => `/annotation-queues/${ids.queue}/review`,
     ready: "text=Edit output",
   },
+  { route: "/rules/", name: "rules", path: () => "/rules", ready: "text=Tags checked" },
+  { route: "/rules/$ruleId", name: "rule", path: () => `/rules/${ids.rule}`, ready: "td" },
   {
     route: "/projects/$projectId/review",
     name: "list-review",
