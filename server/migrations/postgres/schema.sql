@@ -1216,6 +1216,40 @@ create table rule_candidates (
   constraint rule_candidates_pkey PRIMARY KEY (candidate_id)
 );
 
+create table rule_deliveries (
+  delivery_id uuid not null,
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  match_id uuid not null,
+  kind text not null,
+  place integer not null,
+  url text not null,
+  receiver text not null,
+  status text not null default 'pending'::text,
+  attempts integer not null default 0,
+  tries integer not null default 0,
+  queued_at timestamp with time zone not null default now(),
+  available_at timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  constraint rule_deliveries_kind_check CHECK ((kind = ANY (ARRAY['webhook'::text, 'pagerduty'::text]))),
+  constraint rule_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
+  constraint rule_deliveries_match_id_fkey FOREIGN KEY (match_id) REFERENCES rule_matches(match_id) ON DELETE CASCADE,
+  constraint rule_deliveries_tenant_id_rule_id_fkey FOREIGN KEY (tenant_id, rule_id) REFERENCES rules(tenant_id, rule_id) ON DELETE CASCADE,
+  constraint rule_deliveries_pkey PRIMARY KEY (delivery_id)
+);
+
+create table rule_delivery_attempts (
+  delivery_id uuid not null,
+  attempt integer not null,
+  started_at timestamp with time zone not null,
+  duration_ms integer not null,
+  status_code integer,
+  error text,
+  constraint rule_delivery_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES rule_deliveries(delivery_id) ON DELETE CASCADE,
+  constraint rule_delivery_attempts_pkey PRIMARY KEY (delivery_id, attempt)
+);
+
 create table rule_matches (
   tenant_id uuid not null,
   rule_id uuid not null,
@@ -1243,6 +1277,35 @@ create table rule_matches (
   constraint rule_matches_tenant_id_rule_id_fkey FOREIGN KEY (tenant_id, rule_id) REFERENCES rules(tenant_id, rule_id) ON DELETE CASCADE,
   constraint rule_matches_pkey PRIMARY KEY (tenant_id, rule_id, run_id),
   constraint rule_matches_match_id_key UNIQUE (match_id)
+);
+
+create table rule_receivers (
+  receiver text not null,
+  failures integer not null,
+  paused_until timestamp with time zone,
+  last_error text,
+  updated_at timestamp with time zone not null default now(),
+  constraint rule_receivers_pkey PRIMARY KEY (receiver)
+);
+
+create table rule_reservations (
+  match_id uuid not null,
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  window_start date not null,
+  amount_usd numeric,
+  lease_id uuid not null,
+  constraint rule_reservations_match_id_fkey FOREIGN KEY (match_id) REFERENCES rule_matches(match_id) ON DELETE CASCADE,
+  constraint rule_reservations_pkey PRIMARY KEY (match_id)
+);
+
+create table rule_spending (
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  window_start date not null,
+  spent_usd numeric not null default 0,
+  constraint rule_spending_tenant_id_rule_id_fkey FOREIGN KEY (tenant_id, rule_id) REFERENCES rules(tenant_id, rule_id) ON DELETE CASCADE,
+  constraint rule_spending_pkey PRIMARY KEY (tenant_id, rule_id, window_start)
 );
 
 create table rule_threads (
@@ -1681,6 +1744,7 @@ CREATE INDEX crons_by_creation ON public.crons USING btree (created_at DESC, cro
 CREATE INDEX crons_by_metadata ON public.crons USING gin (metadata jsonb_path_ops);
 CREATE INDEX crons_by_thread ON public.crons USING btree (thread_id) WHERE (thread_id IS NOT NULL);
 CREATE INDEX crons_due ON public.crons USING btree (next_run_date) WHERE (enabled AND (next_run_date IS NOT NULL));
+CREATE INDEX dataset_examples_by_inputs ON public.dataset_examples USING btree (tenant_id, dataset_id, md5((inputs)::text)) WHERE (replaced_at IS NULL);
 CREATE INDEX dataset_examples_by_source ON public.dataset_examples USING btree (tenant_id, source_run_id) WHERE (source_run_id IS NOT NULL);
 CREATE UNIQUE INDEX dataset_examples_current ON public.dataset_examples USING btree (tenant_id, example_id) WHERE (replaced_at IS NULL);
 CREATE INDEX dataset_examples_in_dataset ON public.dataset_examples USING btree (tenant_id, dataset_id, modified_at DESC, example_id) INCLUDE (replaced_at);
@@ -1754,12 +1818,20 @@ CREATE UNIQUE INDEX roles_by_name ON public.roles USING btree (organization_id, 
 CREATE INDEX rule_backfills_by_rule ON public.rule_backfills USING btree (tenant_id, rule_id, created_at DESC);
 CREATE INDEX rule_backfills_open ON public.rule_backfills USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
 CREATE INDEX rule_candidates_by_tenant ON public.rule_candidates USING btree (tenant_id, ((rule_id IS NOT NULL)), candidate_id);
+CREATE INDEX rule_candidates_of_rule ON public.rule_candidates USING btree (tenant_id, rule_id) WHERE (rule_id IS NOT NULL);
+CREATE INDEX rule_deliveries_by_creation ON public.rule_deliveries USING btree (created_at);
+CREATE INDEX rule_deliveries_by_match ON public.rule_deliveries USING btree (match_id);
+CREATE INDEX rule_deliveries_by_rule ON public.rule_deliveries USING btree (tenant_id, rule_id);
+CREATE INDEX rule_deliveries_due ON public.rule_deliveries USING btree (receiver, available_at) WHERE (status = 'pending'::text);
+CREATE INDEX rule_matches_back_fill ON public.rule_matches USING btree (tenant_id, rule_id) WHERE ((status = 'pending'::text) AND is_backfill);
 CREATE INDEX rule_matches_by_project ON public.rule_matches USING btree (tenant_id, project_id);
 CREATE INDEX rule_matches_by_time ON public.rule_matches USING btree (tenant_id, rule_id, matched_at DESC, match_id DESC);
 CREATE INDEX rule_matches_by_trace ON public.rule_matches USING btree (tenant_id, trace_id);
+CREATE INDEX rule_matches_due ON public.rule_matches USING btree (tenant_id, rule_id, available_at) WHERE (status = 'pending'::text);
 CREATE INDEX rule_matches_ended ON public.rule_matches USING btree (matched_at) WHERE (status <> 'pending'::text);
 CREATE INDEX rule_matches_pending ON public.rule_matches USING btree (available_at) WHERE (status = 'pending'::text);
 CREATE INDEX rule_matches_unsampled ON public.rule_matches USING btree (matched_at) WHERE ((reason = 'not_sampled'::text) AND (status = 'skipped'::text));
+CREATE INDEX rule_reservations_by_rule ON public.rule_reservations USING btree (tenant_id, rule_id, window_start);
 CREATE INDEX rule_threads_due ON public.rule_threads USING btree (due_at);
 CREATE INDEX rule_threads_old ON public.rule_threads USING btree (touched_at);
 CREATE INDEX rules_by_creation ON public.rules USING btree (tenant_id, created_at DESC, rule_id DESC);
