@@ -21,6 +21,9 @@ import { Route as ShellDatasetsIndexRouteImport } from './routes/_shell/datasets
 import { Route as ShellDatasetsDatasetIdRouteImport } from './routes/_shell/datasets.$datasetId'
 import { Route as ShellDeploymentsIndexRouteImport } from './routes/_shell/deployments.index'
 import { Route as ShellDeploymentsDeploymentIdRouteImport } from './routes/_shell/deployments.$deploymentId'
+import { Route as ShellEvaluatorsIndexRouteImport } from './routes/_shell/evaluators.index'
+import { Route as ShellEvaluatorsEvaluatorIdRouteImport } from './routes/_shell/evaluators.$evaluatorId'
+import { Route as ShellEvaluatorsNewRouteImport } from './routes/_shell/evaluators.new'
 import { Route as ShellExportsIndexRouteImport } from './routes/_shell/exports.index'
 import { Route as ShellExportsExportIdRouteImport } from './routes/_shell/exports.$exportId'
 import { Route as ShellExportsDestinationsRouteImport } from './routes/_shell/exports.destinations'
@@ -116,6 +119,22 @@ const ShellDeploymentsDeploymentIdRoute =
     path: '/deployments/$deploymentId',
     getParentRoute: () => ShellRoute,
   } as any)
+const ShellEvaluatorsIndexRoute = ShellEvaluatorsIndexRouteImport.update({
+  id: '/evaluators/',
+  path: '/evaluators/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellEvaluatorsEvaluatorIdRoute =
+  ShellEvaluatorsEvaluatorIdRouteImport.update({
+    id: '/evaluators/$evaluatorId',
+    path: '/evaluators/$evaluatorId',
+    getParentRoute: () => ShellRoute,
+  } as any)
+const ShellEvaluatorsNewRoute = ShellEvaluatorsNewRouteImport.update({
+  id: '/evaluators/new',
+  path: '/evaluators/new',
+  getParentRoute: () => ShellRoute,
+} as any)
 const ShellExportsIndexRoute = ShellExportsIndexRouteImport.update({
   id: '/exports/',
   path: '/exports/',
@@ -307,6 +326,8 @@ export interface FileRoutesByFullPath {
   '/settings': typeof ShellSettingsRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
+  '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
+  '/evaluators/new': typeof ShellEvaluatorsNewRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -316,6 +337,7 @@ export interface FileRoutesByFullPath {
   '/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/datasets/': typeof ShellDatasetsIndexRoute
   '/deployments/': typeof ShellDeploymentsIndexRoute
+  '/evaluators/': typeof ShellEvaluatorsIndexRoute
   '/exports/': typeof ShellExportsIndexRoute
   '/projects/': typeof ShellProjectsIndexRoute
   '/prompts/': typeof ShellPromptsIndexRoute
@@ -353,6 +375,8 @@ export interface FileRoutesByTo {
   '/': typeof ShellIndexRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
+  '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
+  '/evaluators/new': typeof ShellEvaluatorsNewRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -362,6 +386,7 @@ export interface FileRoutesByTo {
   '/annotation-queues': typeof ShellAnnotationQueuesIndexRoute
   '/datasets': typeof ShellDatasetsIndexRoute
   '/deployments': typeof ShellDeploymentsIndexRoute
+  '/evaluators': typeof ShellEvaluatorsIndexRoute
   '/exports': typeof ShellExportsIndexRoute
   '/projects': typeof ShellProjectsIndexRoute
   '/prompts': typeof ShellPromptsIndexRoute
@@ -401,6 +426,8 @@ export interface FileRoutesById {
   '/_shell/': typeof ShellIndexRoute
   '/_shell/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/_shell/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
+  '/_shell/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
+  '/_shell/evaluators/new': typeof ShellEvaluatorsNewRoute
   '/_shell/exports/$exportId': typeof ShellExportsExportIdRoute
   '/_shell/exports/destinations': typeof ShellExportsDestinationsRoute
   '/_shell/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -410,6 +437,7 @@ export interface FileRoutesById {
   '/_shell/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/_shell/datasets/': typeof ShellDatasetsIndexRoute
   '/_shell/deployments/': typeof ShellDeploymentsIndexRoute
+  '/_shell/evaluators/': typeof ShellEvaluatorsIndexRoute
   '/_shell/exports/': typeof ShellExportsIndexRoute
   '/_shell/projects/': typeof ShellProjectsIndexRoute
   '/_shell/prompts/': typeof ShellPromptsIndexRoute
@@ -449,6 +477,8 @@ export interface FileRouteTypes {
     | '/settings'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
+    | '/evaluators/$evaluatorId'
+    | '/evaluators/new'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
@@ -458,6 +488,7 @@ export interface FileRouteTypes {
     | '/annotation-queues/'
     | '/datasets/'
     | '/deployments/'
+    | '/evaluators/'
     | '/exports/'
     | '/projects/'
     | '/prompts/'
@@ -495,6 +526,8 @@ export interface FileRouteTypes {
     | '/'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
+    | '/evaluators/$evaluatorId'
+    | '/evaluators/new'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
@@ -504,6 +537,7 @@ export interface FileRouteTypes {
     | '/annotation-queues'
     | '/datasets'
     | '/deployments'
+    | '/evaluators'
     | '/exports'
     | '/projects'
     | '/prompts'
@@ -542,6 +576,8 @@ export interface FileRouteTypes {
     | '/_shell/'
     | '/_shell/datasets/$datasetId'
     | '/_shell/deployments/$deploymentId'
+    | '/_shell/evaluators/$evaluatorId'
+    | '/_shell/evaluators/new'
     | '/_shell/exports/$exportId'
     | '/_shell/exports/destinations'
     | '/_shell/prompts/$repo'
@@ -551,6 +587,7 @@ export interface FileRouteTypes {
     | '/_shell/annotation-queues/'
     | '/_shell/datasets/'
     | '/_shell/deployments/'
+    | '/_shell/evaluators/'
     | '/_shell/exports/'
     | '/_shell/projects/'
     | '/_shell/prompts/'
@@ -671,6 +708,27 @@ declare module '@tanstack/react-router' {
       path: '/deployments/$deploymentId'
       fullPath: '/deployments/$deploymentId'
       preLoaderRoute: typeof ShellDeploymentsDeploymentIdRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/evaluators/': {
+      id: '/_shell/evaluators/'
+      path: '/evaluators'
+      fullPath: '/evaluators/'
+      preLoaderRoute: typeof ShellEvaluatorsIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/evaluators/$evaluatorId': {
+      id: '/_shell/evaluators/$evaluatorId'
+      path: '/evaluators/$evaluatorId'
+      fullPath: '/evaluators/$evaluatorId'
+      preLoaderRoute: typeof ShellEvaluatorsEvaluatorIdRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/evaluators/new': {
+      id: '/_shell/evaluators/new'
+      path: '/evaluators/new'
+      fullPath: '/evaluators/new'
+      preLoaderRoute: typeof ShellEvaluatorsNewRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/exports/': {
@@ -915,6 +973,8 @@ interface ShellRouteChildren {
   ShellIndexRoute: typeof ShellIndexRoute
   ShellDatasetsDatasetIdRoute: typeof ShellDatasetsDatasetIdRoute
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
+  ShellEvaluatorsEvaluatorIdRoute: typeof ShellEvaluatorsEvaluatorIdRoute
+  ShellEvaluatorsNewRoute: typeof ShellEvaluatorsNewRoute
   ShellExportsExportIdRoute: typeof ShellExportsExportIdRoute
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
   ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
@@ -922,6 +982,7 @@ interface ShellRouteChildren {
   ShellAnnotationQueuesIndexRoute: typeof ShellAnnotationQueuesIndexRoute
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
+  ShellEvaluatorsIndexRoute: typeof ShellEvaluatorsIndexRoute
   ShellExportsIndexRoute: typeof ShellExportsIndexRoute
   ShellProjectsIndexRoute: typeof ShellProjectsIndexRoute
   ShellPromptsIndexRoute: typeof ShellPromptsIndexRoute
@@ -959,6 +1020,8 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellIndexRoute: ShellIndexRoute,
   ShellDatasetsDatasetIdRoute: ShellDatasetsDatasetIdRoute,
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
+  ShellEvaluatorsEvaluatorIdRoute: ShellEvaluatorsEvaluatorIdRoute,
+  ShellEvaluatorsNewRoute: ShellEvaluatorsNewRoute,
   ShellExportsExportIdRoute: ShellExportsExportIdRoute,
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
   ShellPromptsRepoRoute: ShellPromptsRepoRoute,
@@ -966,6 +1029,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellAnnotationQueuesIndexRoute: ShellAnnotationQueuesIndexRoute,
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
+  ShellEvaluatorsIndexRoute: ShellEvaluatorsIndexRoute,
   ShellExportsIndexRoute: ShellExportsIndexRoute,
   ShellProjectsIndexRoute: ShellProjectsIndexRoute,
   ShellPromptsIndexRoute: ShellPromptsIndexRoute,

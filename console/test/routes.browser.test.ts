@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { checkOpenPage, openBrowser, openPage, until } from "./browser.ts";
 import { observeShifts, shiftProblems } from "./layout-shift.ts";
 import { chatManifest, promptApi, withModel } from "./seed-prompts.ts";
-import { type Seeded, seedQueue, seedRule } from "./seed-traces.ts";
+import { type Seeded, seedEvaluator, seedQueue, seedRule } from "./seed-traces.ts";
 import { type SharedPlatform, sharedPlatform, sharedTraces } from "./shared-platform.ts";
 
 /** Data arrives up to this much late, later for each further request of a page. */
@@ -23,7 +23,10 @@ let platform: SharedPlatform;
 let browser: Browser;
 let client: Client;
 let seeded: Seeded;
-let ids: Record<"thread" | "older" | "newer" | "run" | "waiting" | "assistant" | "cron" | "queue" | "rule", string>;
+let ids: Record<
+  "thread" | "older" | "newer" | "run" | "waiting" | "assistant" | "cron" | "queue" | "rule" | "evaluator",
+  string
+>;
 beforeAll(async () => {
   platform = await sharedPlatform("open");
   browser = await openBrowser();
@@ -57,6 +60,7 @@ async function createObjects(): Promise<typeof ids> {
   return {
     queue,
     rule,
+    evaluator: await seedEvaluator(platform.traceUrl),
     thread,
     older: history[2]!.checkpoint.checkpoint_id!,
     newer: history[0]!.checkpoint.checkpoint_id!,
@@ -192,6 +196,26 @@ const PAGES: Checked[] = [
   promptPage("metrics", "prompt-metrics", "text=No traces with this prompt"),
   promptPage("readme", "prompt-readme", "text=wheat"),
   promptPage("settings", "prompt-settings", "text=Delete prompt"),
+  { route: "/evaluators/", name: "evaluators", path: () => "/evaluators", ready: "text=Short answers" },
+  { route: "/evaluators/new", name: "new-evaluator", path: () => "/evaluators/new", ready: "text=Add score" },
+  {
+    route: "/evaluators/$evaluatorId",
+    name: "evaluator",
+    path: () => `/evaluators/${ids.evaluator}`,
+    ready: ".cm-content",
+  },
+  {
+    route: "/evaluators/$evaluatorId",
+    name: "evaluator-versions",
+    path: () => `/evaluators/${ids.evaluator}?tab=versions`,
+    ready: "text=Compare version",
+  },
+  {
+    route: "/evaluators/$evaluatorId",
+    name: "evaluator-alignment",
+    path: () => `/evaluators/${ids.evaluator}?tab=alignment`,
+    ready: "text=Label judged runs",
+  },
   { route: "/annotation-queues/", name: "annotation-queues", path: () => "/annotation-queues", ready: "text=Replies" },
   {
     route: "/annotation-queues/$queueId/",

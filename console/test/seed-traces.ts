@@ -310,6 +310,29 @@ async function seedDataset(client: Client): Promise<{ datasetId: string; experim
   return { datasetId: dataset.id, experimentIds };
 }
 
+/** Creates an evaluator in code with two versions. Returns its id. */
+export async function seedEvaluator(url: string): Promise<string> {
+  const send = async (method: string, path: string, body: object): Promise<{ evaluator: { id: string } }> => {
+    const headers = { "Content-Type": "application/json" };
+    const response = await fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as { evaluator: { id: string } };
+  };
+  const code = (limit: number) => ({
+    code_evaluator: {
+      language: "javascript",
+      code: `function performEval(run) {\n  return { short: JSON.stringify(run.outputs).length < ${limit} };\n}\n`,
+    },
+  });
+  const { evaluator } = await send("POST", "/v1/platform/evaluators", {
+    name: "Short answers",
+    type: "code",
+    ...code(100),
+  });
+  await send("PATCH", `/v1/platform/evaluators/${evaluator.id}`, code(500));
+  return evaluator.id;
+}
+
 /** Creates an annotation queue with runs. Returns its id. */
 export async function seedQueue(url: string, name: string, runIds: string[], dataset: string): Promise<string> {
   const post = async (path: string, body: object): Promise<Record<string, unknown>> => {

@@ -8,6 +8,7 @@ import {
   IconDatabase,
   IconDatabaseExport,
   IconFlask,
+  IconGavel,
   IconHierarchy,
   IconHome,
   IconListCheck,
@@ -61,6 +62,7 @@ const GROUPS: { label: string; pages: Page[] }[] = [
     label: "Evaluate",
     pages: [
       { to: "/datasets", label: "Datasets", icon: IconHierarchy, needs: "trace" },
+      { to: "/evaluators", label: "Evaluators", icon: IconGavel, needs: "trace" },
       { to: "/annotation-queues", label: "Annotation queues", icon: IconListCheck, needs: "trace" },
       { to: "/rules", label: "Rules", icon: IconAdjustmentsBolt, needs: "trace" },
     ],

@@ -57,6 +57,8 @@ export interface TraceDeps {
   deletions: Deletions;
   /** Worker that executes recorded erasures. */
   erasures: { wake(): void };
+  /** Worker that judges existing experiments. */
+  experimentEvaluator: { wake(): void };
   /** Sender of webhooks on prompts. */
   promptWebhooks: { wake(): void };
   /** Records runs for the rules. */

@@ -19,6 +19,9 @@ import { splitRoutes } from "./examples/split-routes.ts";
 import { exampleUploadRoutes } from "./examples/upload-routes.ts";
 import { comparativeRoutes } from "./experiments/comparative-routes.ts";
 import { erasureRoutes } from "./erasures/routes.ts";
+import { evaluatorAlignmentRoutes } from "./evaluators/alignment-routes.ts";
+import { experimentEvaluationRoutes } from "./evaluators/experiment-routes.ts";
+import { evaluatorLibraryRoutes } from "./evaluators/library-routes.ts";
 import { evaluatorRoutes } from "./evaluators/routes.ts";
 import { experimentRoutes } from "./experiments/routes.ts";
 import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
@@ -107,6 +110,10 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...promptDirectoryRoutes(deps),
     ...workspaceSecretRoutes(deps),
     ...playgroundSettingsRoutes(deps),
+    // before /evaluators/:evaluator_id, which would match "library" as an id
+    ...evaluatorLibraryRoutes(deps),
+    ...evaluatorAlignmentRoutes(deps),
+    ...experimentEvaluationRoutes(deps),
     ...evaluatorRoutes(deps),
     ...modelBudgetRoutes(deps),
     ...modelRoutes(deps),

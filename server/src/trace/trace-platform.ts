@@ -27,6 +27,7 @@ import { Exporter, type ExporterOptions } from "./bulk-exports/exporter.ts";
 import { CodeRunner } from "./code-evaluators/code-runner.ts";
 import type { TraceDeps } from "./deps.ts";
 import { ErasureWorker } from "./erasures/erasure-worker.ts";
+import { ExperimentEvaluator } from "./evaluators/experiment-evaluator.ts";
 import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import { measureWaitingPieces } from "./ingest/measure-waiting-pieces.ts";
@@ -145,6 +146,7 @@ export async function startTracePlatform({
     fault: faultPoint,
     deps: (): TraceDeps => deps,
   });
+  let experimentEvaluator: ExperimentEvaluator | undefined;
   const deps: TraceDeps = {
     ...ingest,
     blobs,
@@ -167,6 +169,7 @@ export async function startTracePlatform({
     deletions,
     erasures,
     promptWebhooks,
+    experimentEvaluator: { wake: () => experimentEvaluator?.wake() },
     models: { metrics: measureModels(registry) },
     ruleCandidates,
     ruleMessages,
@@ -191,6 +194,8 @@ export async function startTracePlatform({
   ruleActor.start();
   backfiller.start();
   ruleMessages.start();
+  experimentEvaluator = new ExperimentEvaluator(deps);
+  experimentEvaluator.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();
   deps.health.start();
@@ -207,6 +212,7 @@ export async function startTracePlatform({
       await ruleMatcher.stop();
       await ruleActor.stop();
       await ruleMessages.stop();
+      await experimentEvaluator.stop();
       await deps.codeRunner.stop();
       await copier.stop();
       await deps.feedback.stop();

@@ -46,12 +46,17 @@ export interface BoundVariables {
  * Reads the values of a judgement's variables. A run's content is untrusted: each value is data between delimiters with
  * a number that no run can know, and is never parsed as a template.
  */
-export function bindVariables(subject: Subject, bindings: readonly Binding[], mark = newMark()): BoundVariables {
+export function bindVariables(
+  subject: Subject,
+  bindings: readonly Binding[],
+  mark = newMark(),
+  given?: Record<string, string>,
+): BoundVariables {
   const values: Record<string, string | null> = {};
   const variables: Record<string, string> = {};
   const max = Math.min(MAX_VALUE, Math.floor(MAX_VALUES / Math.max(1, bindings.length)));
   for (const { name, path } of bindings) {
-    const value = readPath(subject, path);
+    const value = given ? given[name] : readPath(subject, path);
     const text = value === undefined || value === null ? null : shorten(fieldText(value), max);
     values[name] = text;
     variables[name] = delimit(name, text ?? "(no value)", mark);

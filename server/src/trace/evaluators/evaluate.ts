@@ -34,7 +34,7 @@ export async function evaluate(
   await addSpending(deps.sql, { ...spent, isError: verdict.error !== null, usd: verdict.cost_usd ?? "0" });
   const more = verdict.feedback.map(({ key }) => key).filter((key) => !known.includes(key));
   if (more.length > 0) await addFeedbackKeys(deps.sql, principal.workspaceId, id, more);
-  const { feedback, cost_usd, judge_run_id, error, retryable } = verdict;
+  const { feedback, cost_usd, judge_run_id, judge_project_id, error, retryable } = verdict;
   return {
     evaluator_id: id,
     evaluator_name: name,
@@ -42,6 +42,7 @@ export async function evaluate(
     feedback,
     cost_usd,
     judge_run_id,
+    judge_project_id,
     error,
     metadata,
     retryable,
@@ -54,15 +55,20 @@ export async function evaluateOnce(
   principal: Principal,
   { name, definition }: { name: string; definition: Definition },
   subject: Subject,
-  options: { signal: AbortSignal; evaluatorId: string | null; metadata: Record<string, unknown> },
+  options: {
+    signal: AbortSignal;
+    evaluatorId: string | null;
+    metadata: Record<string, unknown>;
+    values?: Record<string, string> | undefined;
+  },
 ): Promise<Verdict> {
-  const { signal, evaluatorId } = options;
+  const { signal, evaluatorId, values } = options;
   try {
     if (definition.type === "code") {
       return await evaluateCode(deps, principal.workspaceId, definition, subject, { name, signal });
     }
     const metadata = { ...options.metadata, judged_run_id: subject.run.id, judged_trace_id: subject.run.trace_id };
-    return await judge(deps, principal, definition, subject, { signal, name, metadata, evaluatorId });
+    return await judge(deps, principal, definition, subject, { signal, name, metadata, evaluatorId, values });
   } catch (error) {
     if (error instanceof AppError) return failed(error.message, error.status >= 500);
     deps.log.error({ err: error, evaluator_id: evaluatorId }, "an evaluator failed");

@@ -9,7 +9,6 @@ import { type CallEnd, type CallFailure, startCall } from "../models/call-model.
 import type { Message } from "../models/message-schema.ts";
 import type { ModelRequest } from "../models/stream-model.ts";
 import { buildRequest, runMetadata } from "../playground/run-prompt.ts";
-import { formatDecimal, parseDecimal } from "../run-rows/decimal.ts";
 import { bindVariables, dataRule, newMark } from "./bind-variables.ts";
 import { correctionMessage } from "./corrections.ts";
 import type { LlmDefinition } from "./definition.ts";
@@ -17,6 +16,7 @@ import { prepareJudge, resolveJudgeModel } from "./prepare-judge.ts";
 import type { Score, Subject } from "./schema.ts";
 import { readAnswer } from "./score-schema.ts";
 import { ensureJudgeProject } from "./sql.ts";
+import { sumUsd } from "./sum-usd.ts";
 
 const TIMEOUT_SECONDS = 180;
 
@@ -27,6 +27,7 @@ export interface Verdict {
   retryable: boolean;
   cost_usd: string | null;
   judge_run_id: string | null;
+  judge_project_id: string | null;
   /** Messages that the model received; empty for code. */
   messages: Message[];
   /** Values of the prompt's variables; null for those that the subject does not have. */
@@ -41,6 +42,7 @@ export const failed = (error: string, retryable = false): Verdict => ({
   retryable,
   cost_usd: null,
   judge_run_id: null,
+  judge_project_id: null,
   messages: [],
   values: {},
   logs: null,
@@ -53,6 +55,8 @@ export interface JudgeOptions {
   metadata: Record<string, unknown>;
   /** The evaluator whose corrections become examples; null before it is saved. */
   evaluatorId: string | null;
+  /** Values of the variables, in place of those of the subject: labelled examples have no run. */
+  values?: Record<string, string> | undefined;
 }
 
 /** @throws AppError for a judge that cannot be called: its prompt, model or budget */
@@ -61,16 +65,16 @@ export async function judge(
   principal: Principal,
   definition: LlmDefinition,
   subject: Subject,
-  { signal, name, metadata, evaluatorId }: JudgeOptions,
+  { signal, name, metadata, evaluatorId, values: given }: JudgeOptions,
 ): Promise<Verdict> {
   const tenantId = principal.workspaceId;
   const prepared = await prepareJudge(deps, principal, definition);
   const readsReference = prepared.bindings.some(({ path }) => path.root.startsWith("reference"));
-  if (readsReference && !subject.reference) {
+  if (readsReference && !subject.reference && !given) {
     return failed("The judge reads a reference, and the run belongs to no example of a dataset.");
   }
   const mark = newMark();
-  const { variables, values } = bindVariables(subject, prepared.bindings, mark);
+  const { variables, values } = bindVariables(subject, prepared.bindings, mark, given);
   const found = Object.values(values).filter((value) => value !== null).length;
   if (prepared.bindings.length > 0 && found === 0) {
     const paths = prepared.bindings.map((binding) => binding.name).join(", ");
@@ -86,7 +90,7 @@ export async function judge(
   const project = await ensureJudgeProject(deps.sql, tenantId, uuid7);
   const own = { ...runMetadata(prepared.prepared, connection, metadata), heddle_source: "evaluator" };
   const order = { project, runName: name, tags: ["evaluator"], timeoutSeconds: TIMEOUT_SECONDS };
-  const shown = { messages: request.messages, values, logs: null };
+  const shown = { messages: request.messages, values, logs: null, judge_project_id: project.id };
 
   const ask = (asked: ModelRequest, more: object) =>
     call(deps, principal, { ...order, request: asked, metadata: { ...own, ...more } }, signal);
@@ -153,15 +157,9 @@ const success = (feedback: Score[], calls: CallEnd[]) => ({
   feedback,
   error: null as string | null,
   retryable: false,
-  cost_usd: sumCosts(calls),
+  cost_usd: sumUsd(calls.map(({ cost }) => cost?.total ?? null)),
   judge_run_id: calls.at(-1)!.run_id,
 });
-
-/** Sums exact decimals; null when no call has a price. */
-function sumCosts(calls: readonly CallEnd[]): string | null {
-  const costs = calls.flatMap(({ cost }) => (cost === null ? [] : [parseDecimal(cost.total) ?? 0n]));
-  return costs.length === 0 ? null : formatDecimal(costs.reduce((sum, cost) => sum + cost, 0n));
-}
 
 const describe = ({ message, kind }: CallFailure): string => `${kind}: ${message}`;
 

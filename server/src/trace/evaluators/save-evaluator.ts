@@ -7,6 +7,7 @@ import type { TraceDeps } from "../deps.ts";
 import { checkDefinition } from "./check-definition.ts";
 import type { Definition } from "./definition.ts";
 import { deleteEvaluator, deleteRulesOf, insertVersion, rulesOfEvaluator, updateEvaluator } from "./list-sql.ts";
+import { configureKeys } from "./feedback-config.ts";
 import { readDefinition } from "./read-fields.ts";
 import { findVersion, insertEvaluator } from "./sql.ts";
 import type { EvaluatorPatch } from "./wire-schema.ts";
@@ -34,6 +35,7 @@ export async function createEvaluator(
     created_by: principal.actor.userId,
     definition,
   });
+  await configureKeys(deps.sql, principal.workspaceId, definition);
   return id;
 }
 
@@ -53,6 +55,7 @@ export async function changeEvaluator(
   const isNew = patch.llm_evaluator != null || patch.code_evaluator != null || patch.subject != null;
   const read = isNew ? readDefinition(row.type, patch, row.definition) : row.definition;
   const checked = isNew ? await checkDefinition(deps, principal, read) : { definition: read, keys: [] };
+  await configureKeys(deps.sql, tenantId, checked.definition);
   await deps.sql.begin(async (tx) => {
     if (!isDeepStrictEqual(checked.definition, row.definition)) {
       const inserted = await insertVersion(tx, {

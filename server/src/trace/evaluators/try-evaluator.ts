@@ -1,7 +1,6 @@
 import type { Principal } from "../../base/auth/principal.ts";
 import { forbidden, notFound, unprocessable } from "../../base/errors.ts";
 import type { TraceDeps } from "../deps.ts";
-import { formatDecimal, parseDecimal } from "../run-rows/decimal.ts";
 import { findRunKeys } from "../run-rows/clickhouse.ts";
 import { checkProjects, toSelection } from "../runs/query-runs.ts";
 import { loadScope } from "../runs/load-scope.ts";
@@ -10,12 +9,14 @@ import { selectPage } from "../runs/select-page.ts";
 import { checkDefinition } from "./check-definition.ts";
 import type { Definition } from "./definition.ts";
 import { evaluateOnce } from "./evaluate.ts";
+import { inParallel } from "./in-parallel.ts";
 import { loadEvaluator, needsOf } from "./load-evaluator.ts";
 import { loadSubjects } from "./load-subjects.ts";
 import type { EvaluatedKey } from "./read-evaluated-runs.ts";
 import { readDefinition } from "./read-fields.ts";
 import { evaluatorNotFound } from "./save-evaluator.ts";
 import type { Subject } from "./schema.ts";
+import { sumUsd } from "./sum-usd.ts";
 import type { TryBody } from "./wire-schema.ts";
 
 const MAX_RUNS = 10;
@@ -35,7 +36,7 @@ export async function tryEvaluator(deps: TraceDeps, principal: Principal, body: 
     await loadSubjects(deps, tenantId, { kind: definition.subject, needs: needsOf(definition) }, keys),
   );
   const metadata = { heddle_try: true, ...(evaluatorId !== null && { evaluator_id: evaluatorId }) };
-  const results = await inParallel(subjects, async (subject) => {
+  const results = await inParallel(subjects, AT_ONCE, async (subject) => {
     const verdict = await evaluateOnce(deps, principal, { name, definition }, subject, {
       signal,
       evaluatorId,
@@ -44,9 +45,7 @@ export async function tryEvaluator(deps: TraceDeps, principal: Principal, body: 
     const { retryable: _, ...shown } = verdict;
     return { run_id: subject.run.id, other_run_id: subject.other?.id ?? null, run_name: subject.run.name, ...shown };
   });
-  const costs = results.flatMap(({ cost_usd }) => (cost_usd === null ? [] : [parseDecimal(cost_usd) ?? 0n]));
-  const total = costs.length === 0 ? null : formatDecimal(costs.reduce((sum, cost) => sum + cost, 0n));
-  return { results, cost_usd: total };
+  return { results, cost_usd: sumUsd(results.map((result) => result.cost_usd)) };
 }
 
 async function readEvaluator(
@@ -95,17 +94,4 @@ function pairUp({ subject: kind }: Definition, subjects: Subject[]): Subject[] {
     ...subjects[2 * i]!,
     other: subjects[2 * i + 1]!.run,
   }));
-}
-
-async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < items.length) {
-      const at = next++;
-      results[at] = await work(items[at]!);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return results;
 }

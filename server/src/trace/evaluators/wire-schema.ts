@@ -211,6 +211,7 @@ export const tried = z
         error: nullableText,
         cost_usd: nullableText,
         judge_run_id: z.guid().nullable(),
+        judge_project_id: z.guid().nullable(),
         messages: z.array(z.object({ role: z.string(), content: z.unknown() })),
         values: z.record(z.string(), nullableText),
         logs: nullableText,
@@ -229,6 +230,112 @@ export const fromLibraryBody = z
     language: z.enum(LANGUAGES).nullish(),
   })
   .meta({ id: "EvaluatorFromLibrary" });
+
+export type FromLibrary = z.output<typeof fromLibraryBody>;
+
+export const library = z
+  .object({
+    evaluators: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        description: z.string(),
+        type: z.enum(["llm", "code"]),
+        subject: subjectKind,
+        feedback_keys: z.array(z.string()),
+        labelled: z.int(),
+        definition: definition.nullable(),
+        code: z.object({ javascript: z.string(), python: z.string() }).nullable(),
+      }),
+    ),
+  })
+  .meta({ id: "EvaluatorLibrary" });
+
+export const libraryParams = z.object({ library_id: z.string().max(100) });
+export const checkBody = z.object({ model: modelConfiguration }).meta({ id: "EvaluatorCheck" });
+
+const alignment = {
+  items: z.int(),
+  accuracy: z.number().nullable(),
+  kappa: z.number().nullable(),
+  mean_absolute_error: z.number().nullable(),
+  confusion: z.object({ categories: z.array(z.string()), counts: z.array(z.array(z.int())) }).nullable(),
+};
+const anyScore = z.union([z.number(), z.boolean(), z.string()]);
+
+export const checked = z
+  .object({
+    library_id: z.string(),
+    name: z.string(),
+    feedback_key: z.string(),
+    ...alignment,
+    errors: z.int(),
+    cost_usd: nullableText,
+    examples: z.array(
+      z.object({
+        values: z.record(z.string(), z.string()),
+        label: anyScore,
+        given: anyScore.nullable(),
+        comment: nullableText,
+        error: nullableText,
+        cost_usd: nullableText,
+        judge_run_id: z.guid().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: "EvaluatorChecked" });
+
+export const alignmentQuery = z.object({
+  annotation_queue_id: uuid.optional(),
+  dataset_id: uuid.optional(),
+  session_id: uuid.optional(),
+  feedback_key: z.string().max(255).optional(),
+  version: z
+    .string()
+    .regex(/^[1-9]\d{0,8}$/, "must be a version")
+    .transform(Number)
+    .optional(),
+  limit: queryLimit(50, 200),
+  offset: queryOffset,
+});
+export type AlignmentQuery = z.output<typeof alignmentQuery>;
+
+const rating = z.object({ score: z.number().nullable(), value: z.unknown(), comment: nullableText });
+
+export const aligned = z
+  .object({
+    evaluator_id: z.guid(),
+    keys: z.array(
+      z.object({
+        feedback_key: z.string(),
+        ...alignment,
+        versions: z.array(z.object({ version: z.int(), ...alignment })),
+      }),
+    ),
+    disagreements: z.object({
+      total: z.int(),
+      items: z.array(
+        z.object({
+          run_id: z.guid(),
+          session_id: z.guid().nullable(),
+          trace_id: z.guid().nullable(),
+          start_time: time.nullable(),
+          feedback_key: z.string(),
+          version: z.int(),
+          judge: rating.extend({ feedback_id: z.guid(), judge_run_id: nullableText }),
+          person: rating.extend({ name: nullableText }),
+        }),
+      ),
+    }),
+    /** Whether only the newest judgements were compared. */
+    truncated: z.boolean(),
+  })
+  .meta({ id: "EvaluatorAlignment" });
+
+export const alignmentQueueBody = z
+  .object({ name: name.nullish(), limit: z.int().min(1).max(500).default(50) })
+  .meta({ id: "EvaluatorAlignmentQueue" });
+export const alignmentQueue = z.object({ annotation_queue_id: z.guid(), added: z.int() });
 
 export const experimentParams = z.object({ experiment_id: uuid });
 export const evaluateExperimentBody = z

@@ -7,7 +7,10 @@ import { testTracePlatform } from "../../../test/trace-platform.ts";
 
 const provider = await modelServer();
 const db = await testDatabase();
-const env = { HEDDLE_OUTBOUND_ALLOW: `127.0.0.1:${provider.port}` };
+const env = {
+  HEDDLE_OUTBOUND_ALLOW: `127.0.0.1:${provider.port}`,
+  HEDDLE_SECRETS_KEYS: `test:${Buffer.alloc(32, 7).toString("base64")}`,
+};
 const { call, sql } = await testTracePlatform(env, { db });
 // a second replica acts on the same matches
 await testTracePlatform(env, { db });

@@ -69,8 +69,6 @@ test("unknown endpoints of the vendor say what to use instead", async () => {
     ["/v1/platform/sessions/x/agent-versions", /runs\/stats/],
     ["/api/v1/datasets/upload-experiment", /examples\/bulk/],
     ["/api/v1/datasets/x/experiments/grouped", /datasets\/\{dataset_id\}\/runs/],
-    ["/api/v1/runs/experiments/x/evaluate", /evaluate\(\)/],
-    ["/api/v1/evaluators", /evaluate\(\)/],
     ["/api/v1/charts/section", /runs\/stats/],
     ["/api/v1/public/t/datasets/runs/query", /Share a run/],
     ["/api/v1/workspaces/current/tag-keys", /metadata/],
