@@ -105,8 +105,13 @@ export async function fillTenant(
   const rule = await createdId("POST", "/api/v1/runs/rules", {
     display_name: mark,
     sampling_rate: 1,
-    is_enabled: false,
+    transient: true,
+    backfill_from: new Date(Date.now() - 60_000).toISOString(),
   });
+  const backfillsOf = async () =>
+    (await ask("GET", `/api/v1/runs/rules/${rule}/backfills`)) as unknown as { backfill_id: string; status: string }[];
+  await until(async () => (await backfillsOf())[0]!.status === "completed");
+  const [backfill] = await backfillsOf();
   const invitation = await ask("POST", "/api/v1/orgs/current/members", { email: `${mark.toLowerCase()}@a.example` });
   return {
     run_id: [run],
@@ -120,6 +125,7 @@ export async function fillTenant(
     comparative_experiment_id: [comparison],
     queue_id: [queue],
     rule_id: [rule],
+    backfill_id: [backfill!.backfill_id],
     queue_run_id: [item!.id],
     annotation_queue_run_id: [item!.id],
     dataset_id: [dataset],
