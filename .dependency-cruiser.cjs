@@ -125,6 +125,10 @@ const SLICES = {
     "evaluators",
     "rules",
     "rule-actions",
+    "experiment-runs",
+    "pairwise",
+    "dataset-growth",
+    "insights",
   ],
 };
 

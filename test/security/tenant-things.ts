@@ -44,6 +44,9 @@ export async function fillTenant(
     reference_dataset_id: dataset,
     name: mark,
   });
+  const viewOverride = await createdId("POST", `/api/v1/datasets/${dataset}/experiment-view-overrides`, {
+    column_overrides: [{ column: `metadata.${mark}`, hide: true }],
+  });
   const { share_token: share } = await ask("PUT", `/api/v1/datasets/${dataset}/share`);
   const feedback = await createdId("POST", "/api/v1/feedback", { run_id: run, key: "a-key", score: 1, comment: mark });
   const token = await ask("POST", "/api/v1/feedback/tokens", { run_id: run, feedback_key: "a-key" });
@@ -123,6 +126,7 @@ export async function fillTenant(
     project_id: experiments,
     experiment_id: experiments,
     comparative_experiment_id: [comparison],
+    override_id: [viewOverride],
     queue_id: [queue],
     rule_id: [rule],
     backfill_id: [backfill!.backfill_id],

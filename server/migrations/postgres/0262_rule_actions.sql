@@ -27,10 +27,6 @@ create table rule_reservations (
 );
 create index rule_reservations_by_rule on rule_reservations (tenant_id, rule_id, window_start);
 
--- Examples with the same inputs are found by this.
-create index dataset_examples_by_inputs on dataset_examples (tenant_id, dataset_id, md5(inputs::text))
-  where replaced_at is null;
-
 -- Messages of rules: webhooks and alerts. Their content is composed when they are sent.
 create table rule_deliveries (
   -- also the message's id for the receiver, the same in each attempt

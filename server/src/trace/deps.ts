@@ -59,6 +59,8 @@ export interface TraceDeps {
   erasures: { wake(): void };
   /** Worker that judges existing experiments. */
   experimentEvaluator: { wake(): void };
+  /** Worker that executes insights jobs. */
+  insights: { wake(): void };
   /** Sender of webhooks on prompts. */
   promptWebhooks: { wake(): void };
   /** Records runs for the rules. */
@@ -71,4 +73,6 @@ export interface TraceDeps {
   ruleBackfills?: { wake(): void };
   /** Sender of the webhooks and alerts of rules. */
   ruleMessages: { wake(): void };
+  /** Executes experiments. */
+  experimentRuns: { wake(): void };
 }

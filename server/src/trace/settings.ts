@@ -12,6 +12,8 @@ import { webhookOptions } from "../base/webhooks/settings.ts";
 import { codeEvaluatorOptions } from "./code-evaluators/settings.ts";
 import { destinationOptions } from "./bulk-exports/destination-settings.ts";
 import { exportOptions } from "./bulk-exports/settings.ts";
+import { experimentOptions } from "./experiment-runs/settings.ts";
+import { insightOptions } from "./insights/settings.ts";
 import { otelOptions } from "./otel/settings.ts";
 import { rateLimitOptions } from "./rate-limits/settings.ts";
 import { retentionOptions } from "./retention/settings.ts";
@@ -109,7 +111,9 @@ export const traceOptions = {
   ...destinationOptions,
   ...exportOptions,
   ...ruleActionOptions,
+  ...experimentOptions,
   ...codeEvaluatorOptions,
+  ...insightOptions,
 };
 
 export type TraceSettings = Options<typeof traceOptions>;

@@ -28,11 +28,13 @@ import { CodeRunner } from "./code-evaluators/code-runner.ts";
 import type { TraceDeps } from "./deps.ts";
 import { ErasureWorker } from "./erasures/erasure-worker.ts";
 import { ExperimentEvaluator } from "./evaluators/experiment-evaluator.ts";
+import { ExperimentRunner } from "./experiment-runs/experiment-runner.ts";
 import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import { measureWaitingPieces } from "./ingest/measure-waiting-pieces.ts";
 import { startIngest } from "./ingest/start-ingest.ts";
 import { Deletions } from "./legal-holds/deletions.ts";
+import { InsightWorker } from "./insights/insight-worker.ts";
 import { measureModels } from "./models/model-metrics.ts";
 import { ProjectDirectory } from "./projects/project-directory.ts";
 import { createPromptWebhooks } from "./prompt-webhooks/prompt-webhooks.ts";
@@ -170,10 +172,12 @@ export async function startTracePlatform({
     erasures,
     promptWebhooks,
     experimentEvaluator: { wake: () => experimentEvaluator?.wake() },
+    experimentRuns: { wake: () => experiments.wake() },
     models: { metrics: measureModels(registry) },
     ruleCandidates,
     ruleMessages,
-    codeRunner: new CodeRunner(settings),
+    codeRunner: new CodeRunner(settings, outbound),
+    insights: { wake: () => insights.wake() },
   };
   const ruleActor = new RuleActor(deps, faultPoint);
   const backfiller = new Backfiller(deps, faultPoint);
@@ -181,6 +185,8 @@ export async function startTracePlatform({
   measureRules(registry, { sql, log });
   const ruleMatcher = new RuleMatcher(deps, { database, registry });
   deps.ruleMatcher = ruleMatcher;
+  const experiments: ExperimentRunner = new ExperimentRunner(deps);
+  const insights = new InsightWorker(deps, { concurrency: settings.insightConcurrency });
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);
   // only processes that export run destination tests
@@ -196,6 +202,8 @@ export async function startTracePlatform({
   ruleMessages.start();
   experimentEvaluator = new ExperimentEvaluator(deps);
   experimentEvaluator.start();
+  experiments.start();
+  insights.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();
   deps.health.start();
@@ -204,6 +212,7 @@ export async function startTracePlatform({
     async stop() {
       await deps.health.stop();
       await telemetry?.stop();
+      await experiments.stop();
       await exporter.stop();
       await retention.stop();
       await erasures.stop();
@@ -214,6 +223,7 @@ export async function startTracePlatform({
       await ruleMessages.stop();
       await experimentEvaluator.stop();
       await deps.codeRunner.stop();
+      await insights.stop();
       await copier.stop();
       await deps.feedback.stop();
       await ingest.writer.stop();

@@ -191,6 +191,7 @@ const TABLES = [
   "waiting_pieces",
   "provisional_roots",
   "dataset_examples",
+  "insight_runs",
   "prompts",
   "prompt_commits",
   "prompt_tags",

@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
-
 import { notFound } from "../../base/errors.ts";
 import { uuid5 } from "../../base/ids.ts";
+import type { RunMapping } from "../datasets/mapping-schema.ts";
 import { findDatasetRow } from "../datasets/sql.ts";
-import { addExamples, type NewExample } from "../examples/write-examples.ts";
+import { addExampleFromRun, type FromRunResult } from "../examples/example-from-run.ts";
+import { asObject } from "../examples/map-run.ts";
 import { extendTraces } from "../feedback/extend-traces.ts";
 import {
   type ActionContext,
@@ -13,15 +13,14 @@ import {
   skipped,
   success,
 } from "./action-context.ts";
-import { findCorrections, findKnownExamples } from "./dataset-sql.ts";
-import { mapExample } from "./map-example.ts";
-import type { DatasetMapping } from "./mapping-schema.ts";
+import { findCorrections } from "./dataset-sql.ts";
 import type { Outcome } from "./match-sql.ts";
 
 export interface DatasetOrder {
   datasetId: string;
   prefersCorrection: boolean;
-  mapping: DatasetMapping | null;
+  /** Null: the one that the dataset remembers. */
+  mapping: RunMapping | null;
 }
 
 /**
@@ -46,44 +45,24 @@ export async function addToDataset(
     : new Map<string, unknown>();
   await actInTransaction(context, "add_to_dataset", items, async (tx, held) => {
     if (!(await findDatasetRow(tx, tenantId, datasetId, "lock"))) throw notFound("Dataset not found");
-    const wanted = held.map((item) => {
-      const { inputs, outputs, metadata } = mapExample(item.run, mapping, corrections.get(item.match.run_id));
-      const example: NewExample = {
-        id: uuid5(`example ${item.match.match_id}`, MATCH_NAMESPACE),
-        inputs,
-        outputs,
-        metadata: { ...metadata, rule_id: rule.rule_id },
-        source_run_id: item.match.run_id,
+    const outcomes: (readonly [Item, Outcome])[] = [];
+    for (const item of held) {
+      const correction = corrections.get(item.match.run_id);
+      const options = {
+        exampleId: uuid5(`example ${item.match.match_id}`, MATCH_NAMESPACE),
+        metadata: { rule_id: rule.rule_id },
+        outputs: asObject(correction, "output") ?? undefined,
       };
-      return { item, example, hash: md5(JSON.stringify(inputs)) };
-    });
-    const known = await findKnownExamples(
-      tx,
-      tenantId,
-      datasetId,
-      wanted.map(({ item }) => item.match.run_id),
-      wanted.map(({ hash }) => hash),
-    );
-    const sources = new Map(known.flatMap((row) => (row.source_run_id ? [[row.source_run_id, row.example_id]] : [])));
-    const inputs = new Map(known.map((row) => [row.inputs_hash, row.example_id]));
-    const added: NewExample[] = [];
-    const outcomes = wanted.map(({ item, example, hash }): readonly [Item, Outcome] => {
-      const source = sources.get(item.match.run_id);
-      if (source !== undefined) return [item, repeated(`Example ${source} of the dataset is from this run.`, source)];
-      const same = inputs.get(hash);
-      if (same !== undefined) return [item, repeated(`Example ${same} of the dataset has the same inputs.`, same)];
-      inputs.set(hash, example.id!);
-      added.push(example);
-      return [item, success({ dataset_id: datasetId, example_id: example.id })];
-    });
-    if (added.length > 0) await addExamples(tx, tenantId, datasetId, added);
+      const result = await addExampleFromRun(tx, { tenantId, id: datasetId }, item.run, mapping, options);
+      outcomes.push([item, describe(datasetId, result)]);
+    }
     return outcomes;
   });
 }
 
-const md5 = (text: string): string => createHash("md5").update(text).digest("hex");
-
-function repeated(reason: string, exampleId: string): Outcome {
-  const { payload } = skipped(reason);
-  return { outcome: "skipped", payload: { ...payload, example_id: exampleId } };
+function describe(datasetId: string, { outcome, example_id: id, duplicate_of: why }: FromRunResult): Outcome {
+  if (outcome !== "skipped") return success({ dataset_id: datasetId, example_id: id });
+  const same = why === "source_run" ? "is from this run" : "has the same inputs";
+  const { payload } = skipped(`Example ${id} of the dataset ${same}.`);
+  return { outcome: "skipped", payload: { ...payload, example_id: id } };
 }

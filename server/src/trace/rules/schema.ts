@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { jsonObject, notBuilt, queryFlag, queryMany, storableText, timestamp, uuid } from "../../base/http/fields.ts";
 import { HEADER_NAME, HEADER_VALUE, RESERVED_HEADER } from "../../base/webhooks/headers.ts";
-import { type DatasetMapping, datasetMapping } from "../rule-actions/mapping-schema.ts";
+import { type RunMapping, runMapping } from "../datasets/mapping-schema.ts";
 
 /** Contract: `RunRulesSchema` and its relatives. Heddle's own fields are `add_tags`, `add_feedback`, … */
 
@@ -85,7 +85,7 @@ export interface RuleActions {
     value?: string | number | boolean | null;
     comment?: string | null;
   }[];
-  dataset_mapping?: DatasetMapping | null;
+  dataset_mapping?: RunMapping | null;
   include_extended_stats?: boolean;
   transient?: boolean;
   /** Window of the spend limit. */
@@ -129,7 +129,7 @@ const fields = {
   // Heddle's own
   add_tags: z.array(storableText.trim().min(1).max(512)).max(50).nullish(),
   add_feedback: z.array(addFeedback).max(MAX_LIST).nullish(),
-  dataset_mapping: datasetMapping.nullish(),
+  dataset_mapping: runMapping.nullish(),
   idle_seconds: z.int().min(1).max(604_800).nullish(),
   // not supported
   use_corrections_dataset: z.literal(false, '"use_corrections_dataset" is not supported').nullish(),

@@ -1,5 +1,6 @@
 import type { TraceDeps } from "../deps.ts";
 import { deleteFeedbackOfProjects, deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
+import { deleteInsightsOfTraces } from "../insights/purge-sql.ts";
 import { findProjectIds } from "../projects/sql.ts";
 import { deleteDecisionsOfProjects, deleteDecisionsOfTraces } from "../rule-candidates/purge-sql.ts";
 import { deleteOfProjects, deleteOfTraces } from "../run-rows/provisional-roots-sql.ts";
@@ -32,6 +33,7 @@ export async function deleteTraces(
   for (let i = 0; i < traces.length; i += BATCH) {
     const batch = traces.slice(i, i + BATCH);
     await deleteTraceShares(deps.sql, scope.tenantId, batch);
+    await deleteInsightsOfTraces(deps.sql, scope.tenantId, batch);
     await deleteTarget(deps, scope, { traces: batch, ...(projects && { projects }) });
     await deleteOfTraces(deps.sql, scope.tenantId, batch, projects);
     await deleteFeedbackOfTraces(deps.sql, scope.tenantId, batch);
