@@ -97,8 +97,8 @@ function Targets({ form }: Props) {
           />
           <Textarea
             label="Mapping"
-            description="JSON of the example's fields by their paths in the run; empty: the run's inputs and outputs."
-            placeholder='{"inputs": {"question": "inputs.messages.0.content"}}'
+            description="JSON of the example's fields by their paths in the run; empty: as the dataset maps runs."
+            placeholder='{"inputs": {"question": "inputs.messages[0].content"}}'
             autosize
             minRows={1}
             maxRows={8}
