@@ -199,6 +199,7 @@ test("a platform that was frozen for longer than its lease does nothing that ano
       await sleep(4000);
       frozen.signal("SIGCONT");
     }
+    expect(runs.size).toBe(100);
     await checkActed(target, runs);
   } finally {
     await other.stop();
