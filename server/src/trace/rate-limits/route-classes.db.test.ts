@@ -25,6 +25,8 @@ const CLASSES: Record<string, string[]> = {
     "DELETE /api/v1/sessions/:session_id",
     "DELETE /api/v1/sessions/:session_id/insights/:job_id",
     "DELETE /api/v1/sessions/:session_id/insights/configs/:config_id",
+    "POST /api/v1/runs/rules/trigger",
+    "POST /api/v1/runs/rules/:rule_id/trigger",
   ],
   "generate.key generate.user": [
     "POST /api/v1/sessions/:session_id/insights/configs/generate",
