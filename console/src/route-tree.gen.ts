@@ -24,6 +24,8 @@ import { Route as ShellDeploymentsDeploymentIdRouteImport } from './routes/_shel
 import { Route as ShellEvaluatorsIndexRouteImport } from './routes/_shell/evaluators.index'
 import { Route as ShellEvaluatorsEvaluatorIdRouteImport } from './routes/_shell/evaluators.$evaluatorId'
 import { Route as ShellEvaluatorsNewRouteImport } from './routes/_shell/evaluators.new'
+import { Route as ShellExperimentsIndexRouteImport } from './routes/_shell/experiments.index'
+import { Route as ShellExperimentsExperimentIdRouteImport } from './routes/_shell/experiments.$experimentId'
 import { Route as ShellExportsIndexRouteImport } from './routes/_shell/exports.index'
 import { Route as ShellExportsExportIdRouteImport } from './routes/_shell/exports.$exportId'
 import { Route as ShellExportsDestinationsRouteImport } from './routes/_shell/exports.destinations'
@@ -134,6 +136,17 @@ const ShellEvaluatorsNewRoute = ShellEvaluatorsNewRouteImport.update({
   path: '/evaluators/new',
   getParentRoute: () => ShellRoute,
 } as any)
+const ShellExperimentsIndexRoute = ShellExperimentsIndexRouteImport.update({
+  id: '/experiments/',
+  path: '/experiments/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellExperimentsExperimentIdRoute =
+  ShellExperimentsExperimentIdRouteImport.update({
+    id: '/experiments/$experimentId',
+    path: '/experiments/$experimentId',
+    getParentRoute: () => ShellRoute,
+  } as any)
 const ShellExportsIndexRoute = ShellExportsIndexRouteImport.update({
   id: '/exports/',
   path: '/exports/',
@@ -323,6 +336,7 @@ export interface FileRoutesByFullPath {
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
   '/evaluators/new': typeof ShellEvaluatorsNewRoute
+  '/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -332,6 +346,7 @@ export interface FileRoutesByFullPath {
   '/datasets/': typeof ShellDatasetsIndexRoute
   '/deployments/': typeof ShellDeploymentsIndexRoute
   '/evaluators/': typeof ShellEvaluatorsIndexRoute
+  '/experiments/': typeof ShellExperimentsIndexRoute
   '/exports/': typeof ShellExportsIndexRoute
   '/projects/': typeof ShellProjectsIndexRoute
   '/prompts/': typeof ShellPromptsIndexRoute
@@ -371,6 +386,7 @@ export interface FileRoutesByTo {
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
   '/evaluators/new': typeof ShellEvaluatorsNewRoute
+  '/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -380,6 +396,7 @@ export interface FileRoutesByTo {
   '/datasets': typeof ShellDatasetsIndexRoute
   '/deployments': typeof ShellDeploymentsIndexRoute
   '/evaluators': typeof ShellEvaluatorsIndexRoute
+  '/experiments': typeof ShellExperimentsIndexRoute
   '/exports': typeof ShellExportsIndexRoute
   '/projects': typeof ShellProjectsIndexRoute
   '/prompts': typeof ShellPromptsIndexRoute
@@ -421,6 +438,7 @@ export interface FileRoutesById {
   '/_shell/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/_shell/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
   '/_shell/evaluators/new': typeof ShellEvaluatorsNewRoute
+  '/_shell/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/_shell/exports/$exportId': typeof ShellExportsExportIdRoute
   '/_shell/exports/destinations': typeof ShellExportsDestinationsRoute
   '/_shell/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -430,6 +448,7 @@ export interface FileRoutesById {
   '/_shell/datasets/': typeof ShellDatasetsIndexRoute
   '/_shell/deployments/': typeof ShellDeploymentsIndexRoute
   '/_shell/evaluators/': typeof ShellEvaluatorsIndexRoute
+  '/_shell/experiments/': typeof ShellExperimentsIndexRoute
   '/_shell/exports/': typeof ShellExportsIndexRoute
   '/_shell/projects/': typeof ShellProjectsIndexRoute
   '/_shell/prompts/': typeof ShellPromptsIndexRoute
@@ -471,6 +490,7 @@ export interface FileRouteTypes {
     | '/deployments/$deploymentId'
     | '/evaluators/$evaluatorId'
     | '/evaluators/new'
+    | '/experiments/$experimentId'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
@@ -480,6 +500,7 @@ export interface FileRouteTypes {
     | '/datasets/'
     | '/deployments/'
     | '/evaluators/'
+    | '/experiments/'
     | '/exports/'
     | '/projects/'
     | '/prompts/'
@@ -519,6 +540,7 @@ export interface FileRouteTypes {
     | '/deployments/$deploymentId'
     | '/evaluators/$evaluatorId'
     | '/evaluators/new'
+    | '/experiments/$experimentId'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
@@ -528,6 +550,7 @@ export interface FileRouteTypes {
     | '/datasets'
     | '/deployments'
     | '/evaluators'
+    | '/experiments'
     | '/exports'
     | '/projects'
     | '/prompts'
@@ -568,6 +591,7 @@ export interface FileRouteTypes {
     | '/_shell/deployments/$deploymentId'
     | '/_shell/evaluators/$evaluatorId'
     | '/_shell/evaluators/new'
+    | '/_shell/experiments/$experimentId'
     | '/_shell/exports/$exportId'
     | '/_shell/exports/destinations'
     | '/_shell/prompts/$repo'
@@ -577,6 +601,7 @@ export interface FileRouteTypes {
     | '/_shell/datasets/'
     | '/_shell/deployments/'
     | '/_shell/evaluators/'
+    | '/_shell/experiments/'
     | '/_shell/exports/'
     | '/_shell/projects/'
     | '/_shell/prompts/'
@@ -718,6 +743,20 @@ declare module '@tanstack/react-router' {
       path: '/evaluators/new'
       fullPath: '/evaluators/new'
       preLoaderRoute: typeof ShellEvaluatorsNewRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/experiments/': {
+      id: '/_shell/experiments/'
+      path: '/experiments'
+      fullPath: '/experiments/'
+      preLoaderRoute: typeof ShellExperimentsIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/experiments/$experimentId': {
+      id: '/_shell/experiments/$experimentId'
+      path: '/experiments/$experimentId'
+      fullPath: '/experiments/$experimentId'
+      preLoaderRoute: typeof ShellExperimentsExperimentIdRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/exports/': {
@@ -957,6 +996,7 @@ interface ShellRouteChildren {
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
   ShellEvaluatorsEvaluatorIdRoute: typeof ShellEvaluatorsEvaluatorIdRoute
   ShellEvaluatorsNewRoute: typeof ShellEvaluatorsNewRoute
+  ShellExperimentsExperimentIdRoute: typeof ShellExperimentsExperimentIdRoute
   ShellExportsExportIdRoute: typeof ShellExportsExportIdRoute
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
   ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
@@ -964,6 +1004,7 @@ interface ShellRouteChildren {
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
   ShellEvaluatorsIndexRoute: typeof ShellEvaluatorsIndexRoute
+  ShellExperimentsIndexRoute: typeof ShellExperimentsIndexRoute
   ShellExportsIndexRoute: typeof ShellExportsIndexRoute
   ShellProjectsIndexRoute: typeof ShellProjectsIndexRoute
   ShellPromptsIndexRoute: typeof ShellPromptsIndexRoute
@@ -1003,6 +1044,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
   ShellEvaluatorsEvaluatorIdRoute: ShellEvaluatorsEvaluatorIdRoute,
   ShellEvaluatorsNewRoute: ShellEvaluatorsNewRoute,
+  ShellExperimentsExperimentIdRoute: ShellExperimentsExperimentIdRoute,
   ShellExportsExportIdRoute: ShellExportsExportIdRoute,
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
   ShellPromptsRepoRoute: ShellPromptsRepoRoute,
@@ -1010,6 +1052,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
   ShellEvaluatorsIndexRoute: ShellEvaluatorsIndexRoute,
+  ShellExperimentsIndexRoute: ShellExperimentsIndexRoute,
   ShellExportsIndexRoute: ShellExportsIndexRoute,
   ShellProjectsIndexRoute: ShellProjectsIndexRoute,
   ShellPromptsIndexRoute: ShellPromptsIndexRoute,

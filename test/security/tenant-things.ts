@@ -111,6 +111,11 @@ export async function fillTenant(
     description: mark,
     code_evaluator: { language: "javascript", code: `function performEval() { return "${mark}" }` },
   });
+  const rule = await createdId("POST", "/api/v1/runs/rules", {
+    display_name: mark,
+    sampling_rate: 1,
+    is_enabled: false,
+  });
   const invitation = await ask("POST", "/api/v1/orgs/current/members", { email: `${mark.toLowerCase()}@a.example` });
   return {
     run_id: [run],
@@ -125,6 +130,7 @@ export async function fillTenant(
     override_id: [viewOverride],
     evaluator_id: [(judged["evaluator"] as { id: string }).id],
     queue_id: [queue],
+    rule_id: [rule],
     queue_run_id: [item!.id],
     annotation_queue_run_id: [item!.id],
     dataset_id: [dataset],

@@ -11,6 +11,7 @@ import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { TabList } from "../../ui/tab-list.tsx";
+import { RunExperimentButton } from "../experiment-runs/run-experiment-button.tsx";
 import { Comparison } from "../experiments/comparison.tsx";
 import { HistoryCharts } from "../experiments/history-charts.tsx";
 import { DatasetShare } from "./dataset-share.tsx";
@@ -97,6 +98,7 @@ function Actions({ datasetId, version }: { datasetId: string; version: string })
   };
   return (
     <>
+      <RunExperimentButton datasetId={datasetId} />
       <DatasetShare datasetId={datasetId} />
       <Menu position="bottom-end">
         <Menu.Target>

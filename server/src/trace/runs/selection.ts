@@ -83,6 +83,13 @@ export const hasConditions = ({ filters, ...selection }: RunSelection): boolean 
 
 const KEYS = new Set(["projects", "ids", "traces", "since", "until", "after", "before", "at"]);
 
+/**
+ * Compiles the conditions of a selection on merged runs, other than their location, to one condition over `runs as r`
+ * that a statement can also select as a column.
+ */
+export const conditionOn = (scope: RunScope, selection: RunSelection): Fragment =>
+  all(mergedConditions(scope, selection));
+
 function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] {
   const {
     parents,

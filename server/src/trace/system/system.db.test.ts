@@ -57,7 +57,7 @@ test("unknown endpoints of the vendor say what to use instead", async () => {
     ["/api/v1/repos/a/b/optimization-jobs/c/logs", /evaluate\(\)/],
     ["/repos/a/b/owners", /roles/],
     ["/v1/platform/annotation-queues/x/items", /not items with threads/],
-    ["/api/v1/runs/rules", /automation rules/],
+    ["/api/v2/runs/rules", /automation rules/],
     ["/api/v1/sessions/x/dashboard", /runs\/stats/],
     ["/api/v2/sessions", /\/api\/v1\/sessions/],
     ["/v2/datasets", /\/api\/v1\/datasets/],

@@ -19,6 +19,7 @@ import traceback
 import types
 
 FILE = "evaluator.py"
+IS_REQUEST = 0x80000000
 # of a traceback
 MAX_LINES = 40
 NAMES = ("perform_eval", "performEval", "evaluate", "evaluator")
@@ -84,26 +85,27 @@ class Failure(Exception):
 
 def evaluate(orders, replies, limits):
     """Reads an order, evaluates it and writes the reply. The code may do the latter itself: it is the code's own."""
-    order = json.loads(_read(orders, struct.unpack(">I", _read(orders, 4))[0]))
-    os.close(orders)
-    dumps, pack, write = json.dumps, struct.pack, os.write
+    order = json.loads(_read_frame(orders))
+    request = None
+    if limits["network"]:
+        request = _request(orders, replies)
+    else:
+        os.close(orders)
+    dumps, write_frame = json.dumps, _write_frame
     output = Output(limits["maxLogs"])
     try:
-        reply = {"ok": True, "value": _evaluate(order, output, limits["maxValue"])}
+        reply = {"ok": True, "value": _evaluate(order, output, limits["maxValue"], request)}
     except Failure as failure:
         reply = {"ok": False, "kind": failure.kind, "message": failure.message[: limits["maxMessage"]]}
     except MemoryError:
         reply = {"ok": False, "kind": "memory", "message": "MemoryError"}
-    body = dumps({**reply, "logs": output.text()}).encode()
-    rest = pack(">I", len(body)) + body
-    while rest:
-        rest = rest[write(replies, rest) :]
+    write_frame(replies, dumps({**reply, "logs": output.text()}))
 
 
-def _evaluate(order, output, max_value):
+def _evaluate(order, output, max_value, request):
     """Returns the value as JSON."""
     dumps, loads = json.dumps, json.loads
-    module = _prepare(order["code"], output)
+    module = _prepare(order["code"], output, request)
     signal.signal(signal.SIGALRM, _late)
     signal.setitimer(signal.ITIMER_REAL, order["timeoutMs"] / 1000)
     try:
@@ -134,7 +136,7 @@ def _evaluate(order, output, max_value):
     return text
 
 
-def _prepare(code, output):
+def _prepare(code, output, request):
     """Creates the module of the code."""
     for name in DROPPED:
         sys.modules.pop(name, None)
@@ -150,8 +152,35 @@ def _prepare(code, output):
             return real(name, globals, locals, fromlist, level)
         raise ImportError(f"Evaluators cannot import {name!r}; they can import {', '.join(MODULES)}.")
 
-    module.__dict__["__builtins__"] = {**vars(builtins), "__import__": import_}
+    module.__dict__["__builtins__"] = {
+        **vars(builtins),
+        "__import__": import_,
+        "http_request": request or _no_network,
+    }
     return module
+
+
+def _request(orders, replies):
+    """Returns the function by which code sends requests, which the server performs."""
+
+    def http_request(url, method="GET", headers=None, body=None):
+        """Returns a record of `status`, `headers` and `text`. `body`: a string, or what is sent as JSON."""
+        headers = dict(headers or {})
+        if body is not None and not isinstance(body, str):
+            body = json.dumps(body)
+            headers.setdefault("content-type", "application/json")
+        order = {"url": str(url), "method": method, "headers": headers, "body": body}
+        _write_frame(replies, json.dumps(order), IS_REQUEST)
+        answer = json.loads(_read_frame(orders))
+        if "error" in answer:
+            raise OSError(answer["error"])
+        return Record(answer)
+
+    return http_request
+
+
+def _no_network(*_arguments, **_names):
+    raise OSError("Evaluators have no network; the operator allows hosts with HEDDLE_CODE_EVALUATOR_HOSTS.")
 
 
 def _call(function, given):
@@ -222,6 +251,17 @@ def _lines(error):
         if frame.filename == FILE:
             lines += [f'  File "{FILE}", line {frame.lineno}, in {frame.name}', f"    {frame.line}"]
     return ["Traceback (most recent call last):", *lines[-MAX_LINES:]] if lines else []
+
+
+def _write_frame(descriptor, text, flag=0):
+    body = text.encode()
+    rest = struct.pack(">I", flag + len(body)) + body
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def _read_frame(descriptor):
+    return _read(descriptor, struct.unpack(">I", _read(descriptor, 4))[0])
 
 
 def _read(descriptor, size):

@@ -8,7 +8,9 @@ export const PRELUDE = `(() => {
   const source = Function.prototype.toString;
   const text = String;
   const log = __log;
+  const request = globalThis.__request;
   delete globalThis.__log;
+  delete globalThis.__request;
   const show = (value) => {
     if (typeof value !== "object" || value === null) return text(value);
     try {
@@ -23,6 +25,19 @@ export const PRELUDE = `(() => {
     log(line);
   };
   globalThis.console = { log: print, info: print, warn: print, error: print, debug: print };
+  globalThis.fetch = async (url, { method, headers, body } = {}) => {
+    if (!request) throw new TypeError("Evaluators have no network; the operator allows hosts with HEDDLE_CODE_EVALUATOR_HOSTS.");
+    const answer = parse(await request(stringify({ url: text(url), method, headers, body })));
+    if (answer.error) throw new TypeError(answer.error);
+    const { status } = answer;
+    return {
+      status,
+      ok: status >= 200 && status < 300,
+      headers: { get: (name) => answer.headers[text(name).toLowerCase()] ?? null },
+      text: async () => answer.text,
+      json: async () => parse(answer.text),
+    };
+  };
   const braces = /^(async\\s+)?(function\\b[^(]*|[\\w$]+\\s*)?\\(\\s*\\{/;
   const test = RegExp.prototype.test;
   return {

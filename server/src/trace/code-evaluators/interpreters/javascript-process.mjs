@@ -1,6 +1,7 @@
 // Process that evaluates JavaScript, one evaluation after another. The trace server writes orders to descriptor 3 and
 // reads replies from descriptor 4, both as a length of four bytes and JSON. A byte on descriptor 0 announces an order,
-// and its end ends the process. Descriptor 1 carries lines: "ready" or why not; after an evaluation "end", with a
+// and its end ends the process. A reply whose length has its highest bit set is a request to another host, whose answer
+// follows on descriptor 3. Descriptor 1 carries lines: "ready" or why not; after an evaluation "end", with a
 // reason if the process shall not be used again.
 //
 // Code runs in a worker thread, so that this thread can end the process while the code is in a loop that nothing
@@ -10,6 +11,7 @@ import process from "node:process";
 import { Worker } from "node:worker_threads";
 
 const HEADER = 4;
+const IS_REQUEST = 0x80000000;
 /** The memory of an instance is released late. A process that has grown to this is not used again. */
 const MAX_RESIDENT = 192 * 1024 * 1024;
 const end = () => process.kill(process.pid, "SIGKILL");
@@ -28,12 +30,17 @@ const worker = new Worker(new URL("javascript-evaluation.mjs", import.meta.url),
 worker.once("error", end);
 worker.on("message", (reply) => {
   if (reply === "ready") return status.write(`ready ${process.version}\n`);
-  const body = Buffer.from(reply);
-  const header = Buffer.alloc(HEADER);
-  header.writeUInt32BE(body.length);
+  if (reply.request) return replies.write(frame(reply.request, IS_REQUEST));
   const isLarge = process.memoryUsage.rss() > MAX_RESIDENT;
-  replies.write(Buffer.concat([header, body]), () => status.write(isLarge ? "end large\n" : "end\n"));
+  replies.write(frame(reply, 0), () => status.write(isLarge ? "end large\n" : "end\n"));
 });
+
+function frame(text, flag) {
+  const body = Buffer.from(text);
+  const header = Buffer.alloc(HEADER);
+  header.writeUInt32BE(flag + body.length);
+  return Buffer.concat([header, body]);
+}
 
 commands.resume();
 for (const stream of [commands, status, orders, replies]) stream.on("close", end).on("error", end);

@@ -11,7 +11,7 @@ import { EvalFlags, JSException, QuickJS } from "quickjs-wasi";
 import { PRELUDE } from "./javascript-prelude.mjs";
 
 const FILE = "evaluator.js";
-const { memoryBytes, maxValue, maxLogs, maxMessage } = workerData;
+const { memoryBytes, maxValue, maxLogs, maxMessage, network } = workerData;
 /** Below the stack of the WebAssembly instance and of the thread, so that recursion ends as an error of the code. */
 const STACK_BYTES = 384 * 1024;
 const NO_FUNCTION = "The code declares no function performEval(run, example) and exports none as default.";
@@ -26,7 +26,15 @@ const compiled = await WebAssembly.compile(
   readFileSync(createRequire(import.meta.url).resolve("quickjs-wasi/quickjs.wasm")),
 );
 
+/** What takes the answers to the evaluation's requests, which come in their order. */
+const requests = [];
+let onAnswer = () => {};
+
 parentPort.on("message", (order) => {
+  if (requests.length > 0) {
+    requests.shift()(order);
+    return onAnswer();
+  }
   void evaluate(JSON.parse(order)).then((reply) => parentPort.postMessage(JSON.stringify(reply)));
 });
 parentPort.postMessage("ready");
@@ -103,7 +111,20 @@ async function createInstance(isLate, onLog) {
     return vm.undefined;
   });
   vm.setProp(vm.global, "__log", log);
+  if (network)
+    vm.setProp(
+      vm.global,
+      "__request",
+      vm.newFunction("__request", (text) => sendRequest(vm, text)),
+    );
   return vm;
+}
+
+function sendRequest(vm, text) {
+  const { handle, resolve } = vm.newPromise();
+  requests.push((answer) => resolve(vm.newString(answer)));
+  parentPort.postMessage({ request: text.toString() });
+  return handle;
 }
 
 function runScript(vm, source) {
@@ -123,6 +144,10 @@ async function runModule(vm, source) {
 async function settle(vm, value) {
   vm.executePendingJobs();
   if (!value.isPromise) return value;
+  while (value.promiseState === 0 && requests.length > 0) {
+    await new Promise((done) => (onAnswer = done));
+    vm.executePendingJobs();
+  }
   if (value.promiseState === 0) return undefined;
   const settled = await vm.resolvePromise(value);
   if ("error" in settled) throw new JSException(settled.error);
