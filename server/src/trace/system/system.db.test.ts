@@ -68,7 +68,6 @@ test("unknown endpoints of the vendor say what to use instead", async () => {
     ["/api/v1/sessions/x/insights", /runs\/stats/],
     ["/v1/platform/sessions/x/agent-versions", /runs\/stats/],
     ["/api/v1/datasets/studio_experiment", /examples\/bulk/],
-    ["/api/v1/datasets/x/generate", /datasets\/\{dataset_id\}\/runs/],
     ["/api/v1/charts/section", /runs\/stats/],
     ["/api/v1/public/t/datasets/runs/query", /Share a run/],
     ["/api/v1/workspaces/current/tag-keys", /metadata/],
