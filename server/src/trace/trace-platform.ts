@@ -149,7 +149,6 @@ export async function startTracePlatform({
     fault: faultPoint,
     deps: (): TraceDeps => deps,
   });
-  let experimentEvaluator: ExperimentEvaluator | undefined;
   const deps: TraceDeps = {
     ...ingest,
     blobs,
@@ -172,9 +171,8 @@ export async function startTracePlatform({
     deletions,
     erasures,
     promptWebhooks,
-    experimentEvaluator: { wake: () => experimentEvaluator?.wake() },
-    // replaced below: it needs all of these
-    pairwiseJudges: { wake() {} },
+    experimentEvaluator: { wake: () => experimentEvaluator.wake() },
+    pairwiseJudges: { wake: () => pairwiseJudges.wake() },
     experimentRuns: { wake: () => experiments.wake() },
     models: { metrics: measureModels(registry) },
     ruleCandidates,
@@ -189,6 +187,8 @@ export async function startTracePlatform({
   const ruleMatcher = new RuleMatcher(deps, { database, registry });
   deps.ruleMatcher = ruleMatcher;
   const experiments: ExperimentRunner = new ExperimentRunner(deps);
+  const experimentEvaluator: ExperimentEvaluator = new ExperimentEvaluator(deps);
+  const pairwiseJudges: PairwiseJudges = new PairwiseJudges(deps);
   const insights = new InsightWorker(deps, { concurrency: settings.insightConcurrency });
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);
@@ -203,10 +203,7 @@ export async function startTracePlatform({
   ruleActor.start();
   backfiller.start();
   ruleMessages.start();
-  experimentEvaluator = new ExperimentEvaluator(deps);
   experimentEvaluator.start();
-  const pairwiseJudges = new PairwiseJudges(deps);
-  deps.pairwiseJudges = pairwiseJudges;
   pairwiseJudges.start();
   experiments.start();
   insights.start();
