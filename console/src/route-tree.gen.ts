@@ -126,10 +126,14 @@ const ShellDeploymentsDeploymentIdRoute =
 const ShellEvaluatorsIndexRoute = ShellEvaluatorsIndexRouteImport.update({
   id: '/evaluators/',
   path: '/evaluators/',
+  getParentRoute: () => ShellRoute,
+} as any)
 const ShellEvaluatorsEvaluatorIdRoute =
   ShellEvaluatorsEvaluatorIdRouteImport.update({
     id: '/evaluators/$evaluatorId',
     path: '/evaluators/$evaluatorId',
+    getParentRoute: () => ShellRoute,
+  } as any)
 const ShellEvaluatorsNewRoute = ShellEvaluatorsNewRouteImport.update({
   id: '/evaluators/new',
   path: '/evaluators/new',
@@ -762,11 +766,15 @@ declare module '@tanstack/react-router' {
       path: '/evaluators'
       fullPath: '/evaluators/'
       preLoaderRoute: typeof ShellEvaluatorsIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/evaluators/$evaluatorId': {
       id: '/_shell/evaluators/$evaluatorId'
       path: '/evaluators/$evaluatorId'
       fullPath: '/evaluators/$evaluatorId'
       preLoaderRoute: typeof ShellEvaluatorsEvaluatorIdRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/evaluators/new': {
       id: '/_shell/evaluators/new'
       path: '/evaluators/new'
