@@ -91,6 +91,7 @@ const SLICES = {
     "filter",
     "prices",
     "legal-holds",
+    "rule-candidates",
     "feedback",
     "runs",
     "ingest",
@@ -120,7 +121,14 @@ const SLICES = {
     "playground-settings",
     "models",
     "playground",
+    "code-evaluators",
+    "evaluators",
+    "rules",
+    "rule-actions",
+    "experiment-runs",
+    "pairwise",
     "dataset-growth",
+    "insights",
   ],
 };
 

@@ -21,6 +21,8 @@ import { Route as ShellDatasetsIndexRouteImport } from './routes/_shell/datasets
 import { Route as ShellDatasetsDatasetIdRouteImport } from './routes/_shell/datasets.$datasetId'
 import { Route as ShellDeploymentsIndexRouteImport } from './routes/_shell/deployments.index'
 import { Route as ShellDeploymentsDeploymentIdRouteImport } from './routes/_shell/deployments.$deploymentId'
+import { Route as ShellExperimentsIndexRouteImport } from './routes/_shell/experiments.index'
+import { Route as ShellExperimentsExperimentIdRouteImport } from './routes/_shell/experiments.$experimentId'
 import { Route as ShellExportsIndexRouteImport } from './routes/_shell/exports.index'
 import { Route as ShellExportsExportIdRouteImport } from './routes/_shell/exports.$exportId'
 import { Route as ShellExportsDestinationsRouteImport } from './routes/_shell/exports.destinations'
@@ -46,6 +48,7 @@ import { Route as ShellAServerAssistantsIndexRouteImport } from './routes/_shell
 import { Route as ShellAServerAssistantsAssistantIdRouteImport } from './routes/_shell/a.$server.assistants.$assistantId'
 import { Route as ShellAServerThreadsIndexRouteImport } from './routes/_shell/a.$server.threads.index'
 import { Route as ShellAServerThreadsThreadIdRouteImport } from './routes/_shell/a.$server.threads.$threadId'
+import { Route as ShellDatasetsDatasetIdPairsComparisonIdRouteImport } from './routes/_shell/datasets.$datasetId_.pairs.$comparisonId'
 import { Route as ShellProjectsProjectIdRRunIdRouteImport } from './routes/_shell/projects.$projectId.r.$runId'
 import { Route as ShellOTenantDatasetsDatasetIdIndexRouteImport } from './routes/_shell/o.$tenant.datasets.$datasetId.index'
 import { Route as ShellOTenantDatasetsDatasetIdCompareRouteImport } from './routes/_shell/o.$tenant.datasets.$datasetId.compare'
@@ -112,6 +115,17 @@ const ShellDeploymentsDeploymentIdRoute =
   ShellDeploymentsDeploymentIdRouteImport.update({
     id: '/deployments/$deploymentId',
     path: '/deployments/$deploymentId',
+    getParentRoute: () => ShellRoute,
+  } as any)
+const ShellExperimentsIndexRoute = ShellExperimentsIndexRouteImport.update({
+  id: '/experiments/',
+  path: '/experiments/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellExperimentsExperimentIdRoute =
+  ShellExperimentsExperimentIdRouteImport.update({
+    id: '/experiments/$experimentId',
+    path: '/experiments/$experimentId',
     getParentRoute: () => ShellRoute,
   } as any)
 const ShellExportsIndexRoute = ShellExportsIndexRouteImport.update({
@@ -249,6 +263,12 @@ const ShellAServerThreadsThreadIdRoute =
     path: '/a/$server/threads/$threadId',
     getParentRoute: () => ShellRoute,
   } as any)
+const ShellDatasetsDatasetIdPairsComparisonIdRoute =
+  ShellDatasetsDatasetIdPairsComparisonIdRouteImport.update({
+    id: '/datasets/$datasetId_/pairs/$comparisonId',
+    path: '/datasets/$datasetId/pairs/$comparisonId',
+    getParentRoute: () => ShellRoute,
+  } as any)
 const ShellProjectsProjectIdRRunIdRoute =
   ShellProjectsProjectIdRRunIdRouteImport.update({
     id: '/projects/$projectId/r/$runId',
@@ -295,6 +315,7 @@ export interface FileRoutesByFullPath {
   '/settings': typeof ShellSettingsRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
+  '/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -303,6 +324,7 @@ export interface FileRoutesByFullPath {
   '/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/datasets/': typeof ShellDatasetsIndexRoute
   '/deployments/': typeof ShellDeploymentsIndexRoute
+  '/experiments/': typeof ShellExperimentsIndexRoute
   '/exports/': typeof ShellExportsIndexRoute
   '/projects/': typeof ShellProjectsIndexRoute
   '/prompts/': typeof ShellPromptsIndexRoute
@@ -321,6 +343,7 @@ export interface FileRoutesByFullPath {
   '/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
+  '/datasets/$datasetId/pairs/$comparisonId': typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   '/projects/$projectId/r/$runId': typeof ShellProjectsProjectIdRRunIdRoute
   '/a/$server/assistants/': typeof ShellAServerAssistantsIndexRoute
   '/a/$server/threads/': typeof ShellAServerThreadsIndexRoute
@@ -339,6 +362,7 @@ export interface FileRoutesByTo {
   '/': typeof ShellIndexRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
+  '/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -347,6 +371,7 @@ export interface FileRoutesByTo {
   '/annotation-queues': typeof ShellAnnotationQueuesIndexRoute
   '/datasets': typeof ShellDatasetsIndexRoute
   '/deployments': typeof ShellDeploymentsIndexRoute
+  '/experiments': typeof ShellExperimentsIndexRoute
   '/exports': typeof ShellExportsIndexRoute
   '/projects': typeof ShellProjectsIndexRoute
   '/prompts': typeof ShellPromptsIndexRoute
@@ -365,6 +390,7 @@ export interface FileRoutesByTo {
   '/projects/$projectId': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
+  '/datasets/$datasetId/pairs/$comparisonId': typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   '/projects/$projectId/r/$runId': typeof ShellProjectsProjectIdRRunIdRoute
   '/a/$server/assistants': typeof ShellAServerAssistantsIndexRoute
   '/a/$server/threads': typeof ShellAServerThreadsIndexRoute
@@ -385,6 +411,7 @@ export interface FileRoutesById {
   '/_shell/': typeof ShellIndexRoute
   '/_shell/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/_shell/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
+  '/_shell/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/_shell/exports/$exportId': typeof ShellExportsExportIdRoute
   '/_shell/exports/destinations': typeof ShellExportsDestinationsRoute
   '/_shell/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -393,6 +420,7 @@ export interface FileRoutesById {
   '/_shell/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/_shell/datasets/': typeof ShellDatasetsIndexRoute
   '/_shell/deployments/': typeof ShellDeploymentsIndexRoute
+  '/_shell/experiments/': typeof ShellExperimentsIndexRoute
   '/_shell/exports/': typeof ShellExportsIndexRoute
   '/_shell/projects/': typeof ShellProjectsIndexRoute
   '/_shell/prompts/': typeof ShellPromptsIndexRoute
@@ -411,6 +439,7 @@ export interface FileRoutesById {
   '/_shell/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/_shell/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/_shell/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
+  '/_shell/datasets/$datasetId_/pairs/$comparisonId': typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   '/_shell/projects/$projectId/r/$runId': typeof ShellProjectsProjectIdRRunIdRoute
   '/_shell/a/$server/assistants/': typeof ShellAServerAssistantsIndexRoute
   '/_shell/a/$server/threads/': typeof ShellAServerThreadsIndexRoute
@@ -431,6 +460,7 @@ export interface FileRouteTypes {
     | '/settings'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
+    | '/experiments/$experimentId'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
@@ -439,6 +469,7 @@ export interface FileRouteTypes {
     | '/annotation-queues/'
     | '/datasets/'
     | '/deployments/'
+    | '/experiments/'
     | '/exports/'
     | '/projects/'
     | '/prompts/'
@@ -457,6 +488,7 @@ export interface FileRouteTypes {
     | '/projects/$projectId/'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
+    | '/datasets/$datasetId/pairs/$comparisonId'
     | '/projects/$projectId/r/$runId'
     | '/a/$server/assistants/'
     | '/a/$server/threads/'
@@ -475,6 +507,7 @@ export interface FileRouteTypes {
     | '/'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
+    | '/experiments/$experimentId'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
@@ -483,6 +516,7 @@ export interface FileRouteTypes {
     | '/annotation-queues'
     | '/datasets'
     | '/deployments'
+    | '/experiments'
     | '/exports'
     | '/projects'
     | '/prompts'
@@ -501,6 +535,7 @@ export interface FileRouteTypes {
     | '/projects/$projectId'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
+    | '/datasets/$datasetId/pairs/$comparisonId'
     | '/projects/$projectId/r/$runId'
     | '/a/$server/assistants'
     | '/a/$server/threads'
@@ -520,6 +555,7 @@ export interface FileRouteTypes {
     | '/_shell/'
     | '/_shell/datasets/$datasetId'
     | '/_shell/deployments/$deploymentId'
+    | '/_shell/experiments/$experimentId'
     | '/_shell/exports/$exportId'
     | '/_shell/exports/destinations'
     | '/_shell/prompts/$repo'
@@ -528,6 +564,7 @@ export interface FileRouteTypes {
     | '/_shell/annotation-queues/'
     | '/_shell/datasets/'
     | '/_shell/deployments/'
+    | '/_shell/experiments/'
     | '/_shell/exports/'
     | '/_shell/projects/'
     | '/_shell/prompts/'
@@ -546,6 +583,7 @@ export interface FileRouteTypes {
     | '/_shell/projects/$projectId/'
     | '/_shell/a/$server/assistants/$assistantId'
     | '/_shell/a/$server/threads/$threadId'
+    | '/_shell/datasets/$datasetId_/pairs/$comparisonId'
     | '/_shell/projects/$projectId/r/$runId'
     | '/_shell/a/$server/assistants/'
     | '/_shell/a/$server/threads/'
@@ -647,6 +685,20 @@ declare module '@tanstack/react-router' {
       path: '/deployments/$deploymentId'
       fullPath: '/deployments/$deploymentId'
       preLoaderRoute: typeof ShellDeploymentsDeploymentIdRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/experiments/': {
+      id: '/_shell/experiments/'
+      path: '/experiments'
+      fullPath: '/experiments/'
+      preLoaderRoute: typeof ShellExperimentsIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/experiments/$experimentId': {
+      id: '/_shell/experiments/$experimentId'
+      path: '/experiments/$experimentId'
+      fullPath: '/experiments/$experimentId'
+      preLoaderRoute: typeof ShellExperimentsExperimentIdRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/exports/': {
@@ -824,6 +876,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellAServerThreadsThreadIdRouteImport
       parentRoute: typeof ShellRoute
     }
+    '/_shell/datasets/$datasetId_/pairs/$comparisonId': {
+      id: '/_shell/datasets/$datasetId_/pairs/$comparisonId'
+      path: '/datasets/$datasetId/pairs/$comparisonId'
+      fullPath: '/datasets/$datasetId/pairs/$comparisonId'
+      preLoaderRoute: typeof ShellDatasetsDatasetIdPairsComparisonIdRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/projects/$projectId/r/$runId': {
       id: '/_shell/projects/$projectId/r/$runId'
       path: '/projects/$projectId/r/$runId'
@@ -877,12 +936,14 @@ interface ShellRouteChildren {
   ShellIndexRoute: typeof ShellIndexRoute
   ShellDatasetsDatasetIdRoute: typeof ShellDatasetsDatasetIdRoute
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
+  ShellExperimentsExperimentIdRoute: typeof ShellExperimentsExperimentIdRoute
   ShellExportsExportIdRoute: typeof ShellExportsExportIdRoute
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
   ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
   ShellAnnotationQueuesIndexRoute: typeof ShellAnnotationQueuesIndexRoute
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
+  ShellExperimentsIndexRoute: typeof ShellExperimentsIndexRoute
   ShellExportsIndexRoute: typeof ShellExportsIndexRoute
   ShellProjectsIndexRoute: typeof ShellProjectsIndexRoute
   ShellPromptsIndexRoute: typeof ShellPromptsIndexRoute
@@ -901,6 +962,7 @@ interface ShellRouteChildren {
   ShellProjectsProjectIdIndexRoute: typeof ShellProjectsProjectIdIndexRoute
   ShellAServerAssistantsAssistantIdRoute: typeof ShellAServerAssistantsAssistantIdRoute
   ShellAServerThreadsThreadIdRoute: typeof ShellAServerThreadsThreadIdRoute
+  ShellDatasetsDatasetIdPairsComparisonIdRoute: typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   ShellProjectsProjectIdRRunIdRoute: typeof ShellProjectsProjectIdRRunIdRoute
   ShellAServerAssistantsIndexRoute: typeof ShellAServerAssistantsIndexRoute
   ShellAServerThreadsIndexRoute: typeof ShellAServerThreadsIndexRoute
@@ -919,12 +981,14 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellIndexRoute: ShellIndexRoute,
   ShellDatasetsDatasetIdRoute: ShellDatasetsDatasetIdRoute,
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
+  ShellExperimentsExperimentIdRoute: ShellExperimentsExperimentIdRoute,
   ShellExportsExportIdRoute: ShellExportsExportIdRoute,
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
   ShellPromptsRepoRoute: ShellPromptsRepoRoute,
   ShellAnnotationQueuesIndexRoute: ShellAnnotationQueuesIndexRoute,
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
+  ShellExperimentsIndexRoute: ShellExperimentsIndexRoute,
   ShellExportsIndexRoute: ShellExportsIndexRoute,
   ShellProjectsIndexRoute: ShellProjectsIndexRoute,
   ShellPromptsIndexRoute: ShellPromptsIndexRoute,
@@ -946,6 +1010,8 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellAServerAssistantsAssistantIdRoute:
     ShellAServerAssistantsAssistantIdRoute,
   ShellAServerThreadsThreadIdRoute: ShellAServerThreadsThreadIdRoute,
+  ShellDatasetsDatasetIdPairsComparisonIdRoute:
+    ShellDatasetsDatasetIdPairsComparisonIdRoute,
   ShellProjectsProjectIdRRunIdRoute: ShellProjectsProjectIdRRunIdRoute,
   ShellAServerAssistantsIndexRoute: ShellAServerAssistantsIndexRoute,
   ShellAServerThreadsIndexRoute: ShellAServerThreadsIndexRoute,

@@ -23,7 +23,7 @@ let platform: SharedPlatform;
 let browser: Browser;
 let client: Client;
 let seeded: Seeded;
-let ids: Record<"thread" | "older" | "newer" | "run" | "waiting" | "assistant" | "cron" | "queue", string>;
+let ids: Record<"thread" | "older" | "newer" | "run" | "waiting" | "assistant" | "cron" | "queue" | "pairs", string>;
 beforeAll(async () => {
   platform = await sharedPlatform("open");
   browser = await openBrowser();
@@ -55,6 +55,7 @@ async function createObjects(): Promise<typeof ids> {
   const queue = await seedQueue(platform.traceUrl, "Replies", [seeded.agentRunId], seeded.datasetId);
   return {
     queue,
+    pairs: await createReview(),
     thread,
     older: history[2]!.checkpoint.checkpoint_id!,
     newer: history[0]!.checkpoint.checkpoint_id!,
@@ -63,6 +64,16 @@ async function createObjects(): Promise<typeof ids> {
     assistant: assistant!.assistant_id,
     cron: (cron as unknown as { cron_id: string }).cron_id,
   };
+}
+
+/** A review of the seeded experiments pair by pair. */
+async function createReview(): Promise<string> {
+  const response = await fetch(`${platform.traceUrl}/datasets/comparative/reviews`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ experiment_ids: seeded.experimentIds, instructions: "Which is right?" }),
+  });
+  return ((await response.json()) as { id: string }).id;
 }
 
 const PROMPT = `checked-${crypto.randomUUID().slice(0, 8)}`;
@@ -178,6 +189,12 @@ const PAGES: Checked[] = [
   { route: "/datasets/$datasetId", name: "dataset", path: dataset, ready: "[data-row]" },
   {
     route: "/datasets/$datasetId",
+    name: "experiments-history",
+    path: () => dataset("?tab=history"),
+    ready: ".uplot",
+  },
+  {
+    route: "/datasets/$datasetId",
     name: "experiments-compared",
     path: () => dataset(`?tab=compare&${compared()}`),
     ready: "[data-row]",
@@ -193,6 +210,12 @@ const PAGES: Checked[] = [
     name: "proposals",
     path: () => dataset("?tab=proposals"),
     ready: "text=Generate variants",
+  },
+  {
+    route: "/datasets/$datasetId/pairs/$comparisonId",
+    name: "experiments-pairs",
+    path: () => `/datasets/${seeded.datasetId}/pairs/${ids.pairs}`,
+    ready: "text=1 is better",
   },
   { route: "/prompts/", name: "prompts", path: () => "/prompts", ready: "[data-row]" },
   promptPage("prompt", "prompt", "text=You are a terse assistant."),

@@ -17,4 +17,6 @@ export function copyAssets(root, dist) {
     recursive: true,
     filter,
   });
+  const interpreters = join("server", "src", "trace", "code-evaluators", "interpreters");
+  cpSync(join(root, interpreters), join(dist, interpreters), { recursive: true, filter });
 }

@@ -44,6 +44,9 @@ export async function fillTenant(
     reference_dataset_id: dataset,
     name: mark,
   });
+  const viewOverride = await createdId("POST", `/api/v1/datasets/${dataset}/experiment-view-overrides`, {
+    column_overrides: [{ column: `metadata.${mark}`, hide: true }],
+  });
   const { share_token: share } = await ask("PUT", `/api/v1/datasets/${dataset}/share`);
   const feedback = await createdId("POST", "/api/v1/feedback", { run_id: run, key: "a-key", score: 1, comment: mark });
   const token = await ask("POST", "/api/v1/feedback/tokens", { run_id: run, feedback_key: "a-key" });
@@ -102,6 +105,11 @@ export async function fillTenant(
   const playground = await createdId("POST", "/api/v1/playground-settings", { name: mark, settings: { mark } });
   const queue = await createdId("POST", "/api/v1/annotation-queues", { name: mark, description: mark });
   const [item] = (await ask("POST", `/api/v1/annotation-queues/${queue}/runs`, [run])) as unknown as { id: string }[];
+  const rule = await createdId("POST", "/api/v1/runs/rules", {
+    display_name: mark,
+    sampling_rate: 1,
+    is_enabled: false,
+  });
   const invitation = await ask("POST", "/api/v1/orgs/current/members", { email: `${mark.toLowerCase()}@a.example` });
   return {
     run_id: [run],
@@ -113,7 +121,9 @@ export async function fillTenant(
     project_id: experiments,
     experiment_id: experiments,
     comparative_experiment_id: [comparison],
+    override_id: [viewOverride],
     queue_id: [queue],
+    rule_id: [rule],
     queue_run_id: [item!.id],
     annotation_queue_run_id: [item!.id],
     queue_item_id: [item!.id],

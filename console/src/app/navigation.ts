@@ -14,6 +14,7 @@ import {
   IconPlayerPlay,
   IconQuote,
   IconSettings,
+  IconTestPipe,
   IconTimeline,
   IconUsers,
   IconWebhook,
@@ -60,6 +61,7 @@ const GROUPS: { label: string; pages: Page[] }[] = [
     label: "Evaluate",
     pages: [
       { to: "/datasets", label: "Datasets", icon: IconHierarchy, needs: "trace" },
+      { to: "/experiments", label: "Experiments", icon: IconTestPipe, needs: "trace" },
       { to: "/annotation-queues", label: "Annotation queues", icon: IconListCheck, needs: "trace" },
     ],
   },

@@ -514,6 +514,48 @@ create table erasures (
   constraint erasures_pkey PRIMARY KEY (erasure_id)
 );
 
+create table evaluator_spending (
+  tenant_id uuid not null,
+  evaluator_id uuid not null,
+  version integer not null,
+  day date not null,
+  judgements bigint not null default 0,
+  errors bigint not null default 0,
+  spent_usd numeric(24,12) not null default 0,
+  constraint evaluator_spending_tenant_id_evaluator_id_fkey FOREIGN KEY (tenant_id, evaluator_id) REFERENCES evaluators(tenant_id, evaluator_id) ON DELETE CASCADE,
+  constraint evaluator_spending_pkey PRIMARY KEY (tenant_id, evaluator_id, version, day)
+);
+
+create table evaluator_versions (
+  tenant_id uuid not null,
+  evaluator_id uuid not null,
+  version integer not null,
+  definition jsonb not null,
+  created_by uuid,
+  created_at timestamp with time zone not null default now(),
+  constraint evaluator_versions_version_check CHECK ((version > 0)),
+  constraint evaluator_versions_tenant_id_evaluator_id_fkey FOREIGN KEY (tenant_id, evaluator_id) REFERENCES evaluators(tenant_id, evaluator_id) ON DELETE CASCADE,
+  constraint evaluator_versions_pkey PRIMARY KEY (tenant_id, evaluator_id, version)
+);
+
+create table evaluators (
+  tenant_id uuid not null,
+  evaluator_id uuid not null,
+  name text not null,
+  description text,
+  type text not null,
+  newest_version integer not null,
+  feedback_keys text[] not null default '{}'::text[],
+  library_id text,
+  annotation_queue_id uuid,
+  created_by uuid,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint evaluators_newest_version_check CHECK ((newest_version > 0)),
+  constraint evaluators_type_check CHECK ((type = ANY (ARRAY['llm'::text, 'code'::text]))),
+  constraint evaluators_pkey PRIMARY KEY (tenant_id, evaluator_id)
+);
+
 create table example_generation_sources (
   tenant_id uuid not null,
   request_id uuid not null,
@@ -552,6 +594,93 @@ create table example_proposals (
   constraint example_proposals_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
   constraint example_proposals_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES example_generations(tenant_id, request_id) ON DELETE CASCADE,
   constraint example_proposals_pkey PRIMARY KEY (tenant_id, proposal_id)
+);
+
+create table experiment_evaluations (
+  tenant_id uuid not null,
+  evaluation_id uuid not null,
+  project_id uuid not null,
+  evaluator_id uuid not null,
+  version integer not null,
+  rule_id uuid,
+  status text not null,
+  total bigint,
+  done bigint not null default 0,
+  errors bigint not null default 0,
+  cost_usd numeric(24,12) not null default 0,
+  cursor_start_time timestamp with time zone,
+  cursor_run_id uuid,
+  error text,
+  available_at timestamp with time zone not null default now(),
+  leased_until timestamp with time zone,
+  lease_id uuid,
+  created_at timestamp with time zone not null default now(),
+  ended_at timestamp with time zone,
+  constraint experiment_evaluations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'failed'::text]))),
+  constraint experiment_evaluations_tenant_id_evaluator_id_fkey FOREIGN KEY (tenant_id, evaluator_id) REFERENCES evaluators(tenant_id, evaluator_id) ON DELETE CASCADE,
+  constraint experiment_evaluations_pkey PRIMARY KEY (tenant_id, evaluation_id)
+);
+
+create table experiment_jobs (
+  tenant_id uuid not null,
+  project_id uuid not null,
+  dataset_id uuid not null,
+  dataset_as_of timestamp with time zone not null,
+  target jsonb not null,
+  evaluators jsonb not null,
+  options jsonb not null,
+  metadata jsonb not null,
+  repetitions integer not null,
+  total integer not null,
+  status text not null,
+  reason text,
+  created_by uuid,
+  created_at timestamp with time zone not null default now(),
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  leased_until timestamp with time zone,
+  attempt integer not null default 0,
+  constraint experiment_jobs_repetitions_check CHECK ((repetitions > 0)),
+  constraint experiment_jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'stopped'::text, 'cancelled'::text]))),
+  constraint experiment_jobs_total_check CHECK ((total > 0)),
+  constraint experiment_jobs_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, project_id) ON DELETE CASCADE,
+  constraint experiment_jobs_pkey PRIMARY KEY (tenant_id, project_id)
+);
+
+create table experiment_rows (
+  tenant_id uuid not null,
+  project_id uuid not null,
+  row_index integer not null,
+  example_id uuid not null,
+  repetition integer not null,
+  status text not null,
+  round integer not null default 0,
+  claims integer not null default 0,
+  run_id uuid,
+  result json,
+  error text,
+  judge_errors jsonb,
+  scores jsonb,
+  latency_ms integer,
+  total_tokens bigint,
+  cost_usd numeric,
+  judge_cost_usd numeric,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint experiment_rows_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'ran'::text, 'done'::text, 'failed'::text, 'unjudged'::text]))),
+  constraint experiment_rows_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES experiment_jobs(tenant_id, project_id) ON DELETE CASCADE,
+  constraint experiment_rows_pkey PRIMARY KEY (tenant_id, project_id, row_index)
+);
+
+create table experiment_view_overrides (
+  tenant_id uuid not null,
+  override_id uuid not null,
+  dataset_id uuid not null,
+  column_overrides jsonb not null,
+  created_at timestamp with time zone not null default now(),
+  modified_at timestamp with time zone not null default now(),
+  constraint experiment_view_overrides_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
+  constraint experiment_view_overrides_pkey PRIMARY KEY (tenant_id, override_id)
 );
 
 create table export_destination_tests (
@@ -692,6 +821,94 @@ create table identity_version (
   constraint identity_version_pkey PRIMARY KEY (only_row)
 );
 
+create table insight_clusters (
+  tenant_id uuid not null,
+  job_id uuid not null,
+  cluster_id uuid not null,
+  parent_id uuid,
+  level integer not null,
+  place integer not null,
+  is_leaf boolean not null,
+  name text not null,
+  description text not null default ''::text,
+  named_by text not null default 'terms'::text,
+  num_runs integer not null,
+  centroid bytea not null,
+  stats jsonb not null default '{}'::jsonb,
+  constraint insight_clusters_named_by_check CHECK ((named_by = ANY (ARRAY['terms'::text, 'model'::text]))),
+  constraint insight_clusters_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES insight_jobs(tenant_id, job_id) ON DELETE CASCADE,
+  constraint insight_clusters_pkey PRIMARY KEY (tenant_id, job_id, cluster_id)
+);
+
+create table insight_configs (
+  tenant_id uuid not null,
+  config_id uuid not null,
+  project_id uuid not null,
+  name text not null,
+  description text,
+  config jsonb not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint insight_configs_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, project_id) ON DELETE CASCADE,
+  constraint insight_configs_pkey PRIMARY KEY (tenant_id, config_id)
+);
+
+create table insight_jobs (
+  tenant_id uuid not null,
+  job_id uuid not null,
+  project_id uuid not null,
+  config_id uuid,
+  name text not null,
+  options jsonb not null,
+  series text not null,
+  state text not null,
+  stage text not null,
+  reason text,
+  error text,
+  budget_usd numeric,
+  spent_usd numeric not null default 0,
+  calls integer not null default 0,
+  tokens bigint not null default 0,
+  population bigint,
+  population_failed bigint,
+  sampled integer,
+  embedding_model text,
+  dimensions integer,
+  report jsonb,
+  requested_by text not null,
+  created_at timestamp with time zone not null default now(),
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  attempt integer not null default 0,
+  failures integer not null default 0,
+  leased_until timestamp with time zone,
+  not_before timestamp with time zone not null default now(),
+  constraint insight_jobs_stage_check CHECK ((stage = ANY (ARRAY['sample'::text, 'embed'::text, 'cluster'::text, 'name'::text, 'measure'::text, 'done'::text]))),
+  constraint insight_jobs_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'success'::text, 'stopped'::text, 'cancelled'::text, 'error'::text]))),
+  constraint insight_jobs_tenant_id_config_id_fkey FOREIGN KEY (tenant_id, config_id) REFERENCES insight_configs(tenant_id, config_id) ON DELETE SET NULL (config_id),
+  constraint insight_jobs_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, project_id) ON DELETE CASCADE,
+  constraint insight_jobs_pkey PRIMARY KEY (tenant_id, job_id)
+);
+
+create table insight_runs (
+  tenant_id uuid not null,
+  job_id uuid not null,
+  run_id uuid not null,
+  trace_id uuid not null,
+  project_id uuid not null,
+  start_time timestamp with time zone not null,
+  thread_id text,
+  place integer not null,
+  failed boolean not null,
+  weight double precision not null,
+  summary text,
+  embedding bytea,
+  cluster_id uuid,
+  similarity real,
+  constraint insight_runs_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES insight_jobs(tenant_id, job_id) ON DELETE CASCADE,
+  constraint insight_runs_pkey PRIMARY KEY (tenant_id, job_id, run_id)
+);
+
 create table instances (
   id uuid not null,
   deployment_id uuid not null,
@@ -816,6 +1033,7 @@ create table model_connections (
   default_model text,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  embedding_model text,
   constraint model_connections_pkey PRIMARY KEY (id),
   constraint model_connections_tenant_id_name_key UNIQUE (tenant_id, name)
 );
@@ -876,6 +1094,28 @@ create table organizations (
   constraint organizations_pkey PRIMARY KEY (id)
 );
 
+create table pairwise_jobs (
+  tenant_id uuid not null,
+  job_id uuid not null,
+  comparative_experiment_id uuid not null,
+  evaluator_id uuid not null,
+  evaluator_version integer,
+  status text not null,
+  total integer not null default 0,
+  judged integer not null default 0,
+  failed integer not null default 0,
+  error text,
+  lease_id uuid,
+  leased_until timestamp with time zone,
+  attempts integer not null default 0,
+  not_before timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  constraint pairwise_jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'cancelled'::text, 'failed'::text]))),
+  constraint pairwise_jobs_tenant_id_comparative_experiment_id_fkey FOREIGN KEY (tenant_id, comparative_experiment_id) REFERENCES comparative_experiments(tenant_id, comparative_experiment_id) ON DELETE CASCADE,
+  constraint pairwise_jobs_pkey PRIMARY KEY (tenant_id, job_id)
+);
+
 create table playground_settings (
   id uuid not null,
   tenant_id uuid not null,
@@ -916,6 +1156,7 @@ create table projects (
   created_at timestamp with time zone not null default now(),
   modified_at timestamp with time zone not null default now(),
   incomplete_after_hours integer,
+  of_evaluators boolean not null default false,
   constraint projects_incomplete_after_hours_check CHECK ((incomplete_after_hours > 0)),
   constraint projects_retention_days_check CHECK ((retention_days > 0)),
   constraint projects_trace_tier_check CHECK ((trace_tier = ANY (ARRAY['longlived'::text, 'shortlived'::text]))),
@@ -1204,6 +1445,40 @@ create table rule_candidates (
   constraint rule_candidates_pkey PRIMARY KEY (candidate_id)
 );
 
+create table rule_deliveries (
+  delivery_id uuid not null,
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  match_id uuid not null,
+  kind text not null,
+  place integer not null,
+  url text not null,
+  receiver text not null,
+  status text not null default 'pending'::text,
+  attempts integer not null default 0,
+  tries integer not null default 0,
+  queued_at timestamp with time zone not null default now(),
+  available_at timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  constraint rule_deliveries_kind_check CHECK ((kind = ANY (ARRAY['webhook'::text, 'pagerduty'::text]))),
+  constraint rule_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
+  constraint rule_deliveries_match_id_fkey FOREIGN KEY (match_id) REFERENCES rule_matches(match_id) ON DELETE CASCADE,
+  constraint rule_deliveries_tenant_id_rule_id_fkey FOREIGN KEY (tenant_id, rule_id) REFERENCES rules(tenant_id, rule_id) ON DELETE CASCADE,
+  constraint rule_deliveries_pkey PRIMARY KEY (delivery_id)
+);
+
+create table rule_delivery_attempts (
+  delivery_id uuid not null,
+  attempt integer not null,
+  started_at timestamp with time zone not null,
+  duration_ms integer not null,
+  status_code integer,
+  error text,
+  constraint rule_delivery_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES rule_deliveries(delivery_id) ON DELETE CASCADE,
+  constraint rule_delivery_attempts_pkey PRIMARY KEY (delivery_id, attempt)
+);
+
 create table rule_matches (
   tenant_id uuid not null,
   rule_id uuid not null,
@@ -1233,6 +1508,35 @@ create table rule_matches (
   constraint rule_matches_match_id_key UNIQUE (match_id)
 );
 
+create table rule_receivers (
+  receiver text not null,
+  failures integer not null,
+  paused_until timestamp with time zone,
+  last_error text,
+  updated_at timestamp with time zone not null default now(),
+  constraint rule_receivers_pkey PRIMARY KEY (receiver)
+);
+
+create table rule_reservations (
+  match_id uuid not null,
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  window_start date not null,
+  amount_usd numeric,
+  lease_id uuid not null,
+  constraint rule_reservations_match_id_fkey FOREIGN KEY (match_id) REFERENCES rule_matches(match_id) ON DELETE CASCADE,
+  constraint rule_reservations_pkey PRIMARY KEY (match_id)
+);
+
+create table rule_spending (
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  window_start date not null,
+  spent_usd numeric not null default 0,
+  constraint rule_spending_tenant_id_rule_id_fkey FOREIGN KEY (tenant_id, rule_id) REFERENCES rules(tenant_id, rule_id) ON DELETE CASCADE,
+  constraint rule_spending_pkey PRIMARY KEY (tenant_id, rule_id, window_start)
+);
+
 create table rule_threads (
   tenant_id uuid not null,
   rule_id uuid not null,
@@ -1241,6 +1545,13 @@ create table rule_threads (
   last_run_id uuid not null,
   last_start_time timestamp with time zone not null,
   due_at timestamp with time zone not null,
+  trace_id uuid not null,
+  run_name text,
+  run_type text,
+  end_time timestamp with time zone,
+  matched boolean not null,
+  is_backfill boolean not null,
+  touched_at timestamp with time zone not null default now(),
   constraint rule_threads_tenant_id_rule_id_fkey FOREIGN KEY (tenant_id, rule_id) REFERENCES rules(tenant_id, rule_id) ON DELETE CASCADE,
   constraint rule_threads_pkey PRIMARY KEY (tenant_id, rule_id, project_id, thread_id)
 );
@@ -1265,6 +1576,7 @@ create table rules (
   created_by uuid,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  disabled_reason text,
   constraint rules_check CHECK (((project_id IS NULL) OR (dataset_id IS NULL))),
   constraint rules_group_by_check CHECK ((group_by = 'thread_id'::text)),
   constraint rules_idle_seconds_check CHECK ((idle_seconds > 0)),
@@ -1675,13 +1987,23 @@ CREATE INDEX deployments_by_tenant ON public.deployments USING btree (tenant_id,
 CREATE INDEX deployments_going ON public.deployments USING btree (updated_at) WHERE (status = ANY (ARRAY['AWAITING_DATABASE'::text, 'AWAITING_DELETE'::text]));
 CREATE INDEX erasures_by_tenant ON public.erasures USING btree (tenant_id, requested_at DESC, erasure_id DESC);
 CREATE INDEX erasures_open ON public.erasures USING btree (requested_at) WHERE (status <> 'done'::text);
+CREATE INDEX evaluators_by_creation ON public.evaluators USING btree (tenant_id, created_at DESC, evaluator_id DESC);
 CREATE INDEX example_generations_by_dataset ON public.example_generations USING btree (tenant_id, dataset_id);
 CREATE INDEX example_proposals_by_dataset ON public.example_proposals USING btree (tenant_id, dataset_id, status, created_at, proposal_id);
 CREATE INDEX example_proposals_by_inputs ON public.example_proposals USING btree (tenant_id, dataset_id, inputs_digest);
 CREATE INDEX example_proposals_by_request ON public.example_proposals USING btree (tenant_id, request_id);
+CREATE INDEX experiment_evaluations_by_experiment ON public.experiment_evaluations USING btree (tenant_id, project_id, created_at DESC);
+CREATE INDEX experiment_evaluations_open ON public.experiment_evaluations USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
+CREATE INDEX experiment_jobs_by_creation ON public.experiment_jobs USING btree (tenant_id, created_at DESC, project_id DESC);
+CREATE INDEX experiment_jobs_by_dataset ON public.experiment_jobs USING btree (tenant_id, dataset_id, created_at DESC);
+CREATE INDEX experiment_jobs_open ON public.experiment_jobs USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
+CREATE INDEX experiment_rows_open ON public.experiment_rows USING btree (tenant_id, project_id, row_index) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text, 'ran'::text]));
+CREATE UNIQUE INDEX experiment_view_overrides_once ON public.experiment_view_overrides USING btree (tenant_id, dataset_id);
 CREATE INDEX export_destination_tests_waiting ON public.export_destination_tests USING btree (created_at) WHERE (claimed_at IS NULL);
 CREATE INDEX export_destinations_by_tenant ON public.export_destinations USING btree (tenant_id, created_at DESC, id DESC);
+CREATE INDEX feedback_by_comparison ON public.feedback USING btree (tenant_id, comparative_experiment_id) WHERE (comparative_experiment_id IS NOT NULL);
 CREATE INDEX feedback_by_creation ON public.feedback USING btree (tenant_id, created_at DESC, feedback_id DESC);
+CREATE INDEX feedback_by_evaluator ON public.feedback USING btree (tenant_id, "left"((source_metadata ->> 'evaluator_id'::text), 36), created_at DESC) WHERE ((source_type = 'model'::text) AND ((source_metadata ->> 'evaluator_id'::text) IS NOT NULL));
 CREATE INDEX feedback_by_run ON public.feedback USING btree (tenant_id, run_id) WHERE (run_id IS NOT NULL);
 CREATE INDEX feedback_by_session ON public.feedback USING btree (tenant_id, session_id, key) WHERE (session_id IS NOT NULL);
 CREATE UNIQUE INDEX feedback_by_token_parameters ON public.feedback USING btree (token_id, token_parameters) WHERE (token_parameters IS NOT NULL);
@@ -1693,6 +2015,13 @@ CREATE INDEX feedback_tokens_by_run ON public.feedback_tokens USING btree (tenan
 CREATE INDEX feedback_unattached ON public.feedback USING btree (attach_at) WHERE (attach_at IS NOT NULL);
 CREATE INDEX git_watches_by_time ON public.git_watches USING btree (next_look_at);
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (created_at);
+CREATE INDEX insight_configs_by_project ON public.insight_configs USING btree (tenant_id, project_id, created_at);
+CREATE INDEX insight_jobs_by_config ON public.insight_jobs USING btree (tenant_id, config_id) WHERE (config_id IS NOT NULL);
+CREATE INDEX insight_jobs_by_project ON public.insight_jobs USING btree (tenant_id, project_id, created_at DESC, job_id DESC);
+CREATE INDEX insight_jobs_to_do ON public.insight_jobs USING btree (not_before) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX insight_runs_by_cluster ON public.insight_runs USING btree (tenant_id, job_id, cluster_id, similarity DESC);
+CREATE UNIQUE INDEX insight_runs_by_place ON public.insight_runs USING btree (tenant_id, job_id, place);
+CREATE INDEX insight_runs_by_trace ON public.insight_runs USING btree (tenant_id, trace_id);
 CREATE UNIQUE INDEX instances_alive ON public.instances USING btree (revision_id, replica) WHERE ((state = ANY (ARRAY['starting'::text, 'ready'::text])) AND (pod IS NULL));
 CREATE INDEX instances_by_deployment ON public.instances USING btree (deployment_id, started_at);
 CREATE INDEX instances_going ON public.instances USING btree (started_at) WHERE (state <> 'ended'::text);
@@ -1705,11 +2034,14 @@ CREATE INDEX legal_holds_by_tenant ON public.legal_holds USING btree (tenant_id,
 CREATE INDEX model_prices_tenant ON public.model_prices USING btree (tenant_id);
 CREATE INDEX model_reservations_in_month ON public.model_reservations USING btree (tenant_id, month);
 CREATE INDEX organization_members_by_user ON public.organization_members USING btree (user_id);
+CREATE INDEX pairwise_jobs_by_comparison ON public.pairwise_jobs USING btree (tenant_id, comparative_experiment_id, created_at DESC);
+CREATE INDEX pairwise_jobs_open ON public.pairwise_jobs USING btree (not_before) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX playground_settings_in_workspace ON public.playground_settings USING btree (tenant_id, created_at, id);
 CREATE INDEX projects_by_dataset ON public.projects USING btree (tenant_id, reference_dataset_id) WHERE (reference_dataset_id IS NOT NULL);
 CREATE INDEX projects_by_metadata ON public.projects USING gin (((extra -> 'metadata'::text)) jsonb_path_ops);
 CREATE INDEX projects_by_start ON public.projects USING btree (tenant_id, start_time DESC, project_id);
 CREATE INDEX projects_incomplete_after ON public.projects USING btree (tenant_id) WHERE (incomplete_after_hours IS NOT NULL);
+CREATE UNIQUE INDEX projects_of_evaluators ON public.projects USING btree (tenant_id) WHERE of_evaluators;
 CREATE INDEX prompt_tag_moves_of_tag ON public.prompt_tag_moves USING btree (repo_id, tag_name, created_at DESC, move_id DESC);
 CREATE INDEX prompt_tag_moves_of_tenant ON public.prompt_tag_moves USING btree (tenant_id, created_at DESC, move_id DESC);
 CREATE INDEX prompt_tags_by_commit ON public.prompt_tags USING btree (commit_id);
@@ -1736,9 +2068,23 @@ CREATE INDEX revisions_to_do ON public.revisions USING btree (not_before) WHERE 
 CREATE UNIQUE INDEX roles_by_name ON public.roles USING btree (organization_id, lower(display_name)) WHERE (organization_id IS NOT NULL);
 CREATE INDEX rule_backfills_by_rule ON public.rule_backfills USING btree (tenant_id, rule_id, created_at DESC);
 CREATE INDEX rule_backfills_open ON public.rule_backfills USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
+CREATE INDEX rule_candidates_by_tenant ON public.rule_candidates USING btree (tenant_id, ((rule_id IS NOT NULL)), candidate_id);
+CREATE INDEX rule_candidates_of_rule ON public.rule_candidates USING btree (tenant_id, rule_id) WHERE (rule_id IS NOT NULL);
+CREATE INDEX rule_deliveries_by_creation ON public.rule_deliveries USING btree (created_at);
+CREATE INDEX rule_deliveries_by_match ON public.rule_deliveries USING btree (match_id);
+CREATE INDEX rule_deliveries_by_rule ON public.rule_deliveries USING btree (tenant_id, rule_id);
+CREATE INDEX rule_deliveries_due ON public.rule_deliveries USING btree (receiver, available_at) WHERE (status = 'pending'::text);
+CREATE INDEX rule_matches_back_fill ON public.rule_matches USING btree (tenant_id, rule_id) WHERE ((status = 'pending'::text) AND is_backfill);
+CREATE INDEX rule_matches_by_project ON public.rule_matches USING btree (tenant_id, project_id);
 CREATE INDEX rule_matches_by_time ON public.rule_matches USING btree (tenant_id, rule_id, matched_at DESC, match_id DESC);
+CREATE INDEX rule_matches_by_trace ON public.rule_matches USING btree (tenant_id, trace_id);
+CREATE INDEX rule_matches_due ON public.rule_matches USING btree (tenant_id, rule_id, available_at) WHERE (status = 'pending'::text);
+CREATE INDEX rule_matches_ended ON public.rule_matches USING btree (matched_at) WHERE (status <> 'pending'::text);
 CREATE INDEX rule_matches_pending ON public.rule_matches USING btree (available_at) WHERE (status = 'pending'::text);
+CREATE INDEX rule_matches_unsampled ON public.rule_matches USING btree (matched_at) WHERE ((reason = 'not_sampled'::text) AND (status = 'skipped'::text));
+CREATE INDEX rule_reservations_by_rule ON public.rule_reservations USING btree (tenant_id, rule_id, window_start);
 CREATE INDEX rule_threads_due ON public.rule_threads USING btree (due_at);
+CREATE INDEX rule_threads_old ON public.rule_threads USING btree (touched_at);
 CREATE INDEX rules_by_creation ON public.rules USING btree (tenant_id, created_at DESC, rule_id DESC);
 CREATE INDEX rules_by_dataset ON public.rules USING btree (tenant_id, dataset_id) WHERE (dataset_id IS NOT NULL);
 CREATE INDEX rules_by_evaluator ON public.rules USING btree (tenant_id, evaluator_id) WHERE (evaluator_id IS NOT NULL);
@@ -1784,8 +2130,12 @@ CREATE TRIGGER cluster_targets_changes AFTER UPDATE OF generation, revision_id, 
 CREATE TRIGGER cluster_targets_rows AFTER INSERT OR DELETE ON public.cluster_targets FOR EACH ROW EXECUTE FUNCTION announce_control();
 CREATE TRIGGER deployments_changes AFTER UPDATE OF slug, status, active_revision_id, scale ON public.deployments FOR EACH ROW WHEN (((((old.slug IS DISTINCT FROM new.slug) OR (old.status IS DISTINCT FROM new.status)) OR (old.active_revision_id IS DISTINCT FROM new.active_revision_id)) OR (old.scale IS DISTINCT FROM new.scale))) EXECUTE FUNCTION announce_control();
 CREATE TRIGGER deployments_rows AFTER INSERT OR DELETE ON public.deployments FOR EACH ROW EXECUTE FUNCTION announce_control();
+CREATE TRIGGER disable_rules AFTER DELETE ON public.annotation_queues REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION disable_rules_of_deleted();
+CREATE TRIGGER disable_rules AFTER DELETE ON public.datasets REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION disable_rules_of_deleted();
+CREATE TRIGGER disable_rules AFTER DELETE ON public.projects REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION disable_rules_of_deleted();
 CREATE TRIGGER drop_value_items AFTER DELETE ON public.threads FOR EACH ROW WHEN ((old.value_lists IS NOT NULL)) EXECUTE FUNCTION drop_value_items();
 CREATE TRIGGER feedback_changed AFTER INSERT OR DELETE OR UPDATE OF key, session_id, trace_id, score, value, comment, extra, source_type, modified_at ON public.feedback FOR EACH ROW EXECUTE FUNCTION note_feedback_change();
+CREATE TRIGGER forget_threads AFTER UPDATE OF is_enabled ON public.rules FOR EACH ROW WHEN ((old.is_enabled AND (NOT new.is_enabled))) EXECUTE FUNCTION forget_threads_of_disabled();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE ON public.sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE OF email, disabled_at ON public.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE ON public.roles DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
@@ -1828,6 +2178,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function delete_thread(_thread_id uuid) returns void
 -- function delete_thread_data(_thread_id uuid) returns void
 -- function delete_unused_blobs(_thread text) returns void
+-- function disable_rules_of_deleted() returns trigger
 -- function discarded_questions(_thread_id uuid, _kwargs jsonb, _settled text) returns jsonb
 -- function drop_value_items() returns trigger
 -- function end_kept_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean, _first integer, _count integer, _frames text, _last text) returns TABLE(outcome text, waiting boolean, stored integer)
@@ -1835,6 +2186,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function expire_thread(_thread_id uuid) returns boolean
 -- function finish_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean) returns TABLE(outcome text, waiting boolean)
 -- function fire_cron(_cron_id uuid, _expected timestamp with time zone, _next timestamp with time zone, _start boolean, _skip_waiting boolean, _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _temporary boolean) returns text
+-- function forget_threads_of_disabled() returns trigger
 -- function holds_head(_thread text, _namespaces text[], _newest text[], _own text) returns boolean
 -- function identity_changed() returns trigger
 -- function in_users_name(_thread_id uuid, _kwargs jsonb, _questions jsonb, _settled text) returns jsonb

@@ -11,6 +11,7 @@ import type { SignInDeps } from "../identity/sign-in/deps.ts";
 import type { Exporter } from "./bulk-exports/exporter.ts";
 import type { Deletions } from "./legal-holds/deletions.ts";
 import type { LinkSigner } from "./attachments/sign-link.ts";
+import type { CodeRunner } from "./code-evaluators/code-runner.ts";
 import type { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import type { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import type { IngestRequests } from "./ingest/ingest-requests.ts";
@@ -19,6 +20,7 @@ import type { ModelMetrics } from "./models/model-metrics.ts";
 import type { ModelPrices } from "./prices/model-prices.ts";
 import type { ProjectDirectory } from "./projects/project-directory.ts";
 import type { RateLimits } from "./rate-limits/rate-limits.ts";
+import type { RuleCandidates } from "./rule-candidates/rule-candidates.ts";
 import type { TraceSettings } from "./settings.ts";
 
 /** Dependencies of the trace platform's slices, built once. */
@@ -43,6 +45,8 @@ export interface TraceDeps {
   prices: ModelPrices;
   /** Calls to models of the playground. */
   models: { metrics: ModelMetrics };
+  /** Processes in which evaluators written in code run. */
+  codeRunner: CodeRunner;
   writer: RunWriter;
   gate: IngestRequests;
   /** Files of runs and examples. */
@@ -53,6 +57,22 @@ export interface TraceDeps {
   deletions: Deletions;
   /** Worker that executes recorded erasures. */
   erasures: { wake(): void };
+  /** Worker that judges existing experiments. */
+  experimentEvaluator: { wake(): void };
+  /** Worker that executes insights jobs. */
+  insights: { wake(): void };
   /** Sender of webhooks on prompts. */
   promptWebhooks: { wake(): void };
+  /** Records runs for the rules. */
+  ruleCandidates: RuleCandidates;
+  /** Evaluates rules on the runs that were recorded for them. */
+  ruleMatcher?: { wake(): void };
+  /** Executes the actions of matches. */
+  ruleActor?: { wake(): void };
+  /** Executes back-fills of rules. */
+  ruleBackfills?: { wake(): void };
+  /** Sender of the webhooks and alerts of rules. */
+  ruleMessages: { wake(): void };
+  /** Executes experiments. */
+  experimentRuns: { wake(): void };
 }

@@ -22,16 +22,29 @@ import { splitRoutes } from "./examples/split-routes.ts";
 import { exampleUploadRoutes } from "./examples/upload-routes.ts";
 import { comparativeRoutes } from "./experiments/comparative-routes.ts";
 import { erasureRoutes } from "./erasures/routes.ts";
+import { evaluatorAlignmentRoutes } from "./evaluators/alignment-routes.ts";
+import { experimentEvaluationRoutes } from "./evaluators/experiment-routes.ts";
+import { evaluatorLibraryRoutes } from "./evaluators/library-routes.ts";
+import { experimentRunRoutes } from "./experiment-runs/routes.ts";
+import { compareRoutes } from "./experiments/compare-routes.ts";
+import { evaluatorRoutes } from "./evaluators/routes.ts";
+import { deltaRoutes } from "./experiments/delta-routes.ts";
+import { groupRoutes } from "./experiments/group-routes.ts";
+import { uploadExperimentRoutes } from "./experiments/upload-routes.ts";
+import { viewOverrideRoutes } from "./experiments/view-override-routes.ts";
 import { experimentRoutes } from "./experiments/routes.ts";
 import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
 import { feedbackFormulaRoutes } from "./feedback/formula-routes.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
 import { feedbackTokenRoutes } from "./feedback/token-routes.ts";
+import { insightConfigRoutes } from "./insights/config-routes.ts";
+import { insightRoutes } from "./insights/routes.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
 import { legalHoldRoutes } from "./legal-holds/routes.ts";
 import { modelBudgetRoutes } from "./models/budget-routes.ts";
 import { modelRoutes } from "./models/routes.ts";
 import { otelRoutes } from "./otel/routes.ts";
+import { pairwiseRoutes } from "./pairwise/routes.ts";
 import { playgroundExperimentRoutes } from "./playground/experiment-routes.ts";
 import { playgroundRoutes } from "./playground/routes.ts";
 import { playgroundSettingsRoutes } from "./playground-settings/routes.ts";
@@ -45,9 +58,12 @@ import { promptTagRoutes } from "./prompt-tags/routes.ts";
 import { promptWebhookRoutes } from "./prompt-webhooks/routes.ts";
 import { promptRoutes } from "./prompts/routes.ts";
 import { rateLimitRoutes } from "./rate-limits/routes.ts";
+import { ruleActionRoutes } from "./rule-actions/routes.ts";
+import { ruleRoutes } from "./rules/routes.ts";
 import { runDeleteRoutes } from "./erasures/run-routes.ts";
 import { runQueryRoutes } from "./runs/query-routes.ts";
 import { runV2Routes } from "./runs/v2-routes.ts";
+import { experimentShareRoutes } from "./sharing/experiment-routes.ts";
 import { datasetShareRoutes } from "./sharing/dataset-routes.ts";
 import { publicRunRoutes } from "./sharing/public-routes.ts";
 import { sharingRoutes } from "./sharing/routes.ts";
@@ -63,6 +79,9 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...ingestRoutes(deps),
     ...otelRoutes(deps),
     ...priceRoutes(deps),
+    // before /runs/:run_id, which would match "rules" as an id
+    ...ruleActionRoutes(deps),
+    ...ruleRoutes(deps),
     ...runQueryRoutes(deps),
     ...threadRoutes(deps),
     ...runV2Routes(deps),
@@ -71,6 +90,9 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...legalHoldRoutes(deps),
     ...sharingRoutes(deps),
     ...publicRunRoutes(deps),
+    // before /insights/:job_id, which would match "configs" and "estimate" as ids
+    ...insightConfigRoutes(deps),
+    ...insightRoutes(deps),
     ...projectRoutes(deps),
     ...attachmentRoutes(deps),
     // before /feedback/:feedback_id, which would match "tokens" and "formulas" as ids
@@ -84,11 +106,19 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...datasetTransferRoutes(deps),
     ...datasetCloneRoutes(deps),
     ...comparativeRoutes(deps),
+    ...pairwiseRoutes(deps),
+    ...uploadExperimentRoutes(deps),
     ...datasetRoutes(deps),
     ...datasetVersionRoutes(deps),
     ...splitRoutes(deps),
     ...datasetShareRoutes(deps),
+    ...experimentShareRoutes(deps),
     ...experimentRoutes(deps),
+    ...experimentRunRoutes(deps),
+    ...compareRoutes(deps),
+    ...deltaRoutes(deps),
+    ...groupRoutes(deps),
+    ...viewOverrideRoutes(deps),
     ...exampleUploadRoutes(deps),
     ...exampleFromRunRoutes(deps),
     ...exampleRoutes(deps),
@@ -107,6 +137,11 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...promptDirectoryRoutes(deps),
     ...workspaceSecretRoutes(deps),
     ...playgroundSettingsRoutes(deps),
+    // before /evaluators/:evaluator_id, which would match "library" as an id
+    ...evaluatorLibraryRoutes(deps),
+    ...evaluatorAlignmentRoutes(deps),
+    ...experimentEvaluationRoutes(deps),
+    ...evaluatorRoutes(deps),
     ...modelBudgetRoutes(deps),
     ...modelRoutes(deps),
     ...playgroundRoutes(deps),

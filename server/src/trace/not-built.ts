@@ -21,21 +21,15 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
       "/api/v1/orgs/current/roles.",
   ],
   [/^\/prompts\/canvas(\/|$)/, "Heddle edits prompts in the console and runs none by this path."],
+  [/^\/v2\/runs\/rules(\/|$)/, "Heddle serves automation rules under /api/v1/runs/rules."],
+  [/^\/ace(\/|$)/, "Heddle runs code of evaluators by POST /v1/platform/evaluators/try only."],
   [
     /^\/platform\/annotation-queues\/[^/]+\/items\/[^/]+\/finals(\/|$)/,
     "Heddle keeps no final answers of annotation queues beside its reviewers' feedback. Read their agreement by GET " +
       "/api/v1/annotation-queues/{queue_id}/agreement, and correct feedback by PATCH /api/v1/feedback/{feedback_id}.",
   ],
   [
-    /^\/(evaluators|ace)(\/|$)/,
-    "Heddle does not run evaluators. Run them in evaluate() of the SDK, and store results by POST /api/v1/feedback.",
-  ],
-  [
-    /^\/(runs\/rules|v2\/runs\/rules)(\/|$)/,
-    "Heddle has no automation rules. Query new runs by a filter (POST /api/v1/runs/query) from a cron.",
-  ],
-  [
-    /^\/(charts|org-charts)(\/|$)|^\/sessions\/[^/]+\/(dashboard|views|insights|issues|agent-versions)(\/|$)|^\/orgs\/current\/dashboard$/,
+    /^\/(charts|org-charts)(\/|$)|^\/sessions\/[^/]+\/(dashboard|views|issues|agent-versions)(\/|$)|^\/orgs\/current\/dashboard$/,
     "Heddle stores no charts. Get their statistics by POST /api/v1/runs/stats and /api/v1/runs/stats/timeline; the " +
       "console shows them on a project's page.",
   ],
@@ -49,17 +43,12 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Heddle does not translate natural language to filters. Write the filter: docs/filter-language.md.",
   ],
   [
-    /^\/datasets\/[^/]+\/(group\/runs|runs\/delta|experiments\/grouped|experiment-view-overrides)(\/|$)|^\/datasets\/(upload-experiment|studio_experiment|stream)(\/|$)/,
+    /^\/datasets\/(studio_experiment|stream)$/,
     "Heddle does not implement this operation on datasets. Create examples by POST /api/v1/examples/bulk, and read " +
       "experiments by POST /api/v1/datasets/{dataset_id}/runs.",
   ],
   [
-    /^\/runs\/experiments\/[^/]+\/evaluate$/,
-    "Heddle does not run evaluators. Evaluate an existing experiment by evaluate() of the SDK, with the experiment's " +
-      "name as its target.",
-  ],
-  [
-    /^\/public\/[^/]+\/(examples\/runs|datasets\/(runs|feedback|comparative))(\/|$)|^\/public\/datasets\/sessions-bulk$/,
+    /^\/public\/[^/]+\/(examples\/runs(\/|$)|datasets\/(feedback$|runs\/(?!delta(\/|$))))/,
     "Heddle shares a dataset's examples and experiments, not their runs. Share a run by PUT /api/v1/runs/{run_id}/share.",
   ],
   [

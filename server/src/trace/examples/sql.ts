@@ -128,7 +128,8 @@ export interface ExampleQuery {
   condition?: PendingQuery<Row[]> | undefined;
 }
 
-const matching = (sql: Sql, tenantId: string, query: ExampleQuery) => sql`
+/** Condition on `dataset_examples x`. */
+export const matchingExamples = (sql: Sql, tenantId: string, query: ExampleQuery) => sql`
   x.tenant_id = ${tenantId} and ${stateAt(sql, query.as_of)}
   and ${query.dataset === undefined ? sql`true` : sql`x.dataset_id = ${query.dataset}`}
   and ${query.id === undefined ? sql`true` : sql`x.example_id = any(${query.id}::uuid[])`}
@@ -169,7 +170,7 @@ export async function listExamples(
   const order = orderBy(sql, search);
   return sql<ExampleItem[]>`
     with page as materialized (
-      select x.example_id, x.modified_at from dataset_examples x where ${matching(sql, tenantId, query)}
+      select x.example_id, x.modified_at from dataset_examples x where ${matchingExamples(sql, tenantId, query)}
       order by ${order} limit ${search.limit} offset ${search.offset})
     select ${buildJsonObject(sql, COLUMNS, names)}::text as item, ${files ? sql`x.attachments` : sql`null`} as attachments
     from page p join dataset_examples x
@@ -179,7 +180,7 @@ export async function listExamples(
 
 export async function countExamples(sql: Sql, tenantId: string, query: ExampleQuery): Promise<number> {
   const [row] = await sql<{ n: number }[]>`
-    select count(*)::int as n from dataset_examples x where ${matching(sql, tenantId, query)}`;
+    select count(*)::int as n from dataset_examples x where ${matchingExamples(sql, tenantId, query)}`;
   return row!.n;
 }
 
@@ -212,7 +213,7 @@ export async function selectStatesAt(
 ): Promise<ExampleState[]> {
   return sql<ExampleState[]>`
     select x.example_id, x.name, null as created_at, x.inputs, x.outputs, x.metadata, x.source_run_id, x.attachments
-    from dataset_examples x where ${matching(sql, tenantId, query)} order by x.example_id limit ${limit}`;
+    from dataset_examples x where ${matchingExamples(sql, tenantId, query)} order by x.example_id limit ${limit}`;
 }
 
 /** Returns the dataset that contains an example, or contained it last. */
