@@ -91,6 +91,7 @@ const SLICES = {
     "filter",
     "prices",
     "legal-holds",
+    "rule-candidates",
     "feedback",
     "runs",
     "ingest",
@@ -122,6 +123,12 @@ const SLICES = {
     "playground",
     "code-evaluators",
     "evaluators",
+    "rules",
+    "rule-actions",
+    "experiment-runs",
+    "pairwise",
+    "dataset-growth",
+    "insights",
   ],
 };
 

@@ -1,10 +1,10 @@
 // npm run bench: the project's claims about speed, measured beside the bare graph and LangGraph's development server.
 // Options: --quick (fewer samples), --only NAME[,NAME] (see MEASURES), --url URL (a running server), --no-dev-server,
 // --json FILE. Exits with 1 when a target is missed. `npm run bench -- NAME` runs another benchmark instead: guard
-// (authentication before each route of the trace platform), console (first data of each route of traces), feedback,
+// (authentication before each route of the trace platform), code-evaluators (evaluations in JavaScript and Python), console (first data of each route of traces), feedback,
 // ingest, query, freshness (queries during ingest), export, large-bodies, large-pages (traces), tenants (a workspace
 // beside a busy one), backup (memory of a backup and its restore), streams (idle and stalled readers), threads (long conversations), large-values (memory),
-// deployments, prompts (pulls by tag), tracing, python (a Python graph beside LangGraph's server for Python), languages (a long conversation in
+// deployments, experiment-comparison (5 experiments of 5,000 examples), prompts (pulls by tag), rules (what 20 rules cost ingest), tracing, python (a Python graph beside LangGraph's server for Python), languages (a long conversation in
 // JavaScript and in Python), webhooks, sharing (bursts to one of three servers), where (processor time and waits of a run, process by process), rest (memory of the
 // idle processes, start-up times), and versions --base REV (an earlier revision beside this one).
 import { execFile } from "node:child_process";
@@ -27,8 +27,10 @@ import {
 
 const OTHERS: Record<string, () => Promise<unknown>> = {
   backup: () => import("./backup.ts"),
+  "code-evaluators": () => import("./code-evaluators.ts"),
   console: () => import("./console.ts"),
   deployments: () => import("./deployments.ts"),
+  "experiment-comparison": () => import("./experiment-comparison.ts"),
   freshness: () => import("./freshness.ts"),
   guard: () => import("./guard.ts"),
   feedback: () => import("./feedback.ts"),
@@ -42,6 +44,7 @@ const OTHERS: Record<string, () => Promise<unknown>> = {
   query: () => import("./query.ts"),
   python: () => import("./python.ts"),
   rest: () => import("./rest.ts"),
+  rules: () => import("./rules.ts"),
   sharing: () => import("./sharing.ts"),
   streams: () => import("./streams.ts"),
   tenants: () => import("./tenants.ts"),

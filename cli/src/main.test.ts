@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 import { COMMANDS } from "./commands.ts";
-import { describeArgument } from "./core/actions.ts";
+import { describeArguments } from "./core/actions.ts";
 import { freePort } from "../../server/src/base/free-port.ts";
 import { runHeddle } from "../test/run-heddle.ts";
 
@@ -66,9 +66,9 @@ const withActions = Object.entries(COMMANDS).flatMap(([noun, { command, help }])
   command ? [[noun, command.actions, help] as const] : [],
 );
 
-test("fifteen commands have actions", () => {
+test("sixteen commands have actions", () => {
   expect(withActions.map(([noun]) => noun).toSorted()).toEqual(
-    ["audit", "blobs", "checkpoints", "deployments", "erase", "evaluators", "export"].concat([
+    ["audit", "blobs", "checkpoints", "deployments", "erase", "evaluators", "experiment", "export"].concat([
       "holds",
       "import",
       "keys",
@@ -104,8 +104,9 @@ test.each(withActions.filter(([noun]) => noun !== "deployments" && noun !== "era
 
 test.each(withActions)("the help of heddle %s and docs/commands.md list its actions", (noun, actions, help) => {
   const page = readFileSync(new URL("../../docs/commands.md", import.meta.url), "utf8");
-  for (const [action, { argument, summary }] of Object.entries(actions)) {
-    const usage = argument ? `${action} ${describeArgument(argument)}` : action;
+  for (const [action, spec] of Object.entries(actions)) {
+    const { summary } = spec;
+    const usage = [action, ...describeArguments(spec)].join(" ");
     const line = help()
       .split("\n")
       .find((line) => line.startsWith(`  ${usage} `));

@@ -241,6 +241,92 @@ def evaluate():
     equal(len(list(client.list_shared_projects(dataset_share_token=token))), 1)
 
 
+def three_examples():
+    dataset = client.create_dataset(f"experiments {uuid.uuid4()}")
+    examples = [
+        {"inputs": {"q": q}, "outputs": {"a": q}, "split": "easy" if q < 3 else "hard"} for q in (1, 2, 3)
+    ]
+    client.create_examples(dataset_id=dataset.id, examples=examples)
+    return dataset
+
+
+def right(run, example):
+    return {"key": "right", "score": run.outputs == example.outputs}
+
+
+async def experiments():
+    if not hasattr(client, "get_experiment_results") or not hasattr(client, "aevaluate"):
+        return "absent"
+    dataset = three_examples()
+
+    async def answer(inputs):
+        return {"a": inputs["q"]}
+
+    first = await client.aevaluate(
+        answer,
+        data=client.list_examples(dataset_id=dataset.id, splits=["easy"]),
+        evaluators=[right],
+        num_repetitions=2,
+        experiment_prefix="asynchronous",
+    )
+    rows = [row async for row in first]
+    equal(len(rows), 4)
+    client.flush()
+    stats = lambda: client.read_project(project_name=first.experiment_name, include_stats=True).feedback_stats or {}  # noqa: E731
+    until(stats, lambda found: found.get("right", {}).get("n") == 4)
+    results = client.get_experiment_results(name=first.experiment_name)
+    equal(results["run_stats"]["run_count"], 4)
+    equal(results["feedback_stats"]["right"]["avg"], 1.0)
+    listed = list(results["examples_with_runs"])
+    equal(sorted(len(example.runs) for example in listed), [0, 2, 2])
+    before = len(list(client.list_projects(reference_dataset_id=dataset.id)))
+    local = client.evaluate(
+        lambda inputs: {"a": 0}, data=dataset.name, evaluators=[right], upload_results=False, blocking=True
+    )
+    equal([row["evaluation_results"]["results"][0].score for row in local], [False] * 3)
+    equal(len(list(client.list_projects(reference_dataset_id=dataset.id))), before)
+
+
+def judged_experiments():
+    from langsmith.evaluation import evaluate_comparative, evaluate_existing
+
+    if not hasattr(client, "create_comparative_experiment"):
+        return "absent"
+    dataset = three_examples()
+    pair = [
+        client.evaluate(lambda inputs, n=n: {"a": inputs["q"] + n}, data=dataset.name, experiment_prefix=f"pair {n}")
+        for n in (0, 1)
+    ]
+    client.flush()
+    names = [results.experiment_name for results in pair]
+    for name in names:
+        until(lambda: client.read_project(project_name=name, include_stats=True).run_count, lambda count: count == 3)  # noqa: B023
+    existing = evaluate_existing(
+        names[0],
+        evaluators=[right],
+        summary_evaluators=[lambda runs, examples: {"key": "all", "score": len(runs)}],
+        client=client,
+    )
+    equal(len(list(existing)), 3)
+    client.flush()
+    read = lambda: client.read_project(project_name=names[0], include_stats=True)  # noqa: E731
+    project = until(read, lambda found: (found.feedback_stats or {}).get("right", {}).get("n") == 3)
+    equal(project.session_feedback_stats["all"]["avg"], 3)
+
+    def prefers_first(runs, example):
+        return {"key": "preferred", "scores": {runs[0].id: 1, runs[1].id: 0}}
+
+    compared = evaluate_comparative(tuple(names), evaluators=[prefers_first], client=client, experiment_prefix="pairs")
+    equal(len(list(compared)), 3)
+    client.flush()
+    runs = [run.id for run in client.list_runs(project_name=names[0], is_root=True)]
+    scores = until(
+        lambda: [one.score for one in client.list_feedback(run_ids=runs, feedback_key=["preferred"])],
+        lambda found: len(found) == 3,
+    )
+    equal(scores, [1, 1, 1])
+
+
 def annotation_queues():
     if not hasattr(client, "create_annotation_queue"):
         return "absent"
@@ -284,6 +370,8 @@ CHECKS = {
     "feedback": feedback,
     "datasets": datasets,
     "evaluate": evaluate,
+    "experiments": experiments,
+    "judged experiments": judged_experiments,
     "annotation queues": annotation_queues,
     "sharing": sharing,
     "warnings": no_warnings,

@@ -1,7 +1,7 @@
 import { evaluate, evaluateComparative } from "langsmith/evaluation";
 import { expect, test } from "vitest";
 
-import { all, client, unique } from "./client.ts";
+import { all, client, unique, url } from "./client.ts";
 
 async function dataset() {
   const made = await client.createDataset(unique("evaluated"));
@@ -119,4 +119,76 @@ test("two experiments are compared", async () => {
   const runs = await all(client.listRuns({ projectName: first.experimentName, isRoot: true }));
   const feedback = await all(client.listFeedback({ runIds: runs.map((run) => run.id), feedbackKeys: ["preferred"] }));
   expect(feedback.map((entry) => entry.score)).toEqual([1, 1, 1]);
+});
+
+test("an existing experiment is evaluated again", async () => {
+  const { name } = await dataset();
+  const done = await evaluate(double, { data: name, experimentPrefix: unique("existing"), client });
+  await client.awaitPendingTraceBatches();
+  const again = await evaluate(done.experimentName, { evaluators: [isCorrect], client });
+  expect(again.results).toHaveLength(3);
+  await client.awaitPendingTraceBatches();
+  const project = await client.readProject({ projectName: done.experimentName, includeStats: true });
+  expect(project).toMatchObject({ run_count: 3, feedback_stats: { correct: { n: 3, avg: expect.closeTo(2 / 3, 5) } } });
+});
+
+/** Calls routes of the contract that the client has no method for. */
+async function ask(method: string, path: string, body?: object): Promise<{ status: number; text: string }> {
+  const response = await fetch(url + path, {
+    method,
+    headers: { "content-type": "application/json", "x-api-key": "none" },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+test("an uploaded experiment is read by the client, and its deltas to another by the contract's routes", async () => {
+  const dataset_name = unique("outside");
+  const upload = async (scores: number[]) => {
+    const results = scores.map((score, n) => ({
+      inputs: { n },
+      expected_outputs: { double: 2 * n },
+      actual_outputs: { double: 2 * n },
+      evaluation_scores: [{ key: "correct", score }],
+      start_time: `2026-11-01T12:00:0${n}Z`,
+      end_time: `2026-11-01T12:00:0${n + 1}Z`,
+    }));
+    const body = {
+      experiment_name: unique("uploaded"),
+      experiment_start_time: "2026-11-01T12:00:00Z",
+      experiment_end_time: "2026-11-01T12:01:00Z",
+      dataset_name,
+      summary_experiment_scores: [{ key: "accuracy", score: 0.5 }],
+      results,
+    };
+    const answers = [await ask("POST", "/datasets/upload-experiment", body)];
+    // as after a lost answer
+    answers.push(await ask("POST", "/api/v1/datasets/upload-experiment", body));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const [first, second] = answers.map(({ text }) => JSON.parse(text) as { experiment: { id: string } });
+    expect(second!.experiment.id).toBe(first!.experiment.id);
+    return first!.experiment.id;
+  };
+  const [a, b] = [await upload([1, 0, 1]), await upload([0, 1, 1])];
+  const { id } = await client.readDataset({ datasetName: dataset_name });
+  expect(await all(client.listExamples({ datasetId: id }))).toHaveLength(3);
+  const project = await client.readProject({ projectId: a, includeStats: true });
+  expect(project).toMatchObject({ run_count: 3, feedback_stats: { correct: { n: 3 } } });
+  const runs = await all(client.listRuns({ projectId: a, isRoot: true }));
+  expect(runs.map((run) => run.outputs?.["double"]).toSorted()).toEqual([0, 2, 4]);
+
+  const ids = { baseline_session_id: a, comparison_session_ids: [b] };
+  const delta = await ask("POST", `/datasets/${id}/runs/delta`, { ...ids, feedback_key: "correct" });
+  const { feedback_deltas: deltas } = JSON.parse(delta.text) as { feedback_deltas: Record<string, object> };
+  expect(deltas[b]).toMatchObject({ improved_examples: { length: 1 }, regressed_examples: { length: 1 } });
+  const stream = await ask("POST", `/datasets/${id}/runs/delta/stream`, { ...ids, feedback_keys: ["correct"] });
+  expect(stream.text).toMatch(/^event: data\ndata: .*\n\nevent: end/);
+  const grouped = await ask("POST", `/datasets/${id}/experiments/grouped`, { metadata_keys: ["model"] });
+  expect(grouped.status).toBe(200);
+  const group = { session_ids: [a, b], group_by: "example_metadata", metadata_key: "none" };
+  expect((await ask("POST", `/datasets/${id}/group/runs`, group)).text).toBe('{"groups":[]}');
+  const overrides = `/v1/platform/datasets/${id}/experiment-view-overrides`;
+  const created = await ask("POST", overrides, { column_overrides: [{ column: "inputs.n", hide: true }] });
+  expect(created.status).toBe(201);
+  expect(JSON.parse((await ask("GET", overrides)).text)).toEqual([JSON.parse(created.text)]);
 });

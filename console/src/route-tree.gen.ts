@@ -24,6 +24,8 @@ import { Route as ShellDeploymentsDeploymentIdRouteImport } from './routes/_shel
 import { Route as ShellEvaluatorsIndexRouteImport } from './routes/_shell/evaluators.index'
 import { Route as ShellEvaluatorsEvaluatorIdRouteImport } from './routes/_shell/evaluators.$evaluatorId'
 import { Route as ShellEvaluatorsNewRouteImport } from './routes/_shell/evaluators.new'
+import { Route as ShellExperimentsIndexRouteImport } from './routes/_shell/experiments.index'
+import { Route as ShellExperimentsExperimentIdRouteImport } from './routes/_shell/experiments.$experimentId'
 import { Route as ShellExportsIndexRouteImport } from './routes/_shell/exports.index'
 import { Route as ShellExportsExportIdRouteImport } from './routes/_shell/exports.$exportId'
 import { Route as ShellExportsDestinationsRouteImport } from './routes/_shell/exports.destinations'
@@ -49,6 +51,7 @@ import { Route as ShellAServerAssistantsIndexRouteImport } from './routes/_shell
 import { Route as ShellAServerAssistantsAssistantIdRouteImport } from './routes/_shell/a.$server.assistants.$assistantId'
 import { Route as ShellAServerThreadsIndexRouteImport } from './routes/_shell/a.$server.threads.index'
 import { Route as ShellAServerThreadsThreadIdRouteImport } from './routes/_shell/a.$server.threads.$threadId'
+import { Route as ShellDatasetsDatasetIdPairsComparisonIdRouteImport } from './routes/_shell/datasets.$datasetId_.pairs.$comparisonId'
 import { Route as ShellProjectsProjectIdRRunIdRouteImport } from './routes/_shell/projects.$projectId.r.$runId'
 import { Route as ShellOTenantDatasetsDatasetIdIndexRouteImport } from './routes/_shell/o.$tenant.datasets.$datasetId.index'
 import { Route as ShellOTenantDatasetsDatasetIdCompareRouteImport } from './routes/_shell/o.$tenant.datasets.$datasetId.compare'
@@ -133,6 +136,17 @@ const ShellEvaluatorsNewRoute = ShellEvaluatorsNewRouteImport.update({
   path: '/evaluators/new',
   getParentRoute: () => ShellRoute,
 } as any)
+const ShellExperimentsIndexRoute = ShellExperimentsIndexRouteImport.update({
+  id: '/experiments/',
+  path: '/experiments/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellExperimentsExperimentIdRoute =
+  ShellExperimentsExperimentIdRouteImport.update({
+    id: '/experiments/$experimentId',
+    path: '/experiments/$experimentId',
+    getParentRoute: () => ShellRoute,
+  } as any)
 const ShellExportsIndexRoute = ShellExportsIndexRouteImport.update({
   id: '/exports/',
   path: '/exports/',
@@ -268,6 +282,12 @@ const ShellAServerThreadsThreadIdRoute =
     path: '/a/$server/threads/$threadId',
     getParentRoute: () => ShellRoute,
   } as any)
+const ShellDatasetsDatasetIdPairsComparisonIdRoute =
+  ShellDatasetsDatasetIdPairsComparisonIdRouteImport.update({
+    id: '/datasets/$datasetId_/pairs/$comparisonId',
+    path: '/datasets/$datasetId/pairs/$comparisonId',
+    getParentRoute: () => ShellRoute,
+  } as any)
 const ShellProjectsProjectIdRRunIdRoute =
   ShellProjectsProjectIdRRunIdRouteImport.update({
     id: '/projects/$projectId/r/$runId',
@@ -316,6 +336,7 @@ export interface FileRoutesByFullPath {
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
   '/evaluators/new': typeof ShellEvaluatorsNewRoute
+  '/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -325,6 +346,7 @@ export interface FileRoutesByFullPath {
   '/datasets/': typeof ShellDatasetsIndexRoute
   '/deployments/': typeof ShellDeploymentsIndexRoute
   '/evaluators/': typeof ShellEvaluatorsIndexRoute
+  '/experiments/': typeof ShellExperimentsIndexRoute
   '/exports/': typeof ShellExportsIndexRoute
   '/projects/': typeof ShellProjectsIndexRoute
   '/prompts/': typeof ShellPromptsIndexRoute
@@ -343,6 +365,7 @@ export interface FileRoutesByFullPath {
   '/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
+  '/datasets/$datasetId/pairs/$comparisonId': typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   '/projects/$projectId/r/$runId': typeof ShellProjectsProjectIdRRunIdRoute
   '/a/$server/assistants/': typeof ShellAServerAssistantsIndexRoute
   '/a/$server/threads/': typeof ShellAServerThreadsIndexRoute
@@ -363,6 +386,7 @@ export interface FileRoutesByTo {
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
   '/evaluators/new': typeof ShellEvaluatorsNewRoute
+  '/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -372,6 +396,7 @@ export interface FileRoutesByTo {
   '/datasets': typeof ShellDatasetsIndexRoute
   '/deployments': typeof ShellDeploymentsIndexRoute
   '/evaluators': typeof ShellEvaluatorsIndexRoute
+  '/experiments': typeof ShellExperimentsIndexRoute
   '/exports': typeof ShellExportsIndexRoute
   '/projects': typeof ShellProjectsIndexRoute
   '/prompts': typeof ShellPromptsIndexRoute
@@ -390,6 +415,7 @@ export interface FileRoutesByTo {
   '/projects/$projectId': typeof ShellProjectsProjectIdIndexRoute
   '/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
+  '/datasets/$datasetId/pairs/$comparisonId': typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   '/projects/$projectId/r/$runId': typeof ShellProjectsProjectIdRRunIdRoute
   '/a/$server/assistants': typeof ShellAServerAssistantsIndexRoute
   '/a/$server/threads': typeof ShellAServerThreadsIndexRoute
@@ -412,6 +438,7 @@ export interface FileRoutesById {
   '/_shell/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/_shell/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
   '/_shell/evaluators/new': typeof ShellEvaluatorsNewRoute
+  '/_shell/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/_shell/exports/$exportId': typeof ShellExportsExportIdRoute
   '/_shell/exports/destinations': typeof ShellExportsDestinationsRoute
   '/_shell/prompts/$repo': typeof ShellPromptsRepoRoute
@@ -421,6 +448,7 @@ export interface FileRoutesById {
   '/_shell/datasets/': typeof ShellDatasetsIndexRoute
   '/_shell/deployments/': typeof ShellDeploymentsIndexRoute
   '/_shell/evaluators/': typeof ShellEvaluatorsIndexRoute
+  '/_shell/experiments/': typeof ShellExperimentsIndexRoute
   '/_shell/exports/': typeof ShellExportsIndexRoute
   '/_shell/projects/': typeof ShellProjectsIndexRoute
   '/_shell/prompts/': typeof ShellPromptsIndexRoute
@@ -439,6 +467,7 @@ export interface FileRoutesById {
   '/_shell/projects/$projectId/': typeof ShellProjectsProjectIdIndexRoute
   '/_shell/a/$server/assistants/$assistantId': typeof ShellAServerAssistantsAssistantIdRoute
   '/_shell/a/$server/threads/$threadId': typeof ShellAServerThreadsThreadIdRoute
+  '/_shell/datasets/$datasetId_/pairs/$comparisonId': typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   '/_shell/projects/$projectId/r/$runId': typeof ShellProjectsProjectIdRRunIdRoute
   '/_shell/a/$server/assistants/': typeof ShellAServerAssistantsIndexRoute
   '/_shell/a/$server/threads/': typeof ShellAServerThreadsIndexRoute
@@ -461,6 +490,7 @@ export interface FileRouteTypes {
     | '/deployments/$deploymentId'
     | '/evaluators/$evaluatorId'
     | '/evaluators/new'
+    | '/experiments/$experimentId'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
@@ -470,6 +500,7 @@ export interface FileRouteTypes {
     | '/datasets/'
     | '/deployments/'
     | '/evaluators/'
+    | '/experiments/'
     | '/exports/'
     | '/projects/'
     | '/prompts/'
@@ -488,6 +519,7 @@ export interface FileRouteTypes {
     | '/projects/$projectId/'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
+    | '/datasets/$datasetId/pairs/$comparisonId'
     | '/projects/$projectId/r/$runId'
     | '/a/$server/assistants/'
     | '/a/$server/threads/'
@@ -508,6 +540,7 @@ export interface FileRouteTypes {
     | '/deployments/$deploymentId'
     | '/evaluators/$evaluatorId'
     | '/evaluators/new'
+    | '/experiments/$experimentId'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
@@ -517,6 +550,7 @@ export interface FileRouteTypes {
     | '/datasets'
     | '/deployments'
     | '/evaluators'
+    | '/experiments'
     | '/exports'
     | '/projects'
     | '/prompts'
@@ -535,6 +569,7 @@ export interface FileRouteTypes {
     | '/projects/$projectId'
     | '/a/$server/assistants/$assistantId'
     | '/a/$server/threads/$threadId'
+    | '/datasets/$datasetId/pairs/$comparisonId'
     | '/projects/$projectId/r/$runId'
     | '/a/$server/assistants'
     | '/a/$server/threads'
@@ -556,6 +591,7 @@ export interface FileRouteTypes {
     | '/_shell/deployments/$deploymentId'
     | '/_shell/evaluators/$evaluatorId'
     | '/_shell/evaluators/new'
+    | '/_shell/experiments/$experimentId'
     | '/_shell/exports/$exportId'
     | '/_shell/exports/destinations'
     | '/_shell/prompts/$repo'
@@ -565,6 +601,7 @@ export interface FileRouteTypes {
     | '/_shell/datasets/'
     | '/_shell/deployments/'
     | '/_shell/evaluators/'
+    | '/_shell/experiments/'
     | '/_shell/exports/'
     | '/_shell/projects/'
     | '/_shell/prompts/'
@@ -583,6 +620,7 @@ export interface FileRouteTypes {
     | '/_shell/projects/$projectId/'
     | '/_shell/a/$server/assistants/$assistantId'
     | '/_shell/a/$server/threads/$threadId'
+    | '/_shell/datasets/$datasetId_/pairs/$comparisonId'
     | '/_shell/projects/$projectId/r/$runId'
     | '/_shell/a/$server/assistants/'
     | '/_shell/a/$server/threads/'
@@ -705,6 +743,20 @@ declare module '@tanstack/react-router' {
       path: '/evaluators/new'
       fullPath: '/evaluators/new'
       preLoaderRoute: typeof ShellEvaluatorsNewRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/experiments/': {
+      id: '/_shell/experiments/'
+      path: '/experiments'
+      fullPath: '/experiments/'
+      preLoaderRoute: typeof ShellExperimentsIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/experiments/$experimentId': {
+      id: '/_shell/experiments/$experimentId'
+      path: '/experiments/$experimentId'
+      fullPath: '/experiments/$experimentId'
+      preLoaderRoute: typeof ShellExperimentsExperimentIdRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/exports/': {
@@ -882,6 +934,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellAServerThreadsThreadIdRouteImport
       parentRoute: typeof ShellRoute
     }
+    '/_shell/datasets/$datasetId_/pairs/$comparisonId': {
+      id: '/_shell/datasets/$datasetId_/pairs/$comparisonId'
+      path: '/datasets/$datasetId/pairs/$comparisonId'
+      fullPath: '/datasets/$datasetId/pairs/$comparisonId'
+      preLoaderRoute: typeof ShellDatasetsDatasetIdPairsComparisonIdRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/projects/$projectId/r/$runId': {
       id: '/_shell/projects/$projectId/r/$runId'
       path: '/projects/$projectId/r/$runId'
@@ -937,6 +996,7 @@ interface ShellRouteChildren {
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
   ShellEvaluatorsEvaluatorIdRoute: typeof ShellEvaluatorsEvaluatorIdRoute
   ShellEvaluatorsNewRoute: typeof ShellEvaluatorsNewRoute
+  ShellExperimentsExperimentIdRoute: typeof ShellExperimentsExperimentIdRoute
   ShellExportsExportIdRoute: typeof ShellExportsExportIdRoute
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
   ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
@@ -944,6 +1004,7 @@ interface ShellRouteChildren {
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
   ShellEvaluatorsIndexRoute: typeof ShellEvaluatorsIndexRoute
+  ShellExperimentsIndexRoute: typeof ShellExperimentsIndexRoute
   ShellExportsIndexRoute: typeof ShellExportsIndexRoute
   ShellProjectsIndexRoute: typeof ShellProjectsIndexRoute
   ShellPromptsIndexRoute: typeof ShellPromptsIndexRoute
@@ -962,6 +1023,7 @@ interface ShellRouteChildren {
   ShellProjectsProjectIdIndexRoute: typeof ShellProjectsProjectIdIndexRoute
   ShellAServerAssistantsAssistantIdRoute: typeof ShellAServerAssistantsAssistantIdRoute
   ShellAServerThreadsThreadIdRoute: typeof ShellAServerThreadsThreadIdRoute
+  ShellDatasetsDatasetIdPairsComparisonIdRoute: typeof ShellDatasetsDatasetIdPairsComparisonIdRoute
   ShellProjectsProjectIdRRunIdRoute: typeof ShellProjectsProjectIdRRunIdRoute
   ShellAServerAssistantsIndexRoute: typeof ShellAServerAssistantsIndexRoute
   ShellAServerThreadsIndexRoute: typeof ShellAServerThreadsIndexRoute
@@ -982,6 +1044,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
   ShellEvaluatorsEvaluatorIdRoute: ShellEvaluatorsEvaluatorIdRoute,
   ShellEvaluatorsNewRoute: ShellEvaluatorsNewRoute,
+  ShellExperimentsExperimentIdRoute: ShellExperimentsExperimentIdRoute,
   ShellExportsExportIdRoute: ShellExportsExportIdRoute,
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
   ShellPromptsRepoRoute: ShellPromptsRepoRoute,
@@ -989,6 +1052,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
   ShellEvaluatorsIndexRoute: ShellEvaluatorsIndexRoute,
+  ShellExperimentsIndexRoute: ShellExperimentsIndexRoute,
   ShellExportsIndexRoute: ShellExportsIndexRoute,
   ShellProjectsIndexRoute: ShellProjectsIndexRoute,
   ShellPromptsIndexRoute: ShellPromptsIndexRoute,
@@ -1010,6 +1074,8 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellAServerAssistantsAssistantIdRoute:
     ShellAServerAssistantsAssistantIdRoute,
   ShellAServerThreadsThreadIdRoute: ShellAServerThreadsThreadIdRoute,
+  ShellDatasetsDatasetIdPairsComparisonIdRoute:
+    ShellDatasetsDatasetIdPairsComparisonIdRoute,
   ShellProjectsProjectIdRRunIdRoute: ShellProjectsProjectIdRRunIdRoute,
   ShellAServerAssistantsIndexRoute: ShellAServerAssistantsIndexRoute,
   ShellAServerThreadsIndexRoute: ShellAServerThreadsIndexRoute,

@@ -142,6 +142,8 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   await page.getByRole("tab", { name: "Server log" }).click();
   await page.getByLabel("Search in Server log").fill("line of");
   await page.getByText("a line of first").first().waitFor();
+  const today = new RegExp(String(new Date().getFullYear()));
+  expect(await page.getByRole("log").getByText(today).first().innerText()).toMatch(/^\w{3}, /);
 
   await page.getByRole("button", { name: "New revision" }).click();
   const archive = page.getByLabel("Project archive");
@@ -154,6 +156,8 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   await page.getByRole("alert").filter({ hasText: "failed to load" }).waitFor({ timeout: DEPLOY_MS });
   await page.getByRole("log").getByText("no key").first().waitFor();
   expect(await runEcho()).toMatchObject({ word: "first" });
+  await page.getByRole("link", { name: "Deployments" }).click();
+  await page.getByRole("link", { name: "Latest revision failed" }).click();
 
   const revisions = page.getByRole("navigation", { name: "Revisions" }).getByRole("button");
   expect(await revisions.count()).toBe(3);
@@ -174,6 +178,10 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   const changes = page.getByRole("region", { name: "Changes" });
   expect(await changes.getByRole("listitem").allInnerTexts()).toEqual(["changed variable GREETING"]);
   await changes.getByText("Variables: GREETING").waitFor();
+  await page.getByRole("tab", { name: "Instances" }).click();
+  await page.getByText("Stopped: its revision could not be deployed.").first().waitFor();
+  await page.getByText("Stopped: another revision replaced it.").first().waitFor();
+  await page.getByRole("tab", { name: "Revisions" }).click();
   await revisions.nth(0).click();
 
   problems.push(...(await checkOpenPage(page, "deployment", "role=log")));

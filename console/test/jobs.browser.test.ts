@@ -73,7 +73,7 @@ test("talk to the agent and open its trace", async () => {
       await enter(page.getByRole("textbox", { name: "Message" }), "What is the weather in Bonn?");
       await page.keyboard.press("Enter");
       await page.getByText("The tool says: sunny in Bonn").first().waitFor();
-      await page.getByRole("group", { name: "Run", exact: true }).getByText("success", { exact: true }).waitFor();
+      await page.getByRole("group", { name: "Run", exact: true }).getByText("Success", { exact: true }).waitFor();
       await page
         .getByRole("link", { name: "Trace", exact: true })
         .or(page.getByRole("button", { name: "Trace", exact: true }))
@@ -140,7 +140,7 @@ test("answer an interrupt in the inbox", async () => {
       await goTo(page, "Inbox");
       const card = page.getByRole("article", { name: `Thread ${id}` });
       await card.getByRole("button", { name: "approve", exact: true }).click();
-      await card.waitFor({ state: "hidden" });
+      await card.getByText("Answered. The run continues.").waitFor();
       await until(async () => (await client.threads.getState<{ status: string }>(id)).values.status === "sent");
     }),
   ).toEqual([]);
@@ -159,7 +159,7 @@ test("answer an interrupt in the playground", async () => {
       await page.getByRole("button", { name: "approve", exact: true }).waitFor();
       // the question has the focus
       await page.keyboard.press("1");
-      await page.getByRole("group", { name: "Run", exact: true }).getByText("success", { exact: true }).waitFor();
+      await page.getByRole("group", { name: "Run", exact: true }).getByText("Success", { exact: true }).waitFor();
     }),
   ).toEqual([]);
 });

@@ -51,7 +51,7 @@ test("a chat shows tokens, a tool call with its result, active nodes, each step'
   await answer(page, "The tool");
   expect(await page.getByText("The tool says: sunny in Bonn").count()).toBe(0);
   await answer(page, "The tool says: sunny in Bonn");
-  await badge(page, "success");
+  await badge(page, "Success");
   await page.getByTitle("Duration of the step that wrote this message").nth(1).waitFor();
   await page.getByRole("tab", { name: "Steps" }).click();
   await page.getByRole("region", { name: "Step 2: tools" }).getByText("State", { exact: true }).click();
@@ -125,7 +125,7 @@ test("a message is edited and sent again; branches can be switched, and an older
   await page.goto(playground("?assistant=agent&panel=steps"));
   await sendMessage(page, "one");
   await answer(page, "You said: one");
-  await badge(page, "success");
+  await badge(page, "Success");
   await page.getByRole("button", { name: "Edit and resend" }).click();
   await page.getByLabel("Edited message").fill("two");
   await page.getByRole("button", { name: "Resend" }).click();
@@ -154,7 +154,7 @@ test("a message is edited and sent again; branches can be switched, and an older
   await page.waitForURL(/checkpoint=/);
   await sendMessage(page, "four");
   await answer(page, "You said: four");
-  await badge(page, "success");
+  await badge(page, "Success");
   expect(page.url()).not.toContain("checkpoint=");
   const history = await client.threads.getHistory(threadId(page), { limit: 50 });
   const parents = history.map(({ parent_checkpoint: parent }) => parent?.checkpoint_id).filter(Boolean);
@@ -195,7 +195,7 @@ test("answers an interrupt in place, by text and by JSON, and one of two before 
   await card.getByLabel("Answer", { exact: true }).fill('{"yes": true}');
   await card.getByRole("button", { name: "Answer", exact: true }).click();
   await card.waitFor({ state: "hidden" });
-  await badge(page, "success");
+  await badge(page, "Success");
   const state = await client.threads.getState<{ answer: unknown; log: string[] }>(threadId(page));
   expect(state.values).toMatchObject({ answer: { yes: true }, log: ["draft:bread", "asked", "published"] });
 
@@ -224,7 +224,7 @@ test("answers an interrupt in place, by text and by JSON, and one of two before 
   await card.focus();
   await page.keyboard.press("1");
   await card.waitFor({ state: "hidden" });
-  await badge(page, "success");
+  await badge(page, "Success");
   const sent = await client.threads.getState<{ status: string }>(threadId(page));
   expect(sent.values.status).toBe("sent");
 
@@ -315,7 +315,7 @@ test("two assistants answer the same message side by side, each in its own threa
   const first = page.getByRole("region", { name: "First assistant" });
   await first.getByText("The tool says: sunny in Oslo").waitFor();
   await second.getByRole("region", { name: "Tool call get_weather" }).waitFor();
-  for (const side of [first, second]) await side.getByText("success", { exact: true }).waitFor();
+  for (const side of [first, second]) await side.getByText("Success", { exact: true }).waitFor();
   const { searchParams } = new URL(page.url());
   const threads = [searchParams.get("thread")!, searchParams.get("beside")!];
   expect(new Set(threads).size).toBe(2);
@@ -345,7 +345,7 @@ test("edits a tool call before approving it", async () => {
   await card.getByRole("textbox", { name: "Edited arguments of send_mail" }).fill('{"to": "grace@example.com"}');
   await card.getByRole("button", { name: "Edit", exact: true }).click();
   await answer(page, "Done: sent to grace@example.com");
-  await badge(page, "success");
+  await badge(page, "Success");
   expect(errors).toEqual([]);
   await context.close();
 });
@@ -374,7 +374,7 @@ test("during a run, a message can be enqueued and withdrawn, rejected, or the ru
   await page.getByText("Could not start the run").waitFor();
 
   await page.getByRole("button", { name: "Cancel", exact: true }).click();
-  await badge(page, "interrupted");
+  await badge(page, "Interrupted");
   const { values } = await client.threads.getState<{ log: string[] }>(threadId(page));
   expect(values.log[0]).toBe("first:begin");
   expect(values.log.some((line) => /second|third/.test(line))).toBe(false);
@@ -392,7 +392,7 @@ test("a run with interrupt replaces the previous one", async () => {
   await page.getByRole("option", { name: /^Interrupt/ }).click();
   await sendMessage(page, "stop");
   await answer(page, "You said: stop");
-  await badge(page, "success");
+  await badge(page, "Success");
   const runs = await client.runs.list(threadId(page));
   expect(runs.map(({ status }) => status).toSorted()).toEqual(["interrupted", "success"]);
   expect(errors).toEqual([]);
@@ -405,7 +405,7 @@ test("a run with rollback leaves nothing of the previous one", async () => {
   await page.getByRole("textbox", { name: "Message" }).waitFor();
   await sendMessage(page, "keep this");
   await answer(page, "You said: keep this");
-  await badge(page, "success");
+  await badge(page, "Success");
   await writeSlowly(page, 400);
   await sendMessage(page, "a b c d e f g h i j k l m n o p");
   await answer(page, "You said: a b");
@@ -413,7 +413,7 @@ test("a run with rollback leaves nothing of the previous one", async () => {
   await page.getByRole("option", { name: /^Roll back/ }).click();
   await sendMessage(page, "instead");
   await answer(page, "You said: instead");
-  await badge(page, "success");
+  await badge(page, "Success");
   await until(async () => (await page.getByRole("article").allInnerTexts()).length === 4);
   expect(await page.getByText("You said: a").count()).toBe(0);
   const { values } = await client.threads.getState<{ messages: { content: string }[] }>(threadId(page));
@@ -463,7 +463,7 @@ test("a run that reached the recursion limit shows it and can be continued", asy
   expect(await page.getByText("Stopped before").count()).toBe(0);
   // with the usual limit of 25 steps for the remaining steps
   await alert.getByRole("button", { name: "Retry" }).click();
-  await badge(page, "success");
+  await badge(page, "Success");
   await page.getByRole("alert").waitFor({ state: "hidden" });
   expect(errors).toEqual([]);
   await context.close();
@@ -484,7 +484,7 @@ test("a cut stream continues where it stopped, and a reload rejoins the run", as
   await page.reload();
   // without a second run, and each word once
   await answer(page, `You said: ${text}`);
-  await badge(page, "success");
+  await badge(page, "Success");
   expect(await client.runs.list(threadId(page))).toHaveLength(1);
   await context.close();
 });
@@ -494,7 +494,7 @@ test("two browsers on one thread show the same run as it streams", async () => {
   await first.page.goto(playground("?assistant=agent"));
   await sendMessage(first.page, "hello");
   await answer(first.page, "You said: hello");
-  await badge(first.page, "success");
+  await badge(first.page, "Success");
   await second.page.goto(first.page.url());
   await answer(second.page, "You said: hello");
   await writeSlowly(first.page, 300);
@@ -504,8 +504,8 @@ test("two browsers on one thread show the same run as it streams", async () => {
   expect(await first.page.getByRole("button", { name: "Cancel", exact: true }).count()).toBe(1);
   // and the second one may stop it
   await second.page.getByRole("button", { name: "Cancel", exact: true }).click();
-  await badge(first.page, "interrupted");
-  await badge(second.page, "interrupted");
+  await badge(first.page, "Interrupted");
+  await badge(second.page, "Interrupted");
   expect([...first.errors, ...second.errors]).toEqual([]);
   await first.context.close();
   await second.context.close();
@@ -522,7 +522,7 @@ test("a failed run shows its error, and a graph without messages shows its state
   await page.getByRole("group", { name: "Context" }).getByLabel("tone").fill("warm");
   await page.getByLabel("input", { exact: true }).fill("[1, 2]");
   await page.getByRole("button", { name: "Run", exact: true }).click();
-  await badge(page, "success");
+  await badge(page, "Success");
   const { values } = await client.threads.getState<{ seen: object }>(threadId(page));
   expect(values.seen).toMatchObject({ input: [1, 2], context: { tone: "warm" } });
   await context.close();

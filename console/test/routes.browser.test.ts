@@ -24,7 +24,7 @@ let browser: Browser;
 let client: Client;
 let seeded: Seeded;
 let ids: Record<
-  "thread" | "older" | "newer" | "run" | "waiting" | "assistant" | "cron" | "queue" | "evaluator",
+  "thread" | "older" | "newer" | "run" | "waiting" | "assistant" | "cron" | "queue" | "pairs" | "evaluator",
   string
 >;
 beforeAll(async () => {
@@ -59,6 +59,7 @@ async function createObjects(): Promise<typeof ids> {
   return {
     queue,
     evaluator: await seedEvaluator(platform.traceUrl),
+    pairs: await createReview(),
     thread,
     older: history[2]!.checkpoint.checkpoint_id!,
     newer: history[0]!.checkpoint.checkpoint_id!,
@@ -67,6 +68,16 @@ async function createObjects(): Promise<typeof ids> {
     assistant: assistant!.assistant_id,
     cron: (cron as unknown as { cron_id: string }).cron_id,
   };
+}
+
+/** A review of the seeded experiments pair by pair. */
+async function createReview(): Promise<string> {
+  const response = await fetch(`${platform.traceUrl}/datasets/comparative/reviews`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ experiment_ids: seeded.experimentIds, instructions: "Which is right?" }),
+  });
+  return ((await response.json()) as { id: string }).id;
 }
 
 const PROMPT = `checked-${crypto.randomUUID().slice(0, 8)}`;
@@ -182,9 +193,21 @@ const PAGES: Checked[] = [
   { route: "/datasets/$datasetId", name: "dataset", path: dataset, ready: "[data-row]" },
   {
     route: "/datasets/$datasetId",
+    name: "experiments-history",
+    path: () => dataset("?tab=history"),
+    ready: ".uplot",
+  },
+  {
+    route: "/datasets/$datasetId",
     name: "experiments-compared",
     path: () => dataset(`?tab=compare&${compared()}`),
     ready: "[data-row]",
+  },
+  {
+    route: "/datasets/$datasetId/pairs/$comparisonId",
+    name: "experiments-pairs",
+    path: () => `/datasets/${seeded.datasetId}/pairs/${ids.pairs}`,
+    ready: "text=1 is better",
   },
   { route: "/prompts/", name: "prompts", path: () => "/prompts", ready: "[data-row]" },
   promptPage("prompt", "prompt", "text=You are a terse assistant."),

@@ -45,6 +45,24 @@ test("the first page is under 300 kB compressed and interactive within a second"
   await context.close();
 });
 
+test("says that it is loading, in the reader's colors, until its scripts have arrived", async () => {
+  const { page, context } = await openPage(browser);
+  await page.emulateMedia({ colorScheme: "dark" });
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/assets/*.js", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto(platform.url, { waitUntil: "commit" });
+  await page.getByText("Loading the console…").waitFor();
+  expect(await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)).toBe("rgb(26, 27, 30)");
+  release();
+  await page.getByRole("article", { name: "This server" }).waitFor();
+  expect(await page.getByText("Loading the console…").count()).toBe(0);
+  await context.close();
+});
+
 test("every path without a file serves the application, and an unknown host name is rejected", async () => {
   const deep = await fetch(`${platform.url}/a/local/threads/some.thing`);
   expect([deep.status, deep.headers.get("content-type")]).toEqual([200, expect.stringContaining("text/html")]);

@@ -88,7 +88,7 @@ test("signs in with a password; a stream and the session survive a restart of th
   await Promise.all([restarted, page.getByText("Reconnected.").waitFor({ timeout: 120_000 })]);
   // without a reload: the same run, its answer complete and shown once
   await answer.filter({ hasText: `You said: ${text}` }).waitFor({ timeout: 90_000 });
-  await page.getByRole("group", { name: "Run", exact: true }).getByText("success", { exact: true }).waitFor();
+  await page.getByRole("group", { name: "Run", exact: true }).getByText("Success", { exact: true }).waitFor();
   expect(await page.getByRole("article").count()).toBe(2);
   expect((await answer.innerText()).match(/word7\b/g)).toHaveLength(1);
   const thread = new URL(page.url()).searchParams.get("thread")!;

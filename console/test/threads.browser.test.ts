@@ -157,9 +157,9 @@ test("cancels a run on its thread's page, live", async () => {
   await client.runs.create(id, "slow", { input: { steps: 20, ms: 2_000, label: "x" } });
   const { page, context, errors } = await openPage(browser);
   await page.goto(at(`threads/${id}?tab=runs`));
-  await page.getByText("running", { exact: true }).waitFor();
+  await page.getByText("Running", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
-  await page.getByRole("cell").getByText("interrupted", { exact: true }).waitFor();
+  await page.getByRole("cell").getByText("Interrupted", { exact: true }).waitFor();
   expect(errors).toEqual([]);
   await context.close();
 });
@@ -172,7 +172,7 @@ test("the inbox lists interrupted threads and answers them", async () => {
   await card.getByText(`Publish topic ${id.slice(-4)}?`).waitFor();
   await card.getByLabel("Answer", { exact: true }).fill("no");
   await card.getByRole("button", { name: "Answer", exact: true }).click();
-  await card.waitFor({ state: "hidden" });
+  await card.getByText("Answered. The run continues.").waitFor();
   await until(async () => {
     const { values } = await client.threads.getState<{ log: string[] }>(id);
     return values.log.includes("dropped");
@@ -201,9 +201,24 @@ test("the inbox offers a payload's answers, and keeps the question of an answer 
   await second.getByRole("region", { name: "Needs review" }).getByText("Shall this be sent?").waitFor();
   await second.close();
   await card.getByRole("button", { name: "approve", exact: true }).click();
-  await card.waitFor({ state: "hidden" });
+  await card.getByText("Answered. The run continues.").waitFor();
   await until(async () => (await client.threads.getState<{ status: string }>(id)).values.status === "sent");
   expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("an answered card keeps its place in the inbox, so that no other moves under the pointer", async () => {
+  const ids = [await createInterrupted(), await createInterrupted()];
+  const { page, context } = await openPage(browser);
+  await page.goto(at("inbox"));
+  const [first, second] = ids.map((id) => page.getByRole("article", { name: `Thread ${id}` }));
+  await second!.getByLabel("Answer", { exact: true }).waitFor();
+  const distance = async () => (await second!.boundingBox())!.y - (await first!.boundingBox())!.y;
+  const before = await distance();
+  await first!.getByLabel("Answer", { exact: true }).fill("no");
+  await first!.getByRole("button", { name: "Answer", exact: true }).click();
+  await first!.getByText("Answered. The run continues.").waitFor();
+  expect(await distance()).toBeCloseTo(before, 0);
   await context.close();
 });
 

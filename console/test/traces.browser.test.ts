@@ -594,9 +594,12 @@ test("the address printed by evaluate() compares a dataset's experiments", async
   await row.getByText('{"double":14}').nth(1).waitFor();
   expect(await row.innerText()).toMatch(/correct 1[\s\S]*"double":7[\s\S]*correct 0/);
   // the baseline is named, averages and regressions have their deltas, and no score is cut
-  const averages = table.getByRole("columnheader").getByRole("list", { name: /Average scores of hasty/ });
-  await averages.getByText(/correct 0\.\d+ ▼ −0\.\d+/).waitFor();
-  await table.getByText("Baseline").waitFor();
+  const card = page.getByRole("region", { name: /^Experiment hasty/ });
+  await card.getByText(/−0\.25 \(95% interval .*\): /).waitFor();
+  await page
+    .getByRole("region", { name: /^Experiment careful/ })
+    .getByText("Baseline", { exact: true })
+    .waitFor();
   const regressed = table.locator("[data-row]").first().getByRole("list", { name: "Scores" }).last();
   expect(await regressed.innerText()).toContain("correct 0 ▼ −1");
   for (const score of await table.getByRole("list", { name: "Scores" }).all()) {

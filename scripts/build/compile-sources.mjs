@@ -22,6 +22,7 @@ const LINKS = [
   "graph-host-python",
   "graph-host/preload.mjs",
   "graph-host/checkpoint-id-module.mjs",
+  "server/src/trace/code-evaluators/interpreters",
 ];
 const LAUNCHER = '#!/usr/bin/env node\nimport "../src/main.js";\n';
 const IS_SOURCE = /(?<!\.test|\.d)\.ts$/;

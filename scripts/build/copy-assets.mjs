@@ -11,13 +11,12 @@ export function copyAssets(root, dist) {
     cpSync(join(root, "examples", name), join(dist, "examples", name), { recursive: true });
   for (const name of readdirSync(join(root, "graph-host")).filter((file) => file.endsWith(".mjs")))
     cpSync(join(root, "graph-host", name), join(dist, "graph-host", name));
-  const evaluators = join("server", "src", "trace", "code-evaluators");
-  for (const name of readdirSync(join(root, evaluators)).filter((file) => /\.(mjs|py)$/.test(file)))
-    cpSync(join(root, evaluators, name), join(dist, evaluators, name));
   // sources only: interpreters of several versions write their own caches
   const filter = (file) => !file.includes("__pycache__");
   cpSync(join(root, "graph-host-python", "heddle_host"), join(dist, "graph-host-python", "heddle_host"), {
     recursive: true,
     filter,
   });
+  const interpreters = join("server", "src", "trace", "code-evaluators", "interpreters");
+  cpSync(join(root, interpreters), join(dist, interpreters), { recursive: true, filter });
 }

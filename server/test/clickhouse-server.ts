@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { text as readText } from "node:stream/consumers";
+import { buffer as readBuffer, text as readText } from "node:stream/consumers";
 
 import type { Session } from "chdb";
 
@@ -29,7 +29,10 @@ export async function clickHouseServer(
   const answer = async (request: IncomingMessage): Promise<Uint8Array | string> => {
     const { pathname, searchParams } = new URL(request.url!, "http://server");
     if (pathname === "/ping") return "Ok.\n";
-    const body = await readText(request);
+    const type = request.headers["content-type"] ?? "";
+    const body = type.startsWith("multipart/form-data")
+      ? await readForm(request, type, searchParams)
+      : await readText(request);
     const given = searchParams.get("query");
     const query = given === null ? body : `${given}\n${body}`;
     queries.push(given ?? body);
@@ -38,6 +41,17 @@ export async function clickHouseServer(
   };
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, queries };
+}
+
+/** The client sends large parameters as a form. */
+async function readForm(request: IncomingMessage, type: string, given: URLSearchParams): Promise<string> {
+  const form = await new Response(await readBuffer(request), { headers: { "content-type": type } }).formData();
+  let query = "";
+  for (const [name, value] of form) {
+    if (name === "query") query = String(value);
+    else given.set(name, String(value));
+  }
+  return query;
 }
 
 const NOT_SETTINGS = new Set(["query", "query_id", "database", "wait_end_of_query", "session_id", "role"]);

@@ -1,4 +1,6 @@
 import { readOptions } from "../src/base/config/options.ts";
+import { createOutbound } from "../src/base/outbound/outbound.ts";
+import { readPolicy } from "../src/base/outbound/policy.ts";
 import { CodeRunner } from "../src/trace/code-evaluators/code-runner.ts";
 import type { Language } from "../src/trace/code-evaluators/languages.ts";
 import { type CodeOrder, runCode } from "../src/trace/code-evaluators/run-code.ts";
@@ -10,8 +12,12 @@ const example = { id: "e1", outputs: { answer: "4" } };
 
 /** Creates a runner with the given settings, which is stopped after the file's tests. */
 export function codeRunner(environment: Record<string, string> = {}) {
-  const runner = new CodeRunner(readOptions(codeEvaluatorOptions, environment));
-  atEnd(() => runner.stop());
+  const outbound = createOutbound(readPolicy(environment["HEDDLE_OUTBOUND_ALLOW"] ?? "", false));
+  const runner = new CodeRunner(readOptions(codeEvaluatorOptions, environment), outbound);
+  atEnd(async () => {
+    await runner.stop();
+    await outbound.close();
+  });
   const evaluate = (language: Language, code: string, order: Partial<CodeOrder> = {}) =>
     runCode(
       { codeRunner: runner },

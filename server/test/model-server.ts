@@ -9,9 +9,13 @@
  * - `fail-401`, `fail-429`, `fail-500`: that status, with a message that quotes the key; 429 with `retry-after: 7`
  * - `stall`: begins to answer and then sends nothing; `silent`: sends no headers
  * - `endless`, `endless-large`: never ends, in small or large chunks; `broken`: sends JSON that is cut off; `cut`: closes the connection amid the answer, cleanly
+ * - `varied`: lists of an answer with a schema have as many elements as the question's first number, with distinct texts
  * - `lies`: reports an absurd usage
  * - `scripted` (chat completions): answers the text between [[ and ]] in the messages; in a conversation with n answers,
  *   the text of the (n + 1)th such place
+ *
+ * Embeddings are sums of one direction per word (hashed), so texts with the same words are close. `fail-…` and `silent`
+ * work for them too. `script` decides structured answers.
  */
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
@@ -20,6 +24,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 
 import { atEnd } from "./at-end.ts";
+import { embedWords } from "./embed-words.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- tests read what they expect to be there
 type Json = any;
@@ -39,6 +44,10 @@ export interface ModelServer {
   calls: ModelCallSeen[];
   /** Chunks of endless answers that were written. */
   written: number;
+  /** Texts that were embedded, in order. */
+  embedded: string[];
+  /** Returns the answer to a request with a schema; undefined: an object that matches it. */
+  script?: ((asked: string, schema: Json) => Json) | undefined;
 }
 
 /** Parses the server-sent events of a response. */
@@ -405,21 +414,62 @@ const ollama: Api = {
 
 const APIS: Api[] = [mistral, openaiChat, openaiResponses, anthropic, google, bedrock, ollama];
 
-/** An object that matches a schema. */
-function sample(schema: Json): Json {
+/** Embedding endpoints: the model, the texts, and the response in the provider's format. */
+const EMBEDDING_APIS: {
+  matches: RegExp;
+  model(path: string, body: Json): string;
+  texts(body: Json): string[];
+  respond(vectors: number[][]): object;
+}[] = [
+  {
+    matches: /\/embeddings(\?|$)/,
+    model: (_path, body) => body.model,
+    texts: (body) => [body.input].flat(),
+    respond: (vectors) => ({
+      object: "list",
+      model: "m",
+      id: "e1",
+      data: vectors.map((embedding, index) => ({ object: "embedding", index, embedding })),
+      usage: { prompt_tokens: 10 * vectors.length, total_tokens: 10 * vectors.length },
+    }),
+  },
+  {
+    matches: /:batchEmbedContents/,
+    model: (path) => /models\/([^:]+):/.exec(decodeURIComponent(path))![1]!,
+    texts: (body) => body.requests.map((each: Json) => text(each.content.parts)),
+    respond: (vectors) => ({ embeddings: vectors.map((values) => ({ values })) }),
+  },
+  {
+    matches: /\/model\/[^/]+\/invoke$/,
+    model: (path) => /\/model\/([^/]+)\//.exec(decodeURIComponent(path))![1]!,
+    texts: (body) => [body.inputText],
+    respond: ([embedding]) => ({ embedding, inputTextTokenCount: 10 }),
+  },
+  {
+    matches: /\/api\/embed$/,
+    model: (_path, body) => body.model,
+    texts: (body) => [body.input].flat(),
+    respond: (embeddings) => ({ model: "m", embeddings, prompt_eval_count: 10 * embeddings.length }),
+  },
+];
+
+/** An object that matches a schema. `length`: elements of its outermost lists. `text`: its texts. */
+function sample(schema: Json, length = 1, text = "sample"): Json {
   if (schema?.enum) return schema.enum[0];
   switch (schema?.type) {
     case "object":
-      return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([key, inner]) => [key, sample(inner)]));
+      return Object.fromEntries(
+        Object.entries(schema.properties ?? {}).map(([key, inner]) => [key, sample(inner, length, text)]),
+      );
     case "array":
-      return [sample(schema.items)];
+      return Array.from({ length }, (_, i) => sample(schema.items, 1, length > 1 ? `${text} ${i}` : text));
     case "number":
     case "integer":
       return 42;
     case "boolean":
       return true;
     default:
-      return "sample";
+      return text;
   }
 }
 
@@ -433,17 +483,21 @@ function script({ messages }: Json): string | undefined {
   return [...places][answered]?.[1];
 }
 
-function decide(api: Api, model: string, body: Json): Answer {
+function decide(api: Api, model: string, body: Json, choose: ModelServer["script"]): Answer {
   const { text: asked, seen, tools, schema } = api.question(body);
   const scripted = model === "scripted" ? script(body) : undefined;
   if (scripted !== undefined) return { chunks: [scripted], usage: { input: 11, output: 7 } };
   const usage = model === "lies" ? { input: 1e15, output: -5 } : { input: 11, output: 7 };
   if (schema) {
-    const whole = JSON.stringify(sample(schema));
+    const varied = model === "varied" ? [Number(/\d+/.exec(asked)?.[0] ?? 1), `of ${crc32(asked)}`] : [];
+    const whole = JSON.stringify(choose?.(asked, schema) ?? sample(schema, ...(varied as [number?, string?])));
     return { chunks: [whole.slice(0, 4), whole.slice(4)], usage };
   }
   const [tool] = tools;
-  if (tool) return { chunks: [], tool: { name: tool.name, args: sample(tool.schema) }, usage };
+  if (tool) {
+    const args = choose?.(asked, tool.schema) ?? sample(tool.schema);
+    return { chunks: [], tool: { name: tool.name, args }, usage };
+  }
   if (seen.length > 0) return { chunks: seen.map((each) => `saw ${each} `), usage };
   if (model === "endless-large") return { chunks: ["", "x".repeat(50_000)], usage };
   return { chunks: ["Hello ", "from ", `${model}: `, asked], usage };
@@ -452,7 +506,7 @@ function decide(api: Api, model: string, body: Json): Answer {
 /** Starts the server on loopback; it stops after the file's tests. */
 export async function modelServer(): Promise<ModelServer> {
   const sockets = new Set<Socket>();
-  const made: ModelServer = { url: "", port: 0, calls: [], written: 0 };
+  const made: ModelServer = { url: "", port: 0, calls: [], written: 0, embedded: [] };
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on("data", (part: Buffer) => parts.push(part));
@@ -511,7 +565,16 @@ async function answer({ path, headers, body }: ModelCallSeen, response: ServerRe
     response.end(JSON.stringify(value));
   };
   if (/\/models(\?|$)/.test(path)) return json(200, { data: [{ id: "model-b" }, { id: "model-a" }] });
+  const embeddings = EMBEDDING_APIS.find(({ matches }) => matches.test(path));
   const api = APIS.find(({ matches }) => matches.test(path));
+  if (embeddings) {
+    const failing = Number(/^fail-(\d+)$/.exec(embeddings.model(path, body))?.[1] ?? 200);
+    if (failing !== 200) return json(failing, openaiChat.fail(failing, "refused"));
+    if (embeddings.model(path, body) === "silent") return;
+    const texts = embeddings.texts(body);
+    made.embedded.push(...texts);
+    return json(200, embeddings.respond(texts.map(embedWords)));
+  }
   if (!api) return json(404, { error: { message: `unknown path ${path}` } });
   const model = api.model(path, body);
   const status = Number(/^fail-(\d+)$/.exec(model)?.[1] ?? 200);
@@ -522,7 +585,7 @@ async function answer({ path, headers, body }: ModelCallSeen, response: ServerRe
   }
   if (model === "silent") return;
   response.writeHead(200, { "content-type": api.contentType });
-  const parts = api.stream(decide(api, model, body));
+  const parts = api.stream(decide(api, model, body, made.script));
   if (model === "stall" || model === "cut" || model === "broken") {
     response.write(parts[0]!);
     response.write(parts[1]!);

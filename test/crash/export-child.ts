@@ -24,7 +24,7 @@ const say = (line: unknown) => process.stdout.write(`${JSON.stringify(line)}\n`)
 say("ready");
 for await (const line of createInterface({ input: process.stdin })) {
   const [method, path, body] = JSON.parse(line) as [string, string, unknown];
-  const { status, text } = await call(method, path, body);
+  const { status, text } = await call(method, path, body ?? undefined);
   say([status, text]);
 }
 // the parent process is gone

@@ -59,6 +59,11 @@ export class TraceProcess {
     }
   }
 
+  /** Freezes or thaws it. */
+  signal(signal: "SIGSTOP" | "SIGCONT"): void {
+    this.#child?.kill(signal);
+  }
+
   async kill(): Promise<void> {
     this.#child!.kill("SIGKILL");
     await this.#exited;

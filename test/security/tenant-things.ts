@@ -44,6 +44,9 @@ export async function fillTenant(
     reference_dataset_id: dataset,
     name: mark,
   });
+  const viewOverride = await createdId("POST", `/api/v1/datasets/${dataset}/experiment-view-overrides`, {
+    column_overrides: [{ column: `metadata.${mark}`, hide: true }],
+  });
   const { share_token: share } = await ask("PUT", `/api/v1/datasets/${dataset}/share`);
   const feedback = await createdId("POST", "/api/v1/feedback", { run_id: run, key: "a-key", score: 1, comment: mark });
   const token = await ask("POST", "/api/v1/feedback/tokens", { run_id: run, feedback_key: "a-key" });
@@ -108,6 +111,11 @@ export async function fillTenant(
     description: mark,
     code_evaluator: { language: "javascript", code: `function performEval() { return "${mark}" }` },
   });
+  const rule = await createdId("POST", "/api/v1/runs/rules", {
+    display_name: mark,
+    sampling_rate: 1,
+    is_enabled: false,
+  });
   const invitation = await ask("POST", "/api/v1/orgs/current/members", { email: `${mark.toLowerCase()}@a.example` });
   return {
     run_id: [run],
@@ -120,7 +128,9 @@ export async function fillTenant(
     experiment_id: experiments,
     comparative_experiment_id: [comparison],
     evaluator_id: [(judged["evaluator"] as { id: string }).id],
+    override_id: [viewOverride],
     queue_id: [queue],
+    rule_id: [rule],
     queue_run_id: [item!.id],
     annotation_queue_run_id: [item!.id],
     dataset_id: [dataset],

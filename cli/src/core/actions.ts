@@ -20,6 +20,8 @@ export interface ActionSpec {
   /** One sentence for the help text and docs/commands.md. */
   summary: string;
   argument?: Argument;
+  /** A further word after the argument. */
+  second?: Argument;
 }
 
 /**
@@ -45,6 +47,8 @@ interface Call<D extends Record<string, FlagSpec>, A extends string, B> {
   action: A | (B extends string ? undefined : never);
   /** The action's argument; empty for actions that take none, and where an optional one is absent. */
   argument: string;
+  /** The further word; empty for actions that take none. */
+  second: string;
   options: Flags<D>;
 }
 
@@ -66,9 +70,10 @@ export function readAction<const D extends Record<string, FlagSpec>, const A ext
     word !== undefined && Object.hasOwn(actions, word) ? actions[word as A] : undefined;
   const { words, given, options } = readArguments(flags, args, process.env, (word) => {
     if (word === undefined ? command.bare === undefined : !specOf(word)) throw noAction(command, word);
-    return specOf(word)?.argument ? 2 : 1;
+    const spec = specOf(word);
+    return spec?.second ? 3 : spec?.argument ? 2 : 1;
   });
-  const [word, text] = words;
+  const [word, text, further] = words;
   const called = word === undefined ? `heddle ${noun}` : `heddle ${noun} ${word}`;
   for (const name of given) {
     const only = flags[name]!.only;
@@ -76,10 +81,11 @@ export function readAction<const D extends Record<string, FlagSpec>, const A ext
       throw new UsageError(`--${name} is not an option of ${called}. See heddle ${noun} --help.`);
     }
   }
-  const argument = specOf(word)?.argument;
+  const { argument, second } = specOf(word) ?? {};
   return {
     action: word as A | undefined as A,
     argument: argument ? readArgument(argument, called, text, options as Record<string, unknown>) : "",
+    second: second ? readArgument(second, `${called} ${text ?? ""}`, further, {}) : "",
     options,
   };
 }
@@ -114,6 +120,10 @@ function noAction({ noun, actions }: ActionCommand<Record<string, FlagSpec>, str
 export const describeArgument = ({ placeholder, isOptional }: Argument): string =>
   isOptional ? `[${placeholder}]` : placeholder;
 
+/** Returns the placeholders of an action's words. */
+export const describeArguments = ({ argument, second }: ActionSpec): string[] =>
+  [argument, second].flatMap((each) => (each ? [describeArgument(each)] : []));
+
 /** Returns the help text of a command. */
 export function describeActions({
   noun,
@@ -122,9 +132,9 @@ export function describeActions({
   bare,
   flags,
 }: ActionCommand<Record<string, FlagSpec>, string>): string {
-  const rows = Object.entries(actions).map(([name, { summary, argument }]) => ({
-    usage: argument ? `${name} ${describeArgument(argument)}` : name,
-    summary,
+  const rows = Object.entries(actions).map(([name, spec]) => ({
+    usage: [name, ...describeArguments(spec)].join(" "),
+    summary: spec.summary,
   }));
   const width = Math.max(...rows.map(({ usage }) => usage.length)) + 2;
   const lines = rows.map(({ usage, summary }) => `  ${usage.padEnd(width)}${wrap(summary, 96 - width, width + 2)}`);

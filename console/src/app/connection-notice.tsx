@@ -28,7 +28,8 @@ export function ConnectionNotice() {
       style={{
         position: "fixed",
         left: "50%",
-        bottom: 16,
+        // above the page's controls, which are at the bottom of the playground
+        top: 56,
         transform: "translateX(-50%)",
         zIndex: 300,
         maxWidth: "92vw",

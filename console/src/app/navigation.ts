@@ -15,6 +15,7 @@ import {
   IconPlayerPlay,
   IconQuote,
   IconSettings,
+  IconTestPipe,
   IconTimeline,
   IconUsers,
   IconWebhook,
@@ -62,6 +63,7 @@ const GROUPS: { label: string; pages: Page[] }[] = [
     pages: [
       { to: "/datasets", label: "Datasets", icon: IconHierarchy, needs: "trace" },
       { to: "/evaluators", label: "Evaluators", icon: IconGavel, needs: "trace" },
+      { to: "/experiments", label: "Experiments", icon: IconTestPipe, needs: "trace" },
       { to: "/annotation-queues", label: "Annotation queues", icon: IconListCheck, needs: "trace" },
     ],
   },

@@ -126,16 +126,18 @@ export function LogView({ label, lines, filter, onFilter, isLive, onOlder, empty
                 key={key}
                 data-index={index}
                 ref={virtual.measureElement}
-                className={classes["line"]}
-                data-level={level.toUpperCase()}
+                className={classes["entry"]}
                 data-wraps={wraps}
                 style={{ transform: `translateY(${start}px)` }}
               >
-                <time dateTime={new Date(timestamp).toISOString()} title={new Date(timestamp).toISOString()}>
-                  {clock(timestamp)}
-                </time>
-                <span className={classes["level"]}>{level.toUpperCase().slice(0, 5)}</span>
-                <span className={classes["message"]}>{message}</span>
+                {isFirstOfDay(lines, index) && <div className={classes["day"]}>{day.format(timestamp)}</div>}
+                <div className={classes["line"]} data-level={level.toUpperCase()}>
+                  <time dateTime={new Date(timestamp).toISOString()} title={new Date(timestamp).toISOString()}>
+                    {clock(timestamp)}
+                  </time>
+                  <span className={classes["level"]}>{level.toUpperCase().slice(0, 5)}</span>
+                  <span className={classes["message"]}>{message}</span>
+                </div>
               </div>
             );
           })}
@@ -155,6 +157,13 @@ export function LogView({ label, lines, filter, onFilter, isLive, onOlder, empty
       )}
     </Paper>
   );
+}
+
+const day = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short", year: "numeric" });
+
+function isFirstOfDay(lines: readonly LogLine[], index: number): boolean {
+  const before = lines[index - 1];
+  return before === undefined || day.format(before.timestamp) !== day.format(lines[index]!.timestamp);
 }
 
 /** Formats a time in the browser's zone, to the millisecond, as lines of one request are close together. */

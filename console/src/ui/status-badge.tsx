@@ -1,6 +1,6 @@
 import { Badge, Loader } from "@mantine/core";
 
-/** Statuses of runs, threads, revisions, exports and deliveries: one word, one colour, never the colour alone. */
+/** Statuses of runs, threads, revisions, exports and deliveries: one word, one color, never the color alone. */
 const COLORS: [RegExp, string][] = [
   [/^(success|DEPLOYED|READY|COMPLETED|Completed|delivered|active|idle)$/i, "green"],
   [/^(error|timeout|.*FAILED.*|dead|UNKNOWN)$/i, "red"],
@@ -8,6 +8,12 @@ const COLORS: [RegExp, string][] = [
   [/^(pending|queued|CREATED|QUEUED|retrying|.*AWAITING.*)$/i, "yellow"],
   [/^(interrupted|needs review|.*INTERRUPTED.*|cancelled|canceled)$/i, "orange"],
 ];
+
+/** Returns a status of any API in sentence case: "DEPLOY_FAILED" and "deploy_failed" are "Deploy failed". */
+export function statusWords(status: string): string {
+  const words = status.replaceAll("_", " ").toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
 
 export function StatusBadge({ status }: { status: string | null | undefined }) {
   if (status == null) return null;
@@ -36,7 +42,7 @@ export function StatusBadge({ status }: { status: string | null | undefined }) {
         )
       }
     >
-      {status}
+      {statusWords(status)}
     </Badge>
   );
 }

@@ -35,6 +35,15 @@ create table annotation_queue_runs (
   added_at timestamp with time zone not null,
   last_reviewed_time timestamp with time zone,
   archived_at timestamp with time zone,
+  item_type text not null default 'RUN'::text,
+  thread_id text,
+  other_run_id uuid,
+  other_project_id uuid,
+  other_trace_id uuid,
+  other_start_time timestamp with time zone,
+  constraint annotation_queue_runs_check CHECK (((item_type = 'THREAD'::text) = (thread_id IS NOT NULL))),
+  constraint annotation_queue_runs_check1 CHECK (((item_type = 'PAIR'::text) = (other_run_id IS NOT NULL))),
+  constraint annotation_queue_runs_item_type_check CHECK ((item_type = ANY (ARRAY['RUN'::text, 'THREAD'::text, 'PAIR'::text]))),
   constraint annotation_queue_runs_tenant_id_queue_id_fkey FOREIGN KEY (tenant_id, queue_id) REFERENCES annotation_queues(tenant_id, queue_id) ON DELETE CASCADE,
   constraint annotation_queue_runs_pkey PRIMARY KEY (tenant_id, queue_run_id)
 );
@@ -54,7 +63,10 @@ create table annotation_queues (
   reviewer_access_mode text not null,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  queue_type text not null default 'single'::text,
+  comparative_experiment_id uuid,
   constraint annotation_queues_num_reviewers_per_item_check CHECK ((num_reviewers_per_item > 0)),
+  constraint annotation_queues_queue_type_check CHECK ((queue_type = ANY (ARRAY['single'::text, 'pairwise'::text]))),
   constraint annotation_queues_reservation_minutes_check CHECK ((reservation_minutes > 0)),
   constraint annotation_queues_reviewer_access_mode_check CHECK ((reviewer_access_mode = ANY (ARRAY['any'::text, 'assigned'::text]))),
   constraint annotation_queues_tenant_id_default_dataset_fkey FOREIGN KEY (tenant_id, default_dataset) REFERENCES datasets(tenant_id, dataset_id) ON DELETE SET NULL (default_dataset),
@@ -388,6 +400,7 @@ create table dataset_examples (
   metadata jsonb not null,
   source_run_id uuid,
   attachments jsonb,
+  inputs_digest bytea,
   constraint dataset_examples_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
   constraint dataset_examples_pkey PRIMARY KEY (tenant_id, example_id, modified_at)
 );
@@ -431,6 +444,8 @@ create table datasets (
   baseline_experiment_id uuid,
   created_at timestamp with time zone not null,
   modified_at timestamp with time zone not null,
+  transformations jsonb,
+  run_mapping jsonb,
   constraint datasets_data_type_check CHECK ((data_type = ANY (ARRAY['kv'::text, 'llm'::text, 'chat'::text]))),
   constraint datasets_pkey PRIMARY KEY (tenant_id, dataset_id),
   constraint datasets_tenant_id_name_key UNIQUE (tenant_id, name)
@@ -541,6 +556,46 @@ create table evaluators (
   constraint evaluators_pkey PRIMARY KEY (tenant_id, evaluator_id)
 );
 
+create table example_generation_sources (
+  tenant_id uuid not null,
+  request_id uuid not null,
+  source_example_id uuid not null,
+  constraint example_generation_sources_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES example_generations(tenant_id, request_id) ON DELETE CASCADE,
+  constraint example_generation_sources_pkey PRIMARY KEY (tenant_id, request_id, source_example_id)
+);
+
+create table example_generations (
+  tenant_id uuid not null,
+  request_id uuid not null,
+  dataset_id uuid not null,
+  digest bytea not null,
+  created_at timestamp with time zone not null default now(),
+  constraint example_generations_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
+  constraint example_generations_pkey PRIMARY KEY (tenant_id, request_id)
+);
+
+create table example_proposals (
+  tenant_id uuid not null,
+  proposal_id uuid not null,
+  dataset_id uuid not null,
+  request_id uuid not null,
+  source_example_id uuid not null,
+  inputs json not null,
+  outputs json,
+  metadata jsonb not null,
+  inputs_digest bytea not null,
+  status text not null,
+  example_id uuid,
+  run_id uuid,
+  created_at timestamp with time zone not null,
+  decided_at timestamp with time zone,
+  decided_by uuid,
+  constraint example_proposals_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text]))),
+  constraint example_proposals_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
+  constraint example_proposals_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES example_generations(tenant_id, request_id) ON DELETE CASCADE,
+  constraint example_proposals_pkey PRIMARY KEY (tenant_id, proposal_id)
+);
+
 create table experiment_evaluations (
   tenant_id uuid not null,
   evaluation_id uuid not null,
@@ -564,6 +619,68 @@ create table experiment_evaluations (
   constraint experiment_evaluations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'failed'::text]))),
   constraint experiment_evaluations_tenant_id_evaluator_id_fkey FOREIGN KEY (tenant_id, evaluator_id) REFERENCES evaluators(tenant_id, evaluator_id) ON DELETE CASCADE,
   constraint experiment_evaluations_pkey PRIMARY KEY (tenant_id, evaluation_id)
+);
+
+create table experiment_jobs (
+  tenant_id uuid not null,
+  project_id uuid not null,
+  dataset_id uuid not null,
+  dataset_as_of timestamp with time zone not null,
+  target jsonb not null,
+  evaluators jsonb not null,
+  options jsonb not null,
+  metadata jsonb not null,
+  repetitions integer not null,
+  total integer not null,
+  status text not null,
+  reason text,
+  created_by uuid,
+  created_at timestamp with time zone not null default now(),
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  leased_until timestamp with time zone,
+  attempt integer not null default 0,
+  constraint experiment_jobs_repetitions_check CHECK ((repetitions > 0)),
+  constraint experiment_jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'stopped'::text, 'cancelled'::text]))),
+  constraint experiment_jobs_total_check CHECK ((total > 0)),
+  constraint experiment_jobs_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, project_id) ON DELETE CASCADE,
+  constraint experiment_jobs_pkey PRIMARY KEY (tenant_id, project_id)
+);
+
+create table experiment_rows (
+  tenant_id uuid not null,
+  project_id uuid not null,
+  row_index integer not null,
+  example_id uuid not null,
+  repetition integer not null,
+  status text not null,
+  round integer not null default 0,
+  claims integer not null default 0,
+  run_id uuid,
+  result json,
+  error text,
+  judge_errors jsonb,
+  scores jsonb,
+  latency_ms integer,
+  total_tokens bigint,
+  cost_usd numeric,
+  judge_cost_usd numeric,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint experiment_rows_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'ran'::text, 'done'::text, 'failed'::text, 'unjudged'::text]))),
+  constraint experiment_rows_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES experiment_jobs(tenant_id, project_id) ON DELETE CASCADE,
+  constraint experiment_rows_pkey PRIMARY KEY (tenant_id, project_id, row_index)
+);
+
+create table experiment_view_overrides (
+  tenant_id uuid not null,
+  override_id uuid not null,
+  dataset_id uuid not null,
+  column_overrides jsonb not null,
+  created_at timestamp with time zone not null default now(),
+  modified_at timestamp with time zone not null default now(),
+  constraint experiment_view_overrides_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
+  constraint experiment_view_overrides_pkey PRIMARY KEY (tenant_id, override_id)
 );
 
 create table export_destination_tests (
@@ -633,6 +750,7 @@ create table feedback_configs (
   feedback_config jsonb not null,
   is_lower_score_better boolean,
   modified_at timestamp with time zone not null default now(),
+  config_id uuid not null default gen_random_uuid(),
   constraint feedback_configs_pkey PRIMARY KEY (tenant_id, feedback_key)
 );
 
@@ -701,6 +819,94 @@ create table identity_version (
   version bigint not null default 1,
   constraint identity_version_only_row_check CHECK (only_row),
   constraint identity_version_pkey PRIMARY KEY (only_row)
+);
+
+create table insight_clusters (
+  tenant_id uuid not null,
+  job_id uuid not null,
+  cluster_id uuid not null,
+  parent_id uuid,
+  level integer not null,
+  place integer not null,
+  is_leaf boolean not null,
+  name text not null,
+  description text not null default ''::text,
+  named_by text not null default 'terms'::text,
+  num_runs integer not null,
+  centroid bytea not null,
+  stats jsonb not null default '{}'::jsonb,
+  constraint insight_clusters_named_by_check CHECK ((named_by = ANY (ARRAY['terms'::text, 'model'::text]))),
+  constraint insight_clusters_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES insight_jobs(tenant_id, job_id) ON DELETE CASCADE,
+  constraint insight_clusters_pkey PRIMARY KEY (tenant_id, job_id, cluster_id)
+);
+
+create table insight_configs (
+  tenant_id uuid not null,
+  config_id uuid not null,
+  project_id uuid not null,
+  name text not null,
+  description text,
+  config jsonb not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint insight_configs_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, project_id) ON DELETE CASCADE,
+  constraint insight_configs_pkey PRIMARY KEY (tenant_id, config_id)
+);
+
+create table insight_jobs (
+  tenant_id uuid not null,
+  job_id uuid not null,
+  project_id uuid not null,
+  config_id uuid,
+  name text not null,
+  options jsonb not null,
+  series text not null,
+  state text not null,
+  stage text not null,
+  reason text,
+  error text,
+  budget_usd numeric,
+  spent_usd numeric not null default 0,
+  calls integer not null default 0,
+  tokens bigint not null default 0,
+  population bigint,
+  population_failed bigint,
+  sampled integer,
+  embedding_model text,
+  dimensions integer,
+  report jsonb,
+  requested_by text not null,
+  created_at timestamp with time zone not null default now(),
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  attempt integer not null default 0,
+  failures integer not null default 0,
+  leased_until timestamp with time zone,
+  not_before timestamp with time zone not null default now(),
+  constraint insight_jobs_stage_check CHECK ((stage = ANY (ARRAY['sample'::text, 'embed'::text, 'cluster'::text, 'name'::text, 'measure'::text, 'done'::text]))),
+  constraint insight_jobs_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'success'::text, 'stopped'::text, 'cancelled'::text, 'error'::text]))),
+  constraint insight_jobs_tenant_id_config_id_fkey FOREIGN KEY (tenant_id, config_id) REFERENCES insight_configs(tenant_id, config_id) ON DELETE SET NULL (config_id),
+  constraint insight_jobs_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, project_id) ON DELETE CASCADE,
+  constraint insight_jobs_pkey PRIMARY KEY (tenant_id, job_id)
+);
+
+create table insight_runs (
+  tenant_id uuid not null,
+  job_id uuid not null,
+  run_id uuid not null,
+  trace_id uuid not null,
+  project_id uuid not null,
+  start_time timestamp with time zone not null,
+  thread_id text,
+  place integer not null,
+  failed boolean not null,
+  weight double precision not null,
+  summary text,
+  embedding bytea,
+  cluster_id uuid,
+  similarity real,
+  constraint insight_runs_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES insight_jobs(tenant_id, job_id) ON DELETE CASCADE,
+  constraint insight_runs_pkey PRIMARY KEY (tenant_id, job_id, run_id)
 );
 
 create table instances (
@@ -827,6 +1033,7 @@ create table model_connections (
   default_model text,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  embedding_model text,
   constraint model_connections_pkey PRIMARY KEY (id),
   constraint model_connections_tenant_id_name_key UNIQUE (tenant_id, name)
 );
@@ -885,6 +1092,28 @@ create table organizations (
   created_at timestamp with time zone not null default now(),
   modified_at timestamp with time zone not null default now(),
   constraint organizations_pkey PRIMARY KEY (id)
+);
+
+create table pairwise_jobs (
+  tenant_id uuid not null,
+  job_id uuid not null,
+  comparative_experiment_id uuid not null,
+  evaluator_id uuid not null,
+  evaluator_version integer,
+  status text not null,
+  total integer not null default 0,
+  judged integer not null default 0,
+  failed integer not null default 0,
+  error text,
+  lease_id uuid,
+  leased_until timestamp with time zone,
+  attempts integer not null default 0,
+  not_before timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  constraint pairwise_jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'cancelled'::text, 'failed'::text]))),
+  constraint pairwise_jobs_tenant_id_comparative_experiment_id_fkey FOREIGN KEY (tenant_id, comparative_experiment_id) REFERENCES comparative_experiments(tenant_id, comparative_experiment_id) ON DELETE CASCADE,
+  constraint pairwise_jobs_pkey PRIMARY KEY (tenant_id, job_id)
 );
 
 create table playground_settings (
@@ -1216,6 +1445,40 @@ create table rule_candidates (
   constraint rule_candidates_pkey PRIMARY KEY (candidate_id)
 );
 
+create table rule_deliveries (
+  delivery_id uuid not null,
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  match_id uuid not null,
+  kind text not null,
+  place integer not null,
+  url text not null,
+  receiver text not null,
+  status text not null default 'pending'::text,
+  attempts integer not null default 0,
+  tries integer not null default 0,
+  queued_at timestamp with time zone not null default now(),
+  available_at timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  constraint rule_deliveries_kind_check CHECK ((kind = ANY (ARRAY['webhook'::text, 'pagerduty'::text]))),
+  constraint rule_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
+  constraint rule_deliveries_match_id_fkey FOREIGN KEY (match_id) REFERENCES rule_matches(match_id) ON DELETE CASCADE,
+  constraint rule_deliveries_tenant_id_rule_id_fkey FOREIGN KEY (tenant_id, rule_id) REFERENCES rules(tenant_id, rule_id) ON DELETE CASCADE,
+  constraint rule_deliveries_pkey PRIMARY KEY (delivery_id)
+);
+
+create table rule_delivery_attempts (
+  delivery_id uuid not null,
+  attempt integer not null,
+  started_at timestamp with time zone not null,
+  duration_ms integer not null,
+  status_code integer,
+  error text,
+  constraint rule_delivery_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES rule_deliveries(delivery_id) ON DELETE CASCADE,
+  constraint rule_delivery_attempts_pkey PRIMARY KEY (delivery_id, attempt)
+);
+
 create table rule_matches (
   tenant_id uuid not null,
   rule_id uuid not null,
@@ -1245,6 +1508,35 @@ create table rule_matches (
   constraint rule_matches_match_id_key UNIQUE (match_id)
 );
 
+create table rule_receivers (
+  receiver text not null,
+  failures integer not null,
+  paused_until timestamp with time zone,
+  last_error text,
+  updated_at timestamp with time zone not null default now(),
+  constraint rule_receivers_pkey PRIMARY KEY (receiver)
+);
+
+create table rule_reservations (
+  match_id uuid not null,
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  window_start date not null,
+  amount_usd numeric,
+  lease_id uuid not null,
+  constraint rule_reservations_match_id_fkey FOREIGN KEY (match_id) REFERENCES rule_matches(match_id) ON DELETE CASCADE,
+  constraint rule_reservations_pkey PRIMARY KEY (match_id)
+);
+
+create table rule_spending (
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  window_start date not null,
+  spent_usd numeric not null default 0,
+  constraint rule_spending_tenant_id_rule_id_fkey FOREIGN KEY (tenant_id, rule_id) REFERENCES rules(tenant_id, rule_id) ON DELETE CASCADE,
+  constraint rule_spending_pkey PRIMARY KEY (tenant_id, rule_id, window_start)
+);
+
 create table rule_threads (
   tenant_id uuid not null,
   rule_id uuid not null,
@@ -1253,6 +1545,13 @@ create table rule_threads (
   last_run_id uuid not null,
   last_start_time timestamp with time zone not null,
   due_at timestamp with time zone not null,
+  trace_id uuid not null,
+  run_name text,
+  run_type text,
+  end_time timestamp with time zone,
+  matched boolean not null,
+  is_backfill boolean not null,
+  touched_at timestamp with time zone not null default now(),
   constraint rule_threads_tenant_id_rule_id_fkey FOREIGN KEY (tenant_id, rule_id) REFERENCES rules(tenant_id, rule_id) ON DELETE CASCADE,
   constraint rule_threads_pkey PRIMARY KEY (tenant_id, rule_id, project_id, thread_id)
 );
@@ -1277,6 +1576,7 @@ create table rules (
   created_by uuid,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  disabled_reason text,
   constraint rules_check CHECK (((project_id IS NULL) OR (dataset_id IS NULL))),
   constraint rules_group_by_check CHECK ((group_by = 'thread_id'::text)),
   constraint rules_idle_seconds_check CHECK ((idle_seconds > 0)),
@@ -1646,10 +1946,12 @@ create table workspaces (
   constraint workspaces_tenant_handle_key UNIQUE (tenant_handle)
 );
 
+CREATE UNIQUE INDEX annotation_queue_pairs_once ON public.annotation_queue_runs USING btree (tenant_id, queue_id, run_id, other_run_id) WHERE (item_type = 'PAIR'::text);
 CREATE INDEX annotation_queue_reviewers_by_identity ON public.annotation_queue_reviewers USING btree (identity_id);
 CREATE INDEX annotation_queue_runs_by_addition ON public.annotation_queue_runs USING btree (tenant_id, queue_id, added_at, queue_run_id);
 CREATE INDEX annotation_queue_runs_by_run ON public.annotation_queue_runs USING btree (tenant_id, run_id);
-CREATE UNIQUE INDEX annotation_queue_runs_once ON public.annotation_queue_runs USING btree (tenant_id, queue_id, run_id);
+CREATE UNIQUE INDEX annotation_queue_runs_once ON public.annotation_queue_runs USING btree (tenant_id, queue_id, run_id) WHERE (item_type = 'RUN'::text);
+CREATE UNIQUE INDEX annotation_queue_threads_once ON public.annotation_queue_runs USING btree (tenant_id, queue_id, project_id, md5(thread_id)) WHERE (item_type = 'THREAD'::text);
 CREATE INDEX annotation_queues_by_creation ON public.annotation_queues USING btree (tenant_id, created_at DESC, queue_id DESC);
 CREATE INDEX annotation_queues_by_dataset ON public.annotation_queues USING btree (tenant_id, default_dataset) WHERE (default_dataset IS NOT NULL);
 CREATE INDEX announced_changes_by_touch ON public.announced_changes USING btree (touched_at);
@@ -1673,6 +1975,7 @@ CREATE INDEX crons_by_creation ON public.crons USING btree (created_at DESC, cro
 CREATE INDEX crons_by_metadata ON public.crons USING gin (metadata jsonb_path_ops);
 CREATE INDEX crons_by_thread ON public.crons USING btree (thread_id) WHERE (thread_id IS NOT NULL);
 CREATE INDEX crons_due ON public.crons USING btree (next_run_date) WHERE (enabled AND (next_run_date IS NOT NULL));
+CREATE INDEX dataset_examples_by_inputs ON public.dataset_examples USING btree (tenant_id, dataset_id, inputs_digest) WHERE (replaced_at IS NULL);
 CREATE INDEX dataset_examples_by_source ON public.dataset_examples USING btree (tenant_id, source_run_id) WHERE (source_run_id IS NOT NULL);
 CREATE UNIQUE INDEX dataset_examples_current ON public.dataset_examples USING btree (tenant_id, example_id) WHERE (replaced_at IS NULL);
 CREATE INDEX dataset_examples_in_dataset ON public.dataset_examples USING btree (tenant_id, dataset_id, modified_at DESC, example_id) INCLUDE (replaced_at);
@@ -1685,10 +1988,20 @@ CREATE INDEX deployments_going ON public.deployments USING btree (updated_at) WH
 CREATE INDEX erasures_by_tenant ON public.erasures USING btree (tenant_id, requested_at DESC, erasure_id DESC);
 CREATE INDEX erasures_open ON public.erasures USING btree (requested_at) WHERE (status <> 'done'::text);
 CREATE INDEX evaluators_by_creation ON public.evaluators USING btree (tenant_id, created_at DESC, evaluator_id DESC);
+CREATE INDEX example_generations_by_dataset ON public.example_generations USING btree (tenant_id, dataset_id);
+CREATE INDEX example_proposals_by_dataset ON public.example_proposals USING btree (tenant_id, dataset_id, status, created_at, proposal_id);
+CREATE INDEX example_proposals_by_inputs ON public.example_proposals USING btree (tenant_id, dataset_id, inputs_digest);
+CREATE INDEX example_proposals_by_request ON public.example_proposals USING btree (tenant_id, request_id);
 CREATE INDEX experiment_evaluations_by_experiment ON public.experiment_evaluations USING btree (tenant_id, project_id, created_at DESC);
 CREATE INDEX experiment_evaluations_open ON public.experiment_evaluations USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
+CREATE INDEX experiment_jobs_by_creation ON public.experiment_jobs USING btree (tenant_id, created_at DESC, project_id DESC);
+CREATE INDEX experiment_jobs_by_dataset ON public.experiment_jobs USING btree (tenant_id, dataset_id, created_at DESC);
+CREATE INDEX experiment_jobs_open ON public.experiment_jobs USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
+CREATE INDEX experiment_rows_open ON public.experiment_rows USING btree (tenant_id, project_id, row_index) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text, 'ran'::text]));
+CREATE UNIQUE INDEX experiment_view_overrides_once ON public.experiment_view_overrides USING btree (tenant_id, dataset_id);
 CREATE INDEX export_destination_tests_waiting ON public.export_destination_tests USING btree (created_at) WHERE (claimed_at IS NULL);
 CREATE INDEX export_destinations_by_tenant ON public.export_destinations USING btree (tenant_id, created_at DESC, id DESC);
+CREATE INDEX feedback_by_comparison ON public.feedback USING btree (tenant_id, comparative_experiment_id) WHERE (comparative_experiment_id IS NOT NULL);
 CREATE INDEX feedback_by_creation ON public.feedback USING btree (tenant_id, created_at DESC, feedback_id DESC);
 CREATE INDEX feedback_by_evaluator ON public.feedback USING btree (tenant_id, "left"((source_metadata ->> 'evaluator_id'::text), 36), created_at DESC) WHERE ((source_type = 'model'::text) AND ((source_metadata ->> 'evaluator_id'::text) IS NOT NULL));
 CREATE INDEX feedback_by_run ON public.feedback USING btree (tenant_id, run_id) WHERE (run_id IS NOT NULL);
@@ -1696,11 +2009,19 @@ CREATE INDEX feedback_by_session ON public.feedback USING btree (tenant_id, sess
 CREATE UNIQUE INDEX feedback_by_token_parameters ON public.feedback USING btree (token_id, token_parameters) WHERE (token_parameters IS NOT NULL);
 CREATE INDEX feedback_by_trace ON public.feedback USING btree (tenant_id, trace_id) WHERE (trace_id IS NOT NULL);
 CREATE INDEX feedback_changes_by_seq ON public.feedback_changes USING btree (seq);
+CREATE UNIQUE INDEX feedback_configs_by_id ON public.feedback_configs USING btree (tenant_id, config_id);
 CREATE INDEX feedback_tokens_by_expiry ON public.feedback_tokens USING btree (expires_at);
 CREATE INDEX feedback_tokens_by_run ON public.feedback_tokens USING btree (tenant_id, run_id, created_at, feedback_key, token_id);
 CREATE INDEX feedback_unattached ON public.feedback USING btree (attach_at) WHERE (attach_at IS NOT NULL);
 CREATE INDEX git_watches_by_time ON public.git_watches USING btree (next_look_at);
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (created_at);
+CREATE INDEX insight_configs_by_project ON public.insight_configs USING btree (tenant_id, project_id, created_at);
+CREATE INDEX insight_jobs_by_config ON public.insight_jobs USING btree (tenant_id, config_id) WHERE (config_id IS NOT NULL);
+CREATE INDEX insight_jobs_by_project ON public.insight_jobs USING btree (tenant_id, project_id, created_at DESC, job_id DESC);
+CREATE INDEX insight_jobs_to_do ON public.insight_jobs USING btree (not_before) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX insight_runs_by_cluster ON public.insight_runs USING btree (tenant_id, job_id, cluster_id, similarity DESC);
+CREATE UNIQUE INDEX insight_runs_by_place ON public.insight_runs USING btree (tenant_id, job_id, place);
+CREATE INDEX insight_runs_by_trace ON public.insight_runs USING btree (tenant_id, trace_id);
 CREATE UNIQUE INDEX instances_alive ON public.instances USING btree (revision_id, replica) WHERE ((state = ANY (ARRAY['starting'::text, 'ready'::text])) AND (pod IS NULL));
 CREATE INDEX instances_by_deployment ON public.instances USING btree (deployment_id, started_at);
 CREATE INDEX instances_going ON public.instances USING btree (started_at) WHERE (state <> 'ended'::text);
@@ -1713,6 +2034,8 @@ CREATE INDEX legal_holds_by_tenant ON public.legal_holds USING btree (tenant_id,
 CREATE INDEX model_prices_tenant ON public.model_prices USING btree (tenant_id);
 CREATE INDEX model_reservations_in_month ON public.model_reservations USING btree (tenant_id, month);
 CREATE INDEX organization_members_by_user ON public.organization_members USING btree (user_id);
+CREATE INDEX pairwise_jobs_by_comparison ON public.pairwise_jobs USING btree (tenant_id, comparative_experiment_id, created_at DESC);
+CREATE INDEX pairwise_jobs_open ON public.pairwise_jobs USING btree (not_before) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX playground_settings_in_workspace ON public.playground_settings USING btree (tenant_id, created_at, id);
 CREATE INDEX projects_by_dataset ON public.projects USING btree (tenant_id, reference_dataset_id) WHERE (reference_dataset_id IS NOT NULL);
 CREATE INDEX projects_by_metadata ON public.projects USING gin (((extra -> 'metadata'::text)) jsonb_path_ops);
@@ -1745,9 +2068,23 @@ CREATE INDEX revisions_to_do ON public.revisions USING btree (not_before) WHERE 
 CREATE UNIQUE INDEX roles_by_name ON public.roles USING btree (organization_id, lower(display_name)) WHERE (organization_id IS NOT NULL);
 CREATE INDEX rule_backfills_by_rule ON public.rule_backfills USING btree (tenant_id, rule_id, created_at DESC);
 CREATE INDEX rule_backfills_open ON public.rule_backfills USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
+CREATE INDEX rule_candidates_by_tenant ON public.rule_candidates USING btree (tenant_id, ((rule_id IS NOT NULL)), candidate_id);
+CREATE INDEX rule_candidates_of_rule ON public.rule_candidates USING btree (tenant_id, rule_id) WHERE (rule_id IS NOT NULL);
+CREATE INDEX rule_deliveries_by_creation ON public.rule_deliveries USING btree (created_at);
+CREATE INDEX rule_deliveries_by_match ON public.rule_deliveries USING btree (match_id);
+CREATE INDEX rule_deliveries_by_rule ON public.rule_deliveries USING btree (tenant_id, rule_id);
+CREATE INDEX rule_deliveries_due ON public.rule_deliveries USING btree (receiver, available_at) WHERE (status = 'pending'::text);
+CREATE INDEX rule_matches_back_fill ON public.rule_matches USING btree (tenant_id, rule_id) WHERE ((status = 'pending'::text) AND is_backfill);
+CREATE INDEX rule_matches_by_project ON public.rule_matches USING btree (tenant_id, project_id);
 CREATE INDEX rule_matches_by_time ON public.rule_matches USING btree (tenant_id, rule_id, matched_at DESC, match_id DESC);
+CREATE INDEX rule_matches_by_trace ON public.rule_matches USING btree (tenant_id, trace_id);
+CREATE INDEX rule_matches_due ON public.rule_matches USING btree (tenant_id, rule_id, available_at) WHERE (status = 'pending'::text);
+CREATE INDEX rule_matches_ended ON public.rule_matches USING btree (matched_at) WHERE (status <> 'pending'::text);
 CREATE INDEX rule_matches_pending ON public.rule_matches USING btree (available_at) WHERE (status = 'pending'::text);
+CREATE INDEX rule_matches_unsampled ON public.rule_matches USING btree (matched_at) WHERE ((reason = 'not_sampled'::text) AND (status = 'skipped'::text));
+CREATE INDEX rule_reservations_by_rule ON public.rule_reservations USING btree (tenant_id, rule_id, window_start);
 CREATE INDEX rule_threads_due ON public.rule_threads USING btree (due_at);
+CREATE INDEX rule_threads_old ON public.rule_threads USING btree (touched_at);
 CREATE INDEX rules_by_creation ON public.rules USING btree (tenant_id, created_at DESC, rule_id DESC);
 CREATE INDEX rules_by_dataset ON public.rules USING btree (tenant_id, dataset_id) WHERE (dataset_id IS NOT NULL);
 CREATE INDEX rules_by_evaluator ON public.rules USING btree (tenant_id, evaluator_id) WHERE (evaluator_id IS NOT NULL);
@@ -1793,8 +2130,12 @@ CREATE TRIGGER cluster_targets_changes AFTER UPDATE OF generation, revision_id, 
 CREATE TRIGGER cluster_targets_rows AFTER INSERT OR DELETE ON public.cluster_targets FOR EACH ROW EXECUTE FUNCTION announce_control();
 CREATE TRIGGER deployments_changes AFTER UPDATE OF slug, status, active_revision_id, scale ON public.deployments FOR EACH ROW WHEN (((((old.slug IS DISTINCT FROM new.slug) OR (old.status IS DISTINCT FROM new.status)) OR (old.active_revision_id IS DISTINCT FROM new.active_revision_id)) OR (old.scale IS DISTINCT FROM new.scale))) EXECUTE FUNCTION announce_control();
 CREATE TRIGGER deployments_rows AFTER INSERT OR DELETE ON public.deployments FOR EACH ROW EXECUTE FUNCTION announce_control();
+CREATE TRIGGER disable_rules AFTER DELETE ON public.annotation_queues REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION disable_rules_of_deleted();
+CREATE TRIGGER disable_rules AFTER DELETE ON public.datasets REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION disable_rules_of_deleted();
+CREATE TRIGGER disable_rules AFTER DELETE ON public.projects REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION disable_rules_of_deleted();
 CREATE TRIGGER drop_value_items AFTER DELETE ON public.threads FOR EACH ROW WHEN ((old.value_lists IS NOT NULL)) EXECUTE FUNCTION drop_value_items();
 CREATE TRIGGER feedback_changed AFTER INSERT OR DELETE OR UPDATE OF key, session_id, trace_id, score, value, comment, extra, source_type, modified_at ON public.feedback FOR EACH ROW EXECUTE FUNCTION note_feedback_change();
+CREATE TRIGGER forget_threads AFTER UPDATE OF is_enabled ON public.rules FOR EACH ROW WHEN ((old.is_enabled AND (NOT new.is_enabled))) EXECUTE FUNCTION forget_threads_of_disabled();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE ON public.sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE OF email, disabled_at ON public.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE ON public.roles DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
@@ -1837,6 +2178,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function delete_thread(_thread_id uuid) returns void
 -- function delete_thread_data(_thread_id uuid) returns void
 -- function delete_unused_blobs(_thread text) returns void
+-- function disable_rules_of_deleted() returns trigger
 -- function discarded_questions(_thread_id uuid, _kwargs jsonb, _settled text) returns jsonb
 -- function drop_value_items() returns trigger
 -- function end_kept_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean, _first integer, _count integer, _frames text, _last text) returns TABLE(outcome text, waiting boolean, stored integer)
@@ -1844,6 +2186,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function expire_thread(_thread_id uuid) returns boolean
 -- function finish_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean) returns TABLE(outcome text, waiting boolean)
 -- function fire_cron(_cron_id uuid, _expected timestamp with time zone, _next timestamp with time zone, _start boolean, _skip_waiting boolean, _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _temporary boolean) returns text
+-- function forget_threads_of_disabled() returns trigger
 -- function holds_head(_thread text, _namespaces text[], _newest text[], _own text) returns boolean
 -- function identity_changed() returns trigger
 -- function in_users_name(_thread_id uuid, _kwargs jsonb, _questions jsonb, _settled text) returns jsonb

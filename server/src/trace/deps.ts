@@ -20,6 +20,7 @@ import type { ModelMetrics } from "./models/model-metrics.ts";
 import type { ModelPrices } from "./prices/model-prices.ts";
 import type { ProjectDirectory } from "./projects/project-directory.ts";
 import type { RateLimits } from "./rate-limits/rate-limits.ts";
+import type { RuleCandidates } from "./rule-candidates/rule-candidates.ts";
 import type { TraceSettings } from "./settings.ts";
 
 /** Dependencies of the trace platform's slices, built once. */
@@ -58,6 +59,20 @@ export interface TraceDeps {
   erasures: { wake(): void };
   /** Worker that judges existing experiments. */
   experimentEvaluator: { wake(): void };
+  /** Worker that executes insights jobs. */
+  insights: { wake(): void };
   /** Sender of webhooks on prompts. */
   promptWebhooks: { wake(): void };
+  /** Records runs for the rules. */
+  ruleCandidates: RuleCandidates;
+  /** Evaluates rules on the runs that were recorded for them. */
+  ruleMatcher?: { wake(): void };
+  /** Executes the actions of matches. */
+  ruleActor?: { wake(): void };
+  /** Executes back-fills of rules. */
+  ruleBackfills?: { wake(): void };
+  /** Sender of the webhooks and alerts of rules. */
+  ruleMessages: { wake(): void };
+  /** Executes experiments. */
+  experimentRuns: { wake(): void };
 }

@@ -4,16 +4,19 @@ import { auditRoutes } from "../identity/audit/routes.ts";
 import { identityRoutes } from "../identity/index.ts";
 import { signInRoutes } from "../identity/sign-in/routes.ts";
 import { annotationQueueItemRoutes } from "./annotation-queues/item-routes.ts";
+import { queueItemRoutes } from "./annotation-queues/queue-item-routes.ts";
 import { annotationReviewRoutes } from "./annotation-queues/review-routes.ts";
 import { annotationQueueRoutes } from "./annotation-queues/routes.ts";
 import { attachmentRoutes } from "./attachments/routes.ts";
 import { destinationRoutes } from "./bulk-exports/destination-routes.ts";
 import { bulkExportRoutes } from "./bulk-exports/routes.ts";
+import { datasetGrowthRoutes } from "./dataset-growth/routes.ts";
 import { datasetCloneRoutes } from "./dataset-transfers/clone-routes.ts";
 import { datasetTransferRoutes } from "./dataset-transfers/routes.ts";
 import { datasetRoutes } from "./datasets/routes.ts";
 import { datasetVersionRoutes } from "./datasets/version-routes.ts";
 import type { TraceDeps } from "./deps.ts";
+import { exampleFromRunRoutes } from "./examples/from-run-routes.ts";
 import { exampleRoutes } from "./examples/routes.ts";
 import { splitRoutes } from "./examples/split-routes.ts";
 import { exampleUploadRoutes } from "./examples/upload-routes.ts";
@@ -22,17 +25,26 @@ import { erasureRoutes } from "./erasures/routes.ts";
 import { evaluatorAlignmentRoutes } from "./evaluators/alignment-routes.ts";
 import { experimentEvaluationRoutes } from "./evaluators/experiment-routes.ts";
 import { evaluatorLibraryRoutes } from "./evaluators/library-routes.ts";
+import { experimentRunRoutes } from "./experiment-runs/routes.ts";
+import { compareRoutes } from "./experiments/compare-routes.ts";
 import { evaluatorRoutes } from "./evaluators/routes.ts";
+import { deltaRoutes } from "./experiments/delta-routes.ts";
+import { groupRoutes } from "./experiments/group-routes.ts";
+import { uploadExperimentRoutes } from "./experiments/upload-routes.ts";
+import { viewOverrideRoutes } from "./experiments/view-override-routes.ts";
 import { experimentRoutes } from "./experiments/routes.ts";
 import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
 import { feedbackFormulaRoutes } from "./feedback/formula-routes.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
 import { feedbackTokenRoutes } from "./feedback/token-routes.ts";
+import { insightConfigRoutes } from "./insights/config-routes.ts";
+import { insightRoutes } from "./insights/routes.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
 import { legalHoldRoutes } from "./legal-holds/routes.ts";
 import { modelBudgetRoutes } from "./models/budget-routes.ts";
 import { modelRoutes } from "./models/routes.ts";
 import { otelRoutes } from "./otel/routes.ts";
+import { pairwiseRoutes } from "./pairwise/routes.ts";
 import { playgroundExperimentRoutes } from "./playground/experiment-routes.ts";
 import { playgroundRoutes } from "./playground/routes.ts";
 import { playgroundSettingsRoutes } from "./playground-settings/routes.ts";
@@ -46,9 +58,12 @@ import { promptTagRoutes } from "./prompt-tags/routes.ts";
 import { promptWebhookRoutes } from "./prompt-webhooks/routes.ts";
 import { promptRoutes } from "./prompts/routes.ts";
 import { rateLimitRoutes } from "./rate-limits/routes.ts";
+import { ruleActionRoutes } from "./rule-actions/routes.ts";
+import { ruleRoutes } from "./rules/routes.ts";
 import { runDeleteRoutes } from "./erasures/run-routes.ts";
 import { runQueryRoutes } from "./runs/query-routes.ts";
 import { runV2Routes } from "./runs/v2-routes.ts";
+import { experimentShareRoutes } from "./sharing/experiment-routes.ts";
 import { datasetShareRoutes } from "./sharing/dataset-routes.ts";
 import { publicRunRoutes } from "./sharing/public-routes.ts";
 import { sharingRoutes } from "./sharing/routes.ts";
@@ -64,6 +79,9 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...ingestRoutes(deps),
     ...otelRoutes(deps),
     ...priceRoutes(deps),
+    // before /runs/:run_id, which would match "rules" as an id
+    ...ruleActionRoutes(deps),
+    ...ruleRoutes(deps),
     ...runQueryRoutes(deps),
     ...threadRoutes(deps),
     ...runV2Routes(deps),
@@ -72,6 +90,9 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...legalHoldRoutes(deps),
     ...sharingRoutes(deps),
     ...publicRunRoutes(deps),
+    // before /insights/:job_id, which would match "configs" and "estimate" as ids
+    ...insightConfigRoutes(deps),
+    ...insightRoutes(deps),
     ...projectRoutes(deps),
     ...attachmentRoutes(deps),
     // before /feedback/:feedback_id, which would match "tokens" and "formulas" as ids
@@ -81,16 +102,27 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...feedbackConfigRoutes(deps),
     // before /datasets/:dataset_id/…, which would match "playground_experiment" as an id
     ...playgroundExperimentRoutes(deps),
+    ...datasetGrowthRoutes(deps),
     ...datasetTransferRoutes(deps),
     ...datasetCloneRoutes(deps),
     ...comparativeRoutes(deps),
+    ...pairwiseRoutes(deps),
+    ...uploadExperimentRoutes(deps),
     ...datasetRoutes(deps),
     ...datasetVersionRoutes(deps),
     ...splitRoutes(deps),
     ...datasetShareRoutes(deps),
+    ...experimentShareRoutes(deps),
     ...experimentRoutes(deps),
+    ...experimentRunRoutes(deps),
+    ...compareRoutes(deps),
+    ...deltaRoutes(deps),
+    ...groupRoutes(deps),
+    ...viewOverrideRoutes(deps),
     ...exampleUploadRoutes(deps),
+    ...exampleFromRunRoutes(deps),
     ...exampleRoutes(deps),
+    ...queueItemRoutes(deps),
     ...annotationQueueItemRoutes(deps),
     ...annotationReviewRoutes(deps),
     ...annotationQueueRoutes(deps),

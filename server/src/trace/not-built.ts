@@ -21,18 +21,10 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
       "/api/v1/orgs/current/roles.",
   ],
   [/^\/prompts\/canvas(\/|$)/, "Heddle edits prompts in the console and runs none by this path."],
-  [
-    /^\/platform\/annotation-queues\/([^/]+\/)?items(\/|$)/,
-    "Heddle serves the runs of annotation queues, not items with threads: GET and POST " +
-      "/api/v1/annotation-queues/{queue_id}/runs, and POST /api/v1/annotation-queues/status/{queue_run_id}.",
-  ],
+  [/^\/v2\/runs\/rules(\/|$)/, "Heddle serves automation rules under /api/v1/runs/rules."],
   [/^\/ace(\/|$)/, "Heddle runs code of evaluators by POST /v1/platform/evaluators/try only."],
   [
-    /^\/(runs\/rules|v2\/runs\/rules)(\/|$)/,
-    "Heddle has no automation rules. Query new runs by a filter (POST /api/v1/runs/query) from a cron.",
-  ],
-  [
-    /^\/(charts|org-charts)(\/|$)|^\/sessions\/[^/]+\/(dashboard|views|insights|issues|agent-versions)(\/|$)|^\/orgs\/current\/dashboard$/,
+    /^\/(charts|org-charts)(\/|$)|^\/sessions\/[^/]+\/(dashboard|views|issues|agent-versions)(\/|$)|^\/orgs\/current\/dashboard$/,
     "Heddle stores no charts. Get their statistics by POST /api/v1/runs/stats and /api/v1/runs/stats/timeline; the " +
       "console shows them on a project's page.",
   ],
@@ -46,12 +38,12 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Heddle does not translate natural language to filters. Write the filter: docs/filter-language.md.",
   ],
   [
-    /^\/datasets\/[^/]+\/(generate|group\/runs|runs\/delta|experiments\/grouped|experiment-view-overrides)(\/|$)|^\/datasets\/(upload-experiment|studio_experiment|stream)(\/|$)/,
+    /^\/datasets\/(studio_experiment|stream)$/,
     "Heddle does not implement this operation on datasets. Create examples by POST /api/v1/examples/bulk, and read " +
       "experiments by POST /api/v1/datasets/{dataset_id}/runs.",
   ],
   [
-    /^\/public\/[^/]+\/(examples\/runs|datasets\/(runs|feedback|comparative))(\/|$)|^\/public\/datasets\/sessions-bulk$/,
+    /^\/public\/[^/]+\/(examples\/runs(\/|$)|datasets\/(feedback$|runs\/(?!delta(\/|$))))/,
     "Heddle shares a dataset's examples and experiments, not their runs. Share a run by PUT /api/v1/runs/{run_id}/share.",
   ],
   [

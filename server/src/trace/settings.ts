@@ -12,9 +12,12 @@ import { webhookOptions } from "../base/webhooks/settings.ts";
 import { codeEvaluatorOptions } from "./code-evaluators/settings.ts";
 import { destinationOptions } from "./bulk-exports/destination-settings.ts";
 import { exportOptions } from "./bulk-exports/settings.ts";
+import { experimentOptions } from "./experiment-runs/settings.ts";
+import { insightOptions } from "./insights/settings.ts";
 import { otelOptions } from "./otel/settings.ts";
 import { rateLimitOptions } from "./rate-limits/settings.ts";
 import { retentionOptions } from "./retention/settings.ts";
+import { ruleActionOptions } from "./rule-actions/settings.ts";
 
 export const BODY_SETTING = "HEDDLE_TRACE_MAX_BODY_BYTES";
 
@@ -107,7 +110,10 @@ export const traceOptions = {
   ...consoleUrlOptions,
   ...destinationOptions,
   ...exportOptions,
+  ...ruleActionOptions,
+  ...experimentOptions,
   ...codeEvaluatorOptions,
+  ...insightOptions,
 };
 
 export type TraceSettings = Options<typeof traceOptions>;

@@ -28,17 +28,25 @@ import { CodeRunner } from "./code-evaluators/code-runner.ts";
 import type { TraceDeps } from "./deps.ts";
 import { ErasureWorker } from "./erasures/erasure-worker.ts";
 import { ExperimentEvaluator } from "./evaluators/experiment-evaluator.ts";
+import { ExperimentRunner } from "./experiment-runs/experiment-runner.ts";
 import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import { measureWaitingPieces } from "./ingest/measure-waiting-pieces.ts";
 import { startIngest } from "./ingest/start-ingest.ts";
 import { Deletions } from "./legal-holds/deletions.ts";
+import { InsightWorker } from "./insights/insight-worker.ts";
 import { measureModels } from "./models/model-metrics.ts";
 import { ProjectDirectory } from "./projects/project-directory.ts";
 import { createPromptWebhooks } from "./prompt-webhooks/prompt-webhooks.ts";
 import { measureRateLimits } from "./rate-limits/measure-rate-limits.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
 import { RetentionSweep } from "./retention/retention-sweep.ts";
+import { Backfiller } from "./rule-actions/backfiller.ts";
+import { RuleActor } from "./rule-actions/rule-actor.ts";
+import { createRuleMessages } from "./rule-actions/rule-messages.ts";
+import { RuleCandidates } from "./rule-candidates/rule-candidates.ts";
+import { measureRules } from "./rules/measure-rules.ts";
+import { RuleMatcher } from "./rules/rule-matcher.ts";
 import type { TraceSettings } from "./settings.ts";
 import { traceHealth } from "./system/health.ts";
 
@@ -110,7 +118,8 @@ export async function startTracePlatform({
   const { registry } = metrics;
   const { blobs } = opened;
   measureWaitingPieces(registry, { sql, log });
-  const ingest = await startIngest({ sql, clickhouse, log, projects, settings, registry });
+  const ruleCandidates = new RuleCandidates({ sql, registry });
+  const ingest = await startIngest({ sql, clickhouse, log, projects, ruleCandidates, settings, registry });
   const faultPoint = createFaultPoint(settings.exportFaultPoints);
   const exporter = new Exporter(
     {
@@ -130,6 +139,15 @@ export async function startTracePlatform({
   const deletions = new Deletions(sql);
   const erasures = new ErasureWorker({ ...ingest, sql, clickhouse, blobs, projects, log, deletions });
   const promptWebhooks = createPromptWebhooks({ sql, log, settings, outbound, secrets });
+  const ruleMessages = createRuleMessages({
+    sql,
+    log,
+    settings,
+    outbound,
+    secrets,
+    fault: faultPoint,
+    deps: (): TraceDeps => deps,
+  });
   let experimentEvaluator: ExperimentEvaluator | undefined;
   const deps: TraceDeps = {
     ...ingest,
@@ -147,16 +165,28 @@ export async function startTracePlatform({
     secrets,
     signIn: signIn.deps,
     projects,
-    feedback: new FeedbackMirror({ sql, clickhouse, log, writer: ingest.writer }),
+    feedback: new FeedbackMirror({ sql, clickhouse, log, writer: ingest.writer, ruleCandidates }),
     feedbackWriter: new FeedbackWriter(sql),
     exporter,
     deletions,
     erasures,
     promptWebhooks,
     experimentEvaluator: { wake: () => experimentEvaluator?.wake() },
+    experimentRuns: { wake: () => experiments.wake() },
     models: { metrics: measureModels(registry) },
-    codeRunner: new CodeRunner(settings),
+    ruleCandidates,
+    ruleMessages,
+    codeRunner: new CodeRunner(settings, outbound),
+    insights: { wake: () => insights.wake() },
   };
+  const ruleActor = new RuleActor(deps, faultPoint);
+  const backfiller = new Backfiller(deps, faultPoint);
+  Object.assign(deps, { ruleActor, ruleBackfills: backfiller });
+  measureRules(registry, { sql, log });
+  const ruleMatcher = new RuleMatcher(deps, { database, registry });
+  deps.ruleMatcher = ruleMatcher;
+  const experiments: ExperimentRunner = new ExperimentRunner(deps);
+  const insights = new InsightWorker(deps, { concurrency: settings.insightConcurrency });
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);
   // only processes that export run destination tests
@@ -166,8 +196,14 @@ export async function startTracePlatform({
   retention.start();
   erasures.start();
   promptWebhooks.start();
+  ruleMatcher.start();
+  ruleActor.start();
+  backfiller.start();
+  ruleMessages.start();
   experimentEvaluator = new ExperimentEvaluator(deps);
   experimentEvaluator.start();
+  experiments.start();
+  insights.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();
   deps.health.start();
@@ -176,12 +212,18 @@ export async function startTracePlatform({
     async stop() {
       await deps.health.stop();
       await telemetry?.stop();
+      await experiments.stop();
       await exporter.stop();
       await retention.stop();
       await erasures.stop();
       await promptWebhooks.stop();
+      await backfiller.stop();
+      await ruleMatcher.stop();
+      await ruleActor.stop();
+      await ruleMessages.stop();
       await experimentEvaluator.stop();
       await deps.codeRunner.stop();
+      await insights.stop();
       await copier.stop();
       await deps.feedback.stop();
       await ingest.writer.stop();

@@ -5,6 +5,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 
 import { agentApi } from "../../api/clients.ts";
+import { spacesQuery } from "../../app/queries.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
@@ -14,10 +15,11 @@ import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
+import { utc } from "../runs/run-record.ts";
 import { CronForm } from "./cron-form.tsx";
 import { EnabledSwitch } from "./enabled-switch.tsx";
 import { NextTimes } from "./next-times.tsx";
-import { type Cron, cronQuery, cronRunsQuery } from "./queries.ts";
+import { type Cron, cronQuery, cronRunsQuery, cronTracesQuery } from "./queries.ts";
 
 /** One cron: its next times, the runs that it started, and its input. */
 export function CronDetails({ server, id, onClose }: { server: string; id: string; onClose: () => void }) {
@@ -103,16 +105,16 @@ function Details({ server, cron, onDeleted }: { server: string; cron: Cron; onDe
 
 function RecentRuns({ server, cron }: { server: string; cron: Cron }) {
   const { data: runs, error, refetch } = useQuery(cronRunsQuery(server, cron));
+  const hasTraces = useQuery(spacesQuery).data?.spaces.trace === true;
   const areDeleted = cron.thread_id === null && cron.on_run_completed === "delete";
+  if (areDeleted && hasTraces) return <RecentTraces cron={cron} />;
   return (
     <Part title="Recent runs">
       {error && <Problem error={error} onRetry={refetch} />}
       {!runs && !error && <Loading rows={2} />}
       {runs?.length === 0 && (
         <Text size="sm" c="dimmed">
-          {areDeleted
-            ? "Each run is deleted with its thread when it ends. Its trace is kept, with cron_id in the metadata."
-            : "No runs yet."}
+          {areDeleted ? "Each run is deleted with its thread when it ends." : "No runs yet."}
         </Text>
       )}
       {runs?.map(({ run_id: run, thread_id: threadId, status, created_at: at }) => (
@@ -122,6 +124,35 @@ function RecentRuns({ server, cron }: { server: string; cron: Cron }) {
             {(run ?? threadId).slice(-12)}
           </AnchorLink>
           <TimeText at={at} c="dimmed" />
+        </Group>
+      ))}
+    </Part>
+  );
+}
+
+/** Traces of runs that are deleted with their threads when they end. */
+function RecentTraces({ cron }: { cron: Cron }) {
+  const { data: runs, error, refetch } = useQuery(cronTracesQuery(cron));
+  return (
+    <Part title="Recent traces">
+      <Text size="sm" c="dimmed" mb={4}>
+        Each run is deleted with its thread when it ends. Its trace is kept.
+      </Text>
+      {error && <Problem error={error} onRetry={refetch} />}
+      {!runs && !error && <Loading rows={2} />}
+      {runs?.length === 0 && <Text size="sm">No traces yet.</Text>}
+      {runs?.map(({ id, status, start_time: at, session_id: projectId }) => (
+        <Group key={id} gap="sm" py={3}>
+          <StatusBadge status={status} />
+          <AnchorLink
+            to="/projects/$projectId/r/$runId"
+            params={{ projectId: projectId!, runId: id! }}
+            size="sm"
+            ff="monospace"
+          >
+            {id!.slice(-12)}
+          </AnchorLink>
+          <TimeText at={utc(at)} c="dimmed" />
         </Group>
       ))}
     </Part>

@@ -1,11 +1,13 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 
 import type { components } from "../../api/agent.d.ts";
-import { agentApi, data } from "../../api/clients.ts";
+import { agentApi, data, traceApi } from "../../api/clients.ts";
+import { recentProjectsQuery } from "../home/queries.ts";
 
 export type Cron = components["schemas"]["Cron"];
 
 const PAGE = 50;
+const TRACES = 20;
 
 export const cronsQuery = (server: string, enabled: boolean | undefined) =>
   infiniteQueryOptions({
@@ -74,4 +76,19 @@ export const assistantNamesQuery = (server: string) =>
       return found as { assistant_id: string; name: string; graph_id: string }[];
     },
     staleTime: 30_000,
+  });
+
+/** Query for the newest traces of a cron's runs, in the most recently active projects. They outlast the runs. */
+export const cronTracesQuery = ({ cron_id: id }: Cron) =>
+  queryOptions({
+    queryKey: ["cron-traces", id],
+    async queryFn({ client, signal }) {
+      const session = (await client.fetchQuery(recentProjectsQuery)).map((project) => project.id);
+      if (session.length === 0) return [];
+      const filter = `and(eq(metadata_key, "cron_id"), eq(metadata_value, ${JSON.stringify(id)}))`;
+      const select = ["id", "status", "start_time", "session_id"] as const;
+      const body = { session, is_root: true, filter, limit: TRACES, select: [...select] };
+      return (await data(traceApi.POST("/api/v1/runs/query", { body, signal }))).runs;
+    },
+    refetchInterval: 15_000,
   });

@@ -11,7 +11,9 @@ import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { TabList } from "../../ui/tab-list.tsx";
-import { ComparisonTable } from "./comparison-table.tsx";
+import { RunExperimentButton } from "../experiment-runs/run-experiment-button.tsx";
+import { Comparison } from "../experiments/comparison.tsx";
+import { HistoryCharts } from "../experiments/history-charts.tsx";
 import { DatasetShare } from "./dataset-share.tsx";
 import { type DatasetTab, experimentIds, ONE_DATASET_SEARCH, type OneDatasetSearch } from "./dataset-search.ts";
 import { datasetQuery } from "./queries.ts";
@@ -41,11 +43,15 @@ export function DatasetPage() {
         <TabList mb="sm">
           <Tabs.Tab value="examples">Examples</Tabs.Tab>
           <Tabs.Tab value="experiments">Experiments</Tabs.Tab>
+          <Tabs.Tab value="history">History</Tabs.Tab>
           <Tabs.Tab value="compare">Compare{compared.length > 0 && ` (${compared.length})`}</Tabs.Tab>
           <Tabs.Tab value="versions">Versions</Tabs.Tab>
         </TabList>
         <Tabs.Panel value="examples">
           <Examples datasetId={datasetId} search={search} onSearch={change} />
+        </Tabs.Panel>
+        <Tabs.Panel value="history">
+          <HistoryCharts datasetId={datasetId} />
         </Tabs.Panel>
         <Tabs.Panel value="experiments">
           <ExperimentsTable
@@ -56,9 +62,11 @@ export function DatasetPage() {
           />
         </Tabs.Panel>
         <Tabs.Panel value="compare">
-          <ComparisonTable
+          <Comparison
             datasetId={datasetId}
             experiments={compared}
+            search={{ baseline: search.baseline, order: search.order, only: search.only }}
+            onSearch={change}
             onChoose={() => change({ tab: "experiments" })}
           />
         </Tabs.Panel>
@@ -90,6 +98,7 @@ function Actions({ datasetId, version }: { datasetId: string; version: string })
   };
   return (
     <>
+      <RunExperimentButton datasetId={datasetId} />
       <DatasetShare datasetId={datasetId} />
       <Menu position="bottom-end">
         <Menu.Target>

@@ -1,3 +1,4 @@
+import { COMPARISON_SEARCH, type ComparisonSearch, ORDERS } from "../experiments/comparison-search.ts";
 import type { DatasetSearch, DatasetSort } from "./queries.ts";
 
 const SORTS: DatasetSort[] = [
@@ -21,10 +22,10 @@ export function readDatasetSearch({ text, sort, desc }: Record<string, unknown>)
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-export const DATASET_TABS = ["examples", "experiments", "compare", "versions"] as const;
+export const DATASET_TABS = ["examples", "experiments", "history", "compare", "versions"] as const;
 export type DatasetTab = (typeof DATASET_TABS)[number];
 
-export interface OneDatasetSearch {
+export interface OneDatasetSearch extends ComparisonSearch {
   tab: DatasetTab;
   text: string;
   /** Split whose examples are shown; empty: all. */
@@ -40,6 +41,7 @@ export const ONE_DATASET_SEARCH: OneDatasetSearch = {
   split: "",
   version: "",
   selectedSessions: "",
+  ...COMPARISON_SEARCH,
 };
 
 export function readOneDatasetSearch(
@@ -52,6 +54,9 @@ export function readOneDatasetSearch(
     split: toText(search.split),
     version: toText(search.version),
     selectedSessions: ids.join(","),
+    baseline: experimentIds(search.baseline)[0] ?? "",
+    order: ORDERS.find((order) => order === search.order) ?? "regressions",
+    only: toText(search.only),
   };
 }
 

@@ -11,8 +11,6 @@ export type Dataset = operations["get_api_v1_datasets"]["responses"][200]["conte
 export type Example = operations["get_api_v1_examples"]["responses"][200]["content"]["application/json"][number];
 export type Version =
   operations["get_api_v1_datasets_dataset_id_versions"]["responses"][200]["content"]["application/json"][number];
-export type ExampleWithRuns =
-  operations["post_api_v1_datasets_dataset_id_runs"]["responses"][200]["content"]["application/json"][number];
 
 export interface DatasetSearch {
   text: string;
@@ -145,24 +143,6 @@ export const experimentsQuery = (id: string) =>
         }),
       ),
     refetchInterval: 10_000,
-  });
-
-/** Query for examples with the results of experiments. */
-export const comparisonQuery = (id: string, experiments: string[]) =>
-  infiniteQueryOptions({
-    queryKey: ["dataset", id, "comparison", experiments],
-    queryFn: ({ pageParam, signal }) =>
-      data(
-        traceApi.POST("/api/v1/datasets/{dataset_id}/runs", {
-          params: { path: { dataset_id: id } },
-          body: { session_ids: experiments, limit: 50, offset: pageParam, preview: true },
-          signal,
-        }),
-      ),
-    initialPageParam: 0,
-    getNextPageParam: (page, pages) => (page.length < 50 ? undefined : pages.length * 50),
-    enabled: experiments.length > 0,
-    placeholderData: keepPreviousData,
   });
 
 /** Query for the token of the dataset's public link; null while it is not shared. */

@@ -80,7 +80,27 @@ export function DeploymentList() {
                 </AnchorLink>
               ),
             },
-            { title: "Status", cell: ({ status }) => <StatusBadge status={status} />, width: 180 },
+            {
+              title: "Status",
+              cell: (deployment) => (
+                <>
+                  <StatusBadge status={deployment.status} />
+                  {/FAILED/.test(deployment.latest_revision_status ?? "") && (
+                    <AnchorLink
+                      to="/deployments/$deploymentId"
+                      params={{ deploymentId: deployment.id }}
+                      search={{ tab: "revisions" }}
+                      size="xs"
+                      display="block"
+                      c="var(--mantine-color-error)"
+                    >
+                      Latest revision failed
+                    </AnchorLink>
+                  )}
+                </>
+              ),
+              width: 180,
+            },
             { title: "URL", cell: (deployment) => <DeploymentAddress deployment={deployment} />, width: "34%" },
             { title: "Source", cell: ({ source }) => <Text size="sm">{SOURCE_NAMES[source]}</Text>, width: 110 },
             { title: "Updated", cell: ({ updated_at: at }) => <TimeText at={at} />, width: 100 },

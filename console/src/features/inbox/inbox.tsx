@@ -1,7 +1,7 @@
 import { Card, Group, Pagination, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
+import { useRef, useState } from "react";
 
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
@@ -25,8 +25,19 @@ export function Inbox() {
   const assistants = useQuery(assistantsQuery(server));
   const names = new Map((assistants.data ?? []).map(({ assistant_id: id, name }) => [id, name]));
   const { threads: interrupted = [], total } = waiting.data ?? {};
+  /** Threads that were answered here. They keep their places, so that no other card moves under the pointer. */
+  const [all, setAnswered] = useState<Answered[]>([]);
   const isListed = ({ thread_id: id }: ThreadLine) => interrupted.some((thread) => thread.thread_id === id);
-  const threads = [...failed.filter((thread) => !isListed(thread)), ...interrupted];
+  const answered = all.filter(({ thread: { thread_id: id, updated_at: at } }) =>
+    // one that asks again is listed anew
+    interrupted.every((thread) => thread.thread_id !== id || thread.updated_at === at),
+  );
+  const isAnswered = ({ thread_id: id }: ThreadLine) => answered.some(({ thread }) => thread.thread_id === id);
+  const open = [...failed.filter((thread) => !isListed(thread)), ...interrupted];
+  const threads = withAnswered(
+    open.filter((thread) => !isAnswered(thread)),
+    answered,
+  );
   return (
     <Page maw={1040} title="Inbox">
       {waiting.error && !waiting.data ? (
@@ -41,17 +52,25 @@ export function Inbox() {
         <Stack gap="md">
           {typeof total === "number" && (
             <Text size="sm" c="dimmed">
-              {total === 1 ? "1 thread needs review." : `${count(total)} threads need review.`}
+              {total === 0
+                ? "No thread needs review."
+                : total === 1
+                  ? "1 thread needs review."
+                  : `${count(total)} threads need review.`}
             </Text>
           )}
-          {threads.map((thread) => (
+          {threads.map((thread, place) => (
             <InterruptedThread
               key={thread.thread_id}
               server={server}
               thread={thread}
               names={names}
+              answered={answered.find((entry) => entry.thread.thread_id === thread.thread_id)}
               onFailure={() => setFailed((before) => [thread, ...without(before, thread)])}
-              onResumed={() => setFailed((before) => without(before, thread))}
+              onResumed={(height) => {
+                setFailed((before) => without(before, thread));
+                setAnswered([...answered, { thread, place, height }]);
+              }}
             />
           ))}
           {typeof total === "number" && total > PAGE && (
@@ -59,7 +78,10 @@ export function Inbox() {
               size="sm"
               total={Math.ceil(total / PAGE)}
               value={page}
-              onChange={setPage}
+              onChange={(next) => {
+                setAnswered([]);
+                setPage(next);
+              }}
               getControlProps={(control) => ({ "aria-label": `${control} page` })}
             />
           )}
@@ -69,6 +91,20 @@ export function Inbox() {
   );
 }
 
+interface Answered {
+  thread: ThreadLine;
+  /** Index in the list when it was answered. */
+  place: number;
+  /** Height of its card in pixels. */
+  height: number;
+}
+
+function withAnswered(open: ThreadLine[], answered: readonly Answered[]): ThreadLine[] {
+  const threads = [...open];
+  for (const { thread, place } of answered.toSorted((a, b) => a.place - b.place)) threads.splice(place, 0, thread);
+  return threads;
+}
+
 const without = (threads: ThreadLine[], { thread_id: gone }: ThreadLine) =>
   threads.filter(({ thread_id: id }) => id !== gone);
 
@@ -76,14 +112,24 @@ interface InterruptedThreadProps {
   server: string;
   thread: ThreadLine;
   names: ReadonlyMap<string, string>;
+  answered: Answered | undefined;
   onFailure: () => void;
-  onResumed: () => void;
+  /** @param height of the card */
+  onResumed: (height: number) => void;
 }
 
-function InterruptedThread({ server, thread, names, onFailure, onResumed }: InterruptedThreadProps) {
+function InterruptedThread({ server, thread, names, answered, onFailure, onResumed }: InterruptedThreadProps) {
+  const card = useRef<HTMLDivElement>(null);
   const { assistant_id: id, graph_id: graph } = (thread.metadata ?? {}) as Record<string, string | undefined>;
   return (
-    <Card withBorder padding="sm" component="article" aria-label={`Thread ${thread.thread_id}`}>
+    <Card
+      ref={card}
+      withBorder
+      padding="sm"
+      component="article"
+      aria-label={`Thread ${thread.thread_id}`}
+      {...(answered && { mih: answered.height })}
+    >
       <Group gap="xs" mb="xs">
         <Text size="sm" fw={600}>
           {names.get(id ?? "") ?? graph ?? "Thread"}
@@ -101,7 +147,18 @@ function InterruptedThread({ server, thread, names, onFailure, onResumed }: Inte
         </AnchorLink>
         <TimeText at={thread.updated_at} size="xs" ml="auto" />
       </Group>
-      <ThreadInterrupts server={server} thread={thread as never} onFailure={onFailure} onResumed={onResumed} />
+      {answered ? (
+        <Text size="sm" c="dimmed">
+          Answered. The run continues.
+        </Text>
+      ) : (
+        <ThreadInterrupts
+          server={server}
+          thread={thread as never}
+          onFailure={onFailure}
+          onResumed={() => onResumed(card.current?.getBoundingClientRect().height ?? 0)}
+        />
+      )}
     </Card>
   );
 }

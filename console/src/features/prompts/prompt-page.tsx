@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 
+import { RunExperimentButton } from "../experiment-runs/run-experiment-button.tsx";
 import { usePermission } from "../settings/use-permission.ts";
 import { counted } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
@@ -177,6 +178,7 @@ function Actions({ prompt, name, commit, onOpen }: ActionsProps) {
           >
             Open in playground
           </ButtonLink>
+          {name.owner === "-" && <RunExperimentButton prompt={{ name: name.repo, commit }} />}
         </>
       )}
       <PermittedButton

@@ -2,7 +2,7 @@ import {
   IconArrowsSplit2,
   IconBraces,
   IconDatabaseSearch,
-  IconLink,
+  IconRoute,
   IconSparkles,
   IconTemplate,
   IconTool,
@@ -10,7 +10,7 @@ import {
 } from "@tabler/icons-react";
 
 const ICONS = {
-  chain: [IconLink, "var(--mantine-color-gray-6)"],
+  chain: [IconRoute, "var(--mantine-color-gray-6)"],
   llm: [IconSparkles, "var(--mantine-color-violet-6)"],
   tool: [IconTool, "var(--mantine-color-orange-6)"],
   retriever: [IconDatabaseSearch, "var(--mantine-color-cyan-6)"],

@@ -165,11 +165,7 @@ function Missing({
 }) {
   return (
     <Group gap="md">
-      {deploymentId === null ? (
-        <Text size="sm" c="dimmed">
-          This server is not part of a deployment: it has no revision, and its log is the output of its process.
-        </Text>
-      ) : revisionId === null ? (
+      {deploymentId === null ? null : revisionId === null ? (
         <Text size="sm" c="dimmed">
           Revision unknown: neither the trace nor the log contains it.
         </Text>

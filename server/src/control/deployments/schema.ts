@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { STATUSES } from "../revisions/status.ts";
 import { queryBoolean, queryLimit, queryNotBuilt, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
 
 /** Contract control-plane §2 and §3, service-interface §2.1. Unknown keys are ignored: newer clients send more. */
@@ -189,6 +190,10 @@ export const deployment = z
     updated_at: z.string(),
     status: z.enum(DEPLOYMENT_STATUSES),
     latest_revision_id: text,
+    latest_revision_status: z
+      .enum(STATUSES)
+      .nullable()
+      .describe("Of the latest revision, which may have failed while an earlier one serves"),
     active_revision_id: text,
     image_version: text,
     is_preview: z.boolean(),

@@ -18,6 +18,7 @@ export function serializeDeployment(row: DeploymentRow, secrets: Secret[], url: 
     updated_at: row.updated_at.toISOString(),
     status: row.status,
     latest_revision_id: row.latest_revision_id,
+    latest_revision_status: row.latest_revision_status,
     active_revision_id: row.active_revision_id,
     image_version: null,
     is_preview: false,

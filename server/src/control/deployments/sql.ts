@@ -1,5 +1,6 @@
 /** Statements on deployments. Only this file writes the table. */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
+import type { Status } from "../revisions/status.ts";
 import type { DeploymentStatus, ListQuery, Source, SourceConfig } from "./schema.ts";
 
 export interface SecretReference {
@@ -33,12 +34,14 @@ export interface DeploymentRow {
   image_uri: string | null;
   source_tarball_path: string | null;
   repo_commit_sha: string | null;
+  latest_revision_status: Status | null;
 }
 
 const DEPLOYMENT = `d.id, d.tenant_id, d.name, d.slug, d.display_name, d.source, d.source_config, d.secret_references,
   d.status, d.latest_revision_id, d.active_revision_id, d.delete_tracing_project, d.force_delete, d.git_ref,
   d.git_config_path, d.created_at, d.updated_at,
-  r.repo_ref, r.langgraph_config_path, r.image_uri, r.source_tarball_path, r.repo_commit_sha`;
+  r.repo_ref, r.langgraph_config_path, r.image_uri, r.source_tarball_path, r.repo_commit_sha,
+  r.status as latest_revision_status`;
 
 export async function findDeployment(
   sql: Sql | Transaction,

@@ -118,7 +118,7 @@ export class InstanceWatch {
     this.#options.onChange();
   }
 
-  async drain(requestsMs: number, graceMs: number): Promise<void> {
+  async drain(requestsMs: number, graceMs: number, reason: string): Promise<void> {
     const { sql, driver, table } = this.#options;
     await rows.setState(sql, this.row.id, ["starting", "ready"], "draining");
     this.row.state = "draining";
@@ -126,7 +126,7 @@ export class InstanceWatch {
     await this.#untilUnused(requestsMs);
     if (!(await this.#isOurs())) return;
     await driver.stop(this.process, graceMs, () => this.#isOurs());
-    await this.end("The control plane stopped it.", false);
+    await this.end(reason, false);
   }
 
   /** Waits until no gateway forwards requests to it, here or elsewhere. */

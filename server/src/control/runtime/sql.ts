@@ -150,9 +150,14 @@ export const scalableDeployments = (sql: Sql) => sql<ScalableRow[]>`
 
 /**
  * Lists instances of revisions that neither serve nor are being deployed. `is_fast`: no requests depend on them any more.
+ * `reason`: why they are stopped, as operators read it.
  */
-export const unwantedInstances = (sql: Sql, place: string) => sql<{ id: string; is_fast: boolean }[]>`
-  select i.id, (d.status = 'AWAITING_DELETE' or (r.status not in ('DEPLOYED'))) as is_fast
+export const unwantedInstances = (sql: Sql, place: string) => sql<{ id: string; is_fast: boolean; reason: string }[]>`
+  select i.id, (d.status = 'AWAITING_DELETE' or (r.status not in ('DEPLOYED'))) as is_fast,
+    case when d.status = 'AWAITING_DELETE' then 'Stopped: the deployment is being deleted.'
+      when r.status like '%FAILED' then 'Stopped: its revision could not be deployed.'
+      when r.status = 'INTERRUPTED' then 'Stopped: its revision was cancelled.'
+      else 'Stopped: another revision replaced it.' end as reason
   from instances i join deployments d on d.id = i.deployment_id join revisions r on r.id = i.revision_id
   where i.place = ${place} and i.state in ('starting', 'ready')
     and (d.status = 'AWAITING_DELETE'

@@ -173,7 +173,8 @@ export class Supervisor {
   /** Stops all instances, which hand back their runs. */
   async stop(): Promise<void> {
     await this.#stopPasses();
-    for (const watch of this.#watched.values()) this.#drain(watch, 0, STOP_GRACE_MS);
+    for (const watch of this.#watched.values())
+      this.#drain(watch, 0, STOP_GRACE_MS, "Stopped: the control plane shut down.");
     await Promise.all(this.#draining.values());
   }
 
@@ -212,24 +213,26 @@ export class Supervisor {
         if (pauseMs <= 0) await this.#start(desired, replica);
         else nextMs = Math.min(nextMs, pauseMs);
       }
-      for (const instance of living) if (instance.row.replica >= replicas) this.#drainGracefully(instance);
+      for (const instance of living) {
+        if (instance.row.replica >= replicas) this.#drainGracefully(instance, "Stopped: fewer replicas are needed.");
+      }
     }
     await table.refresh();
-    for (const { id, is_fast } of await rows.unwantedInstances(sql, place)) {
+    for (const { id, is_fast, reason } of await rows.unwantedInstances(sql, place)) {
       const watch = this.#watched.get(id);
-      if (watch && is_fast) this.#drain(watch, 0, FAST_DRAIN_MS);
-      else if (watch) this.#drainGracefully(watch);
+      if (watch && is_fast) this.#drain(watch, 0, FAST_DRAIN_MS, reason);
+      else if (watch) this.#drainGracefully(watch, reason);
     }
     for (const watch of this.#watched.values()) {
       // an earlier control plane had begun to drain it
-      if (watch.row.state === "draining") this.#drainGracefully(watch);
+      if (watch.row.state === "draining") this.#drainGracefully(watch, "Stopped by an earlier control plane.");
     }
     return nextMs;
   }
 
-  #drainGracefully(watch: InstanceWatch): void {
+  #drainGracefully(watch: InstanceWatch, reason: string): void {
     const ms = this.#options.settings.drainSeconds * 1000;
-    this.#drain(watch, ms, ms);
+    this.#drain(watch, ms, ms, reason);
   }
 
   /** Returns the milliseconds for which a revision that has crashed is not started again. */
@@ -292,12 +295,13 @@ export class Supervisor {
 
   /**
    * Drains an instance: current requests get `requestsMs`, then the server is stopped and gets `graceMs` for its runs.
+   * @param reason why, as the instance's end states it
    */
-  #drain(watch: InstanceWatch, requestsMs: number, graceMs: number): void {
+  #drain(watch: InstanceWatch, requestsMs: number, graceMs: number, reason: string): void {
     const { id, deployment_id: deploymentId } = watch.row;
     if (this.#draining.has(id)) return;
     const draining = watch
-      .drain(requestsMs, graceMs)
+      .drain(requestsMs, graceMs, reason)
       .catch((error: unknown) => this.#options.log.error({ err: error, instance: id }, "an instance did not stop"))
       .finally(() => this.#draining.delete(id))
       .then(() => (!this.#poller.isStarted ? undefined : this.#limitConnections(deploymentId)))

@@ -5,7 +5,8 @@ import type { TraceDeps } from "../deps.ts";
 import { extendTraces } from "../feedback/extend-traces.ts";
 import { findRunKeys, type RunKey } from "../run-rows/clickhouse.ts";
 import { MAX_ITEMS } from "./item-schema.ts";
-import { findItems, insertItems, lockQueue } from "./item-sql.ts";
+import { findItems, insertItems, lockQueue, type NewItem } from "./item-sql.ts";
+import { findQueueRow } from "./sql.ts";
 
 type Deps = Pick<TraceDeps, "sql" | "clickhouse" | "writer">;
 
@@ -50,28 +51,33 @@ export async function addItems(
   return text as string;
 }
 
-/** Inserts located runs. @returns the number of new items. @throws 404 for an unknown queue, 422 for a full one */
+export interface LocatedItem {
+  key: Omit<RunKey, "deleted">;
+  source_proposed_example_id: string | null;
+  thread_id?: string | undefined;
+  /** The other run of a pair. */
+  other?: Omit<RunKey, "deleted"> | undefined;
+}
+
+/** Inserts located items. @returns the number of new items. @throws 404 for an unknown queue, 422 for a full one */
 export async function insertIntoQueue(
   tx: Transaction,
   tenantId: string,
   queueId: string,
-  runs: readonly { key: Omit<RunKey, "deleted">; source_proposed_example_id: string | null }[],
+  located: readonly LocatedItem[],
 ): Promise<number> {
   const size = await lockQueue(tx, tenantId, queueId);
   if (size === undefined) throw notFound("Annotation queue not found");
-  const added = await insertItems(
-    tx,
-    tenantId,
-    queueId,
-    runs.map(({ key, source_proposed_example_id }) => ({
-      queue_run_id: uuid7(),
-      run_id: key.id,
-      project_id: key.project_id,
-      trace_id: key.trace_id,
-      start_time: key.start_time,
-      source_proposed_example_id,
-    })),
-  );
+  const queue = await findQueueRow(tx, tenantId, queueId);
+  const isPairwise = queue?.queue_type === "pairwise";
+  if (located.some(({ other }) => (other !== undefined) !== isPairwise)) {
+    throw unprocessable(
+      isPairwise
+        ? "The queue is pairwise: add pairs of runs (POST /api/v1/annotation-queues/{queue_id}/pairs)."
+        : "The queue is not pairwise: it takes runs and threads, not pairs.",
+    );
+  }
+  const added = await insertItems(tx, tenantId, queueId, located.map(toNewItem));
   if (size + added > MAX_ITEMS) {
     throw unprocessable(
       `An annotation queue has at most ${MAX_ITEMS} runs; this one has ${size}. Delete completed runs, or create another queue.`,
@@ -79,3 +85,17 @@ export async function insertIntoQueue(
   }
   return added;
 }
+
+export const toNewItem = ({ key, source_proposed_example_id, thread_id, other }: LocatedItem): NewItem => ({
+  queue_run_id: uuid7(),
+  run_id: key.id,
+  project_id: key.project_id,
+  trace_id: key.trace_id,
+  start_time: key.start_time,
+  source_proposed_example_id,
+  item_type: other ? "PAIR" : thread_id !== undefined ? "THREAD" : "RUN",
+  thread_id: thread_id ?? null,
+  other: other
+    ? { run_id: other.id, project_id: other.project_id, trace_id: other.trace_id, start_time: other.start_time }
+    : null,
+});

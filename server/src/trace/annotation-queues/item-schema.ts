@@ -63,6 +63,8 @@ export const queueRun = z
     added_at: time,
     last_reviewed_time: time.nullable(),
     source_proposed_example_id: z.guid().nullable(),
+    item_type: z.enum(["RUN", "THREAD", "PAIR"]),
+    other_run_id: z.guid().nullable(),
   })
   .meta({ id: "AnnotationQueueRun" });
 
@@ -77,6 +79,10 @@ export const runInQueue = runFields
     reserved_by: z.array(z.guid()),
     completed_by: z.array(z.guid()),
     source_proposed_example_id: z.guid().nullable(),
+    /** Of a thread the run is its latest root. */
+    item_type: z.enum(["RUN", "THREAD", "PAIR"]),
+    /** Of a pair. */
+    other_run_id: z.guid().nullable(),
   })
   .meta({ id: "RunInAnnotationQueue" });
 

@@ -10,11 +10,19 @@ export interface NewItem {
   /** As in ClickHouse, in UTC. */
   start_time: string;
   source_proposed_example_id: string | null;
+  item_type: ItemType;
+  /** Of a thread, whose run is its latest root. */
+  thread_id: string | null;
+  /** The other run of a pair. */
+  other: { run_id: string; project_id: string; trace_id: string; start_time: string } | null;
 }
+
+export type ItemType = "RUN" | "THREAD" | "PAIR";
 
 const WIRE = `json_build_object('id', i.queue_run_id, 'run_id', i.run_id, 'queue_id', i.queue_id,
   'added_at', ${isoTime("i.added_at")}, 'last_reviewed_time', ${isoTime("i.last_reviewed_time")},
-  'source_proposed_example_id', i.source_proposed_example_id)`;
+  'source_proposed_example_id', i.source_proposed_example_id, 'item_type', i.item_type,
+  'other_run_id', i.other_run_id)`;
 
 /**
  * Locks a queue against other claims, changes of statuses and additions, until the transaction ends. @returns its
@@ -29,7 +37,9 @@ export async function lockQueue(sql: Transaction, tenantId: string, queueId: str
   return row!.size;
 }
 
-/** Adds runs at the end of the queue, in order; those that it has stay as they are. @returns the number of new ones */
+/**
+ * Adds items at the end of the queue, in order; those that it has stay as they are. @returns the number of new ones
+ */
 export async function insertItems(
   sql: Transaction,
   tenantId: string,
@@ -38,15 +48,20 @@ export async function insertItems(
 ): Promise<number> {
   const inserted = await sql`
     insert into annotation_queue_runs (tenant_id, queue_run_id, queue_id, run_id, project_id, trace_id, start_time,
-      source_proposed_example_id, added_at)
+      source_proposed_example_id, item_type, thread_id, other_run_id, other_project_id, other_trace_id,
+      other_start_time, added_at)
     select ${tenantId}, n.queue_run_id, ${queueId}, n.run_id, n.project_id, n.trace_id,
-      n.start_time at time zone 'UTC', n.source_proposed_example_id,
+      n.start_time at time zone 'UTC', n.source_proposed_example_id, n.item_type, n.thread_id,
+      (n.other ->> 'run_id')::uuid, (n.other ->> 'project_id')::uuid, (n.other ->> 'trace_id')::uuid,
+      (n.other ->> 'start_time')::timestamp at time zone 'UTC',
       clock_timestamp() + n.place * interval '1 microsecond'
     from rows from (jsonb_to_recordset(${JSON.stringify(items)}::text::jsonb) as (queue_run_id uuid, run_id uuid,
-      project_id uuid, trace_id uuid, start_time timestamp, source_proposed_example_id uuid))
-      with ordinality as n (queue_run_id, run_id, project_id, trace_id, start_time, source_proposed_example_id, place)
+      project_id uuid, trace_id uuid, start_time timestamp, source_proposed_example_id uuid, item_type text,
+      thread_id text, other jsonb))
+      with ordinality as n (queue_run_id, run_id, project_id, trace_id, start_time, source_proposed_example_id,
+        item_type, thread_id, other, place)
     order by n.place
-    on conflict (tenant_id, queue_id, run_id) do nothing returning 1`;
+    on conflict do nothing returning 1`;
   return inserted.length;
 }
 
@@ -60,7 +75,8 @@ export async function findItems(
   const [row] = await sql<{ items: string }[]>`
     select coalesce(json_agg(${sql.unsafe(WIRE)} order by w.place), '[]')::text as items
     from unnest(${runIds}::uuid[]) with ordinality as w (run_id, place)
-    join annotation_queue_runs i on i.tenant_id = ${tenantId} and i.queue_id = ${queueId} and i.run_id = w.run_id`;
+    join annotation_queue_runs i on i.tenant_id = ${tenantId} and i.queue_id = ${queueId} and i.run_id = w.run_id
+      and i.item_type <> 'THREAD'`;
   return row!.items;
 }
 
@@ -80,18 +96,19 @@ export async function updateItem(
   return updated.length > 0;
 }
 
-/** Deletes items, given by their ids or those of their runs; all without `ids`. @returns the number of deleted items */
+/** Deletes items, given by `items`, or by `ids`, theirs or those of their runs; all without either. @returns the number of deleted items */
 export async function deleteItems(
   sql: Sql,
   tenantId: string,
   queueId: string,
-  { ids, except = [] }: { ids?: readonly string[]; except?: readonly string[] },
+  { ids, items, except = [] }: { ids?: readonly string[]; items?: readonly string[]; except?: readonly string[] },
 ): Promise<number> {
   const named = (list: readonly string[]) =>
     sql`(queue_run_id = any(${list as string[]}::uuid[]) or run_id = any(${list as string[]}::uuid[]))`;
   const deleted = await sql`
     delete from annotation_queue_runs where tenant_id = ${tenantId} and queue_id = ${queueId}
-      and ${ids ? named(ids) : sql`true`} and not ${named(except)} returning 1`;
+      and ${ids ? named(ids) : sql`true`}
+      and ${items ? sql`queue_run_id = any(${items as string[]}::uuid[])` : sql`true`} and not ${named(except)} returning 1`;
   return deleted.length;
 }
 
@@ -111,6 +128,13 @@ export interface ItemRow {
   reserved_by: string[];
   completed_by: string[];
   source_proposed_example_id: string | null;
+  item_type: ItemType;
+  thread_id: string | null;
+  other_run_id: string | null;
+  other_project_id: string | null;
+  other_trace_id: string | null;
+  /** As in ClickHouse. */
+  other_start_time: string | null;
   section: Section;
 }
 
@@ -131,7 +155,8 @@ const NEEDED = `coalesce(q.num_reviewers_per_item, greatest(1, (
  */
 const seenBy = (sql: Sql | Transaction, tenantId: string, me: string, which: { queue?: string; item?: string }) => sql`
   select i.queue_run_id, i.queue_id, i.run_id, i.project_id, i.trace_id, i.start_time, i.added_at, i.last_reviewed_time,
-    i.archived_at, i.source_proposed_example_id, coalesce(mine.override_added_at, i.added_at) as effective_added_at,
+    i.archived_at, i.source_proposed_example_id, i.item_type, i.thread_id, i.other_run_id, i.other_project_id,
+    i.other_trace_id, i.other_start_time, coalesce(mine.override_added_at, i.added_at) as effective_added_at,
     r.reserved_by, r.completed_by, ${sql.unsafe(NEEDED)} as needed,
     case when i.archived_at is not null then 'completed'
       when (q.reviewer_access_mode = 'any' or exists (
@@ -154,8 +179,10 @@ const seenBy = (sql: Sql | Transaction, tenantId: string, me: string, which: { q
     and ${which.queue === undefined ? sql`true` : sql`i.queue_id = ${which.queue}`}
     and ${which.item === undefined ? sql`true` : sql`i.queue_run_id = ${which.item}`}`;
 
-const ROW = `queue_run_id, queue_id, run_id, project_id, trace_id,
-  to_char(start_time at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as start_time,
+const engineTime = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as ${column}`;
+
+const ROW = `queue_run_id, queue_id, run_id, project_id, trace_id, ${engineTime("start_time")}, item_type, thread_id,
+  other_run_id, other_project_id, other_trace_id, ${engineTime("other_start_time")},
   ${["added_at", "effective_added_at", "last_reviewed_time", "archived_at"]
     .map((name) => `${isoTime(name)} as ${name}`)
     .join(", ")}, reserved_by, completed_by, source_proposed_example_id, section`;
@@ -164,14 +191,27 @@ const ROW = `queue_run_id, queue_id, run_id, project_id, trace_id,
 const BY_PLACE = "effective_added_at, queue_run_id";
 
 export interface ItemFilter {
+  item_type?: ItemType | undefined;
+  min_start_time?: string | undefined;
+  max_start_time?: string | undefined;
+  archived_since?: string | undefined;
+  archived_until?: string | undefined;
   status?: Section | undefined;
   archived?: boolean | undefined;
   added_since?: string | null | undefined;
   added_until?: string | null | undefined;
 }
 
-const passes = (sql: Sql | Transaction, { status, archived, added_since, added_until }: ItemFilter) => sql`
-  ${status === undefined ? sql`true` : sql`section = ${status}`}
+const passes = (
+  sql: Sql | Transaction,
+  { status, archived, added_since, added_until, item_type: type, ...times }: ItemFilter,
+) => sql`
+  ${type === undefined ? sql`true` : sql`item_type = ${type}`}
+  and ${times.min_start_time === undefined ? sql`true` : sql`start_time >= ${times.min_start_time}::text::timestamptz`}
+  and ${times.max_start_time === undefined ? sql`true` : sql`start_time <= ${times.max_start_time}::text::timestamptz`}
+  and ${times.archived_since === undefined ? sql`true` : sql`archived_at > ${times.archived_since}::text::timestamptz`}
+  and ${times.archived_until === undefined ? sql`true` : sql`archived_at < ${times.archived_until}::text::timestamptz`}
+  and   ${status === undefined ? sql`true` : sql`section = ${status}`}
   and ${archived === undefined ? sql`true` : sql`(archived_at is not null) = ${archived}`}
   and ${added_since == null ? sql`true` : sql`added_at >= ${added_since}::text::timestamptz`}
   and ${added_until == null ? sql`true` : sql`added_at <= ${added_until}::text::timestamptz`}`;
@@ -188,6 +228,79 @@ export async function listItems(
     select ${sql.unsafe(ROW)} from (${seenBy(sql, tenantId, me, { queue: queueId })}) seen
     where ${passes(sql, filter)}
     order by ${sql.unsafe(`seen.effective_added_at, seen.queue_run_id`)} limit ${page.limit} offset ${page.offset}`;
+}
+
+/** Position in a reviewer's order. */
+export interface ItemPosition {
+  at: string;
+  id: string;
+}
+
+/** Lists items after a position, or before it, nearest first. */
+export async function listItemsFrom(
+  sql: Sql,
+  tenantId: string,
+  me: string,
+  queueId: string,
+  filter: ItemFilter,
+  {
+    limit,
+    from,
+    backward,
+  }: { limit: number; from: (ItemPosition & { inclusive: boolean }) | undefined; backward: boolean },
+): Promise<ItemRow[]> {
+  const direction = sql.unsafe(backward ? "desc" : "asc");
+  const beyond = sql.unsafe(`${backward ? "<" : ">"}${from?.inclusive ? "=" : ""}`);
+  return sql<ItemRow[]>`
+    select ${sql.unsafe(ROW)} from (${seenBy(sql, tenantId, me, { queue: queueId })}) seen
+    where ${passes(sql, filter)}
+      and ${from === undefined ? sql`true` : sql`(seen.effective_added_at, seen.queue_run_id) ${beyond} (${from.at}::text::timestamptz, ${from.id}::uuid)`}
+    order by seen.effective_added_at ${direction}, seen.queue_run_id ${direction} limit ${limit}`;
+}
+
+/** Counts the items that pass a filter. */
+export async function countItems(
+  sql: Sql,
+  tenantId: string,
+  me: string,
+  queueId: string,
+  filter: ItemFilter,
+): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from (${seenBy(sql, tenantId, me, { queue: queueId })}) seen where ${passes(sql, filter)}`;
+  return row!.count;
+}
+
+/** Returns items by their ids or those of their runs or threads, as the reviewer sees them. */
+export async function listItemsByIds(
+  sql: Sql | Transaction,
+  tenantId: string,
+  me: string,
+  queueId: string,
+  ids: readonly string[],
+): Promise<ItemRow[]> {
+  return sql<ItemRow[]>`
+    select ${sql.unsafe(ROW)} from (${seenBy(sql, tenantId, me, { queue: queueId })}) seen
+    where queue_run_id = any(${ids as string[]}::uuid[])`;
+}
+
+/** Finds the items that the queue has of these runs, threads or pairs, in their order. */
+export async function findItemIds(
+  sql: Sql | Transaction,
+  tenantId: string,
+  queueId: string,
+  items: readonly NewItem[],
+): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select distinct on (w.place) i.queue_run_id as id
+    from rows from (jsonb_to_recordset(${JSON.stringify(items)}::text::jsonb) as (run_id uuid, project_id uuid,
+      item_type text, thread_id text, other jsonb))
+      with ordinality as w (run_id, project_id, item_type, thread_id, other, place)
+    join annotation_queue_runs i on i.tenant_id = ${tenantId} and i.queue_id = ${queueId} and i.item_type = w.item_type
+      and case w.item_type when 'THREAD' then i.project_id = w.project_id and i.thread_id = w.thread_id
+        else i.run_id = w.run_id and i.other_run_id is not distinct from (w.other ->> 'run_id')::uuid end
+    order by w.place`;
+  return rows.map((row) => row.id);
 }
 
 /** Returns the first item that needs the reviewer's review; the one that they have reserved comes first. */

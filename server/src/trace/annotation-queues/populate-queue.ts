@@ -1,4 +1,4 @@
-import { notFound } from "../../base/errors.ts";
+import { notFound, unprocessable } from "../../base/errors.ts";
 import type { TraceDeps } from "../deps.ts";
 import { extendTraces } from "../feedback/extend-traces.ts";
 import { loadScope } from "../runs/load-scope.ts";
@@ -8,7 +8,8 @@ import type { RunScope } from "../runs/run-scope.ts";
 import { type Position, selectPage } from "../runs/select-page.ts";
 import { insertIntoQueue } from "./add-items.ts";
 import { MAX_ITEMS, type PopulateBody } from "./item-schema.ts";
-import { findQueue } from "./sql.ts";
+import { pairExperiments } from "./pair-runs.ts";
+import { findQueueRow } from "./sql.ts";
 
 /** Runs per transaction. */
 const BATCH = 1000;
@@ -27,7 +28,15 @@ export async function populateQueue(
 ): Promise<{ matched: number; added: number }> {
   const { sql, clickhouse } = deps;
   await checkProjects(deps, scope, session_ids);
-  if ((await findQueue(sql, scope.tenantId, queue_id)) === undefined) throw notFound("Annotation queue not found");
+  const queue = await findQueueRow(sql, scope.tenantId, queue_id);
+  if (!queue) throw notFound("Annotation queue not found");
+  if (queue.queue_type === "pairwise") {
+    const [first, second, ...others] = session_ids;
+    if (first === undefined || second === undefined || others.length > 0) {
+      throw unprocessable("session_ids: a pairwise queue takes the runs of two experiments.");
+    }
+    return pairExperiments(deps, scope.tenantId, queue_id, [first, second]);
+  }
   const body: SelectionBody = {
     ...conditions,
     id: undefined,

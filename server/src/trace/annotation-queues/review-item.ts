@@ -28,6 +28,7 @@ export async function claimNext(sql: Sql, tenantId: string, me: string, queueId:
  * Records the reviewer's status of an item: `viewed` reserves it, `completed` counts, and none takes both back. With
  * `override_added_at` the item moves in the reviewer's order.
  *
+ * @returns the item as it is then
  * @throws 404 for an unknown item, 403 for a queue of other reviewers, 409 to `viewed` when others have all places
  */
 export async function changeStatus(
@@ -36,9 +37,9 @@ export async function changeStatus(
   me: string,
   itemId: string,
   { status, override_added_at }: StatusChange,
-): Promise<void> {
+): Promise<ItemRow> {
   const key = { tenantId, itemId, identityId: me };
-  await sql.begin(async (tx) => {
+  return (await sql.begin(async (tx) => {
     const known = await findItem(tx, tenantId, me, itemId);
     if (!known || (await lockQueue(tx, tenantId, known.queue_id)) === undefined) throw notFound(NO_ITEM);
     await checkReviewer(tx, tenantId, me, known.queue_id);
@@ -60,12 +61,13 @@ export async function changeStatus(
     }
     if (override_added_at != null) await moveItem(tx, key, override_added_at);
     await settleItems(tx, tenantId, item.queue_id, itemId);
-  });
+    return findItem(tx, tenantId, me, itemId);
+  })) as ItemRow;
 }
 
-const NO_ITEM = "Annotation queue run not found";
+export const NO_ITEM = "Annotation queue run not found";
 
-async function checkReviewer(tx: Transaction, tenantId: string, me: string, queueId: string): Promise<void> {
+export async function checkReviewer(tx: Transaction, tenantId: string, me: string, queueId: string): Promise<void> {
   if (await mayReview(tx, tenantId, queueId, me)) return;
   throw forbidden("Forbidden: only the queue's assigned reviewers review its runs (reviewer_access_mode).");
 }

@@ -8,11 +8,13 @@ import * as schema from "./item-schema.ts";
 import { countSections } from "./item-sql.ts";
 import { measureAgreement } from "./measure-agreement.ts";
 import { changeStatus, claimNext } from "./review-item.ts";
+import { reviewBody, reviewed } from "./review-schema.ts";
 import { reviewerIdentity } from "./reviewer.ts";
 import { countReviews, listJudgements } from "./review-sql.ts";
 import { queueParams } from "./schema.ts";
 import { serializeItem } from "./serialize-items.ts";
 import { findQueue } from "./sql.ts";
+import { submitReview } from "./submit-review.ts";
 
 const shared = { tag: "Annotation queues" } as const;
 /** Judgements read to measure agreement; further ones are left out. */
@@ -41,6 +43,23 @@ export function annotationReviewRoutes(deps: TraceDeps): Route[] {
         const me = await reviewerIdentity(sql, principal);
         await changeStatus(sql, principal.workspaceId, me, params.annotation_queue_run_id, body);
         return c.json({});
+      },
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      ...v1("/annotation-queues/:queue_id/runs/:queue_run_id/review"),
+      permission: "annotation-queues:update",
+      audit: "data",
+      summary: "Submit the caller's review: its feedback, a correction as an example, and the status, all or nothing",
+      params: schema.itemParams,
+      body: reviewBody,
+      out: { 200: reviewed },
+      errors: [403, 404, 409],
+      async handler({ params: { queue_id, queue_run_id }, body, principal, c }) {
+        const id = await reviewerIdentity(sql, principal);
+        const reviewer = { tenantId: principal.workspaceId, id, userId: principal.actor.userId };
+        return c.json(await submitReview(deps, reviewer, queue_id, queue_run_id, body));
       },
     }),
     route({

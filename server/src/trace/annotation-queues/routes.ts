@@ -6,7 +6,7 @@ import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { findRunKeys } from "../run-rows/clickhouse.ts";
 import { RunScope } from "../runs/run-scope.ts";
-import { checkDataset, createQueue } from "./create-queue.ts";
+import { checkConfigs, checkDataset, createQueue } from "./create-queue.ts";
 import { reviewerIdentity } from "./reviewer.ts";
 import { assignReviewer, unassignReviewer } from "./reviewer-sql.ts";
 import { settleItems } from "./review-sql.ts";
@@ -91,6 +91,7 @@ export function annotationQueueRoutes(deps: TraceDeps): Route[] {
       async handler({ params, body, principal }) {
         const tenantId = principal.workspaceId;
         await checkDataset(deps, tenantId, body.default_dataset);
+        await checkConfigs(deps, tenantId, body.rubric_items);
         await sql.begin(async (tx) => {
           if (!(await rows.updateQueue(tx, tenantId, params.queue_id, body))) throw notFound(NOT_FOUND);
           if (body.num_reviewers_per_item !== undefined) await settleItems(tx, tenantId, params.queue_id);

@@ -2,7 +2,6 @@ import { z } from "zod";
 
 import {
   jsonObject,
-  notBuilt,
   queryBoolean,
   queryFalse,
   queryLimit,
@@ -13,51 +12,20 @@ import {
   timestamp,
   uuid,
 } from "../../base/http/fields.ts";
-import { feedbackKey } from "../feedback/schema.ts";
+import { rubricItems, storedRubricItem } from "./rubric-schema.ts";
 
 /** Contract: `AnnotationQueueSchema` and its relatives. Texts and lists are bounded, because queues are listed whole. */
 
-const MAX_RUBRIC_ITEMS = 50;
 const MAX_REVIEWERS = 100;
 /** A week. */
 const MAX_RESERVATION_MINUTES = 10_080;
 
 const text = storableText.max(20_000);
 const name = storableText.trim().min(1).max(512);
-const descriptions = z
-  .record(storableText.max(512), storableText.max(2000))
-  .refine((entries) => Object.keys(entries).length <= 100, "must have at most 100 entries");
-
-const storedRubricItem = z
-  .object({
-    feedback_key: feedbackKey,
-    description: text.nullish(),
-    value_descriptions: descriptions.nullish(),
-    score_descriptions: descriptions.nullish(),
-    is_required: z.boolean().nullish(),
-    is_assertion: z.boolean().nullish(),
-  })
-  .meta({ id: "AnnotationQueueRubricItem" });
-
-const rubricItem = storedRubricItem
-  .extend({
-    visible_if: notBuilt("visible_if"),
-    required_if: notBuilt("required_if"),
-    regex_validator: notBuilt("regex_validator"),
-    feedback_config_id: notBuilt("feedback_config_id", "a key has one configuration (GET /api/v1/feedback-configs)"),
-  })
-  .meta({ id: "AnnotationQueueRubricItemInput" });
-
-const rubricItems = z
-  .array(rubricItem)
-  .max(MAX_RUBRIC_ITEMS)
-  .refine(
-    (items) => new Set(items.map((item) => item.feedback_key)).size === items.length,
-    "must not name a feedback_key twice",
-  );
 const metadata = jsonObject.refine((value) => JSON.stringify(value).length <= 65_536, "must be at most 64 KiB of JSON");
 const reviewersPerItem = z.int().min(1).max(MAX_REVIEWERS);
 const reservationMinutes = z.int().min(1).max(MAX_RESERVATION_MINUTES);
+const queueType = z.enum(["single", "pairwise"]);
 const accessMode = z.enum(["any", "assigned"]);
 const projects = z.array(uuid).max(100);
 
@@ -80,7 +48,19 @@ export const createBody = z
     rubric_instructions: text.nullish(),
     session_ids: projects.nullish(),
     metadata: metadata.nullish(),
+    /** Of `pairwise` queues, an item is a pair of runs, and a judgement names the better one. */
+    queue_type: queueType.nullish().transform((value) => value ?? "single"),
+    /** Of a pairwise queue: the comparison to which its judgements belong. */
+    comparative_experiment_id: uuid.nullish(),
   })
+  .refine(
+    ({ queue_type: type, comparative_experiment_id: id }) => id == null || type === "pairwise",
+    "comparative_experiment_id requires a pairwise queue",
+  )
+  .refine(
+    ({ queue_type: type, session_ids: ids }) => type === "single" || !ids || ids.length === 0 || ids.length === 2,
+    "session_ids of a pairwise queue are two experiments",
+  )
   .meta({ id: "AnnotationQueueCreate" });
 
 /** Missing fields stay unchanged, as do those that the SDKs mark as missing. */
@@ -118,7 +98,8 @@ export const queue = z
     reservation_minutes: z.int(),
     reviewer_access_mode: accessMode,
     default_dataset: z.guid().nullable(),
-    queue_type: z.literal("single"),
+    queue_type: queueType,
+    comparative_experiment_id: z.guid().nullable(),
     source_rule_id: z.guid().nullable(),
     run_rule_id: z.guid().nullable(),
     metadata: jsonObject.nullable(),
@@ -138,7 +119,7 @@ export const listQuery = z.object({
   name: z.string().optional(),
   name_contains: z.string().optional(),
   dataset_id: uuid.optional(),
-  queue_type: z.enum(["single", "pairwise"]).optional(),
+  queue_type: queueType.optional(),
   assigned_to_me: queryBoolean,
   sort_by: z.enum(["name", "created_at", "updated_at", "total_runs"]).default("created_at"),
   sort_by_desc: queryBoolean,

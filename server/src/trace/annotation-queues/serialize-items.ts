@@ -54,10 +54,10 @@ async function serializeBatch(
     const row = rows.get(item.run_id);
     const run = row ? plan.print(row, related, context) : JSON.stringify(deletedRun(item));
     const { queue_run_id, added_at, effective_added_at, last_reviewed_time, archived_at, ...rest } = item;
-    const { reserved_by, completed_by, source_proposed_example_id } = rest;
+    const { reserved_by, completed_by, source_proposed_example_id, item_type, other_run_id } = rest;
     const info = {
       ...{ queue_run_id, added_at, effective_added_at, last_reviewed_time, archived_at },
-      ...{ reserved_by, completed_by, source_proposed_example_id },
+      ...{ reserved_by, completed_by, source_proposed_example_id, item_type, other_run_id },
     };
     return `${run.slice(0, -1)},${JSON.stringify(info).slice(1)}`;
   });

@@ -1,6 +1,8 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { buildJsonObject } from "../../base/db/json-object.ts";
 import { isoTime } from "../datasets/sql.ts";
+import { CONFIG_ITEM } from "../feedback/config-sql.ts";
+import type { RubricItem } from "./rubric-schema.ts";
 import type { QueuePatch, QueueSearch } from "./schema.ts";
 
 /** Columns of `annotation_queues q` by wire name. */
@@ -16,11 +18,17 @@ const COLUMNS = {
   reservation_minutes: "q.reservation_minutes",
   reviewer_access_mode: "q.reviewer_access_mode",
   default_dataset: "q.default_dataset",
-  queue_type: "'single'",
+  queue_type: "q.queue_type",
+  comparative_experiment_id: "q.comparative_experiment_id",
   source_rule_id: "null",
   run_rule_id: "null",
   metadata: "q.metadata",
-  rubric_items: "q.rubric_items",
+  // each with the configuration of its key
+  rubric_items: `case when q.rubric_items is not null then coalesce((
+    select jsonb_agg(case when k.config_id is null then e.item
+        else e.item || jsonb_build_object('feedback_config', ${CONFIG_ITEM}) end order by e.place)
+    from jsonb_array_elements(q.rubric_items) with ordinality as e (item, place)
+    left join feedback_configs k on k.tenant_id = q.tenant_id and k.feedback_key = e.item ->> 'feedback_key'), '[]') end`,
   rubric_instructions: "q.rubric_instructions",
   assigned_reviewers: `coalesce((
     select json_agg(json_build_object('id', m.id, 'name', u.full_name, 'email', u.email) order by u.email)
@@ -44,6 +52,8 @@ export interface NewQueue {
   enable_reservations: boolean;
   reservation_minutes: number;
   reviewer_access_mode: string;
+  queue_type: string;
+  comparative_experiment_id: string | null;
   created_at: string | null;
   updated_at: string | null;
 }
@@ -56,11 +66,11 @@ export async function insertQueue(sql: Sql, row: NewQueue): Promise<boolean> {
   const inserted = await sql`
     insert into annotation_queues (tenant_id, queue_id, name, description, rubric_instructions, rubric_items, metadata,
       default_dataset, num_reviewers_per_item, enable_reservations, reservation_minutes, reviewer_access_mode,
-      created_at, updated_at)
+      queue_type, comparative_experiment_id, created_at, updated_at)
     values (${row.tenant_id}, ${row.queue_id}, ${row.name}, ${row.description}, ${row.rubric_instructions},
       ${json(sql, row.rubric_items)}, ${json(sql, row.metadata)}, ${row.default_dataset},
       ${row.num_reviewers_per_item}, ${row.enable_reservations}, ${row.reservation_minutes},
-      ${row.reviewer_access_mode}, coalesce(${row.created_at}::text::timestamptz, now()),
+      ${row.reviewer_access_mode}, ${row.queue_type}, ${row.comparative_experiment_id}, coalesce(${row.created_at}::text::timestamptz, now()),
       coalesce(${row.updated_at}::text::timestamptz, now()))
     on conflict do nothing returning 1`;
   return inserted.length > 0;
@@ -93,7 +103,7 @@ export async function listQueues(
     select coalesce(json_agg(item), '[]')::text as items from (
       select ${buildJsonObject(sql, COLUMNS)} as item from annotation_queues q
       where q.tenant_id = ${tenantId}
-        and ${search.queue_type === "pairwise" ? sql`false` : sql`true`}
+        and ${search.queue_type === undefined ? sql`true` : sql`q.queue_type = ${search.queue_type}`}
         and ${ids ? sql`q.queue_id = any(${ids}::uuid[])` : sql`true`}
         and ${name === undefined ? sql`true` : sql`q.name = ${name}`}
         and ${part ? sql`strpos(lower(q.name), lower(${part})) > 0` : sql`true`}
@@ -156,3 +166,23 @@ export async function deleteQueues(sql: Sql, tenantId: string, ids: string[]): P
 
 export const deleteQueuesOfWorkspace = (sql: Sql | Transaction, tenantId: string): Promise<unknown> =>
   sql`delete from annotation_queues where tenant_id = ${tenantId}`;
+
+/** What a review needs of its queue. */
+export interface QueueRow {
+  queue_id: string;
+  queue_type: "single" | "pairwise";
+  comparative_experiment_id: string | null;
+  default_dataset: string | null;
+  rubric_items: RubricItem[] | null;
+}
+
+export async function findQueueRow(
+  sql: Sql | Transaction,
+  tenantId: string,
+  id: string,
+): Promise<QueueRow | undefined> {
+  const [row] = await sql<QueueRow[]>`
+    select queue_id, queue_type, comparative_experiment_id, default_dataset, rubric_items from annotation_queues
+    where tenant_id = ${tenantId} and queue_id = ${id}`;
+  return row;
+}

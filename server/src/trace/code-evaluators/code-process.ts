@@ -1,10 +1,12 @@
 /**
  * A process that evaluates code of one language, one evaluation after another. Its environment is empty. The protocol
- * is described in javascript-process.mjs; in Python, a process forked for the evaluation reads the order and writes the
+ * is described in interpreters/javascript-process.mjs; in Python, a process forked for the evaluation reads the order and writes the
  * reply, and its parent sees neither.
  *
+ * A reply whose length has its highest bit set is a request to another host; its answer is written to descriptor 3.
+ *
  * A process is reused only after a complete reply and a clean end: anything else, and a limit that was exceeded, ends
- * it, together with its group.
+ * it, together with its group. So does a request: an answer that nobody has read must not reach the next evaluation.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
@@ -13,6 +15,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { deferred } from "../../base/deferred.ts";
 
 const HEADER = 4;
+const IS_REQUEST = 0x80000000;
 /** Time for a process to start, in milliseconds. */
 const START_MS = 20_000;
 /** Time beyond the timeout in which code may end by itself, with its logs, in milliseconds. */
@@ -33,6 +36,16 @@ export type Outcome =
   /** The process ended or broke the protocol: by a limit of memory, or a crash of the interpreter. */
   | { how: "died"; by: string };
 
+/** Sends a request of code, and returns the answer. */
+export type SendRequest = (request: Buffer, signal: AbortSignal) => Promise<Buffer>;
+
+export interface EvaluationLimits {
+  timeoutMs: number;
+  signal: AbortSignal;
+  maxRequests: number;
+  send: SendRequest;
+}
+
 export class CodeProcess {
   readonly #child: ChildProcess;
   readonly #maxReply: number;
@@ -41,6 +54,8 @@ export class CodeProcess {
   #line = "";
   #reply: Buffer[] = [];
   #replySize = 0;
+  #hasRequested = false;
+  #onRequest: (request: Buffer) => void = () => {};
   #onLine: (line: string) => void = () => {};
   #onEnd: (by: string) => void = () => {};
 
@@ -82,11 +97,22 @@ export class CodeProcess {
     return this.#isAlive;
   }
 
-  async evaluate(order: Buffer, timeoutMs: number, signal: AbortSignal): Promise<Outcome> {
+  async evaluate(order: Buffer, { timeoutMs, signal, maxRequests, send }: EvaluationLimits): Promise<Outcome> {
     if (!this.#isAlive) return { how: "died", by: "before the evaluation" };
     const { promise, resolve } = deferred<Outcome>();
+    const ended = new AbortController();
+    let requests = 0;
+    let answering = Promise.resolve();
     this.#reply = [];
     this.#replySize = 0;
+    this.#onRequest = (request) => {
+      if (++requests > maxRequests) return this.#kill(`more than ${maxRequests} requests`);
+      answering = answering
+        .then(() => send(request, ended.signal))
+        .then((answer) => this.#write(answer))
+        .catch(() => this.#kill("a failed request"));
+    };
+    this.#hasRequested = false;
     this.#onEnd = (by) => resolve({ how: "died", by });
     this.#onLine = (line) => void this.#finish(line).then(resolve);
     const stop = (outcome: Outcome) => {
@@ -97,14 +123,12 @@ export class CodeProcess {
     const timer = setTimeout(() => stop({ how: "timeout" }), timeoutMs + SPARE_MS);
     signal.addEventListener("abort", onAbort);
     if (signal.aborted) onAbort();
-    const header = Buffer.alloc(HEADER);
-    header.writeUInt32BE(order.length);
     this.#writable(0).write("g");
-    this.#writable(3).write(header);
-    this.#writable(3).write(order);
+    this.#write(order);
     try {
       return await promise;
     } finally {
+      ended.abort();
       clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
     }
@@ -127,7 +151,7 @@ export class CodeProcess {
       ? { how: "replied", reply: reply.subarray(HEADER) }
       : { how: "died", by: status.slice("end ".length) || "without a result" };
     this.#onEnd = () => {};
-    if (!isComplete || status !== "end") this.#kill(status);
+    if (!isComplete || status !== "end" || this.#hasRequested) this.#kill(status);
     return outcome;
   }
 
@@ -144,6 +168,24 @@ export class CodeProcess {
     this.#replySize += chunk.length;
     if (this.#replySize > this.#maxReply) return this.#kill("a reply beyond the limit");
     this.#reply.push(chunk);
+    while (this.#replySize >= HEADER) {
+      const [first] = (this.#reply = this.#reply[0]!.length >= HEADER ? this.#reply : [Buffer.concat(this.#reply)]);
+      const length = first!.readUInt32BE();
+      if (length < IS_REQUEST || this.#replySize < HEADER + length - IS_REQUEST) return;
+      const all = Buffer.concat(this.#reply);
+      const end = HEADER + length - IS_REQUEST;
+      this.#hasRequested = true;
+      this.#reply = [all.subarray(end)];
+      this.#replySize -= end;
+      this.#onRequest(all.subarray(HEADER, end));
+    }
+  }
+
+  #write(frame: Buffer): void {
+    const header = Buffer.alloc(HEADER);
+    header.writeUInt32BE(frame.length);
+    this.#writable(3).write(header);
+    this.#writable(3).write(frame);
   }
 
   #kill(by: string): void {

@@ -9,7 +9,9 @@ import { join } from "node:path";
 
 import { FairQueue } from "../../base/fair-queue.ts";
 import type { Options } from "../../base/config/options.ts";
+import type { Outbound } from "../../base/outbound/outbound.ts";
 import { CodeProcess, type Outcome } from "./code-process.ts";
+import { MAX_REQUESTS, requestByCode } from "./request-by-code.ts";
 import { commandFor, type Language } from "./languages.ts";
 import type { codeEvaluatorOptions } from "./settings.ts";
 
@@ -43,6 +45,7 @@ export interface Evaluation {
 
 export class CodeRunner {
   readonly settings: Options<typeof codeEvaluatorOptions>;
+  readonly #outbound: Pick<Outbound, "fetch">;
   readonly #queue: FairQueue;
   readonly #idle: Record<Language, Idle[]> = { javascript: [], python: [] };
   readonly #processes = new Set<CodeProcess>();
@@ -50,8 +53,9 @@ export class CodeRunner {
   readonly #stop = new AbortController();
   #directory: Promise<string> | undefined;
 
-  constructor(settings: Options<typeof codeEvaluatorOptions>) {
+  constructor(settings: Options<typeof codeEvaluatorOptions>, outbound: Pick<Outbound, "fetch">) {
     this.settings = settings;
+    this.#outbound = outbound;
     const capacity = settings.codeEvaluatorConcurrency;
     this.#queue = new FairQueue({
       capacity,
@@ -75,7 +79,12 @@ export class CodeRunner {
       const either = AbortSignal.any([signal, this.#stop.signal]);
       if (either.aborted) return { how: "aborted" };
       const { process, evaluations } = await this.#take(language);
-      const outcome = await process.evaluate(order, timeoutMs, either);
+      const outcome = await process.evaluate(order, {
+        timeoutMs,
+        signal: either,
+        maxRequests: MAX_REQUESTS,
+        send: (request, ended) => requestByCode(this.#outbound, this.settings.codeEvaluatorHosts, request, ended),
+      });
       this.#release(language, process, evaluations + 1);
       return outcome;
     }, tenantId);
@@ -126,6 +135,7 @@ export class CodeRunner {
         seconds: this.settings.codeEvaluatorSeconds,
         isConfined: this.settings.codeEvaluators === "confined",
         python: this.settings.codeEvaluatorPython,
+        hasNetwork: this.settings.codeEvaluatorHosts.length > 0,
       });
       const process = await CodeProcess.start(command);
       this.#processes.add(process);

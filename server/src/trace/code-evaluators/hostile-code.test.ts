@@ -8,6 +8,8 @@ import { atEnd } from "../../../test/at-end.ts";
 
 const SECONDS = "3";
 const { runner, js, python } = codeRunner({ HEDDLE_CODE_EVALUATOR_SECONDS: SECONDS });
+/** Reaches the limit of memory long before the timeout. */
+const small = codeRunner({ HEDDLE_CODE_EVALUATOR_SECONDS: "60", HEDDLE_CODE_EVALUATOR_MEMORY_MB: "32" });
 const unconfined = codeRunner({ HEDDLE_CODE_EVALUATOR_SECONDS: SECONDS, HEDDLE_CODE_EVALUATORS: "unconfined" });
 
 const listener = createServer((socket) => void socket.destroy()).listen(0, "127.0.0.1");
@@ -58,14 +60,9 @@ describe.runIf(process.platform === "linux")("Python", () => {
     const code = escaped(body);
     expect(await unconfined.python(code), "the attack works").toMatchObject({ ok: true });
     const result = await python(code);
-    if (result.ok) expect(result.value).toBe(false);
-    else
-      expect(result).toMatchObject({
-        kind: "error",
-        message: expect.stringMatching(
-          /PermissionError|ImportError|ModuleNotFoundError|RuntimeError: can't start new thread/,
-        ),
-      });
+    // os.system returns an exit code where the shell cannot be started
+    const answer = result.ok ? `returned ${String(result.value)}` : result.message;
+    expect(answer).toMatch(/PermissionError|ImportError|ModuleNotFoundError|can't start new thread|^returned false$/);
     expect(await python("def perform_eval(run): return 1")).toMatchObject({ ok: true });
   });
 
@@ -129,7 +126,7 @@ return [len(found), [name for name in os["environ"] if name != "LC_CTYPE"], "eva
     ["one object", "return len('x' * (1 << 40))"],
     ["a number", "return 1 << (1 << 36)"],
   ])("%s beyond the memory limit fail", async (_attack, body) => {
-    expect(await python(`def perform_eval(run):\n    ${body}`)).toMatchObject({ ok: false, kind: "memory" });
+    expect(await small.python(`def perform_eval(run):\n    ${body}`)).toMatchObject({ kind: "memory" });
   });
 
   test("output is bounded", async () => {
@@ -139,14 +136,14 @@ return [len(found), [name for name in os["environ"] if name != "LC_CTYPE"], "eva
       "def perform_eval(run):\n    for each in range(20000): print('x' * 1000)\n    return 1",
     );
     expect(printed).toMatchObject({ ok: true });
-    expect(printed.logs.length).toBe(64 * 1024);
+    expect(printed.logs).toHaveLength(64 * 1024);
     const raised = await python("def perform_eval(run): raise ValueError('x' * 1_000_000)");
     expect((raised as { message: string }).message.length).toBeLessThanOrEqual(8 * 1024);
   });
 });
 
 describe("JavaScript", () => {
-  const reached = `typeof process !== "undefined" || typeof require !== "undefined" || typeof fetch !== "undefined" || typeof WebAssembly !== "undefined" || typeof setTimeout !== "undefined"`;
+  const reached = `typeof process !== "undefined" || typeof require !== "undefined" || typeof WebAssembly !== "undefined" || typeof setTimeout !== "undefined"`;
 
   test("code that climbs to the constructor of functions stays in its instance", async () => {
     const climb = `(host) => host.constructor.constructor("return typeof process")()`;
@@ -221,7 +218,7 @@ describe("JavaScript", () => {
     ["buffers", "const held = []; for (;;) held.push(new Uint8Array(1e7))"],
     ["a list", "return new Array(3e7).fill(0).map((_, index) => -index).length"],
   ])("%s beyond the memory limit fail", async (_attack, body) => {
-    expect(await js(`function performEval() { ${body} }`, { timeoutMs: 20_000 })).toMatchObject({
+    expect(await small.js(`function performEval() { ${body} }`)).toMatchObject({
       ok: false,
       kind: "memory",
     });
@@ -246,7 +243,7 @@ describe("JavaScript", () => {
       { timeoutMs: 20_000 },
     );
     expect(printed).toMatchObject({ ok: true });
-    expect(printed.logs.length).toBe(64 * 1024);
+    expect(printed.logs).toHaveLength(64 * 1024);
     const thrown = await js("const performEval = () => { throw new Error('x'.repeat(1e6)) }");
     expect((thrown as { message: string }).message.length).toBeLessThanOrEqual(8 * 1024);
   });
@@ -254,16 +251,15 @@ describe("JavaScript", () => {
 
 test("200 evaluations of two tenants end, and take turns", async () => {
   const order: string[] = [];
-  const start = (tenantId: string, language: "javascript" | "python", n: number) => {
+  const start = async (tenantId: string, language: "javascript" | "python", n: number) => {
     const code =
       language === "python"
         ? `def perform_eval(run): return [run.n, run.tenant]`
         : "const performEval = (run) => [run.n, run.tenant]";
     const evaluation = language === "python" ? python : js;
-    return evaluation(code, { tenantId, run: { n, tenant: tenantId } }).then((result) => {
-      order.push(tenantId);
-      expect(result).toMatchObject({ ok: true, value: [n, tenantId] });
-    });
+    const result = await evaluation(code, { tenantId, run: { n, tenant: tenantId } });
+    order.push(tenantId);
+    expect(result).toMatchObject({ ok: true, value: [n, tenantId] });
   };
   // all processes are started before
   const sleep = "import time\ndef perform_eval(run): time.sleep(0.5)";

@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
@@ -24,11 +25,19 @@ export interface LanguageOptions {
   seconds: number;
   isConfined: boolean;
   python: string;
+  /** Whether code may send requests. */
+  hasNetwork: boolean;
 }
 
 /** Returns the command that starts a process for a language. Throws with the reason if there is none. */
 export async function commandFor(language: Language, options: LanguageOptions): Promise<ProcessCommand> {
-  const limits = { maxValue: MAX_VALUE, maxLogs: MAX_LOGS, maxMessage: MAX_MESSAGE, memoryBytes: options.memoryBytes };
+  const limits = {
+    maxValue: MAX_VALUE,
+    maxLogs: MAX_LOGS,
+    maxMessage: MAX_MESSAGE,
+    memoryBytes: options.memoryBytes,
+    network: options.hasNetwork,
+  };
   const common = { cwd: options.cwd, maxReply: MAX_REPLY };
   if (language === "javascript") {
     const args = [...nodeFlags(), file("javascript-process.mjs"), JSON.stringify(limits)];
@@ -40,7 +49,9 @@ export async function commandFor(language: Language, options: LanguageOptions): 
   return { ...common, program, args: ["-I", "-S", "-B", file("python_process.py"), order] };
 }
 
-const file = (name: string) => join(import.meta.dirname, name);
+/** The directory may be a link, and Node.js resolves links before it asks whether a file may be read. */
+const programs = () => realpathSync(join(import.meta.dirname, "interpreters"));
+const file = (name: string) => join(programs(), name);
 
 /** The process reads its own files, and nothing else, starts nothing, and loads no native code. */
 function nodeFlags(): string[] {
@@ -48,7 +59,7 @@ function nodeFlags(): string[] {
     process.allowedNodeEnvironmentFlags.has(name),
   );
   const quickjs = dirname(createRequire(import.meta.url).resolve("quickjs-wasi/quickjs.wasm"));
-  const readable = [join(import.meta.dirname, "javascript-*"), join(quickjs, "*")];
+  const readable = [join(programs(), "*"), join(quickjs, "*")];
   const heap = [`--max-old-space-size=${HEAP_MB}`, "--max-semi-space-size=2", "--no-warnings", "--no-addons"];
   if (!permission) return heap;
   return [...heap, permission, "--allow-worker", ...readable.map((path) => `--allow-fs-read=${path}`)];

@@ -1,4 +1,4 @@
-import { choice, integer, text } from "../../base/config/options.ts";
+import { choice, integer, list, text } from "../../base/config/options.ts";
 
 export const codeEvaluatorOptions = {
   codeEvaluators: choice({
@@ -32,6 +32,12 @@ export const codeEvaluatorOptions = {
     description:
       "Maximum number of concurrent evaluations by code in a process; further ones wait. Workspaces take turns. " +
       "Each needs a process, which ends after a minute without work.",
+  }),
+  codeEvaluatorHosts: list({
+    env: ["HEDDLE_CODE_EVALUATOR_HOSTS"],
+    description:
+      "Hosts that evaluators in code may send requests to, separated by commas: host, or host:port. Empty: none. " +
+      "Private addresses must be in HEDDLE_OUTBOUND_ALLOW too.",
   }),
   codeEvaluatorPython: text({
     env: ["HEDDLE_CODE_EVALUATOR_PYTHON"],

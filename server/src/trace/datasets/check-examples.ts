@@ -1,8 +1,7 @@
-import { createContext, Script } from "node:vm";
-
 import { type Schema, Validator } from "@cfworker/json-schema";
 
 import { unprocessable } from "../../base/errors.ts";
+import { withinTime } from "../../base/within-time.ts";
 import type { DatasetRow } from "./sql.ts";
 
 /**
@@ -27,7 +26,7 @@ interface Checked {
 export function checkExamples(schemas: Schemas, examples: Checked[]): void {
   const { inputs_schema_definition: inputs, outputs_schema_definition: outputs } = schemas;
   if (!inputs && !outputs) return;
-  const wrong = withinTime(() => {
+  const wrong = inTime(() => {
     const inputsValidator = inputs && createValidator(inputs);
     const outputsValidator = outputs && createValidator(outputs);
     for (const example of examples) {
@@ -45,7 +44,7 @@ export function checkExamples(schemas: Schemas, examples: Checked[]): void {
 export function checkSchema(field: string, schema: Record<string, unknown> | null | undefined): void {
   if (!schema) return;
   try {
-    withinTime(() => createValidator(schema).validate({}));
+    inTime(() => createValidator(schema).validate({}));
   } catch (error) {
     throw unprocessable(`${field}: is not a valid JSON Schema: ${(error as Error).message}`);
   }
@@ -65,14 +64,12 @@ function firstError(validator: Validator | null | undefined, field: string, valu
   return `${field}${instanceLocation.slice(1)}: ${error}`;
 }
 
-/** Runs `work` under the VM's watchdog, which also interrupts regular expressions. */
-function withinTime<T>(work: () => T): T {
-  try {
-    return new Script("work()").runInContext(createContext({ work }), { timeout: TIME_LIMIT_MS }) as T;
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
-    throw unprocessable(
-      `Validation with the dataset's JSON Schema took longer than ${TIME_LIMIT_MS} ms. Simplify the schema.`,
-    );
-  }
+/** @throws 422 when validation takes too long */
+function inTime<T>(work: () => T): T {
+  // a result is wrapped, so that it is never undefined
+  const done = withinTime(TIME_LIMIT_MS, () => ({ result: work() }));
+  if (done) return done.result;
+  throw unprocessable(
+    `Validation with the dataset's JSON Schema took longer than ${TIME_LIMIT_MS} ms. Simplify the schema.`,
+  );
 }

@@ -19,6 +19,7 @@ export async function createDataset(sql: Sql | Transaction, tenantId: string, da
     inputs_schema_definition: dataset.inputs_schema_definition ?? null,
     outputs_schema_definition: dataset.outputs_schema_definition ?? null,
     metadata: dataset.metadata ?? dataset.extra?.metadata ?? null,
+    transformations: dataset.transformations ?? null,
     created_at: dataset.created_at ?? new Date().toISOString(),
   });
   if (!inserted) throw conflict(`A dataset named "${dataset.name}" already exists.`);

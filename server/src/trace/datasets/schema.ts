@@ -13,17 +13,15 @@ import {
   uuid,
 } from "../../base/http/fields.ts";
 import { parseJson } from "../../base/json-structure.ts";
+import { transformation } from "./mapping-schema.ts";
 
 export const dataType = z.enum(["kv", "llm", "chat"]);
 
 const name = storableText.min(1).max(512);
 const description = storableText.max(100_000).nullish();
 
-/** Resource tags and input transformations are not built; requests that use them are rejected. */
-const unsupported = {
-  tag_value_ids: z.array(z.unknown()).max(0, "is not supported yet; leave it out").nullish(),
-  transformations: z.array(z.unknown()).max(0, "is not supported yet; leave it out").nullish(),
-};
+/** Applied to examples that are taken from runs. */
+const transformations = z.array(transformation).max(50).nullish();
 
 export const createBody = z
   .object({
@@ -37,7 +35,9 @@ export const createBody = z
     extra: z.looseObject({ metadata: jsonObject.nullish() }).nullish(),
     metadata: jsonObject.nullish(),
     externally_managed: z.boolean().nullish(),
-    ...unsupported,
+    transformations,
+    // resource tags are not built
+    tag_value_ids: z.array(z.unknown()).max(0, "is not supported yet; leave it out").nullish(),
   })
   .meta({ id: "DatasetCreate" });
 
@@ -52,7 +52,7 @@ export const patchBody = z
     outputs_schema_definition: z.union([missing, jsonObject, z.null()]).optional(),
     metadata: z.union([missing, jsonObject, z.null()]).optional(),
     baseline_experiment_id: z.union([uuid, missing, z.null()]).optional(),
-    transformations: z.union([missing, unsupported.transformations]).optional(),
+    transformations: z.union([missing, transformations]).optional(),
     patch_examples: notBuilt("patch_examples"),
   })
   .meta({ id: "DatasetUpdate" });
@@ -72,7 +72,7 @@ export const dataset = z
     inputs_schema_definition: jsonObject.nullable(),
     outputs_schema_definition: jsonObject.nullable(),
     externally_managed: z.boolean(),
-    transformations: z.array(jsonObject).nullable(),
+    transformations: z.array(transformation).nullable(),
     metadata: jsonObject.nullable(),
     baseline_experiment_id: z.guid().nullable(),
   })

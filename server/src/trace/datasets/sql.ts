@@ -3,6 +3,7 @@ import type { PendingQuery, Row } from "postgres";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { contains } from "../../base/db/containment.ts";
 import { buildJsonObject } from "../../base/db/json-object.ts";
+import type { RunMapping, Transformation } from "./mapping-schema.ts";
 import type { DatasetPatch, DatasetSearch } from "./schema.ts";
 
 /** SQL that formats a column as ISO 8601 with microseconds and an offset: the SDKs compare it as a string and as a Date. */
@@ -24,7 +25,7 @@ const COLUMNS = {
   inputs_schema_definition: "d.inputs_schema_definition",
   outputs_schema_definition: "d.outputs_schema_definition",
   externally_managed: "false",
-  transformations: "null",
+  transformations: "d.transformations",
   metadata: "d.metadata",
   baseline_experiment_id: "d.baseline_experiment_id",
 };
@@ -43,6 +44,8 @@ export interface DatasetRow {
   data_type: "kv" | "llm" | "chat";
   inputs_schema_definition: Record<string, unknown> | null;
   outputs_schema_definition: Record<string, unknown> | null;
+  transformations: Transformation[] | null;
+  run_mapping: RunMapping | null;
 }
 
 export interface NewDataset {
@@ -54,6 +57,7 @@ export interface NewDataset {
   inputs_schema_definition: unknown;
   outputs_schema_definition: unknown;
   metadata: unknown;
+  transformations: unknown;
   created_at: string;
 }
 
@@ -62,10 +66,10 @@ export async function insertDataset(sql: Sql | Transaction, row: NewDataset): Pr
   const json = (value: unknown) => sql`nullif(${JSON.stringify(value ?? null)}::text::jsonb, 'null')`;
   const inserted = await sql`
     insert into datasets (dataset_id, tenant_id, name, description, data_type, inputs_schema_definition,
-      outputs_schema_definition, metadata, created_at, modified_at)
+      outputs_schema_definition, metadata, transformations, created_at, modified_at)
     values (${row.dataset_id}, ${row.tenant_id}, ${row.name}, ${row.description}, ${row.data_type},
       ${json(row.inputs_schema_definition)}, ${json(row.outputs_schema_definition)}, ${json(row.metadata)},
-      ${row.created_at}::text::timestamptz, date_trunc('milliseconds', clock_timestamp()))
+      ${json(row.transformations)}, ${row.created_at}::text::timestamptz, date_trunc('milliseconds', clock_timestamp()))
     on conflict do nothing returning 1`;
   return inserted.length > 0;
 }
@@ -81,7 +85,7 @@ export async function findDatasetRow(
   lock?: "lock",
 ): Promise<DatasetRow | undefined> {
   const [row] = await sql<DatasetRow[]>`
-    select dataset_id, name, data_type, inputs_schema_definition, outputs_schema_definition
+    select dataset_id, name, data_type, inputs_schema_definition, outputs_schema_definition, transformations, run_mapping
     from datasets where tenant_id = ${tenantId} and dataset_id = ${id} ${lock ? sql`for update` : sql``}`;
   return row;
 }
@@ -151,6 +155,7 @@ export async function updateDataset(
       inputs_schema_definition = ${newOrCurrent("inputs_schema_definition", json(patch.inputs_schema_definition))},
       outputs_schema_definition = ${newOrCurrent("outputs_schema_definition", json(patch.outputs_schema_definition))},
       metadata = ${newOrCurrent("metadata", json(patch.metadata))},
+      transformations = ${newOrCurrent("transformations", json(patch.transformations))},
       baseline_experiment_id = ${newOrCurrent("baseline_experiment_id", sql`${patch.baseline_experiment_id!}::uuid`)}
     where tenant_id = ${tenantId} and dataset_id = ${id} returning 1`;
   return rows.length > 0;
@@ -184,4 +189,17 @@ export async function deleteDatasets(sql: Sql | Transaction, tenantId: string, i
   const rows = await sql<{ dataset_id: string }[]>`
     delete from datasets where tenant_id = ${tenantId} and dataset_id = any(${ids}::uuid[]) returning dataset_id`;
   return rows.map((row) => row.dataset_id);
+}
+
+/** Remembers how runs are mapped to examples of a dataset. @returns false when there is no such dataset */
+export async function updateRunMapping(
+  sql: Sql | Transaction,
+  tenantId: string,
+  id: string,
+  mapping: RunMapping | null,
+): Promise<boolean> {
+  const rows = await sql`
+    update datasets set run_mapping = nullif(${JSON.stringify(mapping)}::text::jsonb, 'null')
+    where tenant_id = ${tenantId} and dataset_id = ${id} returning 1`;
+  return rows.length > 0;
 }

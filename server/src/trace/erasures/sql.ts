@@ -7,6 +7,7 @@ import { deleteDatasets, selectBlobs } from "../datasets/sql.ts";
 import { deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
 import { deleteRegistry } from "../prompts/sql.ts";
 import { deleteProjectRows } from "../projects/sql.ts";
+import { deleteRulesOfWorkspace } from "../rules/sql.ts";
 
 export interface Erasure {
   id: string;
@@ -149,6 +150,7 @@ export async function beginWorkspace(
       delete from feedback where tenant_id = ${tenantId} and session_id is null returning feedback_id as id`;
     await tx`delete from feedback_tokens where tenant_id = ${tenantId}`;
     await deleteQueuesOfWorkspace(tx, tenantId);
+    await deleteRulesOfWorkspace(tx, tenantId);
     await tx`delete from trace_shares where tenant_id = ${tenantId}`;
     await tx`delete from waiting_pieces where tenant_id = ${tenantId}`;
     const [begun] = await tx<{ project_ids: string[] }[]>`
@@ -189,6 +191,7 @@ const TABLES = [
   "waiting_pieces",
   "provisional_roots",
   "dataset_examples",
+  "insight_runs",
   "prompts",
   "prompt_commits",
   "prompt_tags",

@@ -54,7 +54,7 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
       errors: [404, 409],
       async handler({ body, principal, c }) {
         const tenantId = principal.workspaceId;
-        const withSources = await takeFromSourceRuns(deps, tenantId, [body]);
+        const withSources = await takeFromSourceRuns(deps, tenantId, body.dataset_id, [body]);
         const { example_ids } = await createExamples(sql, tenantId, body.dataset_id, withSources);
         return rawJson(serializeExample(wire(c), await current(tenantId, example_ids[0]!)));
       },
@@ -72,7 +72,7 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
         const tenantId = principal.workspaceId;
         const [datasetId, ...others] = new Set(body.map((example) => example.dataset_id));
         if (others.length > 0) throw unprocessable("dataset_id: all examples of a request must have the same dataset.");
-        const withSources = await takeFromSourceRuns(deps, tenantId, body);
+        const withSources = await takeFromSourceRuns(deps, tenantId, datasetId!, body);
         const { example_ids } = await createExamples(sql, tenantId, datasetId!, withSources);
         return rawJson(serializeExamples(wire(c), await byIds(tenantId, example_ids)));
       },

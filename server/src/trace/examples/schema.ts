@@ -9,6 +9,7 @@ import {
   timestamp,
   uuid,
 } from "../../base/http/fields.ts";
+import { runMapping } from "../datasets/mapping-schema.ts";
 import { queryJson } from "../datasets/schema.ts";
 
 /** Splits of an example, one name or several. Alternatively given in the metadata as `dataset_split`. */
@@ -24,6 +25,8 @@ const created = {
   split,
   source_run_id: uuid.nullish(),
   use_source_run_io: z.boolean().nullish(),
+  /** Heddle's addition: which fields of the source run become the example's. */
+  run_mapping: runMapping.nullish(),
   use_source_run_attachments: z.array(z.string()).nullish(),
   created_at: timestamp.nullish(),
 };

@@ -6,6 +6,7 @@ import { buildJsonObject } from "../../base/db/json-object.ts";
 import type { ExampleSearch } from "./schema.ts";
 import type { AsOf } from "../datasets/resolve-version.ts";
 import { isoTime } from "../datasets/sql.ts";
+import { digestInputs } from "./canonical-inputs.ts";
 
 /** File of an example. `blob` is its key in the blob store, `size` is in bytes. */
 export interface Attachment {
@@ -57,14 +58,16 @@ export async function insertExamples(
   asOf: string,
   states: ExampleState[],
 ): Promise<string[]> {
+  const digested = states.map((state) => ({ ...state, inputs_digest: digestInputs(state.inputs) }));
   const rows = await tx<{ example_id: string }[]>`
     insert into dataset_examples (tenant_id, dataset_id, example_id, modified_at, name, created_at, inputs, outputs,
-      metadata, source_run_id, attachments)
+      metadata, source_run_id, attachments, inputs_digest)
     select ${tenantId}, ${datasetId}, example_id, ${asOf}::text::timestamptz, name,
       coalesce(created_at, ${asOf}::text::timestamptz), inputs, nullif(outputs::text, 'null')::json, metadata,
-      source_run_id, nullif(attachments, 'null')
-    from json_to_recordset(${JSON.stringify(states)}::text::json) as new (example_id uuid, name text,
-      created_at timestamptz, inputs json, outputs json, metadata jsonb, source_run_id uuid, attachments jsonb)
+      source_run_id, nullif(attachments, 'null'), decode(inputs_digest, 'hex')
+    from json_to_recordset(${JSON.stringify(digested)}::text::json) as new (example_id uuid, name text,
+      created_at timestamptz, inputs json, outputs json, metadata jsonb, source_run_id uuid, attachments jsonb,
+      inputs_digest text)
     on conflict do nothing returning example_id`;
   return rows.map((row) => row.example_id);
 }
@@ -125,7 +128,8 @@ export interface ExampleQuery {
   condition?: PendingQuery<Row[]> | undefined;
 }
 
-const matching = (sql: Sql, tenantId: string, query: ExampleQuery) => sql`
+/** Condition on `dataset_examples x`. */
+export const matchingExamples = (sql: Sql, tenantId: string, query: ExampleQuery) => sql`
   x.tenant_id = ${tenantId} and ${stateAt(sql, query.as_of)}
   and ${query.dataset === undefined ? sql`true` : sql`x.dataset_id = ${query.dataset}`}
   and ${query.id === undefined ? sql`true` : sql`x.example_id = any(${query.id}::uuid[])`}
@@ -166,7 +170,7 @@ export async function listExamples(
   const order = orderBy(sql, search);
   return sql<ExampleItem[]>`
     with page as materialized (
-      select x.example_id, x.modified_at from dataset_examples x where ${matching(sql, tenantId, query)}
+      select x.example_id, x.modified_at from dataset_examples x where ${matchingExamples(sql, tenantId, query)}
       order by ${order} limit ${search.limit} offset ${search.offset})
     select ${buildJsonObject(sql, COLUMNS, names)}::text as item, ${files ? sql`x.attachments` : sql`null`} as attachments
     from page p join dataset_examples x
@@ -176,7 +180,7 @@ export async function listExamples(
 
 export async function countExamples(sql: Sql, tenantId: string, query: ExampleQuery): Promise<number> {
   const [row] = await sql<{ n: number }[]>`
-    select count(*)::int as n from dataset_examples x where ${matching(sql, tenantId, query)}`;
+    select count(*)::int as n from dataset_examples x where ${matchingExamples(sql, tenantId, query)}`;
   return row!.n;
 }
 
@@ -209,7 +213,7 @@ export async function selectStatesAt(
 ): Promise<ExampleState[]> {
   return sql<ExampleState[]>`
     select x.example_id, x.name, null as created_at, x.inputs, x.outputs, x.metadata, x.source_run_id, x.attachments
-    from dataset_examples x where ${matching(sql, tenantId, query)} order by x.example_id limit ${limit}`;
+    from dataset_examples x where ${matchingExamples(sql, tenantId, query)} order by x.example_id limit ${limit}`;
 }
 
 /** Returns the dataset that contains an example, or contained it last. */

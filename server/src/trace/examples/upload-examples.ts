@@ -35,6 +35,7 @@ export async function uploadExamples(deps: Deps, tenantId: string, datasetId: st
   const examples = await takeFromSourceRuns(
     deps,
     tenantId,
+    datasetId,
     parsed.map(({ id, info, inputs, outputs }) => ({ ...info, id, inputs, outputs })),
   );
   const files = parsed.map((example) => example.files);

@@ -47,6 +47,7 @@ export interface ExampleChange {
   split?: string | string[] | null | undefined;
   attachments?: Attachments | null | undefined;
   attachments_operations?: AttachmentsOperations | null | undefined;
+  source_run_id?: string | undefined;
 }
 
 /** Split of examples without an explicit split (contract §4.5). */
@@ -94,9 +95,19 @@ export async function updateExamples(
   datasetId: string,
   changes: ExampleChange[],
 ): Promise<Written> {
+  return sql.begin((tx) => changeExamples(tx, tenantId, datasetId, changes)) as Promise<Written>;
+}
+
+/** Updates examples within a transaction. */
+export async function changeExamples(
+  tx: Transaction,
+  tenantId: string,
+  datasetId: string,
+  changes: ExampleChange[],
+): Promise<Written> {
   const byId = new Map(changes.map((change) => [change.id, change]));
   if (byId.size < changes.length) throw unprocessable("Two changes refer to the same example.");
-  return rewriteExamples(sql, tenantId, datasetId, [...byId.keys()], (state) =>
+  return rewriteExamples(tx, tenantId, datasetId, [...byId.keys()], (state) =>
     changedState(state, byId.get(state.example_id)!),
   );
 }
@@ -109,32 +120,33 @@ export async function changeSplit(
   change: { split_name: string; examples: string[]; remove: boolean },
 ): Promise<string[]> {
   const { split_name: name, remove } = change;
-  const { example_ids } = await rewriteExamples(sql, tenantId, datasetId, [...new Set(change.examples)], (state) => {
-    const others = (readSplits(state.metadata) ?? []).filter((split) => split !== name);
-    return { ...state, metadata: { ...state.metadata, dataset_split: remove ? others : [...others, name] } };
-  });
+  const ids = [...new Set(change.examples)];
+  const { example_ids } = (await sql.begin((tx) =>
+    rewriteExamples(tx, tenantId, datasetId, ids, (state) => {
+      const others = (readSplits(state.metadata) ?? []).filter((split) => split !== name);
+      return { ...state, metadata: { ...state.metadata, dataset_split: remove ? others : [...others, name] } };
+    }),
+  )) as Written;
   return example_ids;
 }
 
 async function rewriteExamples(
-  sql: Sql,
+  tx: Transaction,
   tenantId: string,
   datasetId: string,
   ids: string[],
   rewrite: (state: ExampleState) => ExampleState,
 ): Promise<Written> {
-  return sql.begin(async (tx) => {
-    const dataset = await lock(tx, tenantId, datasetId);
-    const as_of = await beginVersion(tx, tenantId, datasetId);
-    const current = await endExamples(tx, tenantId, datasetId, as_of, ids);
-    const existing = new Set(current.map((state) => state.example_id));
-    const missing = ids.find((id) => !existing.has(id));
-    if (missing !== undefined) throw await notInDataset(tx, tenantId, missing);
-    const states = current.map(rewrite);
-    checkExamples(dataset, states);
-    await insertExamples(tx, tenantId, datasetId, as_of, states);
-    return { count: ids.length, example_ids: ids, as_of };
-  }) as Promise<Written>;
+  const dataset = await lock(tx, tenantId, datasetId);
+  const as_of = await beginVersion(tx, tenantId, datasetId);
+  const current = await endExamples(tx, tenantId, datasetId, as_of, ids);
+  const existing = new Set(current.map((state) => state.example_id));
+  const missing = ids.find((id) => !existing.has(id));
+  if (missing !== undefined) throw await notInDataset(tx, tenantId, missing);
+  const states = current.map(rewrite);
+  checkExamples(dataset, states);
+  await insertExamples(tx, tenantId, datasetId, as_of, states);
+  return { count: ids.length, example_ids: ids, as_of };
 }
 
 async function notInDataset(tx: Transaction, tenantId: string, exampleId: string): Promise<AppError> {
@@ -209,6 +221,7 @@ function changedState(state: ExampleState, change: ExampleChange): ExampleState 
     ...state,
     inputs: change.inputs ?? state.inputs,
     outputs: change.outputs ?? state.outputs,
+    source_run_id: change.source_run_id ?? state.source_run_id,
     metadata: withSplits(change.metadata ?? state.metadata, change.split, splits),
     attachments: changedFiles(state.attachments ?? {}, change),
   };

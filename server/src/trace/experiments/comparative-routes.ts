@@ -2,66 +2,16 @@ import { z } from "zod";
 
 import { conflict, notFound, unprocessable } from "../../base/errors.ts";
 import { v1 } from "../../base/http/aliases.ts";
-import {
-  jsonObject,
-  queryBoolean,
-  queryLimit,
-  queryMany,
-  queryOffset,
-  storableText,
-  timestamp,
-  uuid,
-} from "../../base/http/fields.ts";
+import { uuid } from "../../base/http/fields.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
+import { comparison, createBody, listed, listQuery } from "./comparative-schema.ts";
 import * as rows from "./comparative-sql.ts";
 import { datasetParams } from "../datasets/schema.ts";
 import { findDatasetRow } from "../datasets/sql.ts";
 
 const tag = "Datasets";
-
-const createBody = z
-  .object({
-    id: uuid.nullish(),
-    experiment_ids: z.array(uuid).min(1).max(100),
-    reference_dataset_id: uuid.nullish(),
-    name: storableText.nullish(),
-    description: storableText.nullish(),
-    created_at: timestamp.nullish(),
-    extra: jsonObject.nullish(),
-  })
-  .meta({ id: "ComparativeExperimentCreate" });
-
-const comparison = z
-  .object({
-    id: z.guid(),
-    tenant_id: z.guid(),
-    name: z.string().nullable(),
-    description: z.string().nullable(),
-    reference_dataset_id: z.guid(),
-    extra: jsonObject.nullable(),
-    created_at: z.iso.datetime({ offset: true }),
-    modified_at: z.iso.datetime({ offset: true }),
-  })
-  .meta({ id: "ComparativeExperiment" });
-
-const listed = comparison
-  .extend({
-    experiments_info: z.array(z.object({ id: z.guid(), name: z.string() })),
-    feedback_stats: jsonObject.nullable(),
-  })
-  .meta({ id: "ComparativeExperimentListed" });
-
-const listQuery = z.object({
-  id: queryMany(uuid),
-  name: z.string().optional(),
-  name_contains: z.string().optional(),
-  sort_by: z.enum(["name", "created_at"]).default("created_at"),
-  sort_by_desc: queryBoolean,
-  limit: queryLimit(100),
-  offset: queryOffset,
-});
 
 /**
  * Routes of pairwise comparisons of experiments on one dataset (contract §4.5). The judgements are feedback that names

@@ -2,6 +2,7 @@ import { bind, ch } from "../../base/clickhouse/fragment.ts";
 import { unprocessable } from "../../base/errors.ts";
 import type { TraceDeps } from "../deps.ts";
 import { listFeedbackOfRuns } from "../feedback/sql.ts";
+import type { Expression } from "../filter/expression.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { loadScope } from "../runs/load-scope.ts";
 import { limited } from "../runs/limited.ts";
@@ -23,11 +24,18 @@ const MAX_RUNS = 5000;
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_FILTERED = 100_000;
 
+/** Fields of a run in v1, other than its inputs and outputs (contract §4.5). */
+export const RUN_FIELDS =
+  `end_time error extra events parent_run_id serialized reference_example_id total_tokens prompt_tokens
+  completion_tokens total_cost prompt_cost completion_cost feedback_stats tags execution_order`.split(/\s+/);
+
 export interface ExperimentQuery {
   experiments: string[];
   examples?: string[] | null | undefined;
   /** Filter expressions by experiment: only examples with a run that passes all of them. */
   filters?: Record<string, string[]> | null | undefined;
+  /** Only runs that pass these. */
+  runs?: readonly Expression[] | undefined;
   limit: number;
   offset: number;
 }
@@ -64,7 +72,7 @@ export async function experimentRuns(
   );
   const runs = new Map(found.map(({ item }) => [(JSON.parse(item) as { id: string }).id, [] as string[]]));
   let bytes = 0;
-  for await (const rows of readRuns(deps, known, query.experiments, [...runs.keys()], plan.columns)) {
+  for await (const rows of readRuns(deps, known, query, [...runs.keys()], plan.columns)) {
     const related = await lookUp(deps, scope, rows, plan.lookups);
     const ids = rows.map((row) => row.id);
     const feedbackRows = feedback && (await listFeedbackOfRuns(deps.sql, scope.tenantId, ids, feedback.comparison));
@@ -83,12 +91,12 @@ export async function experimentRuns(
 async function* readRuns(
   { clickhouse }: Pick<TraceDeps, "clickhouse">,
   scope: RunScope,
-  projects: string[],
+  { experiments: projects, runs: filters }: ExperimentQuery,
   examples: string[],
   columns: string[],
 ): AsyncGenerator<Row[]> {
   if (examples.length === 0) return;
-  const selection = { projects, reference_examples: examples, is_root: true };
+  const selection = { projects, reference_examples: examples, is_root: true, filters };
   // the reference example is needed for grouping, whether it was selected or not
   const request = { columns: [...columns, "r.reference_example_id"], descending: false, limit: RUN_PAGE };
   let after: Position | undefined;
@@ -113,8 +121,22 @@ async function filteredExamples(
   scope: RunScope,
   { filters, examples }: ExperimentQuery,
 ): Promise<string[] | undefined> {
-  let left = examples ? new Set(examples) : undefined;
-  for (const [project, texts] of Object.entries(filters ?? {})) {
+  const left = await examplesPassing(deps, scope, filters ?? {}, examples ? new Set(examples) : undefined);
+  return left && [...left];
+}
+
+/**
+ * Returns the examples that have, in each of these projects, a run that passes all of its filters. Undefined: no
+ * restriction. @throws FilterError (400), 422 for too many examples
+ */
+export async function examplesPassing(
+  deps: TraceDeps,
+  scope: RunScope,
+  filters: Record<string, string[]>,
+  among?: Set<string>,
+): Promise<Set<string> | undefined> {
+  let left = among;
+  for (const [project, texts] of Object.entries(filters)) {
     const selection = limited({ projects: [project], is_root: true, filters: texts.map((text) => readFilter(text)) });
     const known = await loadScope(deps, scope, selection);
     const statement = ch`select distinct r.reference_example_id as id ${fromRuns(known, selection)}
@@ -128,5 +150,5 @@ async function filteredExamples(
       throw unprocessable(`filters: more than ${MAX_FILTERED} examples match. Add conditions.`);
     left = new Set(rows.flatMap((row) => row.id ?? []).filter((id) => left?.has(id) ?? true));
   }
-  return left && [...left];
+  return left;
 }

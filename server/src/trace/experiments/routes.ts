@@ -13,16 +13,12 @@ import { planV1 } from "../runs/serialize-v1.ts";
 import { planV2 } from "../runs/serialize-v2.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { serializeExample } from "../examples/serialize-example.ts";
-import { type ExampleWithRuns, experimentRuns } from "./experiment-runs.ts";
+import { type ExampleWithRuns, experimentRuns, RUN_FIELDS } from "./experiment-runs.ts";
 import * as schema from "./schema.ts";
 import { datasetParams } from "../datasets/schema.ts";
 import { findDatasetRow } from "../datasets/sql.ts";
 
 const shared = { tag: "Datasets", method: "POST", permission: "datasets:read", params: datasetParams } as const;
-
-/** Fields of a run in v1, other than its inputs and outputs (contract §4.5). */
-const FIELDS = `end_time error extra events parent_run_id serialized reference_example_id total_tokens prompt_tokens
-  completion_tokens total_cost prompt_cost completion_cost feedback_stats tags execution_order`.split(/\s+/);
 
 /** Routes of experiments side by side: examples with the runs created from them. */
 export function experimentRoutes(deps: TraceDeps): Route[] {
@@ -50,7 +46,7 @@ export function experimentRoutes(deps: TraceDeps): Route[] {
       async handler({ params: { dataset_id: id }, body, principal, c }) {
         const { scope, context } = await begin(principal, id, c);
         const texts = body.preview ? ["inputs_preview", "outputs_preview"] : ["inputs", "outputs"];
-        const plan = planV1([...FIELDS, ...texts]);
+        const plan = planV1([...RUN_FIELDS, ...texts]);
         const query = { ...body, experiments: body.session_ids, examples: body.example_ids };
         const feedback = { comparison: body.comparative_experiment_id };
         return rawJson(serializeItems(await experimentRuns(deps, scope, id, query, { plan, context }, feedback), c));

@@ -27,15 +27,16 @@ export function checkConfig(
   if (score !== null && !values.includes(score)) {
     throw unprocessable(`The score of "${key}" must be one of ${values.join(", ")}, not ${score}.`);
   }
-  const isKnown = typeof value === "number" ? values.includes(value) : labels.includes(value as string);
-  if (value !== null && labels.length > 0 && !isKnown) {
+  const isKnown = (one: unknown) => (typeof one === "number" ? values.includes(one) : labels.includes(one as string));
+  const given = config.allows_multiple_categories && Array.isArray(value) ? (value as unknown[]) : [value];
+  if (value !== null && labels.length > 0 && !given.every(isKnown)) {
     throw unprocessable(`The value of "${key}" must be one of ${labels.join(", ")}.`);
   }
 }
 
 /** Removes empty fields, so that equivalent configurations are equal. */
 export function normalizeConfig(config: FeedbackConfig): FeedbackConfig {
-  const { type, min, max, categories } = config;
+  const { type, min, max, categories, allows_multiple_categories: several } = config;
   return {
     type,
     ...(min != null && { min }),
@@ -43,5 +44,6 @@ export function normalizeConfig(config: FeedbackConfig): FeedbackConfig {
     ...(categories && {
       categories: categories.map(({ value, label }) => ({ value, ...(label != null && { label }) })),
     }),
+    ...(several && { allows_multiple_categories: true }),
   };
 }

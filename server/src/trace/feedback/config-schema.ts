@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { queryBoolean, queryLimit, queryMany, queryOffset } from "../../base/http/fields.ts";
+import { queryBoolean, queryLimit, queryMany, queryOffset, uuid } from "../../base/http/fields.ts";
 import { feedbackConfig, feedbackKey } from "./schema.ts";
 
 export const createConfigBody = z
@@ -8,6 +8,8 @@ export const createConfigBody = z
     feedback_key: feedbackKey,
     feedback_config: feedbackConfig,
     is_lower_score_better: z.boolean().nullable().default(false),
+    // a key has one configuration, which describes feedback and rejects none
+    is_enforced: z.literal(false, "is not supported; leave it out").nullish(),
   })
   .meta({ id: "FeedbackConfigCreate" });
 
@@ -16,16 +18,22 @@ export const updateConfigBody = z
     feedback_key: feedbackKey,
     feedback_config: feedbackConfig.nullish(),
     is_lower_score_better: z.boolean().nullish(),
+    feedback_config_id: uuid.nullish(),
+    is_enforced: z.literal(false, "is not supported; leave it out").nullish(),
   })
   .meta({ id: "FeedbackConfigUpdate" });
 
 export const configRecord = z
   .object({
+    id: z.guid(),
     feedback_key: z.string(),
     feedback_config: feedbackConfig,
     tenant_id: z.guid(),
     modified_at: z.iso.datetime({ offset: true }),
     is_lower_score_better: z.boolean().nullable(),
+    is_enforced: z.boolean(),
+    is_deleted: z.boolean(),
+    is_first: z.boolean(),
   })
   .meta({ id: "FeedbackConfigRecord" });
 
@@ -36,6 +44,9 @@ export const listConfigsQuery = z.object({
   offset: queryOffset,
   sort_by_desc: queryBoolean,
   read_after_write: queryBoolean,
+  // a key has at most one, and a deleted one is gone
+  include_all_configs: queryBoolean,
+  is_enforced: queryBoolean,
 });
 
 export const deleteConfigQuery = z.object({ feedback_key: z.string() });

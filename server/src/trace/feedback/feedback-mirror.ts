@@ -14,6 +14,8 @@ import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { findRunKeys } from "../run-rows/clickhouse.ts";
+import type { RuleCandidates } from "../rule-candidates/rule-candidates.ts";
+import { insertCandidates } from "../rule-candidates/sql.ts";
 import { insertFeedbackVersions } from "./clickhouse.ts";
 import { extendTraces, type UpdateWriter } from "./extend-traces.ts";
 import { attachFeedback, claimUnattached, deleteChanges, selectChanges } from "./mirror-sql.ts";
@@ -34,6 +36,7 @@ interface MirrorDeps {
   clickhouse: ClickHouse;
   log: Log;
   writer: UpdateWriter;
+  ruleCandidates: RuleCandidates;
 }
 
 export class FeedbackMirror {
@@ -113,11 +116,19 @@ export class FeedbackMirror {
   }
 
   async #copy(): Promise<number> {
-    const { sql, clickhouse } = this.#deps;
+    const { sql, clickhouse, ruleCandidates } = this.#deps;
     const changes = await selectChanges(sql, BATCH);
     if (changes.length === 0) return 0;
     await insertFeedbackVersions(clickhouse, changes);
-    await deleteChanges(sql, changes);
+    const candidates = await ruleCandidates.ofFeedback(clickhouse, changes);
+    if (candidates.length === 0) await deleteChanges(sql, changes);
+    else {
+      await sql.begin(async (tx) => {
+        await insertCandidates(tx, candidates);
+        await deleteChanges(tx, changes);
+      });
+      ruleCandidates.noteRecorded(candidates.length);
+    }
     return changes.length;
   }
 

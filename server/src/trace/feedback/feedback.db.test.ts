@@ -297,7 +297,13 @@ test("feedback is deleted with its project or trace", async () => {
 test("feedback is accepted while ClickHouse is down, and copied when it recovers", async () => {
   const client = createClient({ url: "http://127.0.0.1:9", log: { level: ClickHouseLogLevel.OFF } });
   const clickhouse = new ClickHouse(client, { cluster: "", embedded: false });
-  const feedback = new FeedbackMirror({ sql, clickhouse, log: createLog("silent"), writer: deps.writer });
+  const feedback = new FeedbackMirror({
+    sql,
+    clickhouse,
+    log: createLog("silent"),
+    writer: deps.writer,
+    ruleCandidates: deps.ruleCandidates,
+  });
   await deps.feedback.stop();
   const runId = uuid7();
   const input = createBody.parse({ run_id: runId, key: "noted", score: 1 });

@@ -1,4 +1,4 @@
-import type { Sql } from "../../base/db/connect.ts";
+import type { Sql, Transaction } from "../../base/db/connect.ts";
 
 /** Change that is not yet in ClickHouse, with the current feedback; `key` is null if it was deleted. */
 export interface ChangeRow {
@@ -35,7 +35,7 @@ export async function selectChanges(sql: Sql, limit: number): Promise<ChangeRow[
  * Deletes changes that are in ClickHouse, unless the same feedback has changed again. Skips rows locked by a writer,
  * which get a newer number anyway; waiting for them could deadlock.
  */
-export async function deleteChanges(sql: Sql, changes: ChangeRow[]): Promise<void> {
+export async function deleteChanges(sql: Sql | Transaction, changes: ChangeRow[]): Promise<void> {
   await sql`
     delete from feedback_changes where (tenant_id, feedback_id) in (
       select c.tenant_id, c.feedback_id

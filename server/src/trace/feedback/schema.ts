@@ -45,6 +45,8 @@ export const feedbackConfig = z
       .array(z.object({ value: z.number(), label: z.string().min(1).nullish() }))
       .max(100)
       .nullish(),
+    /** Of categories: whether feedback can have several, as a list of their labels in `value`. */
+    allows_multiple_categories: z.boolean().nullish(),
   })
   .refine(({ min, max }) => min == null || max == null || min <= max, "min must not be greater than max")
   .meta({ id: "FeedbackConfig" });

@@ -20,6 +20,8 @@ export interface FilterScope {
   /** Default tiers. Without them only a run's own tier counts. */
   tiers?: Tiers | undefined;
   incompleteHours: IncompleteHours;
+  /** Condition on `feedback as f` that bounds what is read. */
+  feedbackOf?: Fragment | undefined;
 }
 
 /** Tier of runs without one: the usual tier, but the other tier in these projects. */
@@ -159,9 +161,10 @@ const FEEDBACK_COLUMNS: Partial<Record<PartName, Subject>> = {
   created_at: { sql: raw("f.created_at"), type: "time", nullable: false },
 };
 
-function someFeedback({ tenantId }: FilterScope, tests: { part: PartName; test: Test }[]): Fragment {
+function someFeedback({ tenantId, feedbackOf }: FilterScope, tests: { part: PartName; test: Test }[]): Fragment {
   const conditions = tests.map(({ part, test }) => compileTest(FEEDBACK_COLUMNS[part]!, test));
+  const bounds = [ch`f.tenant_id = ${bind("UUID", tenantId)}`, ...(feedbackOf ? [feedbackOf] : [])];
   return ch`r.id in (
     select f.run_id from feedback as f final
-    where f.tenant_id = ${bind("UUID", tenantId)} and ${all(conditions)})`;
+    where ${all([...bounds, ...conditions])})`;
 }

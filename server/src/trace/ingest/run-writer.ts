@@ -12,6 +12,7 @@ import { shortageIn } from "../../base/shortage.ts";
 import { type AttachmentRow, insertAttachments } from "../attachments/clickhouse.ts";
 import type { ModelPrices } from "../prices/model-prices.ts";
 import type { ProjectDirectory } from "../projects/project-directory.ts";
+import type { RuleCandidates } from "../rule-candidates/rule-candidates.ts";
 import { insertRunKeys, insertRuns, type RunKeyRow, type RunRow } from "../run-rows/clickhouse.ts";
 import { composeRow } from "./compose-row.ts";
 import { mergeExtras } from "./merge-extra.ts";
@@ -43,6 +44,8 @@ export interface RunWriterDeps {
   log: Log;
   projects: ProjectDirectory;
   prices: ModelPrices;
+  /** Records runs for the rules. */
+  ruleCandidates: Pick<RuleCandidates, "record">;
   registry: Registry;
 }
 
@@ -176,6 +179,7 @@ export class RunWriter {
     const files: AttachmentRow[] = [];
     const touched: { tenantId: string; id: string }[] = [];
     const heads: HeadChanges[] = [];
+    const changed: RunRow[] = [];
     try {
       for (const [tenantId, pieces] of byTenant(group)) {
         const resolved = await this.#prepare(tenantId, pieces);
@@ -205,7 +209,12 @@ export class RunWriter {
         const changes = await this.#heads.mark(tenantId, written, now);
         heads.push(changes);
         keys.push(...changes.keys);
-        for (const { row } of written) rows.push(row);
+        for (const { entry, row } of written) {
+          rows.push(row);
+          // a first create without an end is no state that a rule acts on
+          if (row.end_time !== undefined || !entry.isNew) changed.push(row);
+        }
+        changed.push(...repeated, ...changes.rows);
         rows.push(...repeated, ...changes.rows);
       }
       const { clickhouse } = this.#deps;
@@ -215,6 +224,7 @@ export class RunWriter {
         insertRunKeys(clickhouse, keys),
         insertAttachments(clickhouse, files),
       ]);
+      await this.#deps.ruleCandidates.record(changed);
     } catch (error) {
       // only stored runs may stay in memory
       for (const { tenantId, id } of touched) this.#memory.forget(tenantId, id);

@@ -7,7 +7,7 @@ import { IngestRequests } from "./ingest-requests.ts";
 import { COLLECTED_BYTES, collectEvery } from "./large-garbage.ts";
 import { RunWriter } from "./run-writer.ts";
 
-type IngestDeps = Pick<TraceDeps, "sql" | "clickhouse" | "log" | "projects" | "settings"> & {
+type IngestDeps = Pick<TraceDeps, "sql" | "clickhouse" | "log" | "projects" | "ruleCandidates" | "settings"> & {
   registry: Registry;
 };
 export type IngestParts = Pick<TraceDeps, "prices" | "writer" | "gate" | "links">;

@@ -5,10 +5,10 @@ import { standardBlockWithoutAudio } from "./content-blocks.ts";
 import { loadPackage } from "./load-package.ts";
 import { PROVIDERS } from "./providers.ts";
 
-const region = (settings: Record<string, string>): string =>
+export const region = (settings: Record<string, string>): string =>
   settings["region"] ?? PROVIDERS.bedrock.settings[0]!.default!;
 
-const baseUrl = (settings: Record<string, string>): string =>
+export const baseUrl = (settings: Record<string, string>): string =>
   settings["base_url"] ?? `https://bedrock-runtime.${region(settings)}.amazonaws.com`;
 
 /** Request as the AWS SDK hands it to its request handler. */
@@ -24,7 +24,7 @@ interface AwsRequest {
 }
 
 /** Request handler of the AWS SDK on a guarded `fetch`; the SDK's own one would bypass the guard. */
-const guardedHandler = (fetch: typeof globalThis.fetch) => ({
+export const guardedHandler = (fetch: typeof globalThis.fetch) => ({
   metadata: { handlerProtocol: "http/1.1" },
   async handle(request: AwsRequest, { abortSignal }: { abortSignal?: AbortSignal } = {}) {
     const { protocol, hostname, port, path, method, headers, query = {}, body } = request;
@@ -51,18 +51,20 @@ const guardedHandler = (fetch: typeof globalThis.fetch) => ({
   destroy() {},
 });
 
-type Constructor = new (options: object) => object;
+export const readCredentials = (secrets: Record<string, string>) => ({
+  accessKeyId: secrets["access_key_id"]!,
+  secretAccessKey: secrets["secret_access_key"]!,
+  ...(secrets["session_token"] !== undefined && { sessionToken: secrets["session_token"] }),
+});
+
+export type Constructor = new (options: object) => object;
 
 export const bedrockAdapter: Adapter = {
   baseUrl,
   toBlock: standardBlockWithoutAudio,
   async create({ model, parameters: p, settings, secrets, fetch }) {
     const { ChatBedrockConverse } = await loadPackage("@langchain/aws");
-    const credentials = {
-      accessKeyId: secrets["access_key_id"]!,
-      secretAccessKey: secrets["secret_access_key"]!,
-      ...(secrets["session_token"] !== undefined && { sessionToken: secrets["session_token"] }),
-    };
+    const credentials = readCredentials(secrets);
     const options = defined({
       temperature: p["temperature"] as number | undefined,
       maxTokens: p["max_tokens"] as number | undefined,

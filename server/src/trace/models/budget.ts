@@ -76,9 +76,13 @@ export async function reserve(
   deps: Pick<TraceDeps, "sql" | "prices">,
   tenantId: string,
   connection: ReadyConnection,
-  { inputCharacters, seconds }: { inputCharacters: number; seconds: number },
+  {
+    inputCharacters,
+    seconds,
+    outputTokens,
+  }: { inputCharacters: number; seconds: number; outputTokens?: number | undefined },
 ): Promise<Reservation> {
-  const output = connection.parameters["max_tokens"];
+  const output = outputTokens ?? connection.parameters["max_tokens"];
   const estimate = await priceCall(deps, tenantId, connection, {
     prompt_tokens: estimateTokens(inputCharacters),
     completion_tokens: typeof output === "number" ? output : DEFAULT_OUTPUT_TOKENS,

@@ -9,7 +9,7 @@ import type { Piece } from "./answer-parts.ts";
 import { type Cost, estimateTokens, priceCall, readUsage, type Reservation, reserve, settle } from "./budget.ts";
 import { describeFailure, type ModelFailure } from "./model-error.ts";
 import { convertMessages, type ModelAnswer, type ModelRequest, streamModel } from "./stream-model.ts";
-import { type CallRun, storeEnd, storeStart } from "./trace-call.ts";
+import { type CallRun, runWriter, storeEnd, storeStart, type WriteRun } from "./trace-call.ts";
 
 export interface CallOrder {
   request: ModelRequest;
@@ -20,7 +20,11 @@ export interface CallOrder {
   tags?: string[] | undefined;
   metadata?: Record<string, unknown> | undefined;
   referenceExampleId?: string | undefined;
+  /** The run records sizes in place of texts, so that contents of other runs do not outlive them. */
+  hidesContent?: boolean | undefined;
   timeoutSeconds: number;
+  /** Stores the run instead of the caller's project, for a caller that places it in a trace of its own. */
+  write?: WriteRun | undefined;
 }
 
 export interface CallStart {
@@ -84,8 +88,10 @@ export async function startCall(
     tags: order.tags ?? [],
     metadata: order.metadata ?? {},
     referenceExampleId: order.referenceExampleId,
+    hidesContent: order.hidesContent,
   };
-  const call = new Call(deps, principal, { request, run, reservation, inputCharacters, timeoutSeconds });
+  const write = order.write ?? runWriter(deps, principal);
+  const call = new Call(deps, principal, { request, run, reservation, inputCharacters, timeoutSeconds, write });
   return {
     start: {
       run_id: run.id,
@@ -105,6 +111,7 @@ interface CallState {
   reservation: Reservation;
   inputCharacters: number;
   timeoutSeconds: number;
+  write: WriteRun;
 }
 
 class Call {
@@ -125,12 +132,12 @@ class Call {
     messages: Parameters<typeof streamModel>[2],
     reader: AbortSignal,
   ): AsyncGenerator<CallEvent, void> {
-    const { request, run, timeoutSeconds } = this.#state;
+    const { request, run, timeoutSeconds, write } = this.#state;
     const started = performance.now();
     const elapsed = () => Math.round(performance.now() - started);
     const overdue = AbortSignal.timeout(timeoutSeconds * 1000);
     // the run is visible while it works; the call does not wait for that
-    const stored = storeStart(this.#deps, this.#principal, run, request).catch((error: unknown) => {
+    const stored = storeStart(write, run, request).catch((error: unknown) => {
       this.#deps.log.warn({ err: error, run_id: run.id }, "could not store the start of a model call");
     });
     let isAccounted = false;
@@ -175,7 +182,7 @@ class Call {
   }
 
   async #succeeded(answer: ModelAnswer, ms: number) {
-    const { request, run } = this.#state;
+    const { request, run, write } = this.#state;
     const { connection } = request;
     const tenantId = this.#principal.workspaceId;
     const found = readUsage(answer.usage, connection);
@@ -187,7 +194,7 @@ class Call {
     const output = counted.completion_tokens ?? 0;
     metrics.used(connection.provider.id, { input, output });
     await this.#settle(cost, input + output);
-    await storeEnd(this.#deps, this.#principal, run, {
+    await storeEnd(write, run, {
       answer: { ...answer, usage: found ? answer.usage : undefined },
       firstTokenAt: this.#firstTokenAt,
     });
@@ -196,7 +203,7 @@ class Call {
   }
 
   async #failed(failure: ModelFailure, ms: number): Promise<void> {
-    const { request, run } = this.#state;
+    const { request, run, write } = this.#state;
     const { connection } = request;
     const { provider } = connection;
     this.#deps.models.metrics.called({ provider: provider.id, outcome: failure.kind, seconds: ms / 1000 });
@@ -204,7 +211,7 @@ class Call {
     const counted = this.#text === "" ? undefined : this.#estimate();
     const cost = counted && (await priceCall(this.#deps, this.#principal.workspaceId, connection, counted));
     await this.#settle(cost, counted ? (counted.prompt_tokens ?? 0) + (counted.completion_tokens ?? 0) : 0);
-    await storeEnd(this.#deps, this.#principal, run, {
+    await storeEnd(write, run, {
       answer: { content: this.#text },
       error: `${failure.kind}: ${failure.message}`,
       firstTokenAt: this.#firstTokenAt,

@@ -77,9 +77,12 @@ export interface Provider {
     images: boolean;
     files: boolean;
     list_models: boolean;
+    embeddings: boolean;
   };
   /** Suggested models; any name is accepted. */
   models: string[];
+  /** Suggested models that embed texts, the default first; empty where the provider has none. */
+  embeddingModels: string[];
   /** Class names in manifests, the last part of a constructor's id. */
   constructors: string[];
   /** Whether calls without a price are permitted in a workspace with a budget: models that run on own machines. */
@@ -167,6 +170,8 @@ const RESPONSES_PARAMETERS = { temperature, max_tokens: maxTokens, top_p: topP, 
 
 const ALL = { tools: true, tool_choice: true, response_schema: true, images: true, files: true } as const;
 
+const OPENAI_EMBEDDINGS = ["text-embedding-3-small", "text-embedding-3-large"];
+
 const OPENAI_MODELS = ["gpt-5.2", "gpt-5-mini", "gpt-4.1", "gpt-4.1-mini", "gpt-4o-mini"];
 
 export const PROVIDERS: Record<ProviderId, Provider> = {
@@ -182,8 +187,9 @@ export const PROVIDERS: Record<ProviderId, Provider> = {
       text("project", "Project that is billed"),
     ],
     parameters: OPENAI_PARAMETERS,
-    supports: { ...ALL, list_models: true },
+    supports: { ...ALL, list_models: true, embeddings: true },
     models: OPENAI_MODELS,
+    embeddingModels: OPENAI_EMBEDDINGS,
     constructors: ["ChatOpenAI"],
     mayBeFree: false,
   },
@@ -199,8 +205,9 @@ export const PROVIDERS: Record<ProviderId, Provider> = {
       text("project", "Project that is billed"),
     ],
     parameters: RESPONSES_PARAMETERS,
-    supports: { ...ALL, list_models: true },
+    supports: { ...ALL, list_models: true, embeddings: true },
     models: OPENAI_MODELS,
+    embeddingModels: OPENAI_EMBEDDINGS,
     constructors: [],
     mayBeFree: false,
   },
@@ -216,8 +223,9 @@ export const PROVIDERS: Record<ProviderId, Provider> = {
       text("deployment", "Name of the deployment; default: the model's name"),
     ],
     parameters: OPENAI_PARAMETERS,
-    supports: { ...ALL, list_models: false },
+    supports: { ...ALL, list_models: false, embeddings: true },
     models: [],
+    embeddingModels: OPENAI_EMBEDDINGS,
     constructors: ["AzureChatOpenAI"],
     mayBeFree: false,
   },
@@ -241,8 +249,9 @@ export const PROVIDERS: Record<ProviderId, Provider> = {
         description: "Tokens that the model may use for thinking; must be less than max_tokens",
       },
     },
-    supports: { ...ALL, list_models: true },
+    supports: { ...ALL, list_models: true, embeddings: false },
     models: ["claude-sonnet-4-5", "claude-haiku-4-5", "claude-opus-4-5"],
+    embeddingModels: [],
     constructors: ["ChatAnthropic", "ChatAnthropicMessages"],
     mayBeFree: false,
   },
@@ -254,8 +263,9 @@ export const PROVIDERS: Record<ProviderId, Provider> = {
     secrets: [apiKey("GOOGLE_API_KEY", "Google")],
     settings: [baseUrl("https://generativelanguage.googleapis.com")],
     parameters: { temperature, max_tokens: maxTokens, top_p: topP, top_k: topK, stop },
-    supports: { ...ALL, list_models: true },
+    supports: { ...ALL, list_models: true, embeddings: true },
     models: ["gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite"],
+    embeddingModels: ["gemini-embedding-001"],
     constructors: ["ChatGoogleGenerativeAI"],
     mayBeFree: false,
   },
@@ -276,8 +286,9 @@ export const PROVIDERS: Record<ProviderId, Provider> = {
     ],
     settings: [text("region", "AWS region", "us-east-1"), baseUrl(null)],
     parameters: { temperature: { ...temperature, maximum: 1 }, max_tokens: maxTokens, top_p: topP, stop },
-    supports: { ...ALL, list_models: false },
+    supports: { ...ALL, list_models: false, embeddings: true },
     models: ["anthropic.claude-sonnet-4-5-20250929-v1:0", "amazon.nova-pro-v1:0", "amazon.nova-lite-v1:0"],
+    embeddingModels: ["amazon.titan-embed-text-v2:0"],
     constructors: ["ChatBedrockConverse"],
     mayBeFree: false,
   },
@@ -296,8 +307,9 @@ export const PROVIDERS: Record<ProviderId, Provider> = {
       presence_penalty: penalty("Lowers the probability of tokens that have occurred"),
       seed,
     },
-    supports: { ...ALL, files: false, list_models: true },
+    supports: { ...ALL, files: false, list_models: true, embeddings: true },
     models: ["mistral-large-latest", "mistral-medium-latest", "mistral-small-latest"],
+    embeddingModels: ["mistral-embed"],
     constructors: ["ChatMistralAI"],
     mayBeFree: false,
   },
@@ -322,8 +334,9 @@ export const PROVIDERS: Record<ProviderId, Provider> = {
         description: "Size of the context window in tokens",
       },
     },
-    supports: { ...ALL, tool_choice: false, files: false, list_models: true },
+    supports: { ...ALL, tool_choice: false, files: false, list_models: true, embeddings: true },
     models: ["llama3.2", "qwen3", "gemma3"],
+    embeddingModels: ["nomic-embed-text", "mxbai-embed-large"],
     constructors: ["ChatOllama"],
     mayBeFree: true,
   },
@@ -335,8 +348,9 @@ export const PROVIDERS: Record<ProviderId, Provider> = {
     secrets: [apiKey("OPENAI_COMPATIBLE_API_KEY", "the server", false)],
     settings: [baseUrl(null, true)],
     parameters: OPENAI_PARAMETERS,
-    supports: { ...ALL, list_models: true },
+    supports: { ...ALL, list_models: true, embeddings: true },
     models: [],
+    embeddingModels: [],
     constructors: [],
     mayBeFree: true,
   },

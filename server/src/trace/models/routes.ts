@@ -85,7 +85,8 @@ export function modelRoutes(deps: TraceDeps): Route[] {
       errors: [409],
       async handler({ body, principal, c }) {
         checkSettings(outbound, PROVIDERS[body.provider], body.settings, body.secrets);
-        const row = { ...body, id: uuid7(), default_model: body.default_model ?? null };
+        const { default_model = null, embedding_model = null } = body;
+        const row = { ...body, id: uuid7(), default_model, embedding_model };
         const created = await rows
           .insertConnection(sql, principal.workspaceId, row, schema.MAX_CONNECTIONS)
           .catch(nameTaken(body.name));
@@ -128,6 +129,7 @@ export function modelRoutes(deps: TraceDeps): Route[] {
           settings: body.settings ?? before.settings,
           secrets: body.secrets ?? before.secrets,
           default_model: body.default_model === undefined ? before.default_model : body.default_model,
+          embedding_model: body.embedding_model === undefined ? before.embedding_model : body.embedding_model,
         };
         if (isProviderId(after.provider)) {
           checkSettings(outbound, PROVIDERS[after.provider], after.settings, after.secrets);
@@ -185,11 +187,11 @@ export function modelRoutes(deps: TraceDeps): Route[] {
 }
 
 function describeProvider({ id, name, package: packageName, ...provider }: (typeof PROVIDERS)["openai"]) {
-  const { secrets, settings, parameters, supports, models } = provider;
+  const { secrets, settings, parameters, supports, models, embeddingModels } = provider;
   return {
     ...{ id, name, package: packageName, installed: isInstalled(packageName) },
     install_command: installCommand(packageName),
-    ...{ secrets, settings, supports, models },
+    ...{ secrets, settings, supports, models, embedding_models: embeddingModels },
     parameters: { type: "object", properties: parameters, additionalProperties: false },
   };
 }

@@ -22,6 +22,7 @@ export const createBody = z
     settings: settings.default({}),
     secrets: secrets.default({}),
     default_model: modelName.nullish(),
+    embedding_model: modelName.nullish(),
   })
   .meta({ id: "ModelConnectionCreate" });
 
@@ -32,6 +33,7 @@ export const patchBody = z
     settings: settings.optional(),
     secrets: secrets.optional(),
     default_model: modelName.nullish(),
+    embedding_model: modelName.nullish(),
   })
   .meta({ id: "ModelConnectionUpdate" });
 
@@ -43,6 +45,7 @@ export const connection = z
     settings: z.record(z.string(), z.string()),
     secrets: z.record(z.string(), z.string()),
     default_model: z.string().nullable(),
+    embedding_model: z.string().nullable(),
     ready: z.boolean(),
     problem: z.string().nullable(),
     created_at: z.string(),
@@ -103,6 +106,7 @@ export const providers = z
         parameters: jsonObject,
         supports: z.record(z.string(), z.boolean()),
         models: z.array(z.string()),
+        embedding_models: z.array(z.string()),
       }),
     ),
   })

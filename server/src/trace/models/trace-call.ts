@@ -14,20 +14,27 @@ export interface CallRun {
   tags: string[];
   metadata: Record<string, unknown>;
   referenceExampleId?: string | undefined;
+  hidesContent?: boolean | undefined;
 }
 
-type Write = (kind: "post" | "patch", run: object) => Promise<void>;
+/** Replaces a text by its size. */
+const sizeOf = (content: unknown): string =>
+  `[${(typeof content === "string" ? content : JSON.stringify(content)).length} characters, not recorded]`;
 
-const writer =
-  (deps: TraceDeps, principal: Principal): Write =>
+/** Stores the create or the update of a run. */
+export type WriteRun = (kind: "post" | "patch", run: object) => Promise<void>;
+
+/** Returns the function that stores runs as if the caller had sent them. */
+export const runWriter =
+  (deps: TraceDeps, principal: Principal): WriteRun =>
   (kind, run) =>
     ingestRuns(deps, principal, onlyRuns([readSingle(JSON.stringify(run), kind)]));
 
 /** Stores the start of a call's run. */
-export function storeStart(deps: TraceDeps, principal: Principal, run: CallRun, request: ModelRequest): Promise<void> {
+export function storeStart(write: WriteRun, run: CallRun, request: ModelRequest): Promise<void> {
   const { connection, messages, tools, toolChoice, responseSchema, parallelToolCalls } = request;
   const { provider, model, parameters } = connection;
-  return writer(deps, principal)("post", {
+  return write("post", {
     id: run.id,
     trace_id: run.id,
     name: run.name,
@@ -36,7 +43,13 @@ export function storeStart(deps: TraceDeps, principal: Principal, run: CallRun, 
     start_time: run.startedAt.toISOString(),
     tags: run.tags,
     ...(run.referenceExampleId !== undefined && { reference_example_id: run.referenceExampleId }),
-    inputs: { messages: [messages.map(toConstructor)] },
+    inputs: {
+      messages: [
+        messages.map((message) =>
+          toConstructor(run.hidesContent ? { ...message, content: sizeOf(message.content) } : message),
+        ),
+      ],
+    },
     extra: {
       metadata: {
         ...run.metadata,
@@ -65,19 +78,21 @@ export function storeStart(deps: TraceDeps, principal: Principal, run: CallRun, 
 
 /** Stores the end of a call's run. */
 export function storeEnd(
-  deps: TraceDeps,
-  principal: Principal,
-  { id }: CallRun,
+  write: WriteRun,
+  { id, hidesContent }: CallRun,
   end: { answer: Partial<ModelAnswer>; error?: string | undefined; firstTokenAt: Date | undefined },
 ): Promise<void> {
-  const { content = "", tool_calls: calls = [], usage, finish_reason: reason = null } = end.answer;
+  const { tool_calls: found = [], usage, finish_reason: reason = null } = end.answer;
   const { firstTokenAt, error } = end;
+  const given = end.answer.content ?? "";
+  const content = hidesContent && given !== "" ? sizeOf(given) : given;
+  const calls = hidesContent ? found.map((call) => ({ ...call, args: {} })) : found;
   const message = toConstructor({ role: "assistant", content, tool_calls: calls });
   Object.assign(message.kwargs, {
     response_metadata: { finish_reason: reason },
     ...(usage && { usage_metadata: usage }),
   });
-  return writer(deps, principal)("patch", {
+  return write("patch", {
     id,
     end_time: new Date().toISOString(),
     status: error === undefined ? "success" : "error",

@@ -9,7 +9,11 @@ import { activeTable, type RequestIdentities, chooseRows, findAddressRow, rulesF
 /** Routes by the rows that count a request with a key and a user. Routes that are missing here count by default. */
 const CLASSES: Record<string, string[]> = {
   "runs-create.key": ["POST /api/v1/runs"],
-  "runs-update.key": ["PATCH /api/v1/annotation-queues/:queue_id/runs/:queue_run_id", "PATCH /api/v1/runs/:run_id"],
+  "runs-update.key": [
+    "PATCH /api/v1/annotation-queues/:queue_id/runs/:queue_run_id",
+    "PATCH /api/v1/runs/:run_id",
+    "PATCH /api/v1/runs/rules/:rule_id",
+  ],
   "runs-batch.key": ["POST /api/v1/runs/batch"],
   "runs-multipart.key": ["POST /api/v1/runs/multipart"],
   "otel-traces.key": ["POST /otel/v1/traces"],

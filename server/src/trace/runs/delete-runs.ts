@@ -1,6 +1,8 @@
 import type { TraceDeps } from "../deps.ts";
 import { deleteFeedbackOfProjects, deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
+import { deleteInsightsOfTraces } from "../insights/purge-sql.ts";
 import { findProjectIds } from "../projects/sql.ts";
+import { deleteDecisionsOfProjects, deleteDecisionsOfTraces } from "../rule-candidates/purge-sql.ts";
 import { deleteOfProjects, deleteOfTraces } from "../run-rows/provisional-roots-sql.ts";
 import { deleteTraceShares } from "./share-sql.ts";
 import {
@@ -31,9 +33,11 @@ export async function deleteTraces(
   for (let i = 0; i < traces.length; i += BATCH) {
     const batch = traces.slice(i, i + BATCH);
     await deleteTraceShares(deps.sql, scope.tenantId, batch);
+    await deleteInsightsOfTraces(deps.sql, scope.tenantId, batch);
     await deleteTarget(deps, scope, { traces: batch, ...(projects && { projects }) });
     await deleteOfTraces(deps.sql, scope.tenantId, batch, projects);
     await deleteFeedbackOfTraces(deps.sql, scope.tenantId, batch);
+    await deleteDecisionsOfTraces(deps.sql, scope.tenantId, batch);
   }
 }
 
@@ -52,6 +56,7 @@ export async function deleteRunsOfProjects(
     await deleteTarget(deps, scope, { projects: gone });
     await deleteOfProjects(deps.sql, scope.tenantId, gone);
     await deleteFeedbackOfProjects(deps.sql, scope.tenantId, gone);
+    await deleteDecisionsOfProjects(deps.sql, scope.tenantId, gone);
   }
   for (const project of createdAgain) {
     for (;;) {

@@ -11,13 +11,16 @@ export class RunScope {
   readonly tenantId: string;
   /** Default tiers, if filters need them (load-scope.ts). */
   readonly tiers: Tiers | undefined;
+  /** Condition on `feedback as f` that bounds what tests of feedback read; undefined: all feedback of the tenant. */
+  readonly feedbackOf: Fragment | undefined;
 
   readonly #incompleteHours: IncompleteHours | undefined;
 
-  private constructor(tenantId: string, tiers?: Tiers, incompleteHours?: IncompleteHours) {
+  private constructor(tenantId: string, tiers?: Tiers, incompleteHours?: IncompleteHours, feedbackOf?: Fragment) {
     this.tenantId = tenantId;
     this.tiers = tiers;
     this.#incompleteHours = incompleteHours;
+    this.feedbackOf = feedbackOf;
   }
 
   /** Returns the scope of the caller's workspace. */
@@ -31,11 +34,16 @@ export class RunScope {
   }
 
   withTiers(tiers: Tiers): RunScope {
-    return new RunScope(this.tenantId, tiers, this.#incompleteHours);
+    return new RunScope(this.tenantId, tiers, this.#incompleteHours, this.feedbackOf);
   }
 
   withIncompleteHours(hours: IncompleteHours): RunScope {
-    return new RunScope(this.tenantId, this.tiers, hours);
+    return new RunScope(this.tenantId, this.tiers, hours, this.feedbackOf);
+  }
+
+  /** Bounds the feedback that tests read: all feedback on the runs that they are about must be in it. */
+  withFeedbackOf(condition: Fragment): RunScope {
+    return new RunScope(this.tenantId, this.tiers, this.#incompleteHours, condition);
   }
 
   /** Age of runs without an end from which they are incomplete. Statements that read a status need it. */

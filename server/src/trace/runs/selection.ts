@@ -28,6 +28,8 @@ export interface RunSelection {
   error?: boolean | undefined;
   /** Belongs to a thread. */
   has_thread?: boolean | undefined;
+  /** Names an example of a dataset. */
+  has_example?: boolean | undefined;
   /** Filters on the run itself, on the root of its trace, on any run of its trace (contract §3.2). */
   filters?: readonly Expression[] | undefined;
   trace_filter?: Expression | undefined;
@@ -81,6 +83,13 @@ export const hasConditions = ({ filters, ...selection }: RunSelection): boolean 
 
 const KEYS = new Set(["projects", "ids", "traces", "since", "until", "after", "before", "at"]);
 
+/**
+ * Compiles the conditions of a selection on merged runs, other than their location, to one condition over `runs as r`
+ * that a statement can also select as a column.
+ */
+export const conditionOn = (scope: RunScope, selection: RunSelection): Fragment =>
+  all(mergedConditions(scope, selection));
+
 function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] {
   const {
     parents,
@@ -103,6 +112,7 @@ function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] 
   if (is_head !== undefined) conditions.push(raw(is_head ? IS_HEAD : `not ${IS_HEAD}`));
   if (error !== undefined) conditions.push(raw(`r.error is ${error ? "not " : ""}null`));
   if (selection.has_thread) conditions.push(raw("r.thread_id is not null"));
+  if (selection.has_example) conditions.push(raw("r.reference_example_id is not null"));
   for (const filter of filters ?? []) conditions.push(compileFilter(filter, scope, usageTest(scope, selection)));
   if (trace_filter) conditions.push(inMatchingTrace(scope, selection, trace_filter, [raw(IS_HEAD)]));
   if (tree_filter) conditions.push(inMatchingTrace(scope, selection, tree_filter, []));

@@ -1,0 +1,91 @@
+import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
+import { bind, ch, raw } from "../../base/clickhouse/fragment.ts";
+import type { TraceDeps } from "../deps.ts";
+import type { Expression } from "../filter/expression.ts";
+import { readFilter } from "../filter/read-filter.ts";
+import type { MicroTime } from "../filter/literals.ts";
+import type { RuleCandidateRun } from "../rules/sql.ts";
+import { limited } from "../runs/limited.ts";
+import { loadScope } from "../runs/load-scope.ts";
+import { readRows } from "../runs/read-rows.ts";
+import { RunScope } from "../runs/run-scope.ts";
+import { fromRuns, type RunSelection, time } from "../runs/selection.ts";
+import { listRuleProjects } from "./project-sql.ts";
+
+export interface FilteredRuns {
+  project_id: string | null;
+  dataset_id: string | null;
+  filter: string | null;
+  trace_filter: string | null;
+  tree_filter: string | null;
+  group_by: "thread_id" | null;
+  /** As in ClickHouse. */
+  from: MicroTime;
+  to: MicroTime;
+}
+
+/** Runs that a rule would match in a period. Null: the rule has no project to look at. */
+export interface BackfillSelection {
+  scope: RunScope;
+  selection: RunSelection;
+}
+
+/** Builds the selection of a back-fill: the rule's filter, so that only matching runs are enqueued. */
+export async function selectBackfill(
+  deps: Pick<TraceDeps, "sql" | "settings" | "projects">,
+  tenantId: string,
+  rule: FilteredRuns,
+): Promise<BackfillSelection | null> {
+  const projects = await listRuleProjects(deps.sql, tenantId, rule);
+  if (projects.length === 0) return null;
+  const read = (text: string | null): Expression | undefined =>
+    text === null || text.trim() === "" ? undefined : readFilter(text);
+  const filter = read(rule.filter);
+  const selection = limited({
+    projects,
+    since: rule.from,
+    until: rule.to,
+    filters: filter ? [filter] : [],
+    trace_filter: read(rule.trace_filter),
+    tree_filter: read(rule.tree_filter),
+    // threads are evaluated by their turns
+    ...(rule.group_by !== null && { is_head: true, has_thread: true }),
+  });
+  return { scope: await loadScope(deps, RunScope.ofTenant(tenantId), selection), selection };
+}
+
+/** Counts the runs, or the threads of a rule on threads. */
+export async function countBackfill(
+  clickhouse: ClickHouse,
+  { scope, selection }: BackfillSelection,
+  unit: "runs" | "threads",
+): Promise<number> {
+  const count = unit === "runs" ? "count()" : "uniqExact(r.project_id, r.thread_id)";
+  const [row] = await readRows<{ size: number }>(
+    clickhouse.forTenant(scope.tenantId),
+    "rules.backfill_count",
+    ch`select toFloat64(${raw(count)}) as size ${fromRuns(scope, selection)}`,
+  );
+  return row!.size;
+}
+
+/** Reads the next keys in the order of start time and id. */
+export const readBackfillPage = (
+  clickhouse: ClickHouse,
+  { scope, selection }: BackfillSelection,
+  after: { start_time: MicroTime; id: string } | undefined,
+  limit: number,
+): Promise<RuleCandidateRun[]> => {
+  const beyond = after
+    ? [
+        ch`r.start_time >= ${time(after.start_time)}`,
+        ch`(r.start_time > ${time(after.start_time)} or r.id > ${bind("UUID", after.id)})`,
+      ]
+    : [];
+  return readRows<RuleCandidateRun>(
+    clickhouse.forTenant(scope.tenantId),
+    "rules.backfill_page",
+    ch`select r.id, r.project_id, r.trace_id, r.start_time ${fromRuns(scope, selection, beyond)}
+      order by r.start_time, r.id limit ${bind("UInt32", limit)}`,
+  );
+};

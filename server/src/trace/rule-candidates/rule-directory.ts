@@ -1,0 +1,138 @@
+import type { Sql } from "../../base/db/connect.ts";
+import { describeInterest, readRuleFilters, type RuleInterest } from "./rule-filters.ts";
+import { type EnabledRule, selectEnabledRules, selectProjectFacts } from "./sql.ts";
+
+/** Age of the answers, by this process's monotonic clock, at the time of the question. */
+const MAX_AGE_MS = 500;
+/** Time after its commit from which every replica knows a rule: a replica's answer may be older by MAX_AGE_MS. */
+export const KNOWN_AFTER_MS = MAX_AGE_MS + 100;
+const MAX_TENANTS = 10_000;
+const MAX_PROJECTS = 10_000;
+
+/** Changes of a project's runs that its rules have to look at. */
+export interface ProjectInterest {
+  /** Some rule looks at runs that are no roots. */
+  everyRun: boolean;
+  feedback: boolean;
+}
+
+interface Rules {
+  /** When the query began. */
+  at: number;
+  found: Promise<TenantRules>;
+}
+
+interface TenantRules {
+  rules: (Pick<EnabledRule, "project_id" | "dataset_id"> & RuleInterest)[];
+  /** Interests of the projects that were asked for; null: none. */
+  projects: Map<string, ProjectInterest | null>;
+}
+
+/**
+ * Knows which projects have enabled rules, for the writers of runs and feedback.
+ *
+ * An answer is at most 500 ms older than the question: a query that began earlier is not used. So a rule's creation
+ * that is answered after KNOWN_AFTER_MS is known to every replica for all requests that begin after the answer. Writers
+ * of a workspace without rules ask one query per 500 ms.
+ */
+export class RuleDirectory {
+  readonly #sql: Sql;
+  readonly #tenants = new Map<string, Rules>();
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** Forgets all answers. Call after a change of a rule in this process. */
+  forget(): void {
+    this.#tenants.clear();
+  }
+
+  /** Whether the workspace has enabled rules to which feedback matters. */
+  async readsFeedback(tenantId: string): Promise<boolean> {
+    this.#refresh([tenantId]);
+    return (await this.#tenants.get(tenantId)!.found).rules.some((rule) => rule.feedback);
+  }
+
+  /** Finds the interests of projects, by workspace; projects without rules are left out. */
+  async find(wanted: ReadonlyMap<string, ReadonlySet<string>>): Promise<Map<string, Map<string, ProjectInterest>>> {
+    this.#refresh([...wanted.keys()]);
+    const entries = [...wanted.keys()].map((tenantId) => [tenantId, this.#tenants.get(tenantId)!.found] as const);
+    const found = new Map<string, Map<string, ProjectInterest>>();
+    const known: { tenantId: string; own: TenantRules }[] = [];
+    for (const [tenantId, rules] of entries) {
+      const own = await rules;
+      if (own.rules.length > 0) known.push({ tenantId, own });
+    }
+    const missing = known.flatMap(({ tenantId, own }) =>
+      [...wanted.get(tenantId)!]
+        .filter((id) => !own.projects.has(id))
+        .map((project_id) => ({ tenant_id: tenantId, project_id })),
+    );
+    const facts = await selectProjectFacts(this.#sql, missing);
+    for (const { tenantId, own } of known) {
+      for (const { tenant_id, project_id, dataset_id, is_internal } of facts) {
+        if (tenant_id !== tenantId) continue;
+        const rules = is_internal ? [] : own.rules.filter((rule) => isInScope(rule, { project_id, dataset_id }));
+        if (own.projects.size >= MAX_PROJECTS) own.projects.clear();
+        own.projects.set(project_id, rules.length === 0 ? null : combine(rules));
+      }
+      const interests = new Map<string, ProjectInterest>();
+      for (const id of wanted.get(tenantId)!) {
+        const interest = own.projects.get(id);
+        if (interest) interests.set(id, interest);
+      }
+      if (interests.size > 0) found.set(tenantId, interests);
+    }
+    return found;
+  }
+
+  /** Begins one query for all workspaces whose answer is too old. */
+  #refresh(tenants: readonly string[]): void {
+    const at = performance.now();
+    const stale = tenants.filter((id) => {
+      const known = this.#tenants.get(id);
+      return !known || at - known.at > MAX_AGE_MS;
+    });
+    if (stale.length === 0) return;
+    const rows = selectEnabledRules(this.#sql, stale);
+    for (const id of stale) {
+      const found = rows.then((all) => ({
+        rules: all.filter((rule) => rule.tenant_id === id).map(readRule),
+        projects: new Map<string, ProjectInterest | null>(),
+      }));
+      const entry = { at, found };
+      this.#tenants.delete(id);
+      this.#tenants.set(id, entry);
+      // failures are not cached
+      found.catch(() => this.#tenants.get(id) === entry && this.#tenants.delete(id));
+    }
+    while (this.#tenants.size > Math.max(MAX_TENANTS, stale.length)) {
+      this.#tenants.delete(this.#tenants.keys().next().value!);
+    }
+  }
+}
+
+/** Whether a rule concerns the runs of a project: that project's, its dataset's, or a rule for all projects. */
+export const isInScope = (
+  rule: Pick<EnabledRule, "project_id" | "dataset_id">,
+  project: { project_id: string; dataset_id: string | null },
+): boolean =>
+  rule.dataset_id === null
+    ? rule.project_id === null || rule.project_id === project.project_id
+    : rule.dataset_id === project.dataset_id;
+
+function readRule(rule: EnabledRule): TenantRules["rules"][number] {
+  const { project_id, dataset_id } = rule;
+  try {
+    return { project_id, dataset_id, ...describeInterest(readRuleFilters(rule), rule.group_by !== null) };
+  } catch {
+    // a filter of another version: the matcher finds it and disables the rule
+    return { project_id, dataset_id, rootsOnly: false, wholeTrace: true, feedback: true };
+  }
+}
+
+const combine = (rules: readonly RuleInterest[]): ProjectInterest => ({
+  everyRun: rules.some((rule) => !rule.rootsOnly),
+  feedback: rules.some((rule) => rule.feedback),
+});

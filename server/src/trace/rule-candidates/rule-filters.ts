@@ -1,0 +1,70 @@
+import type { Expression } from "../filter/expression.ts";
+import { readFilter } from "../filter/read-filter.ts";
+
+/** Filters of a rule as its row has them. */
+export interface FilterTexts {
+  filter: string | null;
+  trace_filter: string | null;
+  tree_filter: string | null;
+}
+
+export interface RuleFilters {
+  filter: Expression | undefined;
+  trace_filter: Expression | undefined;
+  tree_filter: Expression | undefined;
+}
+
+/** Parses the filters of a rule. Empty text is no filter. @throws FilterError (400) */
+export function readRuleFilters(texts: FilterTexts): RuleFilters {
+  const read = (text: string | null) => (text === null || text.trim() === "" ? undefined : readFilter(text));
+  return {
+    filter: read(texts.filter),
+    trace_filter: read(texts.trace_filter),
+    tree_filter: read(texts.tree_filter),
+  };
+}
+
+/** Changes after which a rule must look at a run. */
+export interface RuleInterest {
+  /** Only roots of traces can match, and nothing but a root itself decides. */
+  rootsOnly: boolean;
+  /** Other runs of the trace decide too: what is written of any of them can make a run match. */
+  wholeTrace: boolean;
+  /** Feedback decides. */
+  feedback: boolean;
+}
+
+/** Derives the changes that concern a rule from its filters. `threads`: the rule acts on threads, by their roots. */
+export function describeInterest({ filter, trace_filter, tree_filter }: RuleFilters, threads: boolean): RuleInterest {
+  const all = [filter, trace_filter, tree_filter].filter((expression) => expression !== undefined);
+  const wholeTrace =
+    trace_filter !== undefined ||
+    tree_filter !== undefined ||
+    // of a root, tests of tokens and costs apply to the whole trace
+    all.some((expression) => mentions(expression, isUsage));
+  return {
+    rootsOnly: !wholeTrace && (threads || (filter !== undefined && requiresRoot(filter))),
+    wholeTrace,
+    feedback: all.some((expression) => mentions(expression, isFeedback)),
+  };
+}
+
+function requiresRoot(expression: Expression): boolean {
+  if (expression.kind === "and") return expression.items.some(requiresRoot);
+  if (expression.kind !== "field" || expression.field.name !== "is_root") return false;
+  const { test } = expression;
+  return (test.op === "eq" && test.value === true) || (test.op === "neq" && test.value === false);
+}
+
+function mentions(expression: Expression, test: (expression: Expression) => boolean): boolean {
+  if (expression.kind === "and" || expression.kind === "or") {
+    return expression.items.some((item) => mentions(item, test));
+  }
+  return expression.kind === "not" ? mentions(expression.item, test) : test(expression);
+}
+
+const isUsage = (expression: Expression): boolean =>
+  expression.kind === "field" && /_(tokens|cost)$/.test(expression.field.name);
+
+const isFeedback = (expression: Expression): boolean =>
+  expression.kind === "some_pair" && expression.family === "feedback";

@@ -1,0 +1,69 @@
+import type { Sql } from "../../base/db/connect.ts";
+import type { ListQuery } from "./schema.ts";
+import { MASK } from "./schema.ts";
+
+const utc = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')`;
+
+const action = (name: string, otherwise: string): string => `coalesce(r.actions -> '${name}', '${otherwise}'::jsonb)`;
+
+/** Columns of `rules r` by wire name; `b` is the rule's newest back-fill. Secrets are masked. */
+const WIRE = `json_build_object(
+  'id', r.rule_id, 'tenant_id', r.tenant_id, 'is_enabled', r.is_enabled, 'disabled_reason', r.disabled_reason,
+  'session_id', r.project_id, 'session_name', p.name, 'dataset_id', r.dataset_id, 'dataset_name', d.name,
+  'display_name', r.display_name, 'sampling_rate', r.sampling_rate, 'filter', r.filter,
+  'trace_filter', r.trace_filter, 'tree_filter', r.tree_filter,
+  'add_to_annotation_queue_id', r.actions -> 'add_to_annotation_queue_id', 'add_to_annotation_queue_name', q.name,
+  'add_to_dataset_id', r.actions -> 'add_to_dataset_id', 'add_to_dataset_name', t.name,
+  'add_to_dataset_prefer_correction', ${action("add_to_dataset_prefer_correction", "false")},
+  'corrections_dataset_id', null, 'use_corrections_dataset', false, 'num_few_shot_examples', null,
+  'evaluators', nullif(r.actions -> 'evaluators', 'null'), 'code_evaluators', nullif(r.actions -> 'code_evaluators', 'null'),
+  'alerts', (select json_agg((a || jsonb_build_object('routing_key', '${MASK}'))) from jsonb_array_elements(
+    nullif(r.actions -> 'alerts', 'null')) a),
+  'webhooks', (select json_agg(json_build_object('url', w -> 'url', 'headers', (
+      select json_object_agg(h, '${MASK}') from jsonb_array_elements_text(w -> 'headers') h)))
+    from jsonb_array_elements(nullif(r.actions -> 'webhooks', 'null')) w),
+  'extend_only', ${action("extend_only", "false")}, 'include_extended_stats', ${action("include_extended_stats", "false")},
+  'created_at', ${utc("r.created_at")}, 'updated_at', ${utc("r.updated_at")},
+  'backfill_from', ${utc("b.backfill_from")}, 'backfill_id', b.backfill_id, 'backfill_status', b.status,
+  'backfill_progress', case when b.status = 'completed' then 1 when b.total > 0 then
+    least(1, round(b.done::numeric / b.total, 4)) end,
+  'backfill_error', b.error, 'backfill_completed_at', ${utc("b.completed_at")}, 'transient', ${action("transient", "false")},
+  'evaluator_version', ${action("evaluator_version", "1")}, 'evaluator_id', r.evaluator_id,
+  'alignment_annotation_queue_id', null, 'group_by', r.group_by,
+  'spend_limit', case when r.spend_limit_usd is not null then
+    json_build_object('limit_usd', r.spend_limit_usd::text, 'window', ${action("spend_window", '"weekly"')}) end,
+  'add_tags', ${action("add_tags", "[]")}, 'add_feedback', ${action("add_feedback", "[]")},
+  'dataset_mapping', nullif(r.actions -> 'dataset_mapping', 'null'), 'idle_seconds', r.idle_seconds)`;
+
+const NAMED = `
+  left join projects p on p.tenant_id = r.tenant_id and p.project_id = r.project_id
+  left join datasets d on d.tenant_id = r.tenant_id and d.dataset_id = r.dataset_id
+  left join datasets t on t.tenant_id = r.tenant_id and t.dataset_id = (r.actions ->> 'add_to_dataset_id')::uuid
+  left join annotation_queues q on q.tenant_id = r.tenant_id
+    and q.queue_id = (r.actions ->> 'add_to_annotation_queue_id')::uuid
+  left join lateral (
+    select * from rule_backfills f where f.tenant_id = r.tenant_id and f.rule_id = r.rule_id
+    order by f.created_at desc limit 1) b on true`;
+
+/** Lists the rules of a workspace, newest first. @returns a JSON array */
+export async function listRules(sql: Sql, tenantId: string, query: Partial<ListQuery>): Promise<string> {
+  const { dataset_id: dataset, session_id: project, type, name_contains: part, id, evaluator_id: evaluator } = query;
+  const [row] = await sql<{ items: string }[]>`
+    select coalesce(json_agg(item), '[]')::text as items from (
+      select ${sql.unsafe(WIRE)} as item from rules r ${sql.unsafe(NAMED)}
+      where r.tenant_id = ${tenantId}
+        and ${dataset === undefined ? sql`true` : sql`r.dataset_id = ${dataset}`}
+        and ${project === undefined ? sql`true` : sql`r.project_id = ${project}`}
+        and ${type === undefined ? sql`true` : type === "session" ? sql`r.project_id is not null` : sql`r.dataset_id is not null`}
+        and ${part ? sql`strpos(lower(r.display_name), lower(${part})) > 0` : sql`true`}
+        and ${id ? sql`r.rule_id = any(${id}::text[]::uuid[])` : sql`true`}
+        and ${evaluator === undefined ? sql`true` : sql`(r.evaluator_id = ${evaluator} or r.actions -> 'evaluator_ids' ? ${evaluator}::text)`}
+      order by r.created_at desc, r.rule_id desc limit 1000) page`;
+  return row!.items;
+}
+
+/** Finds a rule as the API returns it. @returns a JSON object */
+export async function findRuleJson(sql: Sql, tenantId: string, id: string): Promise<string | undefined> {
+  const items = await listRules(sql, tenantId, { id: [id] });
+  return items === "[]" ? undefined : items.slice(1, -1);
+}

@@ -1,0 +1,224 @@
+/** Matching of rules against runs as they are ingested, on real stores. */
+import { beforeEach, expect, test } from "vitest";
+
+import { WORKSPACE } from "../../../test/principal.ts";
+import { testTracePlatform } from "../../../test/trace-platform.ts";
+import { uuid7 } from "../../base/ids.ts";
+import { hashShare } from "./evaluate-candidates.ts";
+
+const { call, sql, platform } = await testTracePlatform();
+const { ruleCandidates } = platform.deps;
+
+const [start, end] = ["2026-11-21T10:00:00.000001Z", "2026-11-21T10:00:01.000000Z"];
+
+interface RuleFields {
+  filter?: string | null;
+  trace_filter?: string | null;
+  tree_filter?: string | null;
+  sampling_rate?: number;
+  project_id?: string | null;
+  dataset_id?: string | null;
+  group_by?: string | null;
+  idle_seconds?: number;
+  active_from?: string;
+}
+
+async function addRule(fields: RuleFields = {}): Promise<string> {
+  const id = uuid7();
+  await sql`
+    insert into rules (tenant_id, rule_id, display_name, is_enabled, project_id, dataset_id, sampling_rate, filter,
+      trace_filter, tree_filter, group_by, idle_seconds, actions, active_from)
+    values (${WORKSPACE}, ${id}, 'r', true, ${fields.project_id ?? null}, ${fields.dataset_id ?? null},
+      ${fields.sampling_rate ?? 1}, ${fields.filter ?? null}, ${fields.trace_filter ?? null},
+      ${fields.tree_filter ?? null}, ${fields.group_by ?? null}, ${fields.idle_seconds ?? 300}, '{}',
+      ${fields.active_from ?? "2020-01-01"}::text::timestamptz)`;
+  ruleCandidates.directory.forget();
+  return id;
+}
+
+const matches = async (rule: string) =>
+  (
+    await sql<{ run_id: string; status: string }[]>`
+      select run_id, status from rule_matches where rule_id = ${rule} order by run_id`
+  ).map((row) => (row.status === "pending" ? row.run_id : `${row.run_id} ${row.status}`));
+
+/** Resolves when all recorded runs have been evaluated. */
+async function settled(): Promise<void> {
+  platform.deps.ruleMatcher!.wake();
+  await expect.poll(async () => (await sql`select 1 from rule_candidates limit 1`).length, { timeout: 15_000 }).toBe(0);
+}
+
+let n = 0;
+const create = (more: object = {}) => {
+  const id = uuid7();
+  const trace = { trace_id: id, dotted_order: `20261121T100000000001Z${id}` };
+  const session_name = `project-${n}`;
+  return { id, ...trace, session_name, name: "chat", run_type: "chain", start_time: start, ...more };
+};
+type Run = ReturnType<typeof create> & { parent_run_id?: string };
+const child = (parent: Run, more: object = {}): Run => {
+  const run = create();
+  const dotted_order = `${parent.dotted_order}.20261121T100000000002Z${run.id}`;
+  return { ...run, trace_id: parent.trace_id, parent_run_id: parent.id, dotted_order, ...more };
+};
+const patch = ({ id, trace_id, dotted_order }: Run, more: object) => ({ id, trace_id, dotted_order, ...more });
+
+beforeEach(async () => {
+  n += 1;
+  await sql`delete from rules`;
+  await sql`delete from rule_candidates`;
+  ruleCandidates.directory.forget();
+});
+
+const send = async (post: object[], patched: object[] = []) =>
+  expect((await call("POST", "/runs/batch", { post, patch: patched })).status).toBe(202);
+
+test("matches runs when they end, by their current state, once ever", async () => {
+  const [all, errors, late] = [
+    await addRule(),
+    await addRule({ filter: "neq(error, null)" }),
+    await addRule({ filter: 'has(tags, "late")' }),
+  ];
+  const [whole, pending, failed] = [create({ end_time: end }), create(), create()];
+  await send([whole, pending, failed]);
+  await settled();
+  expect(await matches(all)).toEqual([whole.id]);
+  await send([], [patch(failed, { end_time: end, error: "no" }), patch(pending, { outputs: { a: 1 } })]);
+  await settled();
+  expect(await matches(all)).toEqual([whole.id, failed.id].sort());
+  expect(await matches(errors)).toEqual([failed.id]);
+  // a late patch, and the same again
+  for (let i = 0; i < 2; i++) await send([whole], [patch(whole, { tags: ["late"] })]);
+  await settled();
+  expect(await matches(late)).toEqual([whole.id]);
+  expect(await matches(all)).toEqual([whole.id, failed.id].sort());
+});
+
+test("matches heads and whole traces again when a later run of the trace is written", async () => {
+  const roots = await addRule({ filter: "eq(is_root, true)" });
+  const tree = await addRule({ filter: "eq(is_root, true)", tree_filter: 'eq(name, "tool")' });
+  const within = await addRule({ filter: 'eq(name, "tool")', trace_filter: 'has(tags, "vip")' });
+  const costly = await addRule({ filter: "and(eq(is_root, true), gt(total_tokens, 50))" });
+  const root = create({ end_time: end });
+  await send([root]);
+  await settled();
+  expect([await matches(roots), await matches(tree), await matches(costly)]).toEqual([[root.id], [], []]);
+  const usage = { usage_metadata: { input_tokens: 60, output_tokens: 1, total_tokens: 61 } };
+  const tool = child(root, { name: "tool", end_time: end });
+  const llm = child(root, { name: "llm", run_type: "llm", end_time: end, outputs: usage });
+  await send([tool, llm]);
+  await settled();
+  expect([await matches(tree), await matches(costly)]).toEqual([[root.id], [root.id]]);
+  expect(await matches(within)).toEqual([]);
+  await send([], [patch(root, { tags: ["vip"] })]);
+  await settled();
+  expect(await matches(within)).toEqual([tool.id]);
+  expect(await matches(roots)).toEqual([root.id]);
+});
+
+test("ignores runs from before the rule, but for its own candidates", async () => {
+  const active_from = new Date(Date.now() + 3_600_000).toISOString();
+  const other = await addRule();
+  const rule = await addRule({ active_from });
+  const run = create({ end_time: end });
+  await send([run]);
+  await settled();
+  expect([await matches(rule), await matches(other)]).toEqual([[], [run.id]]);
+  const [key] = await sql<{ project_id: string }[]>`select project_id from rule_matches where run_id = ${run.id}`;
+  await sql`
+    insert into rule_candidates (tenant_id, project_id, run_id, trace_id, start_time, rule_id)
+    values (${WORKSPACE}, ${key!.project_id}, ${run.id}, ${run.trace_id}, ${start}::text::timestamptz, ${rule})`;
+  await settled();
+  expect(await matches(rule)).toEqual([run.id]);
+  expect(await sql`select is_backfill from rule_matches where rule_id = ${rule}`).toMatchObject([
+    { is_backfill: true },
+  ]);
+});
+
+test("rules of a project, of a dataset's experiments, and never of an evaluator's traces", async () => {
+  const dataset = (await call("POST", "/datasets", { name: `d-${uuid7()}` })).json.id as string;
+  const project = async (more: object) =>
+    (await call("POST", "/sessions", { name: `p-${uuid7()}`, ...more })).json as { id: string; name: string };
+  const [plain, experiment, internal] = [
+    await project({}),
+    await project({ reference_dataset_id: dataset }),
+    await project({}),
+  ];
+  await sql`update projects set of_evaluators = true where project_id = ${internal.id}`;
+  const [own, of, any] = [
+    await addRule({ project_id: plain.id }),
+    await addRule({ dataset_id: dataset }),
+    await addRule(),
+  ];
+  const runs = [plain, experiment, internal].map(({ id }) =>
+    create({ session_name: undefined, session_id: id, end_time: end }),
+  );
+  await send(runs);
+  await settled();
+  expect(await matches(own)).toEqual([runs[0]!.id]);
+  expect(await matches(of)).toEqual([runs[1]!.id]);
+  expect(await matches(any)).toEqual([runs[0]!.id, runs[1]!.id].sort());
+});
+
+test("feedback makes runs match, and a run that is evaluated later sees it", async () => {
+  const rule = await addRule({ filter: 'and(eq(feedback_key, "user"), lt(feedback_score, 0.5))' });
+  const [run, later] = [create({ end_time: end }), create({ end_time: end })];
+  await send([run]);
+  const rate = (id: string, score: number) => call("POST", "/feedback", { run_id: id, key: "user", score });
+  await rate(run.id, 1);
+  await rate(later.id, 0);
+  await settled();
+  expect(await matches(rule)).toEqual([]);
+  await rate(run.id, 0);
+  await expect.poll(() => matches(rule), { timeout: 10_000 }).toEqual([run.id]);
+  await send([later]);
+  await settled();
+  expect(await matches(rule)).toEqual([run.id, later.id].sort());
+});
+
+test("samples by a hash of rule and trace", async () => {
+  const rule = await addRule({ sampling_rate: 0.5 });
+  const runs = Array.from({ length: 60 }, () => create({ end_time: end }));
+  await send(runs);
+  await settled();
+  const wanted = runs.map(({ id, trace_id }) => (hashShare(rule, trace_id) < 0.5 ? id : `${id} skipped`)).sort();
+  expect(await matches(rule)).toEqual(wanted);
+  const sampled = wanted.filter((text) => !text.includes(" ")).length;
+  expect(sampled).toBeGreaterThan(12);
+  expect(sampled).toBeLessThan(48);
+});
+
+test("threads are matched once idle, and again after more activity", async () => {
+  const rule = await addRule({ filter: "neq(error, null)", group_by: "thread_id", idle_seconds: 1 });
+  const turn = (thread: string, second: number, more: object = {}) =>
+    create({
+      start_time: `2026-11-21T10:00:0${second}.000001Z`,
+      end_time: end,
+      extra: { metadata: { thread_id: thread } },
+      ...more,
+    });
+  const [first, second, other] = [turn("a", 1, { error: "no" }), turn("a", 2), turn("b", 1)];
+  await send([first, second, other]);
+  await settled();
+  expect(await matches(rule)).toEqual([]);
+  await expect.poll(() => matches(rule), { timeout: 10_000 }).toEqual([second.id]);
+  const third = turn("a", 3);
+  await send([third]);
+  await expect.poll(() => matches(rule), { timeout: 10_000 }).toEqual([second.id, third.id].sort());
+  expect(await sql`select distinct thread_id from rule_matches where rule_id = ${rule}`).toEqual([{ thread_id: "a" }]);
+});
+
+test("a rule whose filter fails is disabled with the reason, and the others go on", async () => {
+  const [broken, good] = [await addRule({ filter: "nonsense(" }), await addRule()];
+  const run = create({ end_time: end });
+  await send([run]);
+  await settled();
+  expect(await matches(good)).toEqual([run.id]);
+  const [row] = await sql`select is_enabled, disabled_reason from rules where rule_id = ${broken}`;
+  expect(row).toEqual({ is_enabled: false, disabled_reason: expect.stringContaining("could not be evaluated") });
+});
+
+test("without rules no run is recorded", async () => {
+  await send([create({ end_time: end })]);
+  expect(await sql`select 1 from rule_candidates`).toHaveLength(0);
+});

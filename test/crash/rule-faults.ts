@@ -1,0 +1,197 @@
+/**
+ * Two trace platforms on one Postgres and one ClickHouse evaluate rules while they are killed and frozen, and while
+ * traces of every order arrive. In the end the matches must be exactly those that the model predicts: none missing, none
+ * too many, each once.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { ChdbSessions } from "../../server/src/base/clickhouse/chdb-sessions.ts";
+import type { Sql } from "../../server/src/base/db/connect.ts";
+import { clickHouseServer } from "../../server/test/clickhouse-server.ts";
+import { randomFrom } from "./kills.ts";
+import { type Message, MODEL_RULES, RuleLoad } from "./rule-load.ts";
+import { newInstallation } from "./server-process.ts";
+import { TraceProcess } from "./trace-process.ts";
+
+export interface RuleFaultOptions {
+  uri: string;
+  sql: Sql;
+  runs: number;
+  faults: number;
+  seed: number;
+  log?: (line: string) => void;
+}
+
+export interface RuleFaultReport {
+  runs: number;
+  requests: number;
+  repeated: number;
+  kills: number;
+  freezes: number;
+  longFreezes: number;
+  matches: number;
+  violations: string[];
+}
+
+const REPLICAS = 2;
+const CONCURRENCY = 6;
+const REQUEST_MS = 5000;
+/** Longer than the matcher's transactions may be idle (rules/rule-matcher.ts). */
+const LONG_FREEZE_MS = 17_000;
+const PROJECT = "rule faults";
+
+export async function runRuleFaults(options: RuleFaultOptions): Promise<RuleFaultReport> {
+  const { uri, sql, seed, log = () => {} } = options;
+  const random = randomFrom(seed);
+  const installation = newInstallation();
+  mkdirSync(installation.dataDir, { recursive: true });
+  const sessions = await ChdbSessions.open({
+    directory: join(installation.directory, "chdb-server"),
+    database: "default",
+    connections: 4,
+    settings: {},
+    maxMemory: 1024 ** 3,
+  });
+  const clickhouse = await clickHouseServer(sessions);
+  const env = { DATABASE_URI: uri, CLICKHOUSE_URL: clickhouse.url, HEDDLE_LOG_LEVEL: "warn" };
+  const replicas = await Promise.all(Array.from({ length: REPLICAS }, () => TraceProcess.create(installation)));
+  const report = { runs: 0, requests: 0, repeated: 0, kills: 0, freezes: 0, longFreezes: 0, matches: 0 };
+
+  /** Sends a request to any replica until it is accepted. */
+  async function send(path: string, body: object): Promise<unknown> {
+    for (;;) {
+      const replica = replicas[Math.floor(random() * replicas.length)]!;
+      const answer = await fetch(replica.url + path, {
+        method: "POST",
+        body: JSON.stringify(body),
+        headers: { "content-type": "application/json" },
+        signal: AbortSignal.timeout(REQUEST_MS),
+      }).then(
+        async (response) => ({ status: response.status, text: await response.text() }),
+        () => undefined,
+      );
+      report.requests++;
+      if (answer && answer.status < 300) return JSON.parse(answer.text);
+      if (answer && answer.status < 500 && answer.status !== 429) {
+        throw new Error(`${path}: ${answer.status} ${answer.text}`);
+      }
+      report.repeated++;
+      await sleep(50 + random() * 100);
+    }
+  }
+
+  async function sendAll(messages: Message[]): Promise<void> {
+    const queue = [...messages];
+    const worker = async () => {
+      for (let message = queue.shift(); message; message = queue.shift()) {
+        const { post, patch, feedback } = message;
+        if (feedback) await send("/feedback", feedback);
+        else await send("/runs/batch", { post, patch });
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  }
+
+  async function fault(n: number): Promise<void> {
+    await sleep(random() * 700);
+    const replica = replicas[Math.floor(random() * replicas.length)]!;
+    if (n % 10 === 7) {
+      report.longFreezes++;
+      replica.signal("SIGSTOP");
+      await sleep(LONG_FREEZE_MS);
+      replica.signal("SIGCONT");
+    } else if (random() < 0.4) {
+      report.freezes++;
+      replica.signal("SIGSTOP");
+      await sleep(200 + random() * 2000);
+      replica.signal("SIGCONT");
+    } else {
+      const victims = random() < 0.15 ? replicas : [replica];
+      report.kills += victims.length;
+      await Promise.all(victims.map((victim) => victim.kill()));
+      await sleep(random() * 500);
+      await Promise.all(victims.map((victim) => victim.start(env)));
+    }
+  }
+
+  try {
+    // one after the other: the first creates the tables
+    for (const replica of replicas) await replica.start(env);
+    const load = new RuleLoad(random, PROJECT);
+    const rules: { id: string; name: string }[] = [];
+    for (const { name, body } of MODEL_RULES) {
+      const made = (await send("/api/v1/runs/rules", { display_name: name, sampling_rate: 1, ...body })) as {
+        id: string;
+      };
+      rules.push({ id: made.id, name });
+    }
+    const thread = { display_name: "threads", sampling_rate: 1, filter: "neq(error, null)" };
+    const ofThreads = (await send("/api/v1/runs/rules", { ...thread, group_by: "thread_id", idle_seconds: 2 })) as {
+      id: string;
+    };
+    for (let n = 0; n < options.faults; n++) {
+      await Promise.all([sendAll(load.make(options.runs / options.faults)), fault(n)]);
+      log(`${n + 1} faults, ${load.count} runs, ${report.repeated} of ${report.requests} requests repeated`);
+    }
+    while (true) {
+      const rest = load.rest();
+      if (rest.length === 0) break;
+      await sendAll(rest);
+    }
+    report.runs = load.count;
+    await settled(sql);
+    const violations: string[] = [];
+    for (const { id, name } of rules) {
+      const rule = MODEL_RULES.find((model) => model.name === name)!;
+      const expected = load.expected(rule);
+      const found = await sql<{ run_id: string; status: string }[]>`
+        select run_id, status from rule_matches where rule_id = ${id}`;
+      report.matches += found.length;
+      const ids = new Set(found.map((row) => row.run_id));
+      for (const run of expected) if (!ids.has(run)) violations.push(`${name}: ${run} is missing`);
+      for (const run of ids) if (!expected.has(run)) violations.push(`${name}: ${run} matched and should not`);
+      if (ids.size !== found.length) violations.push(`${name}: ${found.length - ids.size} matches are doubled`);
+    }
+    violations.push(...(await checkThreads(sql, ofThreads.id, load)));
+    return { ...report, violations };
+  } finally {
+    for (const replica of replicas) replica.signal("SIGCONT");
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    clickhouse.server.closeAllConnections();
+    await new Promise((done) => clickhouse.server.close(done));
+    await sessions.close();
+    installation.remove();
+  }
+}
+
+/** Waits until nothing is left to evaluate: runs, feedback, updates that wait for their runs, idle threads. */
+async function settled(sql: Sql): Promise<void> {
+  const deadline = Date.now() + 120_000;
+  for (let quiet = 0; quiet < 5;) {
+    const [left] = await sql<{ n: number }[]>`
+      select (select count(*) from rule_candidates)::int + (select count(*) from feedback_changes)::int
+        + (select count(*) from waiting_pieces)::int
+        + (select count(*) from rule_threads where due_at < 'infinity')::int as n`;
+    quiet = left!.n === 0 ? quiet + 1 : 0;
+    if (Date.now() > deadline) throw new Error(`${left!.n} things are still waiting for the rules`);
+    await sleep(300);
+  }
+}
+
+/** Each thread with a failed root has a match as of its last root; other matches are of earlier roots of such threads. */
+async function checkThreads(sql: Sql, ruleId: string, load: RuleLoad): Promise<string[]> {
+  const violations: string[] = [];
+  const expected = load.threads();
+  const found = await sql<{ run_id: string; thread_id: string }[]>`
+    select run_id, thread_id from rule_matches where rule_id = ${ruleId}`;
+  const ids = new Set(found.map((row) => row.run_id));
+  for (const [thread, { last }] of expected) {
+    if (!ids.has(last)) violations.push(`threads: ${thread} as of ${last} is missing`);
+  }
+  for (const { run_id, thread_id } of found) {
+    if (!expected.get(thread_id)?.roots.has(run_id)) violations.push(`threads: ${thread_id} as of ${run_id} is wrong`);
+  }
+  return violations;
+}
