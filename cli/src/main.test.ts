@@ -66,7 +66,7 @@ const withActions = Object.entries(COMMANDS).flatMap(([noun, { command, help }])
   command ? [[noun, command.actions, help] as const] : [],
 );
 
-test("sixteen commands have actions", () => {
+test("seventeen commands have actions", () => {
   expect(withActions.map(([noun]) => noun).toSorted()).toEqual(
     ["audit", "blobs", "checkpoints", "deployments", "erase", "evaluators", "experiment", "export"].concat([
       "holds",

@@ -32,6 +32,8 @@ import { Route as ShellExportsDestinationsRouteImport } from './routes/_shell/ex
 import { Route as ShellProjectsIndexRouteImport } from './routes/_shell/projects.index'
 import { Route as ShellPromptsIndexRouteImport } from './routes/_shell/prompts.index'
 import { Route as ShellPromptsRepoRouteImport } from './routes/_shell/prompts.$repo'
+import { Route as ShellRulesIndexRouteImport } from './routes/_shell/rules.index'
+import { Route as ShellRulesRuleIdRouteImport } from './routes/_shell/rules.$ruleId'
 import { Route as PublicTokenDRouteImport } from './routes/public.$token.d'
 import { Route as PublicTokenRRouteImport } from './routes/public.$token.r'
 import { Route as ShellAServerCronsRouteImport } from './routes/_shell/a.$server.crons'
@@ -44,6 +46,7 @@ import { Route as ShellAnnotationQueuesQueueIdIndexRouteImport } from './routes/
 import { Route as ShellAnnotationQueuesQueueIdReviewRouteImport } from './routes/_shell/annotation-queues.$queueId.review'
 import { Route as ShellHubOwnerRepoRouteImport } from './routes/_shell/hub.$owner.$repo'
 import { Route as ShellProjectsProjectIdIndexRouteImport } from './routes/_shell/projects.$projectId.index'
+import { Route as ShellProjectsProjectIdInsightsRouteImport } from './routes/_shell/projects.$projectId.insights'
 import { Route as ShellProjectsProjectIdMonitoringRouteImport } from './routes/_shell/projects.$projectId.monitoring'
 import { Route as ShellProjectsProjectIdReviewRouteImport } from './routes/_shell/projects.$projectId.review'
 import { Route as ShellPromptsOwnerRepoRouteImport } from './routes/_shell/prompts.$owner.$repo'
@@ -178,6 +181,16 @@ const ShellPromptsRepoRoute = ShellPromptsRepoRouteImport.update({
   path: '/prompts/$repo',
   getParentRoute: () => ShellRoute,
 } as any)
+const ShellRulesIndexRoute = ShellRulesIndexRouteImport.update({
+  id: '/rules/',
+  path: '/rules/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellRulesRuleIdRoute = ShellRulesRuleIdRouteImport.update({
+  id: '/rules/$ruleId',
+  path: '/rules/$ruleId',
+  getParentRoute: () => ShellRoute,
+} as any)
 const PublicTokenDRoute = PublicTokenDRouteImport.update({
   id: '/public/$token/d',
   path: '/public/$token/d',
@@ -239,6 +252,12 @@ const ShellProjectsProjectIdIndexRoute =
   ShellProjectsProjectIdIndexRouteImport.update({
     id: '/projects/$projectId/',
     path: '/projects/$projectId/',
+    getParentRoute: () => ShellRoute,
+  } as any)
+const ShellProjectsProjectIdInsightsRoute =
+  ShellProjectsProjectIdInsightsRouteImport.update({
+    id: '/projects/$projectId/insights',
+    path: '/projects/$projectId/insights',
     getParentRoute: () => ShellRoute,
   } as any)
 const ShellProjectsProjectIdMonitoringRoute =
@@ -340,6 +359,7 @@ export interface FileRoutesByFullPath {
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
+  '/rules/$ruleId': typeof ShellRulesRuleIdRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
@@ -350,6 +370,7 @@ export interface FileRoutesByFullPath {
   '/exports/': typeof ShellExportsIndexRoute
   '/projects/': typeof ShellProjectsIndexRoute
   '/prompts/': typeof ShellPromptsIndexRoute
+  '/rules/': typeof ShellRulesIndexRoute
   '/a/$server/crons': typeof ShellAServerCronsRoute
   '/a/$server/inbox': typeof ShellAServerInboxRoute
   '/a/$server/playground': typeof ShellAServerPlaygroundRoute
@@ -358,6 +379,7 @@ export interface FileRoutesByFullPath {
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
   '/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
   '/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
+  '/projects/$projectId/insights': typeof ShellProjectsProjectIdInsightsRoute
   '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
   '/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
   '/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
@@ -390,6 +412,7 @@ export interface FileRoutesByTo {
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
+  '/rules/$ruleId': typeof ShellRulesRuleIdRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/annotation-queues': typeof ShellAnnotationQueuesIndexRoute
@@ -400,6 +423,7 @@ export interface FileRoutesByTo {
   '/exports': typeof ShellExportsIndexRoute
   '/projects': typeof ShellProjectsIndexRoute
   '/prompts': typeof ShellPromptsIndexRoute
+  '/rules': typeof ShellRulesIndexRoute
   '/a/$server/crons': typeof ShellAServerCronsRoute
   '/a/$server/inbox': typeof ShellAServerInboxRoute
   '/a/$server/playground': typeof ShellAServerPlaygroundRoute
@@ -408,6 +432,7 @@ export interface FileRoutesByTo {
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
   '/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
   '/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
+  '/projects/$projectId/insights': typeof ShellProjectsProjectIdInsightsRoute
   '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
   '/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
   '/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
@@ -442,6 +467,7 @@ export interface FileRoutesById {
   '/_shell/exports/$exportId': typeof ShellExportsExportIdRoute
   '/_shell/exports/destinations': typeof ShellExportsDestinationsRoute
   '/_shell/prompts/$repo': typeof ShellPromptsRepoRoute
+  '/_shell/rules/$ruleId': typeof ShellRulesRuleIdRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/_shell/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
@@ -452,6 +478,7 @@ export interface FileRoutesById {
   '/_shell/exports/': typeof ShellExportsIndexRoute
   '/_shell/projects/': typeof ShellProjectsIndexRoute
   '/_shell/prompts/': typeof ShellPromptsIndexRoute
+  '/_shell/rules/': typeof ShellRulesIndexRoute
   '/_shell/a/$server/crons': typeof ShellAServerCronsRoute
   '/_shell/a/$server/inbox': typeof ShellAServerInboxRoute
   '/_shell/a/$server/playground': typeof ShellAServerPlaygroundRoute
@@ -460,6 +487,7 @@ export interface FileRoutesById {
   '/_shell/a/$server/webhooks': typeof ShellAServerWebhooksRoute
   '/_shell/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
   '/_shell/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
+  '/_shell/projects/$projectId/insights': typeof ShellProjectsProjectIdInsightsRoute
   '/_shell/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
   '/_shell/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
   '/_shell/prompts/$owner/$repo': typeof ShellPromptsOwnerRepoRoute
@@ -494,6 +522,7 @@ export interface FileRouteTypes {
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
+    | '/rules/$ruleId'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/annotation-queues/'
@@ -504,6 +533,7 @@ export interface FileRouteTypes {
     | '/exports/'
     | '/projects/'
     | '/prompts/'
+    | '/rules/'
     | '/a/$server/crons'
     | '/a/$server/inbox'
     | '/a/$server/playground'
@@ -512,6 +542,7 @@ export interface FileRouteTypes {
     | '/a/$server/webhooks'
     | '/annotation-queues/$queueId/review'
     | '/hub/$owner/$repo'
+    | '/projects/$projectId/insights'
     | '/projects/$projectId/monitoring'
     | '/projects/$projectId/review'
     | '/prompts/$owner/$repo'
@@ -544,6 +575,7 @@ export interface FileRouteTypes {
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
+    | '/rules/$ruleId'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/annotation-queues'
@@ -554,6 +586,7 @@ export interface FileRouteTypes {
     | '/exports'
     | '/projects'
     | '/prompts'
+    | '/rules'
     | '/a/$server/crons'
     | '/a/$server/inbox'
     | '/a/$server/playground'
@@ -562,6 +595,7 @@ export interface FileRouteTypes {
     | '/a/$server/webhooks'
     | '/annotation-queues/$queueId/review'
     | '/hub/$owner/$repo'
+    | '/projects/$projectId/insights'
     | '/projects/$projectId/monitoring'
     | '/projects/$projectId/review'
     | '/prompts/$owner/$repo'
@@ -595,6 +629,7 @@ export interface FileRouteTypes {
     | '/_shell/exports/$exportId'
     | '/_shell/exports/destinations'
     | '/_shell/prompts/$repo'
+    | '/_shell/rules/$ruleId'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/_shell/annotation-queues/'
@@ -605,6 +640,7 @@ export interface FileRouteTypes {
     | '/_shell/exports/'
     | '/_shell/projects/'
     | '/_shell/prompts/'
+    | '/_shell/rules/'
     | '/_shell/a/$server/crons'
     | '/_shell/a/$server/inbox'
     | '/_shell/a/$server/playground'
@@ -613,6 +649,7 @@ export interface FileRouteTypes {
     | '/_shell/a/$server/webhooks'
     | '/_shell/annotation-queues/$queueId/review'
     | '/_shell/hub/$owner/$repo'
+    | '/_shell/projects/$projectId/insights'
     | '/_shell/projects/$projectId/monitoring'
     | '/_shell/projects/$projectId/review'
     | '/_shell/prompts/$owner/$repo'
@@ -801,6 +838,20 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellPromptsRepoRouteImport
       parentRoute: typeof ShellRoute
     }
+    '/_shell/rules/': {
+      id: '/_shell/rules/'
+      path: '/rules'
+      fullPath: '/rules/'
+      preLoaderRoute: typeof ShellRulesIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/rules/$ruleId': {
+      id: '/_shell/rules/$ruleId'
+      path: '/rules/$ruleId'
+      fullPath: '/rules/$ruleId'
+      preLoaderRoute: typeof ShellRulesRuleIdRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/public/$token/d': {
       id: '/public/$token/d'
       path: '/public/$token/d'
@@ -883,6 +934,13 @@ declare module '@tanstack/react-router' {
       path: '/projects/$projectId'
       fullPath: '/projects/$projectId/'
       preLoaderRoute: typeof ShellProjectsProjectIdIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/projects/$projectId/insights': {
+      id: '/_shell/projects/$projectId/insights'
+      path: '/projects/$projectId/insights'
+      fullPath: '/projects/$projectId/insights'
+      preLoaderRoute: typeof ShellProjectsProjectIdInsightsRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/projects/$projectId/monitoring': {
@@ -1000,6 +1058,7 @@ interface ShellRouteChildren {
   ShellExportsExportIdRoute: typeof ShellExportsExportIdRoute
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
   ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
+  ShellRulesRuleIdRoute: typeof ShellRulesRuleIdRoute
   ShellAnnotationQueuesIndexRoute: typeof ShellAnnotationQueuesIndexRoute
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
@@ -1008,6 +1067,7 @@ interface ShellRouteChildren {
   ShellExportsIndexRoute: typeof ShellExportsIndexRoute
   ShellProjectsIndexRoute: typeof ShellProjectsIndexRoute
   ShellPromptsIndexRoute: typeof ShellPromptsIndexRoute
+  ShellRulesIndexRoute: typeof ShellRulesIndexRoute
   ShellAServerCronsRoute: typeof ShellAServerCronsRoute
   ShellAServerInboxRoute: typeof ShellAServerInboxRoute
   ShellAServerPlaygroundRoute: typeof ShellAServerPlaygroundRoute
@@ -1016,6 +1076,7 @@ interface ShellRouteChildren {
   ShellAServerWebhooksRoute: typeof ShellAServerWebhooksRoute
   ShellAnnotationQueuesQueueIdReviewRoute: typeof ShellAnnotationQueuesQueueIdReviewRoute
   ShellHubOwnerRepoRoute: typeof ShellHubOwnerRepoRoute
+  ShellProjectsProjectIdInsightsRoute: typeof ShellProjectsProjectIdInsightsRoute
   ShellProjectsProjectIdMonitoringRoute: typeof ShellProjectsProjectIdMonitoringRoute
   ShellProjectsProjectIdReviewRoute: typeof ShellProjectsProjectIdReviewRoute
   ShellPromptsOwnerRepoRoute: typeof ShellPromptsOwnerRepoRoute
@@ -1048,6 +1109,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellExportsExportIdRoute: ShellExportsExportIdRoute,
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
   ShellPromptsRepoRoute: ShellPromptsRepoRoute,
+  ShellRulesRuleIdRoute: ShellRulesRuleIdRoute,
   ShellAnnotationQueuesIndexRoute: ShellAnnotationQueuesIndexRoute,
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
@@ -1056,6 +1118,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellExportsIndexRoute: ShellExportsIndexRoute,
   ShellProjectsIndexRoute: ShellProjectsIndexRoute,
   ShellPromptsIndexRoute: ShellPromptsIndexRoute,
+  ShellRulesIndexRoute: ShellRulesIndexRoute,
   ShellAServerCronsRoute: ShellAServerCronsRoute,
   ShellAServerInboxRoute: ShellAServerInboxRoute,
   ShellAServerPlaygroundRoute: ShellAServerPlaygroundRoute,
@@ -1065,6 +1128,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellAnnotationQueuesQueueIdReviewRoute:
     ShellAnnotationQueuesQueueIdReviewRoute,
   ShellHubOwnerRepoRoute: ShellHubOwnerRepoRoute,
+  ShellProjectsProjectIdInsightsRoute: ShellProjectsProjectIdInsightsRoute,
   ShellProjectsProjectIdMonitoringRoute: ShellProjectsProjectIdMonitoringRoute,
   ShellProjectsProjectIdReviewRoute: ShellProjectsProjectIdReviewRoute,
   ShellPromptsOwnerRepoRoute: ShellPromptsOwnerRepoRoute,

@@ -47,7 +47,9 @@ const HARMLESS: Record<string, string> = {
   index: "a place in a queue, which is named too",
   version: "of a dataset or an evaluator, which is named too",
   library_id: "of the library of evaluators, the same for all",
+  proposal_id: "of a dataset, which is named too",
   provider: "a provider of models, the same for all",
+  cluster_id: "of an insights job, which is named too",
 };
 
 test("every parameter that names an object has one of A's for the tests", () => {

@@ -1,5 +1,6 @@
 import {
   IconActivity,
+  IconAdjustmentsBolt,
   IconBell,
   IconBox,
   IconClock,
@@ -62,9 +63,10 @@ const GROUPS: { label: string; pages: Page[] }[] = [
     label: "Evaluate",
     pages: [
       { to: "/datasets", label: "Datasets", icon: IconHierarchy, needs: "trace" },
-      { to: "/evaluators", label: "Evaluators", icon: IconGavel, needs: "trace" },
       { to: "/experiments", label: "Experiments", icon: IconTestPipe, needs: "trace" },
+      { to: "/evaluators", label: "Evaluators", icon: IconGavel, needs: "trace" },
       { to: "/annotation-queues", label: "Annotation queues", icon: IconListCheck, needs: "trace" },
+      { to: "/rules", label: "Rules", icon: IconAdjustmentsBolt, needs: "trace" },
     ],
   },
   {

@@ -59,10 +59,10 @@ export interface TraceDeps {
   erasures: { wake(): void };
   /** Worker that judges existing experiments. */
   experimentEvaluator: { wake(): void };
-  /** Evaluators of pairs of experiments' runs. */
-  pairwiseJudges: { wake(): void };
   /** Worker that executes insights jobs. */
   insights: { wake(): void };
+  /** Evaluators of pairs of experiments' runs. */
+  pairwiseJudges: { wake(): void };
   /** Sender of webhooks on prompts. */
   promptWebhooks: { wake(): void };
   /** Records runs for the rules. */

@@ -172,8 +172,8 @@ export async function startTracePlatform({
     erasures,
     promptWebhooks,
     experimentEvaluator: { wake: () => experimentEvaluator.wake() },
-    pairwiseJudges: { wake: () => pairwiseJudges.wake() },
     experimentRuns: { wake: () => experiments.wake() },
+    pairwiseJudges: { wake: () => pairwiseJudges.wake() },
     models: { metrics: measureModels(registry) },
     ruleCandidates,
     ruleMessages,
@@ -204,9 +204,9 @@ export async function startTracePlatform({
   backfiller.start();
   ruleMessages.start();
   experimentEvaluator.start();
-  pairwiseJudges.start();
   experiments.start();
   insights.start();
+  pairwiseJudges.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();
   deps.health.start();

@@ -34,8 +34,7 @@ export function EvaluatorPage() {
   if (error) return <Problem error={error} onRetry={refetch} />;
   const params = { path: { evaluator_id: evaluatorId } };
   const save = async (draft: EvaluatorDraft) => {
-    const { type: _, ...body } = toBody(draft);
-    const named = { ...body, name: draft.name.trim(), description: draft.description.trim() || null };
+    const named = { ...toBody(draft), name: draft.name.trim(), description: draft.description.trim() || null };
     const saved = await data(
       traceApi.PATCH("/v1/platform/evaluators/{evaluator_id}", { params, body: named as never }),
     );

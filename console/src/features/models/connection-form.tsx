@@ -23,6 +23,7 @@ export function ConnectionForm({ connection, onClose }: ConnectionFormProps) {
       name: connection?.name ?? "",
       provider: connection?.provider ?? ("openai" as string),
       model: connection?.default_model ?? "",
+      embedding: connection?.embedding_model ?? "",
       settings: { ...connection?.settings } as Record<string, string>,
       keys: { ...connection?.secrets } as Record<string, string>,
       values: {} as Record<string, string>,
@@ -30,7 +31,7 @@ export function ConnectionForm({ connection, onClose }: ConnectionFormProps) {
   });
   const provider = providers.find(({ id }) => id === form.values.provider);
   const known = new Set(stored.map(({ key }) => key));
-  const save = async ({ name, provider: id, model, settings, keys, values }: typeof form.values) => {
+  const save = async ({ name, provider: id, model, embedding, settings, keys, values }: typeof form.values) => {
     const used = usedSecrets(provider!, keys, values, known, connection);
     const changed = Object.entries(used).flatMap(([secret, key]) =>
       values[secret] ? [{ key, value: values[secret] }] : [],
@@ -41,6 +42,7 @@ export function ConnectionForm({ connection, onClose }: ConnectionFormProps) {
       settings: Object.fromEntries(Object.entries(settings).filter(([, value]) => value.trim() !== "")),
       secrets: used,
       default_model: model.trim() || null,
+      embedding_model: embedding.trim() || null,
     };
     if (connection) {
       const params = { path: { connection_id: connection.id } };
@@ -120,6 +122,16 @@ export function ConnectionForm({ connection, onClose }: ConnectionFormProps) {
         data={provider?.models ?? []}
         {...form.getInputProps("model")}
       />
+      {provider?.supports["embeddings"] && (
+        <Autocomplete
+          label="Embedding model"
+          description="For insights, which group similar runs."
+          comboboxProps={{ withinPortal: false }}
+          placeholder={provider.embedding_models[0] ?? ""}
+          data={provider.embedding_models}
+          {...form.getInputProps("embedding")}
+        />
+      )}
     </FormModal>
   );
 }

@@ -1,5 +1,5 @@
 import { ActionIcon, Menu, Tabs } from "@mantine/core";
-import { IconChartLine, IconDots } from "@tabler/icons-react";
+import { IconBulb, IconChartLine, IconDots } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
@@ -84,6 +84,15 @@ function Actions({ projectId }: { projectId: string }) {
         leftSection={<IconChartLine size={14} aria-hidden />}
       >
         Monitoring
+      </ButtonLink>
+      <ButtonLink
+        to="/projects/$projectId/insights"
+        params={{ projectId }}
+        variant="default"
+        size="xs"
+        leftSection={<IconBulb size={14} aria-hidden />}
+      >
+        Insights
       </ButtonLink>
       <Menu position="bottom-end">
         <Menu.Target>

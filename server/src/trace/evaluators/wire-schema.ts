@@ -209,6 +209,7 @@ export const tried = z
         run_name: z.string(),
         feedback: z.array(score),
         error: nullableText,
+        retryable: z.boolean(),
         cost_usd: nullableText,
         judge_run_id: z.guid().nullable(),
         judge_project_id: z.guid().nullable(),

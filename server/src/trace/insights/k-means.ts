@@ -1,5 +1,5 @@
 /** Spherical k-means: clusters of vectors of length 1 by cosine similarity. */
-import { dot, type Matrix, matrix, normalizeRow } from "./vectors.ts";
+import { dot, type Matrix, normalizeRow } from "./vectors.ts";
 
 export interface Clustering {
   centers: Matrix;

@@ -20,7 +20,18 @@ const CLASSES: Record<string, string[]> = {
   "runs-query.key runs-query.user": ["POST /api/v1/runs/query", "POST /api/v2/runs/query"],
   "runs-stats.key": ["POST /api/v1/runs/stats"],
   "run-lookup.key": ["GET /api/v1/runs/:run_id", "GET /api/v2/runs/:run_id"],
-  "deletion.key deletion.user": ["DELETE /api/v1/sessions", "DELETE /api/v1/sessions/:session_id"],
+  "deletion.key deletion.user": [
+    "DELETE /api/v1/sessions",
+    "DELETE /api/v1/sessions/:session_id",
+    "DELETE /api/v1/sessions/:session_id/insights/:job_id",
+    "DELETE /api/v1/sessions/:session_id/insights/configs/:config_id",
+    "POST /api/v1/runs/rules/trigger",
+    "POST /api/v1/runs/rules/:rule_id/trigger",
+  ],
+  "generate.key generate.user": [
+    "POST /api/v1/sessions/:session_id/insights/configs/generate",
+    "POST /api/v1/datasets/:dataset_id/generate",
+  ],
   "model-calls.key model-calls.user": [
     "POST /api/v1/playground/stream",
     "POST /api/v1/datasets/playground_experiment/stream",
