@@ -29,30 +29,34 @@ export function PairsPage() {
   const [pair] = open;
   const total = pairs.data?.total ?? 0;
   const judged = total === 0 ? 0 : Math.min(total, (pairs.data?.judged ?? 0) + judgedSince(pairs.data?.items, done));
-  const refresh = () => client.invalidateQueries({ queryKey: ["pair-results", comparisonId] });
+  // not awaited: the next pair is judged while the result is read
+  const refresh = () => void client.invalidateQueries({ queryKey: ["pair-results", comparisonId] });
   const judge = useMutation({
-    async mutationFn(preferred: string | null) {
-      await judgePair(comparisonId, pair!.example_id, preferred);
-      setDone([...done, pair!.example_id]);
-      // the list is read again before its last pair was judged
+    mutationFn: ({ example, preferred }: { example: string; preferred: string | null }) =>
+      judgePair(comparisonId, example, preferred),
+    onSuccess(_, { example }) {
+      setDone([...done, example]);
+      // the list is read again when its last pair was judged
       if (open.length <= 1) setTurn(turn + 1);
+      refresh();
     },
-    onSuccess: refresh,
   });
   const undo = useMutation({
-    async mutationFn() {
-      await undoPair(comparisonId, done.at(-1)!);
-      setDone(done.slice(0, -1));
+    mutationFn: (example: string) => undoPair(comparisonId, example),
+    onSuccess(_, example) {
+      setDone(done.filter((id) => id !== example));
       setTurn(turn + 1);
+      refresh();
     },
-    onSuccess: refresh,
   });
   const isBusy = judge.isPending || undo.isPending;
   const prefer = (side: 0 | 1 | null) => {
-    if (pair && !isBusy) judge.mutate(side === null ? null : pair.runs[side]!.run_id);
+    if (!pair || isBusy) return;
+    judge.mutate({ example: pair.example_id, preferred: side === null ? null : pair.runs[side]!.run_id });
   };
   const takeBack = () => {
-    if (done.length > 0 && !isBusy) undo.mutate();
+    const last = done.at(-1);
+    if (last !== undefined && !isBusy) undo.mutate(last);
   };
   useHotkeys([
     ["1", () => prefer(0)],
