@@ -94,6 +94,18 @@ export async function runRuleFaults(options: RuleFaultOptions): Promise<RuleFaul
     await Promise.all(Array.from({ length: CONCURRENCY }, worker));
   }
 
+  /** Starts a killed platform; on a busy machine it may take several attempts. */
+  async function restart(replica: TraceProcess): Promise<void> {
+    for (let left = 4; ; left--) {
+      try {
+        return await replica.start(env);
+      } catch (error) {
+        if (left === 0) throw error;
+        await replica.kill();
+      }
+    }
+  }
+
   async function fault(n: number): Promise<void> {
     await sleep(random() * 700);
     const replica = replicas[Math.floor(random() * replicas.length)]!;
@@ -112,7 +124,7 @@ export async function runRuleFaults(options: RuleFaultOptions): Promise<RuleFaul
       report.kills += victims.length;
       await Promise.all(victims.map((victim) => victim.kill()));
       await sleep(random() * 500);
-      await Promise.all(victims.map((victim) => victim.start(env)));
+      await Promise.all(victims.map(restart));
     }
   }
 
