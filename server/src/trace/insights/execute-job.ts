@@ -18,7 +18,7 @@ import { measureClusters } from "./measure-clusters.ts";
 import { NAME_CHARACTERS, NAME_TOKENS, nameClusters } from "./name-clusters.ts";
 import { toConfiguration } from "./options.ts";
 import { loadPopulation } from "./population.ts";
-import { type ClaimedJob, endJob, LostJob } from "./queue-sql.ts";
+import { type ClaimedJob, endJob, fence, LostJob } from "./queue-sql.ts";
 import { countRead } from "./run-sql.ts";
 import { sampleRuns } from "./sample-runs.ts";
 import { findJob, type Stage } from "./sql.ts";
@@ -65,9 +65,10 @@ async function runStages(deps: TraceDeps, job: ClaimedJob, signal: AbortSignal, 
   const project = await ensureJudgeProject(deps.sql, tenantId, uuid7);
   const calling: Calling = { deps, job, budget, project, signal };
   const { scope } = await loadPopulation(deps, tenantId, job.project_id, options);
-  /** Reads the stage anew, and what the stage before has stored. */
+  /** Reads the stage anew, and what the stage before has stored. @throws LostJob before a stage pays for anything */
   const isAt = async (stage: Stage): Promise<boolean> => {
     signal.throwIfAborted();
+    await deps.sql.begin((tx) => fence(tx, job));
     const row = await findJob(deps.sql, tenantId, job.project_id, job.id);
     if (!row) return false;
     Object.assign(job, { stage: row.stage, population: row.population, sampled: row.sampled });

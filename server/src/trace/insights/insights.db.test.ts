@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 
 import { modelServer } from "../../../test/model-server.ts";
 import { randIndex } from "../../../test/planted-topics.ts";
@@ -6,6 +6,9 @@ import { nameByTopic, sendTopicRuns, topicRuns } from "../../../test/topic-runs.
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { until } from "../../../test/until.ts";
 import { uuid7 } from "../../base/ids.ts";
+
+// jobs wait for the thread that clusters, which a busy machine delays
+vi.setConfig({ testTimeout: 180_000 });
 
 const provider = await modelServer();
 const { call, sql } = await testTracePlatform({ HEDDLE_OUTBOUND_ALLOW: `127.0.0.1:${provider.port}` });
@@ -45,7 +48,7 @@ async function workspace({ connects = true } = {}) {
     await until(
       async () => !["queued", "running"].includes((await send("GET", `${insights}/${id}`)).json.status),
       "the job has ended",
-      60,
+      120,
     );
     return (await send("GET", `${insights}/${id}`)).json;
   };
