@@ -28,6 +28,8 @@ const JUDGE = `Right capital ${RUN}`;
 const CODE = `Short answer ${RUN}`;
 const QUEUE = `Wrong capitals ${RUN}`;
 
+const PATIENT = { timeout: 90_000, interval: 50 };
+
 // oxlint-disable-next-line typescript/no-explicit-any -- tests read what they expect to be there
 type Json = any;
 
@@ -224,10 +226,12 @@ test("a bad answer becomes a better agent", async () => {
   const began = performance.now();
   const bad = await answer(ask("France"));
   expect(bad.text).toBe("Lyon");
-  await until(async () => (await request("GET", `/annotation-queues/${queueId}/runs`)).length === 1);
+  await until(async () => (await request("GET", `/annotation-queues/${queueId}/runs`)).length === 1, PATIENT);
   const queued = performance.now() - began;
 
   const { page, context, errors } = await openPage(browser);
+  // eight commands and judgements are waited for, on a machine that may be busy
+  page.setDefaultTimeout(90_000);
   const inputs = await countInputs(context);
   const problems: string[] = [];
   await page.goto(platform.url);
@@ -321,7 +325,7 @@ test("a bad answer becomes a better agent", async () => {
   expect(good.text).toBe("Paris");
   const scoreOf = async (id: string) =>
     (await request("GET", `/feedback?run=${id}&key=right`)).map(({ score }: Json) => Number(score));
-  await until(async () => (await scoreOf(good.id))[0] === 1);
+  await until(async () => (await scoreOf(good.id))[0] === 1, PATIENT);
   expect(await scoreOf(bad.id)).toEqual([0]);
   expect(await request("GET", `/annotation-queues/${queueId}/runs`)).toHaveLength(1);
   await goTo(page, "Traces");
@@ -348,4 +352,4 @@ test("a bad answer becomes a better agent", async () => {
   );
   expect([...errors, ...problems]).toEqual([]);
   await context.close();
-});
+}, 400_000);
