@@ -7,8 +7,8 @@ import * as deployments from "./commands/deployments.ts";
 import * as dev from "./commands/dev.ts";
 import * as doctor from "./commands/doctor.ts";
 import * as erase from "./commands/erase.ts";
-import * as experiment from "./commands/experiment.ts";
 import * as evaluators from "./commands/evaluators.ts";
+import * as experiment from "./commands/experiment.ts";
 import * as exporting from "./commands/export.ts";
 import * as holds from "./commands/holds.ts";
 import * as importing from "./commands/import.ts";
@@ -48,8 +48,8 @@ export const COMMANDS: Record<string, Command> = {
   deployments,
   prices,
   prompts,
-  experiment,
   evaluators,
+  experiment,
   import: importing,
   revisions,
   logs,

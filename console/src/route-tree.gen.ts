@@ -21,17 +21,19 @@ import { Route as ShellDatasetsIndexRouteImport } from './routes/_shell/datasets
 import { Route as ShellDatasetsDatasetIdRouteImport } from './routes/_shell/datasets.$datasetId'
 import { Route as ShellDeploymentsIndexRouteImport } from './routes/_shell/deployments.index'
 import { Route as ShellDeploymentsDeploymentIdRouteImport } from './routes/_shell/deployments.$deploymentId'
-import { Route as ShellExperimentsIndexRouteImport } from './routes/_shell/experiments.index'
-import { Route as ShellExperimentsExperimentIdRouteImport } from './routes/_shell/experiments.$experimentId'
 import { Route as ShellEvaluatorsIndexRouteImport } from './routes/_shell/evaluators.index'
 import { Route as ShellEvaluatorsEvaluatorIdRouteImport } from './routes/_shell/evaluators.$evaluatorId'
 import { Route as ShellEvaluatorsNewRouteImport } from './routes/_shell/evaluators.new'
+import { Route as ShellExperimentsIndexRouteImport } from './routes/_shell/experiments.index'
+import { Route as ShellExperimentsExperimentIdRouteImport } from './routes/_shell/experiments.$experimentId'
 import { Route as ShellExportsIndexRouteImport } from './routes/_shell/exports.index'
 import { Route as ShellExportsExportIdRouteImport } from './routes/_shell/exports.$exportId'
 import { Route as ShellExportsDestinationsRouteImport } from './routes/_shell/exports.destinations'
 import { Route as ShellProjectsIndexRouteImport } from './routes/_shell/projects.index'
 import { Route as ShellPromptsIndexRouteImport } from './routes/_shell/prompts.index'
 import { Route as ShellPromptsRepoRouteImport } from './routes/_shell/prompts.$repo'
+import { Route as ShellRulesIndexRouteImport } from './routes/_shell/rules.index'
+import { Route as ShellRulesRuleIdRouteImport } from './routes/_shell/rules.$ruleId'
 import { Route as PublicTokenDRouteImport } from './routes/public.$token.d'
 import { Route as PublicTokenRRouteImport } from './routes/public.$token.r'
 import { Route as ShellAServerCronsRouteImport } from './routes/_shell/a.$server.crons'
@@ -121,6 +123,22 @@ const ShellDeploymentsDeploymentIdRoute =
     path: '/deployments/$deploymentId',
     getParentRoute: () => ShellRoute,
   } as any)
+const ShellEvaluatorsIndexRoute = ShellEvaluatorsIndexRouteImport.update({
+  id: '/evaluators/',
+  path: '/evaluators/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellEvaluatorsEvaluatorIdRoute =
+  ShellEvaluatorsEvaluatorIdRouteImport.update({
+    id: '/evaluators/$evaluatorId',
+    path: '/evaluators/$evaluatorId',
+    getParentRoute: () => ShellRoute,
+  } as any)
+const ShellEvaluatorsNewRoute = ShellEvaluatorsNewRouteImport.update({
+  id: '/evaluators/new',
+  path: '/evaluators/new',
+  getParentRoute: () => ShellRoute,
+} as any)
 const ShellExperimentsIndexRoute = ShellExperimentsIndexRouteImport.update({
   id: '/experiments/',
   path: '/experiments/',
@@ -132,16 +150,6 @@ const ShellExperimentsExperimentIdRoute =
     path: '/experiments/$experimentId',
     getParentRoute: () => ShellRoute,
   } as any)
-const ShellEvaluatorsIndexRoute = ShellEvaluatorsIndexRouteImport.update({
-  id: '/evaluators/',
-  path: '/evaluators/',
-const ShellEvaluatorsEvaluatorIdRoute =
-  ShellEvaluatorsEvaluatorIdRouteImport.update({
-    id: '/evaluators/$evaluatorId',
-    path: '/evaluators/$evaluatorId',
-const ShellEvaluatorsNewRoute = ShellEvaluatorsNewRouteImport.update({
-  id: '/evaluators/new',
-  path: '/evaluators/new',
 const ShellExportsIndexRoute = ShellExportsIndexRouteImport.update({
   id: '/exports/',
   path: '/exports/',
@@ -171,6 +179,16 @@ const ShellPromptsIndexRoute = ShellPromptsIndexRouteImport.update({
 const ShellPromptsRepoRoute = ShellPromptsRepoRouteImport.update({
   id: '/prompts/$repo',
   path: '/prompts/$repo',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellRulesIndexRoute = ShellRulesIndexRouteImport.update({
+  id: '/rules/',
+  path: '/rules/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellRulesRuleIdRoute = ShellRulesRuleIdRouteImport.update({
+  id: '/rules/$ruleId',
+  path: '/rules/$ruleId',
   getParentRoute: () => ShellRoute,
 } as any)
 const PublicTokenDRoute = PublicTokenDRouteImport.update({
@@ -335,22 +353,24 @@ export interface FileRoutesByFullPath {
   '/settings': typeof ShellSettingsRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
-  '/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
   '/evaluators/new': typeof ShellEvaluatorsNewRoute
+  '/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
+  '/rules/$ruleId': typeof ShellRulesRuleIdRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/datasets/': typeof ShellDatasetsIndexRoute
   '/deployments/': typeof ShellDeploymentsIndexRoute
-  '/experiments/': typeof ShellExperimentsIndexRoute
   '/evaluators/': typeof ShellEvaluatorsIndexRoute
+  '/experiments/': typeof ShellExperimentsIndexRoute
   '/exports/': typeof ShellExportsIndexRoute
   '/projects/': typeof ShellProjectsIndexRoute
   '/prompts/': typeof ShellPromptsIndexRoute
+  '/rules/': typeof ShellRulesIndexRoute
   '/a/$server/crons': typeof ShellAServerCronsRoute
   '/a/$server/inbox': typeof ShellAServerInboxRoute
   '/a/$server/playground': typeof ShellAServerPlaygroundRoute
@@ -386,22 +406,24 @@ export interface FileRoutesByTo {
   '/': typeof ShellIndexRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
-  '/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
   '/evaluators/new': typeof ShellEvaluatorsNewRoute
+  '/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
+  '/rules/$ruleId': typeof ShellRulesRuleIdRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/annotation-queues': typeof ShellAnnotationQueuesIndexRoute
   '/datasets': typeof ShellDatasetsIndexRoute
   '/deployments': typeof ShellDeploymentsIndexRoute
-  '/experiments': typeof ShellExperimentsIndexRoute
   '/evaluators': typeof ShellEvaluatorsIndexRoute
+  '/experiments': typeof ShellExperimentsIndexRoute
   '/exports': typeof ShellExportsIndexRoute
   '/projects': typeof ShellProjectsIndexRoute
   '/prompts': typeof ShellPromptsIndexRoute
+  '/rules': typeof ShellRulesIndexRoute
   '/a/$server/crons': typeof ShellAServerCronsRoute
   '/a/$server/inbox': typeof ShellAServerInboxRoute
   '/a/$server/playground': typeof ShellAServerPlaygroundRoute
@@ -439,22 +461,24 @@ export interface FileRoutesById {
   '/_shell/': typeof ShellIndexRoute
   '/_shell/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/_shell/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
-  '/_shell/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/_shell/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
   '/_shell/evaluators/new': typeof ShellEvaluatorsNewRoute
+  '/_shell/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/_shell/exports/$exportId': typeof ShellExportsExportIdRoute
   '/_shell/exports/destinations': typeof ShellExportsDestinationsRoute
   '/_shell/prompts/$repo': typeof ShellPromptsRepoRoute
+  '/_shell/rules/$ruleId': typeof ShellRulesRuleIdRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/_shell/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/_shell/datasets/': typeof ShellDatasetsIndexRoute
   '/_shell/deployments/': typeof ShellDeploymentsIndexRoute
-  '/_shell/experiments/': typeof ShellExperimentsIndexRoute
   '/_shell/evaluators/': typeof ShellEvaluatorsIndexRoute
+  '/_shell/experiments/': typeof ShellExperimentsIndexRoute
   '/_shell/exports/': typeof ShellExportsIndexRoute
   '/_shell/projects/': typeof ShellProjectsIndexRoute
   '/_shell/prompts/': typeof ShellPromptsIndexRoute
+  '/_shell/rules/': typeof ShellRulesIndexRoute
   '/_shell/a/$server/crons': typeof ShellAServerCronsRoute
   '/_shell/a/$server/inbox': typeof ShellAServerInboxRoute
   '/_shell/a/$server/playground': typeof ShellAServerPlaygroundRoute
@@ -492,22 +516,24 @@ export interface FileRouteTypes {
     | '/settings'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
-    | '/experiments/$experimentId'
     | '/evaluators/$evaluatorId'
     | '/evaluators/new'
+    | '/experiments/$experimentId'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
+    | '/rules/$ruleId'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/annotation-queues/'
     | '/datasets/'
     | '/deployments/'
-    | '/experiments/'
     | '/evaluators/'
+    | '/experiments/'
     | '/exports/'
     | '/projects/'
     | '/prompts/'
+    | '/rules/'
     | '/a/$server/crons'
     | '/a/$server/inbox'
     | '/a/$server/playground'
@@ -543,22 +569,24 @@ export interface FileRouteTypes {
     | '/'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
-    | '/experiments/$experimentId'
     | '/evaluators/$evaluatorId'
     | '/evaluators/new'
+    | '/experiments/$experimentId'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
+    | '/rules/$ruleId'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/annotation-queues'
     | '/datasets'
     | '/deployments'
-    | '/experiments'
     | '/evaluators'
+    | '/experiments'
     | '/exports'
     | '/projects'
     | '/prompts'
+    | '/rules'
     | '/a/$server/crons'
     | '/a/$server/inbox'
     | '/a/$server/playground'
@@ -595,22 +623,24 @@ export interface FileRouteTypes {
     | '/_shell/'
     | '/_shell/datasets/$datasetId'
     | '/_shell/deployments/$deploymentId'
-    | '/_shell/experiments/$experimentId'
     | '/_shell/evaluators/$evaluatorId'
     | '/_shell/evaluators/new'
+    | '/_shell/experiments/$experimentId'
     | '/_shell/exports/$exportId'
     | '/_shell/exports/destinations'
     | '/_shell/prompts/$repo'
+    | '/_shell/rules/$ruleId'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/_shell/annotation-queues/'
     | '/_shell/datasets/'
     | '/_shell/deployments/'
-    | '/_shell/experiments/'
     | '/_shell/evaluators/'
+    | '/_shell/experiments/'
     | '/_shell/exports/'
     | '/_shell/projects/'
     | '/_shell/prompts/'
+    | '/_shell/rules/'
     | '/_shell/a/$server/crons'
     | '/_shell/a/$server/inbox'
     | '/_shell/a/$server/playground'
@@ -731,6 +761,27 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellDeploymentsDeploymentIdRouteImport
       parentRoute: typeof ShellRoute
     }
+    '/_shell/evaluators/': {
+      id: '/_shell/evaluators/'
+      path: '/evaluators'
+      fullPath: '/evaluators/'
+      preLoaderRoute: typeof ShellEvaluatorsIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/evaluators/$evaluatorId': {
+      id: '/_shell/evaluators/$evaluatorId'
+      path: '/evaluators/$evaluatorId'
+      fullPath: '/evaluators/$evaluatorId'
+      preLoaderRoute: typeof ShellEvaluatorsEvaluatorIdRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/evaluators/new': {
+      id: '/_shell/evaluators/new'
+      path: '/evaluators/new'
+      fullPath: '/evaluators/new'
+      preLoaderRoute: typeof ShellEvaluatorsNewRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/experiments/': {
       id: '/_shell/experiments/'
       path: '/experiments'
@@ -743,21 +794,6 @@ declare module '@tanstack/react-router' {
       path: '/experiments/$experimentId'
       fullPath: '/experiments/$experimentId'
       preLoaderRoute: typeof ShellExperimentsExperimentIdRouteImport
-    '/_shell/evaluators/': {
-      id: '/_shell/evaluators/'
-      path: '/evaluators'
-      fullPath: '/evaluators/'
-      preLoaderRoute: typeof ShellEvaluatorsIndexRouteImport
-    '/_shell/evaluators/$evaluatorId': {
-      id: '/_shell/evaluators/$evaluatorId'
-      path: '/evaluators/$evaluatorId'
-      fullPath: '/evaluators/$evaluatorId'
-      preLoaderRoute: typeof ShellEvaluatorsEvaluatorIdRouteImport
-    '/_shell/evaluators/new': {
-      id: '/_shell/evaluators/new'
-      path: '/evaluators/new'
-      fullPath: '/evaluators/new'
-      preLoaderRoute: typeof ShellEvaluatorsNewRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/exports/': {
@@ -800,6 +836,20 @@ declare module '@tanstack/react-router' {
       path: '/prompts/$repo'
       fullPath: '/prompts/$repo'
       preLoaderRoute: typeof ShellPromptsRepoRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/rules/': {
+      id: '/_shell/rules/'
+      path: '/rules'
+      fullPath: '/rules/'
+      preLoaderRoute: typeof ShellRulesIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/rules/$ruleId': {
+      id: '/_shell/rules/$ruleId'
+      path: '/rules/$ruleId'
+      fullPath: '/rules/$ruleId'
+      preLoaderRoute: typeof ShellRulesRuleIdRouteImport
       parentRoute: typeof ShellRoute
     }
     '/public/$token/d': {
@@ -1002,20 +1052,22 @@ interface ShellRouteChildren {
   ShellIndexRoute: typeof ShellIndexRoute
   ShellDatasetsDatasetIdRoute: typeof ShellDatasetsDatasetIdRoute
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
-  ShellExperimentsExperimentIdRoute: typeof ShellExperimentsExperimentIdRoute
   ShellEvaluatorsEvaluatorIdRoute: typeof ShellEvaluatorsEvaluatorIdRoute
   ShellEvaluatorsNewRoute: typeof ShellEvaluatorsNewRoute
+  ShellExperimentsExperimentIdRoute: typeof ShellExperimentsExperimentIdRoute
   ShellExportsExportIdRoute: typeof ShellExportsExportIdRoute
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
   ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
+  ShellRulesRuleIdRoute: typeof ShellRulesRuleIdRoute
   ShellAnnotationQueuesIndexRoute: typeof ShellAnnotationQueuesIndexRoute
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
-  ShellExperimentsIndexRoute: typeof ShellExperimentsIndexRoute
   ShellEvaluatorsIndexRoute: typeof ShellEvaluatorsIndexRoute
+  ShellExperimentsIndexRoute: typeof ShellExperimentsIndexRoute
   ShellExportsIndexRoute: typeof ShellExportsIndexRoute
   ShellProjectsIndexRoute: typeof ShellProjectsIndexRoute
   ShellPromptsIndexRoute: typeof ShellPromptsIndexRoute
+  ShellRulesIndexRoute: typeof ShellRulesIndexRoute
   ShellAServerCronsRoute: typeof ShellAServerCronsRoute
   ShellAServerInboxRoute: typeof ShellAServerInboxRoute
   ShellAServerPlaygroundRoute: typeof ShellAServerPlaygroundRoute
@@ -1051,20 +1103,22 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellIndexRoute: ShellIndexRoute,
   ShellDatasetsDatasetIdRoute: ShellDatasetsDatasetIdRoute,
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
-  ShellExperimentsExperimentIdRoute: ShellExperimentsExperimentIdRoute,
   ShellEvaluatorsEvaluatorIdRoute: ShellEvaluatorsEvaluatorIdRoute,
   ShellEvaluatorsNewRoute: ShellEvaluatorsNewRoute,
+  ShellExperimentsExperimentIdRoute: ShellExperimentsExperimentIdRoute,
   ShellExportsExportIdRoute: ShellExportsExportIdRoute,
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
   ShellPromptsRepoRoute: ShellPromptsRepoRoute,
+  ShellRulesRuleIdRoute: ShellRulesRuleIdRoute,
   ShellAnnotationQueuesIndexRoute: ShellAnnotationQueuesIndexRoute,
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
-  ShellExperimentsIndexRoute: ShellExperimentsIndexRoute,
   ShellEvaluatorsIndexRoute: ShellEvaluatorsIndexRoute,
+  ShellExperimentsIndexRoute: ShellExperimentsIndexRoute,
   ShellExportsIndexRoute: ShellExportsIndexRoute,
   ShellProjectsIndexRoute: ShellProjectsIndexRoute,
   ShellPromptsIndexRoute: ShellPromptsIndexRoute,
+  ShellRulesIndexRoute: ShellRulesIndexRoute,
   ShellAServerCronsRoute: ShellAServerCronsRoute,
   ShellAServerInboxRoute: ShellAServerInboxRoute,
   ShellAServerPlaygroundRoute: ShellAServerPlaygroundRoute,

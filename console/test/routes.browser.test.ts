@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { checkOpenPage, openBrowser, openPage, until } from "./browser.ts";
 import { observeShifts, shiftProblems } from "./layout-shift.ts";
 import { chatManifest, promptApi, withModel } from "./seed-prompts.ts";
-import { type Seeded, seedEvaluator, seedQueue } from "./seed-traces.ts";
+import { type Seeded, seedEvaluator, seedQueue, seedRule } from "./seed-traces.ts";
 import { type SharedPlatform, sharedPlatform, sharedTraces } from "./shared-platform.ts";
 
 /** Data arrives up to this much late, later for each further request of a page. */
@@ -32,6 +32,7 @@ let ids: Record<
   | "older"
   | "pairs"
   | "queue"
+  | "rule"
   | "run"
   | "thread"
   | "waiting",
@@ -66,11 +67,13 @@ async function createObjects(): Promise<typeof ids> {
   await createPrompt();
   await until(async () => (await fetch(`${platform.traceUrl}/runs/${run!.run_id}`)).ok);
   const queue = await seedQueue(platform.traceUrl, "Replies", [seeded.agentRunId], seeded.datasetId);
+  const rule = await seedRule(platform.traceUrl, seeded.projectId, [seeded.agentRunId]);
   return {
     queue,
     experiment: await createExperiment(),
     pairs: await createReview(),
     evaluator: await seedEvaluator(platform.traceUrl),
+    rule,
     thread,
     older: history[2]!.checkpoint.checkpoint_id!,
     newer: history[0]!.checkpoint.checkpoint_id!,
@@ -307,6 +310,8 @@ const PAGES: Checked[] = [
     path: () => `/annotation-queues/${ids.queue}/review`,
     ready: "text=Edit output",
   },
+  { route: "/rules/", name: "rules", path: () => "/rules", ready: "text=Tags checked" },
+  { route: "/rules/$ruleId", name: "rule", path: () => `/rules/${ids.rule}`, ready: "td" },
   {
     route: "/projects/$projectId/review",
     name: "list-review",

@@ -350,3 +350,17 @@ export async function seedQueue(url: string, name: string, runIds: string[], dat
   await post(`/annotation-queues/${String(id)}/runs?extend_trace_retention=false`, runIds);
   return String(id);
 }
+
+/** Creates a rule that has acted on these runs. */
+export async function seedRule(url: string, project: string, runIds: string[]): Promise<string> {
+  const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const headers = { "Content-Type": "application/json" };
+    const response = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as Record<string, unknown>;
+  };
+  const body = { display_name: "Check", session_id: project, sampling_rate: 1, add_tags: ["checked"] };
+  const id = String((await post("/api/v1/runs/rules", body)).id);
+  await post(`/api/v1/runs/rules/${id}/trigger`, { run_ids: runIds });
+  return id;
+}

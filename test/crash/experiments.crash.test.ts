@@ -128,6 +128,7 @@ test("an experiment that is killed three times has each run and each feedback on
     replica = await start();
   }
   await verify(replica, id);
+  expect((await progress(replica, id)).status).toBe("completed");
 });
 
 test(

@@ -107,12 +107,12 @@ export async function fillTenant(
   });
   await ask("PUT", "/api/v1/models/budget", { limit_usd: 0 });
   // the budget of 0 stops it at once, so that it does not change by itself
-  const judged = await createdId("POST", "/api/v1/experiments/runs", {
+  const experimentRun = await createdId("POST", "/api/v1/experiments/runs", {
     name: `${mark} run`,
     dataset_id: dataset,
     target: { type: "prompt", manifest: PROMPT, model: { connection_id: connection, model: "gpt-4o-mini" } },
   });
-  await until(async () => (await ask("GET", `/api/v1/experiments/runs/${judged}`))["status"] === "stopped");
+  await until(async () => (await ask("GET", `/api/v1/experiments/runs/${experimentRun}`))["status"] === "stopped");
   const webhook = await createdId("POST", "/api/v1/prompt-webhooks", {
     url: `https://hooks.example/${encodeURIComponent(mark)}`,
     triggers: ["commit"],
@@ -123,7 +123,8 @@ export async function fillTenant(
   const rule = await createdId("POST", "/api/v1/runs/rules", {
     display_name: mark,
     sampling_rate: 1,
-    is_enabled: false,
+    transient: true,
+    backfill_from: new Date(Date.now() - 60_000).toISOString(),
   });
   const judged = await ask("POST", "/v1/platform/evaluators", {
     name: mark,
@@ -137,6 +138,10 @@ export async function fillTenant(
   const past = { start_time: "2001-01-01T00:00:00Z", end_time: "2001-01-02T00:00:00Z" };
   const job = await createdId("POST", insights, { ...past, name: mark, connection_id: connection });
   await until(async () => (await ask("GET", `${insights}/${job}`))["status"] === "error");
+  const backfillsOf = async () =>
+    (await ask("GET", `/api/v1/runs/rules/${rule}/backfills`)) as unknown as { backfill_id: string; status: string }[];
+  await until(async () => (await backfillsOf())[0]!.status === "completed");
+  const [backfill] = await backfillsOf();
   const invitation = await ask("POST", "/api/v1/orgs/current/members", { email: `${mark.toLowerCase()}@a.example` });
   return {
     run_id: [run],
@@ -147,12 +152,13 @@ export async function fillTenant(
     session: experiments,
     project_id: experiments,
     experiment_id: experiments,
-    experiment_run_id: [judged],
+    experiment_run_id: [experimentRun],
     comparative_experiment_id: [comparison],
     override_id: [viewOverride],
     evaluator_id: [(judged["evaluator"] as { id: string }).id],
     queue_id: [queue],
     rule_id: [rule],
+    backfill_id: [backfill!.backfill_id],
     queue_run_id: [item!.id],
     annotation_queue_run_id: [item!.id],
     queue_item_id: [item!.id],

@@ -10,9 +10,9 @@ const JUDGE = { placeholder: "JUDGE", what: "id of a judge of the library", isOp
 
 export const command = declareActions({
   noun: "evaluators",
-  about: `Lists the evaluators of a workspace and those that ship with Heddle. check lets judges of the library
-score their labelled examples by a model of yours and prints how often they agree with the labels; each
-example is a call of the model, which costs money. Examples:
+  about: `Lists the evaluators of a workspace and those that ship with Heddle. check lets judges of the
+library score their labelled examples by a model of yours, and prints how often they agree with
+the labels. Each example is a call of the model, which costs money. Examples:
 
   heddle evaluators library
   heddle evaluators check --connection openai --model gpt-4o-mini

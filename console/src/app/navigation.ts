@@ -1,5 +1,6 @@
 import {
   IconActivity,
+  IconAdjustmentsBolt,
   IconBell,
   IconBox,
   IconClock,
@@ -65,6 +66,7 @@ const GROUPS: { label: string; pages: Page[] }[] = [
       { to: "/experiments", label: "Experiments", icon: IconTestPipe, needs: "trace" },
       { to: "/evaluators", label: "Evaluators", icon: IconGavel, needs: "trace" },
       { to: "/annotation-queues", label: "Annotation queues", icon: IconListCheck, needs: "trace" },
+      { to: "/rules", label: "Rules", icon: IconAdjustmentsBolt, needs: "trace" },
     ],
   },
   {

@@ -47,7 +47,7 @@ export function QueueForm({ initial, onSaved, onClose }: QueueFormProps) {
       description: values.description.trim() || null,
       rubric_instructions: values.instructions.trim() || null,
       rubric_items: values.keys.map((key) => {
-        const { feedback_config: _, ...before } = known.get(key) ?? { feedback_config: null };
+        const before = { ...known.get(key), feedback_config: undefined };
         return {
           ...before,
           feedback_key: key,

@@ -133,8 +133,8 @@ export function ReviewForm({ fields: all, outputs, hasDataset, isCorrectable = t
             answer={answers[field.key]}
             onAnswer={(given) => answer(index, given)}
             onText={(value) => {
-              const { [field.key]: _, ...others } = given;
-              setAnswers(value === "" ? others : { ...given, [field.key]: { score: null, value } });
+              const others = Object.entries(given).filter(([key]) => key !== field.key);
+              setAnswers(Object.fromEntries(value === "" ? others : [...others, [field.key, { score: null, value }]]));
             }}
           />
         ))}

@@ -66,13 +66,11 @@ export async function findDatasetByName(
 
 const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** Experiment with the sums of its rows. */
+/** Experiment with the sums of its rows; `sums` replace them where they are stored. */
 export interface JobRow {
   id: string;
   status: string;
   created_at: string;
-  /** Stored sums, which replace those of the row. */
-  sums: Record<string, unknown> | null;
   [field: string]: unknown;
 }
 

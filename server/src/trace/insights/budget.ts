@@ -1,5 +1,4 @@
 /** Money of a job: each call is admitted only if it fits, and is accounted for when it has ended. */
-import type { Principal } from "../../base/auth/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { Cost } from "../models/budget.ts";
@@ -72,12 +71,3 @@ export class JobBudget {
     }
   }
 }
-
-/** Heddle itself, on behalf of a workspace. */
-export const systemPrincipal = (workspaceId: string): Principal => ({
-  actor: { kind: "system", id: "", name: "insights", userId: null },
-  organizationId: "",
-  workspaceId,
-  plan: "enterprise",
-  permissions: new Set(["runs:create", "models:call"]),
-});

@@ -2,16 +2,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { TraceDeps } from "../deps.ts";
+import { systemPrincipal } from "../evaluators/system-principal.ts";
 import { estimateTokens, priceCall } from "../models/budget.ts";
 import { startCall } from "../models/call-model.ts";
 import { embedTexts, priceEmbedding } from "../models/embed-texts.ts";
 import type { ModelFailure } from "../models/model-error.ts";
 import type { ReadyConnection } from "../models/resolve-connection.ts";
-import { type Charged, type JobBudget, StopJob, systemPrincipal } from "./budget.ts";
+import { type Charged, type JobBudget, StopJob } from "./budget.ts";
 import type { ClaimedJob } from "./queue-sql.ts";
 
-/** Project of the calls' runs. */
-export const PROJECT = "insights";
 const TIMEOUT_SECONDS = 120;
 const TRIES = 5;
 const LONGEST_WAIT_SECONDS = 60;
@@ -20,6 +19,8 @@ export interface Calling {
   deps: TraceDeps;
   job: ClaimedJob;
   budget: JobBudget;
+  /** Project of the calls' runs. */
+  project: { id: string; name: string };
   signal: AbortSignal;
 }
 
@@ -41,7 +42,7 @@ async function withRetries<T>(signal: AbortSignal, attempt: () => Promise<Outcom
 const metadataOf = (job: ClaimedJob) => ({ heddle_insights_job: job.id });
 
 export function embed(
-  { deps, job, budget, signal }: Calling,
+  { deps, job, budget, project, signal }: Calling,
   connection: ReadyConnection,
   texts: string[],
 ): Promise<Float32Array[]> {
@@ -52,7 +53,7 @@ export function embed(
       const order = {
         connection,
         texts,
-        project: PROJECT,
+        project,
         runName: "insights: embed",
         metadata: metadataOf(job),
         timeoutSeconds: TIMEOUT_SECONDS,
@@ -88,7 +89,7 @@ export const priceQuestion = (
 
 /** Asks for an object that matches the schema. @returns undefined when the model gives none */
 export function ask(
-  { deps, job, budget, signal }: Calling,
+  { deps, job, budget, project, signal }: Calling,
   connection: ReadyConnection,
   { name, system, content, schema, outputTokens }: Question,
 ): Promise<unknown> {
@@ -106,7 +107,7 @@ export function ask(
           tools: [],
           responseSchema: schema,
         },
-        project: { name: PROJECT },
+        project,
         runName: `insights: ${name}`,
         metadata: metadataOf(job),
         hidesContent: true,

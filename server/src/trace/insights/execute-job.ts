@@ -4,7 +4,9 @@
  * the stages after it are done with those that are, and the job stops; resumed, it embeds the rest and clusters anew.
  */
 import { AppError } from "../../base/errors.ts";
+import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
+import { ensureJudgeProject } from "../evaluators/sql.ts";
 import { resolveEmbedding } from "../models/embed-texts.ts";
 import { resolveConnection } from "../models/resolve-connection.ts";
 import { parseDecimal } from "../run-rows/decimal.ts";
@@ -59,7 +61,9 @@ async function runStages(deps: TraceDeps, job: ClaimedJob, signal: AbortSignal, 
   const summaries = await resolveConnection(deps, tenantId, toConfiguration(options.summaries, { max_tokens: 2000 }));
   const embedding = await resolveEmbedding(deps, tenantId, toConfiguration(options.embedding));
   const budget = new JobBudget(deps.sql, job);
-  const calling: Calling = { deps, job, budget, signal };
+  // that of evaluators, which rules do not match: a rule for all projects would judge these calls
+  const project = await ensureJudgeProject(deps.sql, tenantId, uuid7);
+  const calling: Calling = { deps, job, budget, project, signal };
   const { scope } = await loadPopulation(deps, tenantId, job.project_id, options);
   /** Reads the stage anew, and what the stage before has stored. */
   const isAt = async (stage: Stage): Promise<boolean> => {

@@ -42,9 +42,11 @@ async function workspace({ connects = true } = {}) {
     return answer.json;
   };
   const ended = async (id: string): Promise<Json> => {
-    await until(async () => !["queued", "running"].includes((await send("GET", `${insights}/${id}`)).json.status), {
-      ms: 30_000,
-    });
+    await until(
+      async () => !["queued", "running"].includes((await send("GET", `${insights}/${id}`)).json.status),
+      "the job has ended",
+      60,
+    );
     return (await send("GET", `${insights}/${id}`)).json;
   };
   const runsOf = async (id: string, cluster?: string): Promise<Json[]> => {

@@ -19,8 +19,8 @@ export interface EmbeddingOrder {
   connection: ReadyConnection;
   /** 1 to 100 texts, none empty. */
   texts: string[];
-  /** Name of the project of the run. */
-  project: string;
+  /** Name of the project of the run, or the id of an existing one. */
+  project: { name: string } | { id: string };
   runName: string;
   metadata?: Record<string, unknown> | undefined;
   timeoutSeconds: number;
@@ -87,7 +87,9 @@ export async function embedTexts(
   const inputCharacters = texts.reduce((sum, text) => sum + text.length, 0);
   const seconds = timeoutSeconds + GRACE_SECONDS;
   const reservation = await reserve(deps, tenantId, connection, { inputCharacters, seconds, outputTokens: 0 });
-  const run = { id: uuid7(), projectId: await deps.projects.ensureProject(tenantId, order.project) };
+  const { project } = order;
+  const projectId = "id" in project ? project.id : await deps.projects.ensureProject(tenantId, project.name);
+  const run = { id: uuid7(), projectId };
   const write = runWriter(deps, principal);
   const started = performance.now();
   await write("post", startOf(order, run, inputCharacters));

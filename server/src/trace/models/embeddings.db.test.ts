@@ -43,7 +43,7 @@ async function connect(id: ProviderId, more: object = {}): Promise<string> {
 
 async function embed(id: ProviderId, texts: string[], model?: string) {
   const connection = await resolveEmbedding(platform.deps, tenant, { connection_id: await connect(id), model });
-  const order = { connection, texts, project: "insights", runName: "embed", timeoutSeconds: 2 };
+  const order = { connection, texts, project: { name: "insights" }, runName: "embed", timeoutSeconds: 2 };
   return embedTexts(platform.deps, principal, order, AbortSignal.timeout(5000));
 }
 

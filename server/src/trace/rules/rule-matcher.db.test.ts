@@ -41,7 +41,7 @@ const matches = async (rule: string) =>
   (
     await sql<{ run_id: string; status: string }[]>`
       select run_id, status from rule_matches where rule_id = ${rule} order by run_id`
-  ).map((row) => (row.status === "pending" ? row.run_id : `${row.run_id} ${row.status}`));
+  ).map((row) => (/pending|done/.test(row.status) ? row.run_id : `${row.run_id} ${row.status}`));
 
 /** Resolves when all recorded runs have been evaluated. */
 async function settled(): Promise<void> {
