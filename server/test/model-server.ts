@@ -10,6 +10,7 @@
  * - `stall`: begins to answer and then sends nothing; `silent`: sends no headers
  * - `endless`, `endless-large`: never ends, in small or large chunks; `broken`: sends JSON that is cut off; `cut`: closes the connection amid the answer, cleanly
  * - `varied`: lists of an answer with a schema have as many elements as the question's first number, with distinct texts
+ * - `capitals`: names the capital of the country in the question, but a wrong one unless the messages say "Check"
  * - `lies`: reports an absurd usage
  * - `scripted` (chat completions): answers the text between [[ and ]] in the messages; in a conversation with n answers,
  *   the text of the (n + 1)th such place
@@ -473,6 +474,20 @@ function sample(schema: Json, length = 1, text = "sample"): Json {
   }
 }
 
+/** What `capitals` knows. */
+export const CAPITALS = {
+  Chile: "Santiago",
+  France: "Paris",
+  Germany: "Berlin",
+  Italy: "Rome",
+  Peru: "Lima",
+  Spain: "Madrid",
+};
+
+/** Returns the capital of the country that a text names. */
+export const findCapital = (asked: string): string =>
+  Object.entries(CAPITALS).find(([country]) => asked.includes(country))?.[1] ?? "Nowhere";
+
 function script({ messages }: Json): string | undefined {
   const answered = messages.filter(({ role }: Json) => role === "assistant").length;
   const asked = messages.filter(({ role }: Json) => role !== "assistant");
@@ -487,6 +502,10 @@ function decide(api: Api, model: string, body: Json, choose: ModelServer["script
   const { text: asked, seen, tools, schema } = api.question(body);
   const scripted = model === "scripted" ? script(body) : undefined;
   if (scripted !== undefined) return { chunks: [scripted], usage: { input: 11, output: 7 } };
+  if (model === "capitals") {
+    const isChecked = JSON.stringify(body.messages).includes("Check");
+    return { chunks: [isChecked ? findCapital(asked) : "Lyon"], usage: { input: 11, output: 7 } };
+  }
   const usage = model === "lies" ? { input: 1e15, output: -5 } : { input: 11, output: 7 };
   if (schema) {
     const varied = model === "varied" ? [Number(/\d+/.exec(asked)?.[0] ?? 1), `of ${crc32(asked)}`] : [];

@@ -12,6 +12,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
+import { datasetQuery } from "../datasets/queries.ts";
 import { usePermission } from "../settings/use-permission.ts";
 import { FailedRows } from "./failed-rows.tsx";
 import { changeExperiment, isOver, type Job, jobQuery } from "./queries.ts";
@@ -120,6 +121,8 @@ const LABELS = { cancel: "Cancel", resume: "Resume", retry: "Retry failed" } as 
 function Actions({ job }: { job: Job }) {
   const client = useQueryClient();
   const denial = usePermission("models:call");
+  const { data: dataset } = useQuery(datasetQuery(job.dataset_id));
+  const compared = [...new Set([job.id, dataset?.baseline_experiment_id ?? job.id])];
   const change = useMutation({
     mutationFn: (action: keyof typeof LABELS) => changeExperiment(job.id, action),
     onSuccess: () => client.invalidateQueries({ queryKey: ["experiment-run", job.id] }),
@@ -151,7 +154,7 @@ function Actions({ job }: { job: Job }) {
       <ButtonLink
         to="/datasets/$datasetId"
         params={{ datasetId: job.dataset_id }}
-        search={{ tab: "compare", selectedSessions: job.id }}
+        search={{ tab: "compare", selectedSessions: compared.join(",") }}
         size="xs"
       >
         Compare
