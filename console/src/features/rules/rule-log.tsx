@@ -115,7 +115,7 @@ function Outcomes({ entry }: { entry: RuleLogEntry }) {
             variant="outline"
             color={COLORS[outcome]}
             tt="none"
-            title={String(payload?.["error"] ?? payload?.["reason"] ?? outcome)}
+            title={[payload?.["error"], payload?.["reason"], outcome].find((each) => typeof each === "string")}
           >
             {label}
             {outcome === "success" ? "" : outcome === "error" ? ": failed" : ": skipped"}

@@ -71,7 +71,7 @@ export function RulesPage() {
 }
 
 function columnsWith(statistics: Map<string, RuleStatistics> | undefined): Column<Rule>[] {
-  const number = (id: keyof RuleStatistics & string, header: string): Column<Rule> => ({
+  const number = (id: keyof RuleStatistics, header: string): Column<Rule> => ({
     id,
     header,
     width: "90px",

@@ -20,7 +20,7 @@ export function JudgedBy({ entry, canCorrect }: { entry: Feedback; canCorrect: b
         {text(metadata["evaluator_name"]) ?? "Evaluator"}
       </AnchorLink>
       <Text size="xs" c="dimmed">
-        version {String(metadata["version"] ?? "?")}
+        version {typeof metadata["version"] === "number" ? metadata["version"] : "?"}
         {cost !== undefined && ` · $${cost}`}
       </Text>
       {runId !== undefined && projectId !== undefined && (

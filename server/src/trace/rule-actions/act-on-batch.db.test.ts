@@ -89,8 +89,8 @@ test.each([
     { tenant_id: WORKSPACE, rule_id: target.rule },
     { limit: 100, leaseSeconds: 60 },
   );
-  if (point === "rule-after-end") expect(batch).toBeUndefined();
-  else await actOnBatch(deps, () => {}, batch!, signal);
+  expect(batch === undefined).toBe(point === "rule-after-end");
+  if (batch) await actOnBatch(deps, () => {}, batch, signal);
   await checkActed(target);
 });
 
