@@ -7,6 +7,7 @@ import * as deployments from "./commands/deployments.ts";
 import * as dev from "./commands/dev.ts";
 import * as doctor from "./commands/doctor.ts";
 import * as erase from "./commands/erase.ts";
+import * as evaluators from "./commands/evaluators.ts";
 import * as experiment from "./commands/experiment.ts";
 import * as exporting from "./commands/export.ts";
 import * as holds from "./commands/holds.ts";
@@ -47,6 +48,7 @@ export const COMMANDS: Record<string, Command> = {
   deployments,
   prices,
   prompts,
+  evaluators,
   experiment,
   import: importing,
   revisions,

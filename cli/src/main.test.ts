@@ -66,9 +66,9 @@ const withActions = Object.entries(COMMANDS).flatMap(([noun, { command, help }])
   command ? [[noun, command.actions, help] as const] : [],
 );
 
-test("fifteen commands have actions", () => {
+test("seventeen commands have actions", () => {
   expect(withActions.map(([noun]) => noun).toSorted()).toEqual(
-    ["audit", "blobs", "checkpoints", "deployments", "erase", "experiment", "export"].concat([
+    ["audit", "blobs", "checkpoints", "deployments", "erase", "evaluators", "experiment", "export"].concat([
       "holds",
       "import",
       "keys",

@@ -212,6 +212,34 @@ const CHECKS = {
     assert.equal((await all(await client.listSharedExamples(shared.share_token))).length, 3);
   },
 
+  async "items of annotation queues"() {
+    if (!client.annotationQueues?.items) return "absent";
+    const { annotationQueues: queues } = client;
+    const runs = [await startedRun(), await startedRun()];
+    const rubric_items = [{ feedback_key: "correct", regex_validator: "^a" }];
+    const { id } = await queues.annotationQueues({ name: `items ${randomUUID()}`, rubric_items });
+    assert.equal((await queues.retrieve(id)).rubric_items[0].regex_validator, "^a");
+    const { items } = await queues.items.create(id, { items: runs.map((run) => ({ run_id: run.id })) });
+    assert.deepEqual(
+      items.map((item) => item.run_id),
+      runs.map((run) => run.id),
+    );
+    const listed = await all(queues.items.list(id, { status: "needs_my_review", page_size: 1 }));
+    assert.deepEqual(
+      listed.map((item) => item.id),
+      items.map((item) => item.id),
+    );
+    assert.equal((await queues.items.retrieveCount(id, { status: "all" })).count, 2);
+    const placed = await queues.items.retrievePlacement(items[1].id, { queue_id: id });
+    assert.equal(placed.position, 1);
+    await queues.items.update(items[1].id, { queue_id: id, added_at: "2026-01-01T00:00:00Z" });
+    assert.equal((await queues.items.createStatus(items[0].id, { status: "completed" })).is_archived, true);
+    assert.equal((await queues.items.retrieveCount(id, { status: "archived" })).count, 1);
+    await queues.items.deleteAll(id, { item_ids: [items[1].id] });
+    assert.equal((await queues.items.retrieveCount(id, { status: "all" })).count, 1);
+    await queues.delete(id);
+  },
+
   async "annotation queues"() {
     if (!client.createAnnotationQueue) return "absent";
     const [first, second] = [await startedRun(), await startedRun()];

@@ -3,16 +3,18 @@
     LANGSMITH_ENDPOINT=... LANGSMITH_API_KEY=... python python.py
 
 Prints one JSON line a check: {"name", "error": null or the message, "absent": whether the client lacks the part}.
-Deprecation notices of the client's own methods are its authors' plans; every other warning is an error.
+Deprecation and beta notices of the client's own methods are its authors' plans; every other warning is an error.
 """
 
 import asyncio
 import datetime
+import http.server
 import inspect
 import json
 import logging
 import os
 import sys
+import threading
 import time
 import traceback
 import uuid
@@ -31,7 +33,7 @@ logging.getLogger("langsmith").addHandler(Collector(logging.WARNING))
 
 def note_warning(message, category, *_rest, **_more):
     text = f"{category.__name__}: {message}"
-    if "deprecat" not in text.lower():
+    if "deprecat" not in text.lower() and "in beta" not in text:
         noted.append(text)
 
 
@@ -287,6 +289,43 @@ async def experiments():
     equal(len(list(client.list_projects(reference_dataset_id=dataset.id))), before)
 
 
+def experiments_of_the_platform():
+    """Reads an experiment that the platform executes."""
+    if not hasattr(client, "get_experiment_results"):
+        return "absent"
+
+    class Target(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            answer = json.dumps({"a": body["q"]}).encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Target)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    dataset = three_examples()
+    name = f"platform {uuid.uuid4()}"
+    target = {"type": "http", "url": f"http://127.0.0.1:{server.server_port}/"}
+    order = {"dataset_id": str(dataset.id), "name": name, "target": target, "repetitions": 2}
+    job = client.request_with_retries("POST", "/experiments/runs", json=order).json()
+    read = lambda: client.request_with_retries("GET", f"/experiments/runs/{job['id']}").json()  # noqa: E731
+    until(read, lambda found: found["status"] == "completed")
+    server.shutdown()
+    project = client.read_project(project_name=name, include_stats=True)
+    equal([str(project.id), project.run_count, project.reference_dataset_id], [job["id"], 6, dataset.id])
+    runs = list(client.list_runs(project_name=name, is_root=True))
+    equal(sorted(run.outputs["a"] for run in runs), [1, 1, 2, 2, 3, 3])
+    equal({run.error for run in runs}, {None})
+    results = client.get_experiment_results(name=name)
+    equal(results["run_stats"]["run_count"], 6)
+    equal([len(example.runs) for example in results["examples_with_runs"]], [2, 2, 2])
+
+
 def judged_experiments():
     from langsmith.evaluation import evaluate_comparative, evaluate_existing
 
@@ -348,6 +387,70 @@ def annotation_queues():
     equal(list(client.list_annotation_queues(name=name)), [])
 
 
+def queue_items():
+    if not hasattr(client, "annotation_queues"):
+        return "absent"
+    return asyncio.run(async_queue_items())
+
+
+async def async_queue_items():
+    queues = client.annotation_queues
+    (first, _), (second, _) = started_run(), started_run()
+    rubric = [
+        {"feedback_key": "correct", "is_required": True},
+        {
+            "feedback_key": "why",
+            "visible_if": {"join": "all", "rules": [{"key": "correct", "op": "is", "values": [0]}]},
+            "regex_validator": "^[a-z]+$",
+        },
+    ]
+    queue = client.create_annotation_queue(name=f"items {uuid.uuid4()}", rubric_items=rubric)
+    equal(client.read_annotation_queue(queue.id).rubric_items[1]["regex_validator"], "^[a-z]+$")
+    id = str(queue.id)
+    items = [{"item_type": "RUN", "run_id": str(run)} for run in (first, second)]
+    added = (await queues.items.create(id, items=items)).items
+    equal([item.run_id for item in added], [str(first), str(second)])
+    listed = [item.id async for item in queues.items.list(id, status="needs_my_review", page_size=1)]
+    equal(listed, [item.id for item in added])
+    equal((await queues.items.retrieve_count(id, status="all")).count, 2)
+    placed = await queues.items.retrieve_placement(added[1].id, queue_id=id)
+    equal((placed.position, placed.section), (1, "needs_my_review"))
+    await queues.items.update(added[1].id, queue_id=id, added_at="2026-01-01T00:00:00Z")
+    done = await queues.items.create_status(added[0].id, status="completed")
+    equal(done.is_archived, True)
+    equal((await queues.items.retrieve_count(id, status="archived")).count, 1)
+    await queues.items.delete_all(id, item_ids=[added[1].id])
+    equal((await queues.items.retrieve_count(id, status="all")).count, 1)
+    client.delete_annotation_queue(queue.id)
+
+
+def feedback_configs():
+    if not hasattr(client, "create_feedback_config"):
+        return "absent"
+    key = f"key-{uuid.uuid4()}"
+    config = {
+        "type": "categorical",
+        "categories": [{"value": 0, "label": "a"}, {"value": 1, "label": "b"}],
+        "allows_multiple_categories": True,
+    }
+    made = client.create_feedback_config(key, feedback_config=config)
+    equal(client.create_feedback_config(key, feedback_config=config).feedback_key, made.feedback_key)
+    equal([each.feedback_key for each in client.list_feedback_configs(feedback_key=[key])], [key])
+    equal(client.update_feedback_config(key, is_lower_score_better=True).is_lower_score_better, True)
+    client.delete_feedback_config(key)
+    equal(list(client.list_feedback_configs(feedback_key=[key])), [])
+
+
+def examples_of_runs():
+    run, _ = started_run()
+    dataset = client.create_dataset(f"of runs {uuid.uuid4()}")
+    example = {"source_run_id": run, "use_source_run_io": True, "inputs": {}}
+    client.create_examples(dataset_id=dataset.id, examples=[example])
+    [made] = client.list_examples(dataset_id=dataset.id)
+    equal(made.source_run_id, run)
+    client.delete_dataset(dataset_id=dataset.id)
+
+
 def sharing():
     id, _ = started_run()
     token = client.share_run(id).split("/public/")[1].split("/")[0]
@@ -371,8 +474,12 @@ CHECKS = {
     "datasets": datasets,
     "evaluate": evaluate,
     "experiments": experiments,
+    "experiments of the platform": experiments_of_the_platform,
     "judged experiments": judged_experiments,
     "annotation queues": annotation_queues,
+    "items of annotation queues": queue_items,
+    "feedback configurations": feedback_configs,
+    "examples of runs": examples_of_runs,
     "sharing": sharing,
     "warnings": no_warnings,
 }

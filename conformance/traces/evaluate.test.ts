@@ -121,17 +121,6 @@ test("two experiments are compared", async () => {
   expect(feedback.map((entry) => entry.score)).toEqual([1, 1, 1]);
 });
 
-test("an existing experiment is evaluated again", async () => {
-  const { name } = await dataset();
-  const done = await evaluate(double, { data: name, experimentPrefix: unique("existing"), client });
-  await client.awaitPendingTraceBatches();
-  const again = await evaluate(done.experimentName, { evaluators: [isCorrect], client });
-  expect(again.results).toHaveLength(3);
-  await client.awaitPendingTraceBatches();
-  const project = await client.readProject({ projectName: done.experimentName, includeStats: true });
-  expect(project).toMatchObject({ run_count: 3, feedback_stats: { correct: { n: 3, avg: expect.closeTo(2 / 3, 5) } } });
-});
-
 /** Calls routes of the contract that the client has no method for. */
 async function ask(method: string, path: string, body?: object): Promise<{ status: number; text: string }> {
   const response = await fetch(url + path, {

@@ -21,6 +21,9 @@ import { Route as ShellDatasetsIndexRouteImport } from './routes/_shell/datasets
 import { Route as ShellDatasetsDatasetIdRouteImport } from './routes/_shell/datasets.$datasetId'
 import { Route as ShellDeploymentsIndexRouteImport } from './routes/_shell/deployments.index'
 import { Route as ShellDeploymentsDeploymentIdRouteImport } from './routes/_shell/deployments.$deploymentId'
+import { Route as ShellEvaluatorsIndexRouteImport } from './routes/_shell/evaluators.index'
+import { Route as ShellEvaluatorsEvaluatorIdRouteImport } from './routes/_shell/evaluators.$evaluatorId'
+import { Route as ShellEvaluatorsNewRouteImport } from './routes/_shell/evaluators.new'
 import { Route as ShellExperimentsIndexRouteImport } from './routes/_shell/experiments.index'
 import { Route as ShellExperimentsExperimentIdRouteImport } from './routes/_shell/experiments.$experimentId'
 import { Route as ShellExportsIndexRouteImport } from './routes/_shell/exports.index'
@@ -29,6 +32,8 @@ import { Route as ShellExportsDestinationsRouteImport } from './routes/_shell/ex
 import { Route as ShellProjectsIndexRouteImport } from './routes/_shell/projects.index'
 import { Route as ShellPromptsIndexRouteImport } from './routes/_shell/prompts.index'
 import { Route as ShellPromptsRepoRouteImport } from './routes/_shell/prompts.$repo'
+import { Route as ShellRulesIndexRouteImport } from './routes/_shell/rules.index'
+import { Route as ShellRulesRuleIdRouteImport } from './routes/_shell/rules.$ruleId'
 import { Route as PublicTokenDRouteImport } from './routes/public.$token.d'
 import { Route as PublicTokenRRouteImport } from './routes/public.$token.r'
 import { Route as ShellAServerCronsRouteImport } from './routes/_shell/a.$server.crons'
@@ -118,6 +123,22 @@ const ShellDeploymentsDeploymentIdRoute =
     path: '/deployments/$deploymentId',
     getParentRoute: () => ShellRoute,
   } as any)
+const ShellEvaluatorsIndexRoute = ShellEvaluatorsIndexRouteImport.update({
+  id: '/evaluators/',
+  path: '/evaluators/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellEvaluatorsEvaluatorIdRoute =
+  ShellEvaluatorsEvaluatorIdRouteImport.update({
+    id: '/evaluators/$evaluatorId',
+    path: '/evaluators/$evaluatorId',
+    getParentRoute: () => ShellRoute,
+  } as any)
+const ShellEvaluatorsNewRoute = ShellEvaluatorsNewRouteImport.update({
+  id: '/evaluators/new',
+  path: '/evaluators/new',
+  getParentRoute: () => ShellRoute,
+} as any)
 const ShellExperimentsIndexRoute = ShellExperimentsIndexRouteImport.update({
   id: '/experiments/',
   path: '/experiments/',
@@ -158,6 +179,16 @@ const ShellPromptsIndexRoute = ShellPromptsIndexRouteImport.update({
 const ShellPromptsRepoRoute = ShellPromptsRepoRouteImport.update({
   id: '/prompts/$repo',
   path: '/prompts/$repo',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellRulesIndexRoute = ShellRulesIndexRouteImport.update({
+  id: '/rules/',
+  path: '/rules/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellRulesRuleIdRoute = ShellRulesRuleIdRouteImport.update({
+  id: '/rules/$ruleId',
+  path: '/rules/$ruleId',
   getParentRoute: () => ShellRoute,
 } as any)
 const PublicTokenDRoute = PublicTokenDRouteImport.update({
@@ -322,19 +353,24 @@ export interface FileRoutesByFullPath {
   '/settings': typeof ShellSettingsRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
+  '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
+  '/evaluators/new': typeof ShellEvaluatorsNewRoute
   '/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
+  '/rules/$ruleId': typeof ShellRulesRuleIdRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/datasets/': typeof ShellDatasetsIndexRoute
   '/deployments/': typeof ShellDeploymentsIndexRoute
+  '/evaluators/': typeof ShellEvaluatorsIndexRoute
   '/experiments/': typeof ShellExperimentsIndexRoute
   '/exports/': typeof ShellExportsIndexRoute
   '/projects/': typeof ShellProjectsIndexRoute
   '/prompts/': typeof ShellPromptsIndexRoute
+  '/rules/': typeof ShellRulesIndexRoute
   '/a/$server/crons': typeof ShellAServerCronsRoute
   '/a/$server/inbox': typeof ShellAServerInboxRoute
   '/a/$server/playground': typeof ShellAServerPlaygroundRoute
@@ -370,19 +406,24 @@ export interface FileRoutesByTo {
   '/': typeof ShellIndexRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
+  '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
+  '/evaluators/new': typeof ShellEvaluatorsNewRoute
   '/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/exports/$exportId': typeof ShellExportsExportIdRoute
   '/exports/destinations': typeof ShellExportsDestinationsRoute
   '/prompts/$repo': typeof ShellPromptsRepoRoute
+  '/rules/$ruleId': typeof ShellRulesRuleIdRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/annotation-queues': typeof ShellAnnotationQueuesIndexRoute
   '/datasets': typeof ShellDatasetsIndexRoute
   '/deployments': typeof ShellDeploymentsIndexRoute
+  '/evaluators': typeof ShellEvaluatorsIndexRoute
   '/experiments': typeof ShellExperimentsIndexRoute
   '/exports': typeof ShellExportsIndexRoute
   '/projects': typeof ShellProjectsIndexRoute
   '/prompts': typeof ShellPromptsIndexRoute
+  '/rules': typeof ShellRulesIndexRoute
   '/a/$server/crons': typeof ShellAServerCronsRoute
   '/a/$server/inbox': typeof ShellAServerInboxRoute
   '/a/$server/playground': typeof ShellAServerPlaygroundRoute
@@ -420,19 +461,24 @@ export interface FileRoutesById {
   '/_shell/': typeof ShellIndexRoute
   '/_shell/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/_shell/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
+  '/_shell/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
+  '/_shell/evaluators/new': typeof ShellEvaluatorsNewRoute
   '/_shell/experiments/$experimentId': typeof ShellExperimentsExperimentIdRoute
   '/_shell/exports/$exportId': typeof ShellExportsExportIdRoute
   '/_shell/exports/destinations': typeof ShellExportsDestinationsRoute
   '/_shell/prompts/$repo': typeof ShellPromptsRepoRoute
+  '/_shell/rules/$ruleId': typeof ShellRulesRuleIdRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/_shell/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/_shell/datasets/': typeof ShellDatasetsIndexRoute
   '/_shell/deployments/': typeof ShellDeploymentsIndexRoute
+  '/_shell/evaluators/': typeof ShellEvaluatorsIndexRoute
   '/_shell/experiments/': typeof ShellExperimentsIndexRoute
   '/_shell/exports/': typeof ShellExportsIndexRoute
   '/_shell/projects/': typeof ShellProjectsIndexRoute
   '/_shell/prompts/': typeof ShellPromptsIndexRoute
+  '/_shell/rules/': typeof ShellRulesIndexRoute
   '/_shell/a/$server/crons': typeof ShellAServerCronsRoute
   '/_shell/a/$server/inbox': typeof ShellAServerInboxRoute
   '/_shell/a/$server/playground': typeof ShellAServerPlaygroundRoute
@@ -470,19 +516,24 @@ export interface FileRouteTypes {
     | '/settings'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
+    | '/evaluators/$evaluatorId'
+    | '/evaluators/new'
     | '/experiments/$experimentId'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
+    | '/rules/$ruleId'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/annotation-queues/'
     | '/datasets/'
     | '/deployments/'
+    | '/evaluators/'
     | '/experiments/'
     | '/exports/'
     | '/projects/'
     | '/prompts/'
+    | '/rules/'
     | '/a/$server/crons'
     | '/a/$server/inbox'
     | '/a/$server/playground'
@@ -518,19 +569,24 @@ export interface FileRouteTypes {
     | '/'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
+    | '/evaluators/$evaluatorId'
+    | '/evaluators/new'
     | '/experiments/$experimentId'
     | '/exports/$exportId'
     | '/exports/destinations'
     | '/prompts/$repo'
+    | '/rules/$ruleId'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/annotation-queues'
     | '/datasets'
     | '/deployments'
+    | '/evaluators'
     | '/experiments'
     | '/exports'
     | '/projects'
     | '/prompts'
+    | '/rules'
     | '/a/$server/crons'
     | '/a/$server/inbox'
     | '/a/$server/playground'
@@ -567,19 +623,24 @@ export interface FileRouteTypes {
     | '/_shell/'
     | '/_shell/datasets/$datasetId'
     | '/_shell/deployments/$deploymentId'
+    | '/_shell/evaluators/$evaluatorId'
+    | '/_shell/evaluators/new'
     | '/_shell/experiments/$experimentId'
     | '/_shell/exports/$exportId'
     | '/_shell/exports/destinations'
     | '/_shell/prompts/$repo'
+    | '/_shell/rules/$ruleId'
     | '/public/$token/d'
     | '/public/$token/r'
     | '/_shell/annotation-queues/'
     | '/_shell/datasets/'
     | '/_shell/deployments/'
+    | '/_shell/evaluators/'
     | '/_shell/experiments/'
     | '/_shell/exports/'
     | '/_shell/projects/'
     | '/_shell/prompts/'
+    | '/_shell/rules/'
     | '/_shell/a/$server/crons'
     | '/_shell/a/$server/inbox'
     | '/_shell/a/$server/playground'
@@ -700,6 +761,27 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellDeploymentsDeploymentIdRouteImport
       parentRoute: typeof ShellRoute
     }
+    '/_shell/evaluators/': {
+      id: '/_shell/evaluators/'
+      path: '/evaluators'
+      fullPath: '/evaluators/'
+      preLoaderRoute: typeof ShellEvaluatorsIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/evaluators/$evaluatorId': {
+      id: '/_shell/evaluators/$evaluatorId'
+      path: '/evaluators/$evaluatorId'
+      fullPath: '/evaluators/$evaluatorId'
+      preLoaderRoute: typeof ShellEvaluatorsEvaluatorIdRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/evaluators/new': {
+      id: '/_shell/evaluators/new'
+      path: '/evaluators/new'
+      fullPath: '/evaluators/new'
+      preLoaderRoute: typeof ShellEvaluatorsNewRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/experiments/': {
       id: '/_shell/experiments/'
       path: '/experiments'
@@ -754,6 +836,20 @@ declare module '@tanstack/react-router' {
       path: '/prompts/$repo'
       fullPath: '/prompts/$repo'
       preLoaderRoute: typeof ShellPromptsRepoRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/rules/': {
+      id: '/_shell/rules/'
+      path: '/rules'
+      fullPath: '/rules/'
+      preLoaderRoute: typeof ShellRulesIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/rules/$ruleId': {
+      id: '/_shell/rules/$ruleId'
+      path: '/rules/$ruleId'
+      fullPath: '/rules/$ruleId'
+      preLoaderRoute: typeof ShellRulesRuleIdRouteImport
       parentRoute: typeof ShellRoute
     }
     '/public/$token/d': {
@@ -956,17 +1052,22 @@ interface ShellRouteChildren {
   ShellIndexRoute: typeof ShellIndexRoute
   ShellDatasetsDatasetIdRoute: typeof ShellDatasetsDatasetIdRoute
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
+  ShellEvaluatorsEvaluatorIdRoute: typeof ShellEvaluatorsEvaluatorIdRoute
+  ShellEvaluatorsNewRoute: typeof ShellEvaluatorsNewRoute
   ShellExperimentsExperimentIdRoute: typeof ShellExperimentsExperimentIdRoute
   ShellExportsExportIdRoute: typeof ShellExportsExportIdRoute
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
   ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
+  ShellRulesRuleIdRoute: typeof ShellRulesRuleIdRoute
   ShellAnnotationQueuesIndexRoute: typeof ShellAnnotationQueuesIndexRoute
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
+  ShellEvaluatorsIndexRoute: typeof ShellEvaluatorsIndexRoute
   ShellExperimentsIndexRoute: typeof ShellExperimentsIndexRoute
   ShellExportsIndexRoute: typeof ShellExportsIndexRoute
   ShellProjectsIndexRoute: typeof ShellProjectsIndexRoute
   ShellPromptsIndexRoute: typeof ShellPromptsIndexRoute
+  ShellRulesIndexRoute: typeof ShellRulesIndexRoute
   ShellAServerCronsRoute: typeof ShellAServerCronsRoute
   ShellAServerInboxRoute: typeof ShellAServerInboxRoute
   ShellAServerPlaygroundRoute: typeof ShellAServerPlaygroundRoute
@@ -1002,17 +1103,22 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellIndexRoute: ShellIndexRoute,
   ShellDatasetsDatasetIdRoute: ShellDatasetsDatasetIdRoute,
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
+  ShellEvaluatorsEvaluatorIdRoute: ShellEvaluatorsEvaluatorIdRoute,
+  ShellEvaluatorsNewRoute: ShellEvaluatorsNewRoute,
   ShellExperimentsExperimentIdRoute: ShellExperimentsExperimentIdRoute,
   ShellExportsExportIdRoute: ShellExportsExportIdRoute,
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
   ShellPromptsRepoRoute: ShellPromptsRepoRoute,
+  ShellRulesRuleIdRoute: ShellRulesRuleIdRoute,
   ShellAnnotationQueuesIndexRoute: ShellAnnotationQueuesIndexRoute,
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
+  ShellEvaluatorsIndexRoute: ShellEvaluatorsIndexRoute,
   ShellExperimentsIndexRoute: ShellExperimentsIndexRoute,
   ShellExportsIndexRoute: ShellExportsIndexRoute,
   ShellProjectsIndexRoute: ShellProjectsIndexRoute,
   ShellPromptsIndexRoute: ShellPromptsIndexRoute,
+  ShellRulesIndexRoute: ShellRulesIndexRoute,
   ShellAServerCronsRoute: ShellAServerCronsRoute,
   ShellAServerInboxRoute: ShellAServerInboxRoute,
   ShellAServerPlaygroundRoute: ShellAServerPlaygroundRoute,

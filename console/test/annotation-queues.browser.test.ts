@@ -134,3 +134,88 @@ test("a queue is created from the list of runs, with all that match", async () =
   });
   expect(errors).toEqual([]);
 });
+
+const post = async (path: string, body: object): Promise<Record<string, never>> => {
+  const headers = { "Content-Type": "application/json" };
+  const response = await fetch(`${platform.traceUrl}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  expect({ path, status: response.status }).toMatchObject({ path, status: expect.closeTo(200, -1) });
+  return (await response.json()) as Record<string, never>;
+};
+
+test("ten runs of a queue are reviewed by at most 25 keys, without a click, within five seconds each", async () => {
+  const queue = await seedQueue(platform.traceUrl, "Ten by keys", ids.slice(0, 10), datasetId);
+  const errors = await counted(`/annotation-queues/${queue}/review`, async (page, inputs) => {
+    await output(page, 0);
+    Object.assign(inputs, { clicks: 0, keys: 0 });
+    const started = Date.now();
+    for (let n = 0; n < 10; n++) {
+      await output(page, n);
+      await page.keyboard.press(n % 2 === 0 ? "1" : "0");
+      await page.keyboard.press("Enter");
+    }
+    await page.getByText("Nothing left to review").waitFor();
+    expect(inputs.clicks).toBe(0);
+    expect(inputs.keys).toBeLessThanOrEqual(25);
+    expect(Date.now() - started).toBeLessThan(50_000);
+  });
+  expect(errors).toEqual([]);
+  expect(await read(`/annotation-queues/${queue}/progress`)).toMatchObject({ completed: 10 });
+});
+
+test("a key is shown when the answer to another one asks for it, and the server's reasons are shown", async () => {
+  const rubric_items = [
+    { feedback_key: "fits", is_required: true },
+    { feedback_key: "reason", visible_if: { join: "all", rules: [{ key: "fits", op: "is", values: [0] }] } },
+    { feedback_key: "code", regex_validator: "^[A-Z]{3}$" },
+  ];
+  for (const key of ["reason", "code"]) {
+    await post("/feedback-configs", { feedback_key: key, feedback_config: { type: "freeform" } });
+  }
+  const { id: queue } = await post("/annotation-queues", { name: "Conditions", rubric_items });
+  await post(`/annotation-queues/${String(queue)}/runs`, ids.slice(0, 1));
+  const errors = await counted(`/annotation-queues/${String(queue)}/review`, async (page) => {
+    await output(page, 0);
+    const reason = page.getByRole("textbox", { name: "reason" });
+    await page.keyboard.press("1");
+    expect(await reason.count()).toBe(0);
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("0");
+    await reason.fill("too vague");
+    await page.getByRole("textbox", { name: "code" }).fill("abc");
+    await page.getByRole("button", { name: "Submit" }).click();
+    await page.getByText('"code" must match').waitFor();
+    await page.getByRole("textbox", { name: "code" }).fill("ABC");
+    await page.getByRole("button", { name: "Submit" }).click();
+    await page.getByText("Nothing left to review").waitFor();
+  });
+  // the browser reports the rejected request
+  expect(errors.filter((error) => !error.includes("422"))).toEqual([]);
+  const feedback = await read(`/feedback?run=${ids[0]}&key=reason&key=code`);
+  expect(feedback).toHaveLength(2);
+});
+
+test("pairs are judged side by side by two keys", async () => {
+  const { id: queue } = await post("/annotation-queues", { name: "Pairs", queue_type: "pairwise" });
+  const pairs = [
+    { run_id: ids[4], other_run_id: ids[5] },
+    { run_id: ids[6], other_run_id: ids[7] },
+  ];
+  await post(`/annotation-queues/${String(queue)}/pairs`, { pairs });
+  const errors = await counted(`/annotation-queues/${String(queue)}/review`, async (page, inputs) => {
+    const left = page.getByRole("region", { name: "Left", exact: true });
+    await left.getByText(/Answer [45]/).waitFor();
+    Object.assign(inputs, { clicks: 0, keys: 0 });
+    await page.keyboard.press("1");
+    await page.keyboard.press("Enter");
+    await left.getByText(/Answer [67]/).waitFor();
+    await page.keyboard.press("0");
+    await page.keyboard.press("Enter");
+    await page.getByText("Nothing left to review").waitFor();
+    expect(inputs).toEqual({ clicks: 0, keys: 4 });
+  });
+  expect(errors).toEqual([]);
+  const better = await feedbackOf("better");
+  const scores = new Map(better.map((entry) => [entry.run_id, entry.score]));
+  expect([scores.get(ids[4]!), scores.get(ids[5]!)].toSorted()).toEqual([0, 1]);
+  expect([scores.get(ids[6]!), scores.get(ids[7]!)]).toEqual([0.5, 0.5]);
+});

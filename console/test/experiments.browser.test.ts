@@ -10,7 +10,7 @@ let browser: Browser;
 beforeAll(async () => {
   platform = await sharedPlatform("open");
   browser = await openBrowser();
-}, 120_000);
+}, 240_000);
 afterAll(async () => {
   await browser?.close();
 });

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { checkOpenPage, openBrowser, openPage, until } from "./browser.ts";
 import { observeShifts, shiftProblems } from "./layout-shift.ts";
 import { chatManifest, promptApi, withModel } from "./seed-prompts.ts";
-import { type Seeded, seedQueue } from "./seed-traces.ts";
+import { type Seeded, seedEvaluator, seedQueue, seedRule } from "./seed-traces.ts";
 import { type SharedPlatform, sharedPlatform, sharedTraces } from "./shared-platform.ts";
 
 /** Data arrives up to this much late, later for each further request of a page. */
@@ -23,7 +23,21 @@ let platform: SharedPlatform;
 let browser: Browser;
 let client: Client;
 let seeded: Seeded;
-let ids: Record<"thread" | "older" | "newer" | "run" | "waiting" | "assistant" | "cron" | "queue" | "pairs", string>;
+let ids: Record<
+  | "assistant"
+  | "cron"
+  | "evaluator"
+  | "experiment"
+  | "newer"
+  | "older"
+  | "pairs"
+  | "queue"
+  | "rule"
+  | "run"
+  | "thread"
+  | "waiting",
+  string
+>;
 beforeAll(async () => {
   platform = await sharedPlatform("open");
   browser = await openBrowser();
@@ -53,9 +67,13 @@ async function createObjects(): Promise<typeof ids> {
   await createPrompt();
   await until(async () => (await fetch(`${platform.traceUrl}/runs/${run!.run_id}`)).ok);
   const queue = await seedQueue(platform.traceUrl, "Replies", [seeded.agentRunId], seeded.datasetId);
+  const rule = await seedRule(platform.traceUrl, seeded.projectId, [seeded.agentRunId]);
   return {
     queue,
+    experiment: await createExperiment(),
     pairs: await createReview(),
+    evaluator: await seedEvaluator(platform.traceUrl),
+    rule,
     thread,
     older: history[2]!.checkpoint.checkpoint_id!,
     newer: history[0]!.checkpoint.checkpoint_id!,
@@ -64,6 +82,27 @@ async function createObjects(): Promise<typeof ids> {
     assistant: assistant!.assistant_id,
     cron: (cron as unknown as { cron_id: string }).cron_id,
   };
+}
+
+/** An experiment that has ended, with failures: its endpoint does not exist. */
+async function createExperiment(): Promise<string> {
+  const url = `${platform.traceUrl}/experiments/runs`;
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      dataset_id: seeded.datasetId,
+      name: "doubling over HTTP",
+      target: { type: "http", url: `${platform.traceUrl}/api/v1/no-such-path` },
+      max_examples: 3,
+    }),
+  });
+  const { id } = (await response.json()) as { id: string };
+  await until(async () => {
+    const job = (await (await fetch(`${url}/${id}`)).json()) as { status: string };
+    return job.status === "completed";
+  });
+  return id;
 }
 
 /** A review of the seeded experiments pair by pair. */
@@ -211,6 +250,18 @@ const PAGES: Checked[] = [
     path: () => `/datasets/${seeded.datasetId}/pairs/${ids.pairs}`,
     ready: "text=1 is better",
   },
+  {
+    route: "/datasets/$datasetId",
+    name: "near-duplicates",
+    path: () => dataset("?tab=duplicates"),
+    ready: '[aria-label="Dataset actions"]',
+  },
+  {
+    route: "/datasets/$datasetId",
+    name: "proposals",
+    path: () => dataset("?tab=proposals"),
+    ready: "text=Generate variants",
+  },
   { route: "/prompts/", name: "prompts", path: () => "/prompts", ready: "[data-row]" },
   promptPage("prompt", "prompt", "text=You are a terse assistant."),
   promptPage("commits", "prompt-commits", "td"),
@@ -219,6 +270,33 @@ const PAGES: Checked[] = [
   promptPage("metrics", "prompt-metrics", "text=No traces with this prompt"),
   promptPage("readme", "prompt-readme", "text=wheat"),
   promptPage("settings", "prompt-settings", "text=Delete prompt"),
+  { route: "/evaluators/", name: "evaluators", path: () => "/evaluators", ready: "text=Short answers" },
+  { route: "/evaluators/new", name: "new-evaluator", path: () => "/evaluators/new", ready: "text=Add score" },
+  {
+    route: "/evaluators/$evaluatorId",
+    name: "evaluator",
+    path: () => `/evaluators/${ids.evaluator}`,
+    ready: ".cm-content",
+  },
+  {
+    route: "/evaluators/$evaluatorId",
+    name: "evaluator-versions",
+    path: () => `/evaluators/${ids.evaluator}?tab=versions`,
+    ready: "text=Compare version",
+  },
+  {
+    route: "/evaluators/$evaluatorId",
+    name: "evaluator-alignment",
+    path: () => `/evaluators/${ids.evaluator}?tab=alignment`,
+    ready: "text=Label judged runs",
+  },
+  { route: "/experiments/", name: "experiments", path: () => "/experiments", ready: "[data-row]" },
+  {
+    route: "/experiments/$experimentId",
+    name: "experiment",
+    path: () => `/experiments/${ids.experiment}`,
+    ready: "text=Failures",
+  },
   { route: "/annotation-queues/", name: "annotation-queues", path: () => "/annotation-queues", ready: "text=Replies" },
   {
     route: "/annotation-queues/$queueId/",
@@ -232,6 +310,8 @@ const PAGES: Checked[] = [
     path: () => `/annotation-queues/${ids.queue}/review`,
     ready: "text=Edit output",
   },
+  { route: "/rules/", name: "rules", path: () => "/rules", ready: "text=Tags checked" },
+  { route: "/rules/$ruleId", name: "rule", path: () => `/rules/${ids.rule}`, ready: "td" },
   {
     route: "/projects/$projectId/review",
     name: "list-review",

@@ -310,6 +310,29 @@ async function seedDataset(client: Client): Promise<{ datasetId: string; experim
   return { datasetId: dataset.id, experimentIds };
 }
 
+/** Creates an evaluator in code with two versions. Returns its id. */
+export async function seedEvaluator(url: string): Promise<string> {
+  const send = async (method: string, path: string, body: object): Promise<{ evaluator: { id: string } }> => {
+    const headers = { "Content-Type": "application/json" };
+    const response = await fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as { evaluator: { id: string } };
+  };
+  const code = (limit: number) => ({
+    code_evaluator: {
+      language: "javascript",
+      code: `function performEval(run) {\n  return { short: JSON.stringify(run.outputs).length < ${limit} };\n}\n`,
+    },
+  });
+  const { evaluator } = await send("POST", "/v1/platform/evaluators", {
+    name: "Short answers",
+    type: "code",
+    ...code(100),
+  });
+  await send("PATCH", `/v1/platform/evaluators/${evaluator.id}`, code(500));
+  return evaluator.id;
+}
+
 /** Creates an annotation queue with runs. Returns its id. */
 export async function seedQueue(url: string, name: string, runIds: string[], dataset: string): Promise<string> {
   const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
@@ -326,4 +349,18 @@ export async function seedQueue(url: string, name: string, runIds: string[], dat
   });
   await post(`/annotation-queues/${String(id)}/runs?extend_trace_retention=false`, runIds);
   return String(id);
+}
+
+/** Creates a rule that has acted on these runs. */
+export async function seedRule(url: string, project: string, runIds: string[]): Promise<string> {
+  const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const headers = { "Content-Type": "application/json" };
+    const response = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as Record<string, unknown>;
+  };
+  const body = { display_name: "Check", session_id: project, sampling_rate: 1, add_tags: ["checked"] };
+  const id = String((await post("/api/v1/runs/rules", body)).id);
+  await post(`/api/v1/runs/rules/${id}/trigger`, { run_ids: runIds });
+  return id;
 }

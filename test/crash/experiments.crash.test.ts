@@ -41,7 +41,7 @@ afterAll(async () => {
   await new Promise((resolve) => target.close(resolve));
 });
 
-const env = { HEDDLE_EXPERIMENT_LEASE_SECONDS: "3", HEDDLE_EXPORT_CONCURRENCY: "0" };
+const env = { HEDDLE_EXPERIMENT_LEASE_SECONDS: "3", HEDDLE_EXPORT_CONCURRENCY: "0", HEDDLE_LOG_LEVEL: "error" };
 const start = () => replicas.start(env);
 const ask = (by: ExportProcess, method: string, path: string, body?: unknown) =>
   by.request(method, path, body) as Promise<Json>;
@@ -121,13 +121,14 @@ async function verify(by: ExportProcess, id: string): Promise<void> {
 test("an experiment that is killed three times has each run and each feedback once", { timeout: 400_000 }, async () => {
   let replica = await start();
   const id = await begin(replica, "killed");
-  for (const done of [40, 150, 280]) {
+  for (const done of [ROWS * 0.1, ROWS * 0.4, ROWS * 0.7]) {
     await reaches(replica, id, done);
     await replica.kill();
     // no row is called more often than once for each kill; distinct rows are open at each
     replica = await start();
   }
   await verify(replica, id);
+  expect((await progress(replica, id)).status).toBe("completed");
 });
 
 test(
@@ -136,7 +137,7 @@ test(
   async () => {
     const [first, second] = [await start(), await start()];
     const id = await begin(first, "frozen");
-    await reaches(second, id, 50);
+    await reaches(second, id, ROWS * 0.1);
     const [row] = await replicas.sql`select attempt from experiment_jobs where project_id = ${id}`;
     // either process may have claimed it
     first.signal("SIGSTOP");
@@ -150,7 +151,7 @@ test(
       await sleep(5000);
     }
     const [owner, other] = frozenOwner ? [first, second] : [second, first];
-    await reaches(other, id, 200);
+    await reaches(other, id, ROWS * 0.5);
     owner.signal("SIGCONT");
     await verify(other, id);
     expect(

@@ -45,7 +45,9 @@ const pathParameters = (route: Route): string[] => [...route.path.matchAll(/:(\w
 const HARMLESS: Record<string, string> = {
   name: "a name of the caller's own",
   index: "a place in a queue, which is named too",
-  version: "of a dataset, which is named too",
+  version: "of a dataset or an evaluator, which is named too",
+  library_id: "of the library of evaluators, the same for all",
+  proposal_id: "of a dataset, which is named too",
   provider: "a provider of models, the same for all",
   cluster_id: "of an insights job, which is named too",
 };

@@ -6,6 +6,14 @@ import { until } from "../../server/test/until.ts";
 /** Marker in everything that tenant A writes; it must not appear in anything that B reads. */
 export const MARK = "of-tenant-A-alone";
 
+/** Manifest of a prompt with one variable. */
+const PROMPT = {
+  lc: 1,
+  type: "constructor",
+  id: ["langchain_core", "prompts", "prompt", "PromptTemplate"],
+  kwargs: { template: "{text}", input_variables: ["text"], template_format: "f-string" },
+};
+
 /** Creates one of every object a tenant can have on the trace platform; returns ids by parameter name. */
 export async function fillTenant(
   app: Callable,
@@ -98,6 +106,13 @@ export async function fillTenant(
     default_model: mark,
   });
   await ask("PUT", "/api/v1/models/budget", { limit_usd: 0 });
+  // the budget of 0 stops it at once, so that it does not change by itself
+  const experimentRun = await createdId("POST", "/api/v1/experiments/runs", {
+    name: `${mark} run`,
+    dataset_id: dataset,
+    target: { type: "prompt", manifest: PROMPT, model: { connection_id: connection, model: "gpt-4o-mini" } },
+  });
+  await until(async () => (await ask("GET", `/api/v1/experiments/runs/${experimentRun}`))["status"] === "stopped");
   const webhook = await createdId("POST", "/api/v1/prompt-webhooks", {
     url: `https://hooks.example/${encodeURIComponent(mark)}`,
     triggers: ["commit"],
@@ -105,17 +120,28 @@ export async function fillTenant(
   const playground = await createdId("POST", "/api/v1/playground-settings", { name: mark, settings: { mark } });
   const queue = await createdId("POST", "/api/v1/annotation-queues", { name: mark, description: mark });
   const [item] = (await ask("POST", `/api/v1/annotation-queues/${queue}/runs`, [run])) as unknown as { id: string }[];
+  const rule = await createdId("POST", "/api/v1/runs/rules", {
+    display_name: mark,
+    sampling_rate: 1,
+    transient: true,
+    backfill_from: new Date(Date.now() - 60_000).toISOString(),
+  });
+  const judged = await ask("POST", "/v1/platform/evaluators", {
+    name: mark,
+    type: "code",
+    description: mark,
+    code_evaluator: { language: "javascript", code: `function performEval() { return "${mark}" }` },
+  });
   const insights = `/api/v1/sessions/${experiments[0]}/insights`;
   const config = await createdId("POST", `${insights}/configs`, { name: mark, config: {} });
   // of a period without runs, so that no model is called
   const past = { start_time: "2001-01-01T00:00:00Z", end_time: "2001-01-02T00:00:00Z" };
   const job = await createdId("POST", insights, { ...past, name: mark, connection_id: connection });
   await until(async () => (await ask("GET", `${insights}/${job}`))["status"] === "error");
-  const rule = await createdId("POST", "/api/v1/runs/rules", {
-    display_name: mark,
-    sampling_rate: 1,
-    is_enabled: false,
-  });
+  const backfillsOf = async () =>
+    (await ask("GET", `/api/v1/runs/rules/${rule}/backfills`)) as unknown as { backfill_id: string; status: string }[];
+  await until(async () => (await backfillsOf())[0]!.status === "completed");
+  const [backfill] = await backfillsOf();
   const invitation = await ask("POST", "/api/v1/orgs/current/members", { email: `${mark.toLowerCase()}@a.example` });
   return {
     run_id: [run],
@@ -126,12 +152,17 @@ export async function fillTenant(
     session: experiments,
     project_id: experiments,
     experiment_id: experiments,
+    experiment_run_id: [experimentRun],
     comparative_experiment_id: [comparison],
     override_id: [viewOverride],
+    evaluator_id: [(judged["evaluator"] as { id: string }).id],
     queue_id: [queue],
     rule_id: [rule],
+    backfill_id: [backfill!.backfill_id],
     queue_run_id: [item!.id],
     annotation_queue_run_id: [item!.id],
+    queue_item_id: [item!.id],
+    item_id: [item!.id],
     dataset_id: [dataset],
     dataset: [dataset],
     example_id: [example],

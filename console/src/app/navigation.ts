@@ -1,5 +1,6 @@
 import {
   IconActivity,
+  IconAdjustmentsBolt,
   IconBell,
   IconBox,
   IconClock,
@@ -7,6 +8,7 @@ import {
   IconDatabase,
   IconDatabaseExport,
   IconFlask,
+  IconGavel,
   IconHierarchy,
   IconHome,
   IconListCheck,
@@ -62,7 +64,9 @@ const GROUPS: { label: string; pages: Page[] }[] = [
     pages: [
       { to: "/datasets", label: "Datasets", icon: IconHierarchy, needs: "trace" },
       { to: "/experiments", label: "Experiments", icon: IconTestPipe, needs: "trace" },
+      { to: "/evaluators", label: "Evaluators", icon: IconGavel, needs: "trace" },
       { to: "/annotation-queues", label: "Annotation queues", icon: IconListCheck, needs: "trace" },
+      { to: "/rules", label: "Rules", icon: IconAdjustmentsBolt, needs: "trace" },
     ],
   },
   {

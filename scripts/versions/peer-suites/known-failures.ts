@@ -46,7 +46,6 @@ const KNOWN: KnownFailure[] = [
   })),
   // parts that Heddle does not have: docs/differences.md
   { suite: "langsmith-js", test: /^Prompt CRUD lifecycle/, reason: "there are no likes of prompts" },
-  { suite: "langsmith-js", test: /^annotationqueue/, reason: "there are no annotation queues" },
   { suite: "langsmith-js", test: /^evaluators generated client/, reason: "there are no evaluators" },
   {
     suite: "langsmith-js",
@@ -69,7 +68,6 @@ const KNOWN: KnownFailure[] = [
     test: /test_prompts(?:_async)?\.test_(?:convert_to_|pull_prompt_include_model)/,
     reason: "calls a model's client, which needs an account",
   },
-  { suite: "langsmith-python", test: /annotation_queue/, reason: "there are no annotation queues" },
   { suite: "langsmith-python", test: /\.test_evaluators_generated_client_crud$/, reason: "there are no evaluators" },
   {
     suite: "langsmith-python",

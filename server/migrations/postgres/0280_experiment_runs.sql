@@ -23,6 +23,8 @@ create table experiment_jobs (
   -- lease of the process that executes it, by this database's clock; the attempt fences its writes
   leased_until timestamptz,
   attempt integer not null default 0,
+  -- sums of the rows, once they no longer change
+  sums jsonb,
   primary key (tenant_id, project_id),
   foreign key (tenant_id, project_id) references projects on delete cascade
 );

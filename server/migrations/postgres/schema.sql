@@ -640,6 +640,7 @@ create table experiment_jobs (
   ended_at timestamp with time zone,
   leased_until timestamp with time zone,
   attempt integer not null default 0,
+  sums jsonb,
   constraint experiment_jobs_repetitions_check CHECK ((repetitions > 0)),
   constraint experiment_jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'stopped'::text, 'cancelled'::text]))),
   constraint experiment_jobs_total_check CHECK ((total > 0)),

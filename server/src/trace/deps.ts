@@ -61,6 +61,8 @@ export interface TraceDeps {
   experimentEvaluator: { wake(): void };
   /** Worker that executes insights jobs. */
   insights: { wake(): void };
+  /** Evaluators of pairs of experiments' runs. */
+  pairwiseJudges: { wake(): void };
   /** Sender of webhooks on prompts. */
   promptWebhooks: { wake(): void };
   /** Records runs for the rules. */

@@ -44,6 +44,7 @@ import { legalHoldRoutes } from "./legal-holds/routes.ts";
 import { modelBudgetRoutes } from "./models/budget-routes.ts";
 import { modelRoutes } from "./models/routes.ts";
 import { otelRoutes } from "./otel/routes.ts";
+import { pairwiseJudgeRoutes } from "./pairwise/judge-routes.ts";
 import { pairwiseRoutes } from "./pairwise/routes.ts";
 import { playgroundExperimentRoutes } from "./playground/experiment-routes.ts";
 import { playgroundRoutes } from "./playground/routes.ts";
@@ -107,6 +108,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...datasetCloneRoutes(deps),
     ...comparativeRoutes(deps),
     ...pairwiseRoutes(deps),
+    ...pairwiseJudgeRoutes(deps),
     ...uploadExperimentRoutes(deps),
     ...datasetRoutes(deps),
     ...datasetVersionRoutes(deps),

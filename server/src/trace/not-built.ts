@@ -24,6 +24,11 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
   [/^\/v2\/runs\/rules(\/|$)/, "Heddle serves automation rules under /api/v1/runs/rules."],
   [/^\/ace(\/|$)/, "Heddle runs code of evaluators by POST /v1/platform/evaluators/try only."],
   [
+    /^\/platform\/annotation-queues\/[^/]+\/items\/[^/]+\/finals(\/|$)/,
+    "Heddle keeps no final answers of annotation queues beside its reviewers' feedback. Read their agreement by GET " +
+      "/api/v1/annotation-queues/{queue_id}/agreement, and correct feedback by PATCH /api/v1/feedback/{feedback_id}.",
+  ],
+  [
     /^\/(charts|org-charts)(\/|$)|^\/sessions\/[^/]+\/(dashboard|views|issues|agent-versions)(\/|$)|^\/orgs\/current\/dashboard$/,
     "Heddle stores no charts. Get their statistics by POST /api/v1/runs/stats and /api/v1/runs/stats/timeline; the " +
       "console shows them on a project's page.",

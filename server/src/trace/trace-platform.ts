@@ -36,6 +36,7 @@ import { startIngest } from "./ingest/start-ingest.ts";
 import { Deletions } from "./legal-holds/deletions.ts";
 import { InsightWorker } from "./insights/insight-worker.ts";
 import { measureModels } from "./models/model-metrics.ts";
+import { PairwiseJudges } from "./pairwise/pairwise-judges.ts";
 import { ProjectDirectory } from "./projects/project-directory.ts";
 import { createPromptWebhooks } from "./prompt-webhooks/prompt-webhooks.ts";
 import { measureRateLimits } from "./rate-limits/measure-rate-limits.ts";
@@ -148,7 +149,6 @@ export async function startTracePlatform({
     fault: faultPoint,
     deps: (): TraceDeps => deps,
   });
-  let experimentEvaluator: ExperimentEvaluator | undefined;
   const deps: TraceDeps = {
     ...ingest,
     blobs,
@@ -171,8 +171,9 @@ export async function startTracePlatform({
     deletions,
     erasures,
     promptWebhooks,
-    experimentEvaluator: { wake: () => experimentEvaluator?.wake() },
+    experimentEvaluator: { wake: () => experimentEvaluator.wake() },
     experimentRuns: { wake: () => experiments.wake() },
+    pairwiseJudges: { wake: () => pairwiseJudges.wake() },
     models: { metrics: measureModels(registry) },
     ruleCandidates,
     ruleMessages,
@@ -186,6 +187,8 @@ export async function startTracePlatform({
   const ruleMatcher = new RuleMatcher(deps, { database, registry });
   deps.ruleMatcher = ruleMatcher;
   const experiments: ExperimentRunner = new ExperimentRunner(deps);
+  const experimentEvaluator: ExperimentEvaluator = new ExperimentEvaluator(deps);
+  const pairwiseJudges: PairwiseJudges = new PairwiseJudges(deps);
   const insights = new InsightWorker(deps, { concurrency: settings.insightConcurrency });
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);
@@ -200,10 +203,10 @@ export async function startTracePlatform({
   ruleActor.start();
   backfiller.start();
   ruleMessages.start();
-  experimentEvaluator = new ExperimentEvaluator(deps);
   experimentEvaluator.start();
   experiments.start();
   insights.start();
+  pairwiseJudges.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();
   deps.health.start();
@@ -222,6 +225,7 @@ export async function startTracePlatform({
       await ruleActor.stop();
       await ruleMessages.stop();
       await experimentEvaluator.stop();
+      await pairwiseJudges.stop();
       await deps.codeRunner.stop();
       await insights.stop();
       await copier.stop();

@@ -7,6 +7,8 @@ import { FormModal } from "../../ui/form-modal.tsx";
 import { workspaceMembersQuery } from "../settings/queries.ts";
 import { datasetChoicesQuery } from "../traces/queries.ts";
 import { feedbackConfigsQuery, type Queue } from "./queries.ts";
+import { readDetails, writeDetails } from "./rubric-details.ts";
+import { RubricDetails } from "./rubric-details-fields.tsx";
 
 interface QueueFormProps {
   /** Absent for a new one. */
@@ -28,6 +30,8 @@ export function QueueForm({ initial, onSaved, onClose }: QueueFormProps) {
       instructions: initial?.rubric_instructions ?? "",
       keys: (initial?.rubric_items ?? []).map((item) => item.feedback_key),
       required: (initial?.rubric_items ?? []).filter((item) => item.is_required).map((item) => item.feedback_key),
+      details: readDetails(initial?.rubric_items),
+      isPairwise: initial?.queue_type === "pairwise",
       reviewersPerItem: (initial?.num_reviewers_per_item ?? 1) as number | string,
       reserves: initial?.enable_reservations ?? true,
       minutes: (initial?.reservation_minutes ?? 5) as number | string,
@@ -42,11 +46,15 @@ export function QueueForm({ initial, onSaved, onClose }: QueueFormProps) {
       name: values.name.trim(),
       description: values.description.trim() || null,
       rubric_instructions: values.instructions.trim() || null,
-      rubric_items: values.keys.map((key) => ({
-        ...known.get(key),
-        feedback_key: key,
-        is_required: values.required.includes(key),
-      })),
+      rubric_items: values.keys.map((key) => {
+        const before = { ...known.get(key), feedback_config: undefined };
+        return {
+          ...before,
+          feedback_key: key,
+          is_required: values.required.includes(key),
+          ...writeDetails(key, values.details[key], before, values.keys),
+        };
+      }),
       num_reviewers_per_item: Number(values.reviewersPerItem),
       enable_reservations: values.reserves,
       reservation_minutes: Number(values.minutes),
@@ -56,7 +64,7 @@ export function QueueForm({ initial, onSaved, onClose }: QueueFormProps) {
     const params = { path: { queue_id: initial?.id ?? "" } };
     const saved = initial
       ? await data(traceApi.PATCH("/api/v1/annotation-queues/{queue_id}", { params, body }))
-      : await data(traceApi.POST("/api/v1/annotation-queues", { body }));
+      : await data(traceApi.POST("/api/v1/annotation-queues", { body: { ...body, ...queueType(values.isPairwise) } }));
     await assign(saved.id, initial?.assigned_reviewers.map((reviewer) => reviewer.id) ?? [], values.reviewers);
     await client.invalidateQueries({ queryKey: ["annotation-queues"] });
     await client.invalidateQueries({ queryKey: ["annotation-queue", saved.id] });
@@ -92,6 +100,19 @@ export function QueueForm({ initial, onSaved, onClose }: QueueFormProps) {
       />
       {form.values.keys.length > 0 && (
         <MultiSelect label="Required keys" data={form.values.keys} {...form.getInputProps("required")} />
+      )}
+      {form.values.keys.length > 0 && (
+        <RubricDetails
+          keys={form.values.keys}
+          details={form.values.details}
+          onChange={(details) => form.setFieldValue("details", details)}
+        />
+      )}
+      {!initial && (
+        <Switch
+          label="Pairwise: reviewers choose the better of two runs"
+          {...form.getInputProps("isPairwise", { type: "checkbox" })}
+        />
       )}
       <Group grow align="flex-start">
         <NumberInput
@@ -136,6 +157,8 @@ export function QueueForm({ initial, onSaved, onClose }: QueueFormProps) {
     </FormModal>
   );
 }
+
+const queueType = (isPairwise: boolean) => ({ queue_type: isPairwise ? ("pairwise" as const) : ("single" as const) });
 
 /** Adds and removes reviewers until they are the wanted ones. */
 async function assign(queueId: string, before: readonly string[], after: readonly string[]): Promise<void> {

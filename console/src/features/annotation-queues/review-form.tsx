@@ -5,7 +5,15 @@ import { type KeyboardEvent, useRef, useState } from "react";
 
 import { readObject, writeJson } from "../../ui/json-text.ts";
 import classes from "./review.module.css";
-import { type Answer, type Answers, missingFields, nextField, type RubricField } from "./rubric.ts";
+import {
+  type Answer,
+  type Answers,
+  isRequired,
+  missingFields,
+  nextField,
+  type RubricField,
+  visibleFields,
+} from "./rubric.ts";
 import type { Review } from "./save-review.ts";
 
 interface ReviewFormProps {
@@ -13,6 +21,8 @@ interface ReviewFormProps {
   outputs: unknown;
   /** Whether corrections become examples of a dataset. */
   hasDataset: boolean;
+  /** Whether there is an output to correct: not of a pair. */
+  isCorrectable?: boolean;
   onSubmit: (review: Review) => Promise<unknown>;
   onSkip: () => Promise<unknown>;
 }
@@ -23,9 +33,19 @@ const DIGITS = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
  * Form for one item, used by keys: digits answer the marked field and mark the next, arrows mark another one, Enter
  * submits, S skips, C comments and E edits the output. Mount it anew for each item.
  */
-export function ReviewForm({ fields, outputs, hasDataset, onSubmit, onSkip }: ReviewFormProps) {
-  const [answers, setAnswers] = useState<Answers>({});
-  const [active, setActive] = useState(0);
+export function ReviewForm({ fields: all, outputs, hasDataset, isCorrectable = true, ...rest }: ReviewFormProps) {
+  const { onSubmit, onSkip } = rest;
+  const [given, setAnswers] = useState<Answers>({});
+  const [activeKey, setActiveKey] = useState(all[0]?.key);
+  const fields = visibleFields(all, given);
+  // answers of fields that have been hidden since do not count
+  const answers: Answers = Object.fromEntries(
+    Object.entries(given).filter(([key]) => fields.some((f) => f.key === key)),
+  );
+  const active = Math.max(
+    0,
+    fields.findIndex((field) => field.key === activeKey),
+  );
   const [comment, setComment] = useState("");
   const [correction, setCorrection] = useState<string | null>(null);
   const comments = useRef<HTMLTextAreaElement>(null);
@@ -39,10 +59,21 @@ export function ReviewForm({ fields, outputs, hasDataset, onSubmit, onSkip }: Re
   });
   const skip = useMutation({ mutationFn: onSkip });
   const isBusy = submit.isPending || skip.isPending;
-  const answer = (index: number, given: Answer) => {
-    const next = { ...answers, [fields[index]!.key]: given };
+  const answer = (index: number, chosen: Answer) => {
+    const { key } = fields[index]!;
+    const next = { ...given, [key]: chosen };
     setAnswers(next);
-    setActive(nextField(fields, next, index));
+    // a field that has just appeared is next
+    const shown = visibleFields(all, next);
+    setActiveKey(
+      shown[
+        nextField(
+          shown,
+          next,
+          shown.findIndex((field) => field.key === key),
+        )
+      ]?.key,
+    );
   };
   const send = () => {
     if (!isBusy) submit.mutate();
@@ -50,8 +81,10 @@ export function ReviewForm({ fields, outputs, hasDataset, onSubmit, onSkip }: Re
   const pass = () => {
     if (!isBusy) skip.mutate();
   };
-  const edit = () => setCorrection((before) => before ?? writeJson(outputs ?? {}));
-  const move = (step: number) => setActive((active + step + fields.length) % fields.length);
+  const edit = () => {
+    if (isCorrectable) setCorrection((before) => before ?? writeJson(outputs ?? {}));
+  };
+  const move = (step: number) => setActiveKey(fields[(active + step + fields.length) % fields.length]?.key);
   useHotkeys([
     ...DIGITS.map((digit): [string, () => void] => [
       digit,
@@ -96,9 +129,13 @@ export function ReviewForm({ fields, outputs, hasDataset, onSubmit, onSkip }: Re
             key={field.key}
             field={field}
             isActive={index === active}
+            isRequired={isRequired(field, fields, answers)}
             answer={answers[field.key]}
             onAnswer={(given) => answer(index, given)}
-            onText={(value) => setAnswers({ ...answers, [field.key]: { score: null, value } })}
+            onText={(value) => {
+              const others = Object.entries(given).filter(([key]) => key !== field.key);
+              setAnswers(Object.fromEntries(value === "" ? others : [...others, [field.key, { score: null, value }]]));
+            }}
           />
         ))}
         <Textarea
@@ -149,9 +186,11 @@ export function ReviewForm({ fields, outputs, hasDataset, onSubmit, onSkip }: Re
           >
             Skip
           </Button>
-          <Button size="xs" variant="default" onClick={edit} rightSection={<Kbd size="xs">E</Kbd>}>
-            Edit output
-          </Button>
+          {isCorrectable && (
+            <Button size="xs" variant="default" onClick={edit} rightSection={<Kbd size="xs">E</Kbd>}>
+              Edit output
+            </Button>
+          )}
         </Group>
         <Text size="xs" c="dimmed">
           Digits answer the marked field, <Kbd size="xs">↑</Kbd> <Kbd size="xs">↓</Kbd> mark another one,{" "}
@@ -165,17 +204,18 @@ export function ReviewForm({ fields, outputs, hasDataset, onSubmit, onSkip }: Re
 interface FieldProps {
   field: RubricField;
   isActive: boolean;
+  isRequired: boolean;
   answer: Answer | undefined;
   onAnswer: (answer: Answer) => void;
   onText: (value: string) => void;
 }
 
-function Field({ field, isActive, answer, onAnswer, onText }: FieldProps) {
+function Field({ field, isActive, isRequired: required, answer, onAnswer, onText }: FieldProps) {
   return (
     <section aria-label={field.key} className={classes["field"]} data-active={isActive || undefined}>
       <Title order={3} size="h6">
         {field.key}
-        {field.isRequired && " *"}
+        {required && " *"}
       </Title>
       {field.description && (
         <Text size="xs" c="dimmed" style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>
@@ -185,6 +225,7 @@ function Field({ field, isActive, answer, onAnswer, onText }: FieldProps) {
       {field.kind === "text" ? (
         <Textarea
           aria-label={field.key}
+          {...(field.pattern !== undefined && { description: `Must match ${field.pattern}` })}
           size="xs"
           mt={4}
           autosize
@@ -200,7 +241,11 @@ function Field({ field, isActive, answer, onAnswer, onText }: FieldProps) {
               key={choice.label}
               type="button"
               className={classes["choice"]}
-              aria-pressed={answer?.score === choice.answer.score && answer.value === choice.answer.value}
+              aria-pressed={
+                answer?.score === choice.answer.score &&
+                answer.value === choice.answer.value &&
+                answer.preferred === choice.answer.preferred
+              }
               onClick={() => onAnswer(choice.answer)}
             >
               {choice.digit !== "" && <Kbd size="xs">{choice.digit}</Kbd>} {choice.label}

@@ -16,7 +16,7 @@ import { runQuery } from "../traces/queries.ts";
 import { ReviewRun } from "./review-run.tsx";
 import classes from "./review.module.css";
 import { THUMBS, USER_SCORE } from "./rubric.ts";
-import { saveReview } from "./save-review.ts";
+import { saveRating } from "./save-review.ts";
 
 /** The runs of a filtered list, one after another, each rated by one key. */
 export function ReviewListPage() {
@@ -80,8 +80,8 @@ function ReviewOne({ runId, nextId, onMove }: ReviewOneProps) {
     if (nextId !== undefined) void client.prefetchQuery({ ...runQuery(nextId), staleTime: 60_000 });
   }, [nextId]);
   const save = useMutation({
-    async mutationFn(answers: Parameters<typeof saveReview>[1]["answers"]) {
-      await saveReview({ id: runId, ...run.data }, { answers, comment }, null);
+    async mutationFn(answers: Parameters<typeof saveRating>[1]["answers"]) {
+      await saveRating({ id: runId, ...run.data }, { answers, comment });
       await client.invalidateQueries({ queryKey: ["feedback", runId] });
     },
     onError: notifyFailure("Could not save the feedback"),

@@ -24,7 +24,8 @@ import { ReviewForm } from "./review-form.tsx";
 import { ReviewRun } from "./review-run.tsx";
 import classes from "./review.module.css";
 import { rubricFields } from "./rubric.ts";
-import { type Review, saveReview } from "./save-review.ts";
+import { ReviewPair } from "./review-pair.tsx";
+import { type Review, submitReview } from "./save-review.ts";
 
 /** The caller's items of a queue, one after another. */
 export function ReviewPage() {
@@ -90,6 +91,9 @@ function ReviewItem({ queue, item, onDone }: ReviewItemProps) {
   const client = useQueryClient();
   const configs = useQuery(feedbackConfigsQuery);
   const itemId = item.queue_run_id;
+  const isPair = item.other_run_id !== null;
+  // half of the pairs are shown in the other order, so that a habit favours neither side
+  const isSwapped = isPair && Number.parseInt(itemId.at(-1)!, 16) % 2 === 1;
   useEffect(() => {
     if (!queue.enable_reservations) return;
     // renewed at half time, so that a long look keeps the item
@@ -105,8 +109,7 @@ function ReviewItem({ queue, item, onDone }: ReviewItemProps) {
     await client.invalidateQueries({ queryKey: ["feedback", item.id] });
   };
   const submit = async (review: Review) => {
-    await saveReview(item, review, queue.default_dataset);
-    await setItemStatus(itemId, { status: "completed" });
+    await submitReview(queue.id, itemId, review, isSwapped);
     await finish();
   };
   const skip = async () => {
@@ -117,7 +120,11 @@ function ReviewItem({ queue, item, onDone }: ReviewItemProps) {
   if (configs.isPending) return <Loading rows={10} />;
   return (
     <div className={classes["columns"]}>
-      <ReviewRun run={item as unknown as AnyRun} />
+      {isPair ? (
+        <ReviewPair run={item as unknown as AnyRun} otherId={item.other_run_id!} isSwapped={isSwapped} />
+      ) : (
+        <ReviewRun run={item as unknown as AnyRun} />
+      )}
       <Stack gap="sm" className={classes["panel"] ?? ""}>
         {queue.rubric_instructions && (
           <section aria-label="Instructions">
@@ -125,7 +132,8 @@ function ReviewItem({ queue, item, onDone }: ReviewItemProps) {
           </section>
         )}
         <ReviewForm
-          fields={rubricFields(queue.rubric_items, configs.data)}
+          fields={rubricFields(queue.rubric_items, configs.data, isPair)}
+          isCorrectable={!isPair}
           outputs={item.outputs}
           hasDataset={queue.default_dataset !== null}
           onSubmit={submit}

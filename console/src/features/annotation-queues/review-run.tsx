@@ -10,10 +10,15 @@ import { feedbackQuery } from "../traces/queries.ts";
 import { RunError } from "../traces/run-error.tsx";
 import { FeedbackList } from "../traces/run-feedback.tsx";
 import { RunValue } from "../traces/run-value.tsx";
+import { Conversation } from "./conversation.tsx";
 import { referenceQuery } from "./queries.ts";
 
 /** What a reviewer reads of a run: its input and output, the reference, and previous judgements. */
-export function ReviewRun({ run }: { run: AnyRun & { reference_example_id?: string | null } }) {
+export function ReviewRun({
+  run,
+}: {
+  run: AnyRun & { reference_example_id?: string | null; thread_id?: string | null; trace_id?: string | null };
+}) {
   const feedback = useQuery(feedbackQuery(run.id));
   const reference = useQuery(referenceQuery(run.reference_example_id));
   return (
@@ -37,6 +42,9 @@ export function ReviewRun({ run }: { run: AnyRun & { reference_example_id?: stri
       </Group>
       <Stack gap="md">
         {run.error != null && <RunError error={run.error} />}
+        {run.thread_id != null && run.session_id !== undefined && (
+          <Conversation projectId={run.session_id} threadId={run.thread_id} runId={run.trace_id ?? run.id} />
+        )}
         <RunValue key={`in ${run.id}`} title="Input" value={run.inputs} />
         <RunValue key={`out ${run.id}`} title="Output" value={run.outputs} />
         {reference.error && <Problem error={reference.error} onRetry={reference.refetch} />}

@@ -5,7 +5,6 @@ export interface ReviewedRun {
   id: string;
   trace_id?: string | null;
   session_id?: string;
-  inputs?: unknown;
 }
 
 export interface Review {
@@ -15,19 +14,36 @@ export interface Review {
   correction?: Record<string, unknown> | undefined;
 }
 
-/** Key of feedback that consists of a comment or a correction alone. */
+/** Key of feedback that consists of a comment alone. */
 const NOTE = "note";
 
 /**
- * Saves a review as feedback, one for each answer; the comment and the correction belong to the first, or are a note.
- * A correction also becomes an example of the dataset.
+ * Submits the review of a queue's item: feedback, a correction as an example, and the status, all or nothing. Sending it
+ * again changes nothing. `isSwapped`: the runs of a pair are shown in the other order.
  */
-export async function saveReview(run: ReviewedRun, review: Review, datasetId: string | null): Promise<void> {
+export async function submitReview(queueId: string, itemId: string, review: Review, isSwapped = false): Promise<void> {
   const { answers, comment, correction } = review;
+  const swap = { a: "b", b: "a", tie: "tie" } as const;
+  const body = {
+    answers: Object.entries(answers).map(([feedback_key, { score, value, preferred }]) => ({
+      feedback_key,
+      score,
+      value,
+      ...(preferred && { preferred: isSwapped ? swap[preferred] : preferred }),
+    })),
+    comment: comment.trim() || null,
+    correction: correction ?? null,
+  };
+  const params = { path: { queue_id: queueId, queue_run_id: itemId } };
+  await data(traceApi.POST("/api/v1/annotation-queues/{queue_id}/runs/{queue_run_id}/review", { params, body }));
+}
+
+/** Saves the rating of a run outside of queues as feedback; a comment belongs to it, or is a note. */
+export async function saveRating(run: ReviewedRun, review: Review): Promise<void> {
+  const { answers, comment } = review;
   const text = comment.trim() || null;
   const given = Object.entries(answers);
-  const entries =
-    given.length > 0 || (text === null && !correction) ? given : [[NOTE, { score: null, value: null }] as const];
+  const entries = given.length > 0 || text === null ? given : [[NOTE, { score: null, value: null }] as const];
   for (const [index, [key, { score, value }]] of entries.entries()) {
     const isFirst = index === 0;
     const body = {
@@ -38,14 +54,9 @@ export async function saveReview(run: ReviewedRun, review: Review, datasetId: st
       score,
       value,
       comment: isFirst ? text : null,
-      correction: isFirst ? (correction ?? null) : null,
+      correction: null,
       feedback_source: { type: "app" as const },
     };
     await data(traceApi.POST("/api/v1/feedback", { body }));
-  }
-  if (correction && datasetId !== null) {
-    const inputs = (run.inputs ?? {}) as Record<string, unknown>;
-    const body = { dataset_id: datasetId, inputs, outputs: correction, source_run_id: run.id };
-    await data(traceApi.POST("/api/v1/examples", { body }));
   }
 }

@@ -2,6 +2,7 @@ import { ActionIcon, Menu, Tabs, Text } from "@mantine/core";
 import { IconDots, IconDownload } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
@@ -20,6 +21,9 @@ import { datasetQuery } from "./queries.ts";
 import { Examples } from "./examples.tsx";
 import { ExperimentsTable } from "./experiments-table.tsx";
 import { Versions } from "./versions.tsx";
+
+const NearDuplicates = lazy(async () => ({ default: (await import("./near-duplicates.tsx")).NearDuplicates }));
+const Proposals = lazy(async () => ({ default: (await import("./proposals.tsx")).Proposals }));
 
 export function DatasetPage() {
   const { datasetId } = useParams({ from: "/_shell/datasets/$datasetId" });
@@ -46,6 +50,8 @@ export function DatasetPage() {
           <Tabs.Tab value="history">History</Tabs.Tab>
           <Tabs.Tab value="compare">Compare{compared.length > 0 && ` (${compared.length})`}</Tabs.Tab>
           <Tabs.Tab value="versions">Versions</Tabs.Tab>
+          <Tabs.Tab value="duplicates">Near-duplicates</Tabs.Tab>
+          <Tabs.Tab value="proposals">Proposals</Tabs.Tab>
         </TabList>
         <Tabs.Panel value="examples">
           <Examples datasetId={datasetId} search={search} onSearch={change} />
@@ -75,6 +81,16 @@ export function DatasetPage() {
             datasetId={datasetId}
             onOpen={(version) => change({ tab: "examples", version, text: "", split: "" })}
           />
+        </Tabs.Panel>
+        <Tabs.Panel value="duplicates">
+          <Suspense>
+            <NearDuplicates datasetId={datasetId} />
+          </Suspense>
+        </Tabs.Panel>
+        <Tabs.Panel value="proposals">
+          <Suspense>
+            <Proposals datasetId={datasetId} />
+          </Suspense>
         </Tabs.Panel>
       </Tabs>
     </Page>

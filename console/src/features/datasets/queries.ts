@@ -154,3 +154,33 @@ export const datasetShareQuery = (id: string) =>
       return (await traceApi.GET("/api/v1/datasets/{dataset_id}/share", { params })).data?.share_token ?? null;
     },
   });
+
+export type Proposal =
+  operations["get_api_v1_datasets_dataset_id_proposals"]["responses"][200]["content"]["application/json"]["items"][number];
+
+/** Query for groups of examples with similar inputs. */
+export const nearDuplicatesQuery = (id: string, threshold: number) =>
+  queryOptions({
+    queryKey: ["dataset", id, "near-duplicates", threshold],
+    queryFn: ({ signal }) =>
+      data(
+        traceApi.GET("/api/v1/datasets/{dataset_id}/near-duplicates", {
+          params: { path: { dataset_id: id }, query: { threshold: String(threshold) } },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+
+/** Query for the examples that a model proposed and nobody has decided on. */
+export const proposalsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["dataset", id, "proposals"],
+    queryFn: ({ signal }) =>
+      data(
+        traceApi.GET("/api/v1/datasets/{dataset_id}/proposals", {
+          params: { path: { dataset_id: id }, query: { limit: "100" } },
+          signal,
+        }),
+      ),
+  });

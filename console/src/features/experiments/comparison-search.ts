@@ -1,4 +1,4 @@
-import type { CompareRequest } from "./queries.ts";
+import type { operations } from "../../api/trace.d.ts";
 
 export const ORDERS = ["regressions", "improvements", "example"] as const;
 
@@ -12,7 +12,9 @@ export interface ComparisonSearch {
 
 export const COMPARISON_SEARCH: ComparisonSearch = { baseline: "", order: "regressions", only: "" };
 
-type Filter = NonNullable<CompareRequest["filters"]>[number];
+type Operation = operations["post_api_v1_datasets_dataset_id_experiments_compare"];
+type Request = NonNullable<Operation["requestBody"]>["content"]["application/json"];
+type Filter = NonNullable<Request["filters"]>[number];
 export type Change = Filter["change"];
 
 const ONLY = /^(worse|better|same|different) (score|metric):(.+?)(?:@([0-9a-f-]{36}))?$/i;

@@ -25,13 +25,13 @@ export function changeView(
   );
   const own = ids.flatMap((id) => {
     const column = columnName(id, keys);
-    const {
-      hide: _hide,
-      disable_colors: _plain,
-      ...rest
-    } = view?.column_overrides.find((override) => override.column === column) ?? { column };
+    const before = view?.column_overrides.find((override) => override.column === column);
+    const rest = Object.fromEntries(
+      Object.entries(before ?? {}).filter(([name]) => name !== "hide" && name !== "disable_colors"),
+    );
     const override = {
       ...rest,
+      column,
       ...(hidden.includes(id) && { hide: true }),
       ...(!hasColors && keys.includes(id) && { disable_colors: true }),
     };

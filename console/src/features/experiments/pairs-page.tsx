@@ -12,6 +12,7 @@ import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { RunValue } from "../traces/run-value.tsx";
 import classes from "./comparison.module.css";
+import { JudgePairs } from "./judge-pairs.tsx";
 import { PairResults } from "./pair-results.tsx";
 import { judgePair, type Pair, pairResultsQuery, pairsQuery, undoPair } from "./queries.ts";
 
@@ -113,6 +114,7 @@ export function PairsPage() {
               Undo <Kbd ml={6}>U</Kbd>
             </Button>
           </Group>
+          <JudgePairs comparisonId={comparisonId} />
           {results.data && <PairResults results={results.data} />}
         </Stack>
       )}
@@ -131,7 +133,7 @@ function ShownPair({ pair, onPrefer }: { pair: Pair; onPrefer: (side: 0 | 1 | nu
       {pair.reference_outputs && <RunValue title="Reference" value={pair.reference_outputs} />}
       <div className={classes["pair"]}>
         {pair.runs.map((run, side) => (
-          <section key={run.run_id} className={classes["side"]} aria-label={`Answer ${side + 1}`} tabIndex={0}>
+          <div key={run.run_id} className={classes["side"]} role="group" aria-label={`Side ${side + 1}`} tabIndex={0}>
             {run.error === null ? (
               <RunValue title={`Answer ${side + 1}`} value={run.outputs} />
             ) : (
@@ -139,7 +141,7 @@ function ShownPair({ pair, onPrefer }: { pair: Pair; onPrefer: (side: 0 | 1 | nu
                 {run.error}
               </Alert>
             )}
-          </section>
+          </div>
         ))}
       </div>
       <Group gap="xs" justify="center">

@@ -130,6 +130,7 @@ export const pairResultsQuery = (comparisonId: string) =>
           signal,
         }),
       ),
+    refetchInterval: 10_000,
   });
 
 export const judgePair = (comparisonId: string, exampleId: string, preferred: string | null) =>
@@ -141,4 +142,29 @@ export const judgePair = (comparisonId: string, exampleId: string, preferred: st
 export const undoPair = (comparisonId: string, exampleId: string) =>
   traceApi.DELETE("/api/v1/datasets/comparative/{comparative_experiment_id}/pairs/{example_id}", {
     params: { path: { comparative_experiment_id: comparisonId, example_id: exampleId } },
+  });
+
+/** Query for the evaluators of pairs. */
+export const pairEvaluatorsQuery = queryOptions({
+  queryKey: ["evaluators", "pairs"],
+  async queryFn({ signal }) {
+    const params = { query: { limit: "100", sort_by: "name" as const, sort_by_desc: "false" as const } };
+    const { evaluators } = await data(traceApi.GET("/v1/platform/evaluators", { params, signal }));
+    return evaluators.filter(({ subject }) => subject === "pair");
+  },
+});
+
+/** Query for the evaluators that judge a comparison's pairs, newest first. */
+export const pairJudgesQuery = (comparisonId: string) =>
+  queryOptions({
+    queryKey: ["pair-judges", comparisonId],
+    queryFn: ({ signal }) =>
+      data(
+        traceApi.GET("/api/v1/datasets/comparative/{comparative_experiment_id}/judges", {
+          params: ofComparison(comparisonId),
+          signal,
+        }),
+      ),
+    refetchInterval: ({ state }) =>
+      state.data?.some(({ status }) => status === "queued" || status === "running") ? 2000 : false,
   });

@@ -17,6 +17,8 @@ import { newMessage } from "./prompt.ts";
 
 const WordDiff = lazy(async () => ({ default: (await import("../../ui/word-diff.tsx")).WordDiff }));
 
+const AddToDataset = lazy(async () => ({ default: (await import("../traces/add-to-dataset.tsx")).AddToDataset }));
+
 interface AnswerColumnProps {
   column: Column;
   index: number;
@@ -240,6 +242,24 @@ function Statistics({ answer }: { answer: Answer }) {
         <AnchorLink to="/projects/$projectId/r/$runId" params={{ projectId, runId }} search={{ poll: true }} size="xs">
           Trace
         </AnchorLink>
+      )}
+      {runId !== null && status === "done" && <SaveAsExample runId={runId} />}
+    </>
+  );
+}
+
+/** Saves the traced call as an example of a dataset. */
+function SaveAsExample({ runId }: { runId: string }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button size="compact-xs" variant="subtle" onClick={() => setOpen(true)}>
+        Save as example
+      </Button>
+      {isOpen && (
+        <Suspense>
+          <AddToDataset runIds={[runId]} onClose={() => setOpen(false)} />
+        </Suspense>
       )}
     </>
   );

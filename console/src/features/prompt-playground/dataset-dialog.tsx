@@ -1,12 +1,25 @@
-import { Alert, Button, Group, Modal, NumberInput, SegmentedControl, Select, Stack, Text } from "@mantine/core";
+import {
+  Alert,
+  Button,
+  Group,
+  Modal,
+  MultiSelect,
+  NumberInput,
+  SegmentedControl,
+  Select,
+  Stack,
+  Text,
+} from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { counted } from "../../ui/format.ts";
 import { ButtonLink } from "../../ui/links.tsx";
+import { notifyFailure } from "../../ui/notify.ts";
 import { Progress } from "../../ui/progress.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
+import { evaluatorChoicesQuery } from "../experiment-runs/queries.ts";
 import { datasetChoicesQuery } from "../traces/queries.ts";
 import type { Draft } from "./draft.ts";
 import { type Experiment, useExperiments } from "./use-experiments.ts";
@@ -22,13 +35,15 @@ export function DatasetDialog({ draft, onClose }: { draft: Draft; onClose: () =>
   const [datasetId, setDatasetId] = useState<string | null>(null);
   const [extent, setExtent] = useState<"few" | "all">("few");
   const [repetitions, setRepetitions] = useState(1);
+  const [evaluators, setEvaluators] = useState<string[]>([]);
+  const choices = useQuery({ ...evaluatorChoicesQuery, retry: false });
   const [problem, setProblem] = useState<string | null>(null);
   const { experiments, start, cancel } = useExperiments();
   const isRunning = experiments.some(({ status }) => status === "running");
   const begin = () => {
     setProblem(null);
     try {
-      start(draft, { datasetId: datasetId!, maxExamples: extent === "few" ? FEW : null, repetitions });
+      start(draft, { datasetId: datasetId!, maxExamples: extent === "few" ? FEW : null, repetitions, evaluators });
     } catch (error) {
       setProblem((error as Error).message);
     }
@@ -50,7 +65,8 @@ export function DatasetDialog({ draft, onClose }: { draft: Draft; onClose: () =>
       >
         <Stack gap="sm">
           <Text size="sm" c="dimmed">
-            Each column becomes an experiment. The examples&apos; inputs are the values of the variables.
+            Each column becomes an experiment. The examples&apos; inputs are the values of the variables. The
+            experiments go on when this dialog is closed.
           </Text>
           <Select
             label="Dataset"
@@ -93,6 +109,17 @@ export function DatasetDialog({ draft, onClose }: { draft: Draft; onClose: () =>
               onChange={(next) => setRepetitions(Math.max(1, Number(next) || 1))}
             />
           </Group>
+          {(choices.data ?? []).length > 0 && (
+            <MultiSelect
+              label="Evaluators"
+              searchable
+              disabled={isRunning}
+              comboboxProps={{ withinPortal: false }}
+              data={choices.data ?? []}
+              value={evaluators}
+              onChange={setEvaluators}
+            />
+          )}
           {problem !== null && (
             <Alert color="red" role="alert">
               {problem}
@@ -105,7 +132,7 @@ export function DatasetDialog({ draft, onClose }: { draft: Draft; onClose: () =>
             experiments={experiments}
             datasetId={datasetId}
             isRunning={isRunning}
-            onCancel={cancel}
+            onCancel={() => void cancel().catch(notifyFailure("Could not cancel the experiments"))}
             onClose={onClose}
           />
         </Stack>

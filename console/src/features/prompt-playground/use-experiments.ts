@@ -1,7 +1,14 @@
-import { useEffect, useRef, useState } from "react";
+import { useQueries, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 
-import { traceApi } from "../../api/clients.ts";
-import { readEvents } from "../../api/read-events.ts";
+import {
+  changeExperiment,
+  isOver,
+  type Job,
+  type JobCreate,
+  jobQuery,
+  startExperiment,
+} from "../experiment-runs/queries.ts";
 import { modelField, promptFields } from "./build-request.ts";
 import { columnPrompt, type Draft, letter } from "./draft.ts";
 
@@ -22,101 +29,86 @@ export interface ExperimentOptions {
   /** Null for all examples. */
   maxExamples: number | null;
   repetitions: number;
+  /** Ids of evaluators. */
+  evaluators: string[];
 }
 
-interface ExperimentEvent {
-  session_id?: string;
-  examples?: number;
-  repetitions?: number;
-  error?: { message?: string } | null;
-  message?: string;
-  /** Reason for which the server ended the experiment early. */
-  stopped?: string | null;
+/** A column's experiment: being created, created, or rejected. */
+interface Started {
+  column: string;
+  model: string;
+  id: string | null;
+  error: string | null;
 }
 
-/** Runs each column over a dataset as an experiment. A closed dialog cancels the ones that run. */
+const STATUS = {
+  pending: "running",
+  running: "running",
+  completed: "done",
+  stopped: "failed",
+  cancelled: "cancelled",
+} as const;
+
+/** Runs each column over a dataset as an experiment of the platform, which goes on when the dialog is closed. */
 export function useExperiments() {
-  const [experiments, setExperiments] = useState<Experiment[]>([]);
-  const controller = useRef<AbortController | null>(null);
-  useEffect(() => () => controller.current?.abort(), []);
-  const update = (index: number, change: (before: Experiment) => Experiment) =>
-    setExperiments((list) => list.with(index, change(list[index]!)));
-
-  const runOne = async (index: number, body: Record<string, unknown>, signal: AbortSignal) => {
-    try {
-      const options = { body: body as never, parseAs: "stream" as const, signal };
-      const { data: stream } = await traceApi.POST("/api/v1/datasets/playground_experiment/stream", options);
-      for await (const { event, data } of readEvents(stream as unknown as ReadableStream<Uint8Array>)) {
-        const content = JSON.parse(data) as ExperimentEvent;
-        update(index, (before) => applyExperimentEvent(before, event, content));
-      }
-      update(index, (before) =>
-        before.status === "running" ? { ...before, status: "failed", error: "The server closed the stream." } : before,
-      );
-    } catch (error) {
-      const status = signal.aborted ? "cancelled" : "failed";
-      update(index, (before) => ({ ...before, status, error: signal.aborted ? null : (error as Error).message }));
-    }
-  };
+  const client = useQueryClient();
+  const [started, setStarted] = useState<Started[]>([]);
+  const jobs = useQueries({
+    queries: started.map(({ id }) => ({ ...jobQuery(id ?? "none"), enabled: id !== null })),
+  });
   /** @throws when a prompt or a model is incomplete */
   const start = (draft: Draft, options: ExperimentOptions) => {
     const bodies = draft.columns.map((_column, index) => experimentBody(draft, index, options));
-    controller.current = new AbortController();
-    const { signal } = controller.current;
-    setExperiments(
-      draft.columns.map(({ model }, index) => ({
-        column: letter(index),
-        model: model.model,
-        status: "running",
-        sessionId: null,
-        done: 0,
-        errors: 0,
-        total: null,
-        error: null,
-      })),
+    setStarted(
+      draft.columns.map(({ model }, index) => ({ column: letter(index), model: model.model, id: null, error: null })),
     );
-    void Promise.all(bodies.map((body, index) => runOne(index, body, signal)));
+    bodies.forEach((body, index) => {
+      const update = (change: Partial<Started>) =>
+        setStarted((list) => list.with(index, { ...list[index]!, ...change }));
+      startExperiment(body).then(
+        ({ id }) => update({ id }),
+        (error: Error) => update({ error: error.message }),
+      );
+    });
   };
-  return { experiments, start, cancel: () => controller.current?.abort() };
+  const experiments = started.map((each, index) => toExperiment(each, jobs[index]?.data));
+  const cancel = async () => {
+    const open = started.filter(({ id }, index) => id !== null && !isOver(jobs[index]?.data?.status ?? "pending"));
+    await Promise.all(open.map(({ id }) => changeExperiment(id!, "cancel")));
+    await client.invalidateQueries({ queryKey: ["experiment-run"] });
+  };
+  return { experiments, start, cancel };
 }
 
-export function applyExperimentEvent(before: Experiment, event: string, data: ExperimentEvent): Experiment {
-  if (event === "start") {
-    return {
-      ...before,
-      sessionId: data.session_id ?? null,
-      total: (data.examples ?? 0) * (data.repetitions ?? 1),
-    };
-  }
-  if (event === "result") {
-    const failed = data.error ?? null;
-    // the first error stands for those of the same cause
-    const error = before.error ?? failed?.message ?? null;
-    return { ...before, done: before.done + 1, errors: before.errors + (failed ? 1 : 0), error };
-  }
-  if (event === "end") {
-    const stopped = data.stopped ?? null;
-    return { ...before, status: stopped === null ? "done" : "failed", error: stopped ?? before.error };
-  }
-  if (event === "error") return { ...before, status: "failed", error: data.message ?? "The experiment failed." };
-  return before;
+function toExperiment({ column, model, id, error }: Started, job: Job | undefined): Experiment {
+  const status = error === null ? STATUS[job?.status ?? "pending"] : "failed";
+  return {
+    ...{ column, model, status },
+    sessionId: id,
+    done: job?.progress.done ?? 0,
+    errors: job?.progress.failed ?? 0,
+    total: job?.progress.total ?? null,
+    error: error ?? job?.reason ?? null,
+  };
 }
 
-function experimentBody(draft: Draft, index: number, options: ExperimentOptions): Record<string, unknown> {
+function experimentBody(draft: Draft, index: number, options: ExperimentOptions): JobCreate {
   const column = draft.columns[index]!;
   const prompt = columnPrompt(draft, column);
   const { origin } = prompt;
   const time = new Date().toISOString().slice(0, 19).replace("T", " ");
-  return {
-    ...promptFields(prompt),
-    model: modelField(column.model),
-    secrets: {},
-    use_or_fallback_to_workspace_secrets: true,
-    options: {},
-    project_name: `${origin?.repo ?? "playground"} ${letter(index)} ${column.model.model} ${time}`,
+  const body = {
+    name: `${origin?.repo ?? "playground"} ${letter(index)} ${column.model.model} ${time}`,
     dataset_id: options.datasetId,
     repetitions: options.repetitions,
+    evaluators: options.evaluators.map((id) => ({ evaluator_id: id })),
     ...(options.maxExamples !== null && { max_examples: options.maxExamples }),
-    ...(origin && { owner: origin.owner, repo_handle: origin.repo, commit: origin.commitHash }),
+    target: {
+      type: "prompt",
+      ...promptFields(prompt),
+      model: modelField(column.model),
+      ...(origin && { prompt: { owner: origin.owner, repo: origin.repo, commit: origin.commitHash } }),
+    },
   };
+  return body as JobCreate;
 }

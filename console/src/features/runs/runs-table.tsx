@@ -17,6 +17,7 @@ import { isNewestFirst, RUN_SEARCH, type RunSearch } from "./run-search.ts";
 import { RunSelection } from "./run-selection.tsx";
 import { LIVE_MS, runStatsQuery } from "./queries.ts";
 import { useFirstPage } from "./use-first-page.ts";
+import { filterOfSearch } from "../rules/describe-rule.ts";
 import { useLiveRuns } from "./use-live-runs.ts";
 import { TracingSample } from "../samples/sample-parts.tsx";
 import { projectQuery } from "../projects/queries.ts";
@@ -24,6 +25,8 @@ import { projectQuery } from "../projects/queries.ts";
 const AddToQueue = lazy(async () => ({
   default: (await import("../annotation-queues/add-to-queue.tsx")).AddToQueue,
 }));
+
+const RuleForm = lazy(async () => ({ default: (await import("../rules/rule-form.tsx")).RuleForm }));
 
 const CHOOSABLE = RUN_COLUMNS.filter(([id]) => id !== "name").map(([id, label]) => ({ id, label }));
 
@@ -142,9 +145,11 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
   );
 }
 
-/** Review of the list's runs one after another, or in a queue. */
+/** Review of the list's runs one after another, or in a queue; and a rule for those to come. */
 function ListReview({ projectId, search, isEmpty }: { projectId: string; search: RunSearch; isEmpty: boolean }) {
+  const navigate = useNavigate();
   const [isAdding, setAdding] = useState(false);
+  const [isRuling, setRuling] = useState(false);
   return (
     <>
       <ButtonLink
@@ -160,6 +165,21 @@ function ListReview({ projectId, search, isEmpty }: { projectId: string; search:
       <Button size="compact-sm" variant="default" disabled={isEmpty} onClick={() => setAdding(true)}>
         Add all to queue
       </Button>
+      <Button size="compact-sm" variant="default" onClick={() => setRuling(true)}>
+        Create rule
+      </Button>
+      {isRuling && (
+        <Suspense>
+          <RuleForm
+            projectId={projectId}
+            filter={filterOfSearch(search)}
+            traceFilter={search.trace_filter}
+            treeFilter={search.tree_filter}
+            onSaved={(ruleId) => navigate({ to: "/rules/$ruleId", params: { ruleId } })}
+            onClose={() => setRuling(false)}
+          />
+        </Suspense>
+      )}
       {isAdding && (
         <Suspense>
           <AddToQueue runs={{ projectId, search }} onClose={() => setAdding(false)} />

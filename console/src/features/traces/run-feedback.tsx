@@ -10,6 +10,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import type { Run } from "../runs/run-record.ts";
+import { JudgedBy } from "./judged-by.tsx";
 import { type Feedback, feedbackQuery } from "./queries.ts";
 
 /** Feedback of a run, and a form to add some. */
@@ -94,6 +95,7 @@ export function FeedbackList({ feedback, onRemove }: { feedback: Feedback[]; onR
               {entry.comment}
             </Text>
           )}
+          <JudgedBy entry={entry} canCorrect={onRemove !== undefined} />
           {entry.correction != null && (
             <Text size="xs" mt={4} c="dimmed" ff="monospace" style={{ overflowWrap: "anywhere" }}>
               Correction: {typeof entry.correction === "string" ? entry.correction : JSON.stringify(entry.correction)}

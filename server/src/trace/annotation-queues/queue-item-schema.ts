@@ -1,7 +1,15 @@
 /** Items of the newest clients: `/v1/platform/annotation-queues/{queue_id}/items`. */
 import { z } from "zod";
 
-import { isoTime, queryBoolean, queryLimit, storableText, timestamp, uuid } from "../../base/http/fields.ts";
+import {
+  isoTime,
+  queryBoolean,
+  queryLimit,
+  queryNotBuilt,
+  storableText,
+  timestamp,
+  uuid,
+} from "../../base/http/fields.ts";
 import { MAX_ADDED } from "./item-schema.ts";
 
 const MAX_THREADS = 200;
@@ -93,6 +101,8 @@ export const listItemsQuery = z
     direction: z.enum(["forward", "backward"]).default("forward"),
     cursor: z.string().max(500).optional(),
     page_size: queryLimit(100, 100),
+    agreement: queryNotBuilt("agreement"),
+    has_unresolved_keys: queryNotBuilt("has_unresolved_keys"),
     ...startTimes,
   })
   .refine(({ direction, cursor }) => direction === "forward" || cursor, "direction=backward requires cursor");

@@ -65,8 +65,7 @@ export async function generateExamples(
   if (!dataset) throw notFound("Dataset not found");
   const connection = await resolveConnection(deps, tenantId, body.model ?? (await defaultModel(deps, tenantId)));
   const requestId = body.request_id ?? uuid7();
-  const { request_id: _, ...rest } = body;
-  const digest = digestInputs({ ...rest, datasetId });
+  const digest = digestInputs({ ...body, request_id: null, datasetId });
   const begun = await rows.beginGeneration(sql, { tenantId, requestId, datasetId, digest });
   if (begun.digest !== digest) {
     throw conflict(`The request ${requestId} was made before with other fields. Use another request_id.`);

@@ -26,7 +26,7 @@ export function normalisedText(value: unknown): string {
       const fields = each as Record<string, unknown>;
       for (const name of Object.keys(fields).toSorted()) add(fields[name], level + 1);
     } else {
-      const text = String(each).slice(0, MAX_TEXT);
+      const text = String(each as string | number | boolean).slice(0, MAX_TEXT);
       parts.push(text);
       length += text.length + 1;
     }

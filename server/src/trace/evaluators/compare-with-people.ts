@@ -68,7 +68,8 @@ function readCorrection(correction: unknown, key: string): Rating | undefined {
   if (typeof correction === "string") return toRating(correction);
   if (correction === null || typeof correction !== "object") return undefined;
   const { score, value } = correction as { score?: unknown; value?: unknown };
-  if (score !== undefined && score !== null) return { ...toRating(score), ...(value != null && { value }) };
+  const rating = score == null ? undefined : toRating(score);
+  if (rating) return { ...rating, value: value ?? rating.value };
   return toRating(value ?? (correction as Record<string, unknown>)[key]);
 }
 

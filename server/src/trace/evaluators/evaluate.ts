@@ -34,7 +34,7 @@ export async function evaluate(
   await addSpending(deps.sql, { ...spent, isError: verdict.error !== null, usd: verdict.cost_usd ?? "0" });
   const more = verdict.feedback.map(({ key }) => key).filter((key) => !known.includes(key));
   if (more.length > 0) await addFeedbackKeys(deps.sql, principal.workspaceId, id, more);
-  const { feedback, cost_usd, judge_run_id, error, retryable } = verdict;
+  const { feedback, cost_usd, judge_run_id, judge_project_id, error, retryable } = verdict;
   return {
     evaluator_id: id,
     evaluator_name: name,
@@ -42,6 +42,7 @@ export async function evaluate(
     feedback,
     cost_usd,
     judge_run_id,
+    judge_project_id,
     error,
     metadata,
     retryable,

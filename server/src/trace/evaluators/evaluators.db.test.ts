@@ -74,7 +74,7 @@ const tryOn = (runs: string[], evaluator: Json) =>
 
 async function create(body: Json): Promise<string> {
   const { status, json, text } = await send("POST", "/v1/platform/evaluators", body);
-  expect(status, text).toBe(201);
+  expect(status, `${text}`).toBe(201);
   return json.evaluator.id;
 }
 
@@ -169,7 +169,7 @@ test("reports what the provider says, and whether to retry", async () => {
     const id = await create(correctness({ model: model(name) }));
     const { evaluator, subject } = await subjectOf(id, runId);
     const judgement = await evaluate(deps, principal, evaluator, subject, { signal });
-    expect(judgement, name).toMatchObject({ feedback: [], retryable, error: expect.stringContaining("fake") });
+    expect(judgement, `${name}`).toMatchObject({ feedback: [], retryable, error: expect.stringContaining("fake") });
     expect(judgement.error).not.toContain("sk-test");
     const { json } = await send("GET", `/v1/platform/evaluators/${id}`);
     expect(json).toMatchObject({ judgements: 1, errors: 1 });

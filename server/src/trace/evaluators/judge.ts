@@ -27,6 +27,7 @@ export interface Verdict {
   retryable: boolean;
   cost_usd: string | null;
   judge_run_id: string | null;
+  judge_project_id: string | null;
   /** Messages that the model received; empty for code. */
   messages: Message[];
   /** Values of the prompt's variables; null for those that the subject does not have. */
@@ -41,6 +42,7 @@ export const failed = (error: string, retryable = false): Verdict => ({
   retryable,
   cost_usd: null,
   judge_run_id: null,
+  judge_project_id: null,
   messages: [],
   values: {},
   logs: null,
@@ -88,7 +90,7 @@ export async function judge(
   const project = await ensureJudgeProject(deps.sql, tenantId, uuid7);
   const own = { ...runMetadata(prepared.prepared, connection, metadata), heddle_source: "evaluator" };
   const order = { project, runName: name, tags: ["evaluator"], timeoutSeconds: TIMEOUT_SECONDS };
-  const shown = { messages: request.messages, values, logs: null };
+  const shown = { messages: request.messages, values, logs: null, judge_project_id: project.id };
 
   const ask = (asked: ModelRequest, more: object) =>
     call(deps, principal, { ...order, request: asked, metadata: { ...own, ...more } }, signal);

@@ -53,7 +53,7 @@ const tryOn = (runIds: string[], evaluator: Json) =>
 
 async function create(body: Json): Promise<string> {
   const { status, json, text } = await send("POST", "/v1/platform/evaluators", body);
-  expect(status, text).toBe(201);
+  expect(status, `${text}`).toBe(201);
   return json.evaluator.id;
 }
 
@@ -94,7 +94,7 @@ test("evaluates by code in both languages, and reads all forms of results", asyn
     ["throw new Error('broken')", "broken"],
   ] as const) {
     const { json } = await tryOn([runId], code(`function performEval(run) { ${body} }`));
-    expect(json.results[0].error, body).toContain(message);
+    expect(json.results[0].error, `${body}`).toContain(message);
   }
   const python =
     "def perform_eval(run, example):\n    print('hi')\n    return {'short': len(run['outputs']['answer']) < 5}\n";
@@ -125,19 +125,19 @@ test("ships a dozen judges with labelled examples, and measures them by a model"
   const judges = json.evaluators.filter((entry: Json) => entry.type === "llm");
   expect(judges.length).toBeGreaterThanOrEqual(12);
   for (const entry of judges) {
-    expect(entry.labelled, entry.id).toBeGreaterThanOrEqual(10);
+    expect(entry.labelled, `${entry.id}`).toBeGreaterThanOrEqual(10);
     const made = await send("POST", "/v1/platform/evaluators/from-library", {
       library_id: entry.id,
       model: model("m"),
     });
-    expect(made.status, made.text).toBe(201);
+    expect(made.status, `${made.text}`).toBe(201);
     expect(made.json.evaluator).toMatchObject({ library_id: entry.id, subject: entry.subject });
   }
   // the fake model says yes to everything
   const checked = await send("POST", "/v1/platform/evaluators/library/toxicity/check", { model: model("m") });
   expect(checked.json).toMatchObject({ items: 10, errors: 0, kappa: 0, confusion: { categories: ["0", "1"] } });
   expect(checked.json.accuracy).toBeCloseTo(0.5);
-  expect(checked.json.examples[0]).toMatchObject({ label: false, given: 1, judge_run_id: expect.any(String) });
+  expect(checked.json.examples[0]).toMatchObject({ label: false, given: true, judge_run_id: expect.any(String) });
   const number = await send("POST", "/v1/platform/evaluators/library/helpfulness/check", { model: model("m") });
   // 42 is out of bounds
   expect(number.json).toMatchObject({ items: 0, errors: 10, accuracy: null });
@@ -211,7 +211,7 @@ test("compares judgements with people's labels by version, and makes a queue of 
   await send("PATCH", `/feedback/${found[0].id}`, { correction: { ok: false } });
   const path = `/v1/platform/evaluators/${id}/alignment`;
   const { json, text } = await send("GET", path);
-  expect(json.keys, text).toMatchObject([
+  expect(json.keys, `${text}`).toMatchObject([
     {
       feedback_key: "ok",
       items: 6,

@@ -54,6 +54,7 @@ export interface Judgement {
   cost_usd: string | null;
   /** The judge's own trace. */
   judge_run_id: string | null;
+  judge_project_id: string | null;
   /** Why there is no feedback; null after success. */
   error: string | null;
   /** Metadata of the judgement for the source of its feedback, such as `rule_id`. */

@@ -42,6 +42,7 @@ export async function storeJudgement(
       // the second is where LangSmith's clients put and look for the evaluator's run
       ...(judgement.judge_run_id !== null && {
         judge_run_id: judgement.judge_run_id,
+        judge_project_id: judgement.judge_project_id,
         __run: { run_id: judgement.judge_run_id },
       }),
     },

@@ -42,8 +42,7 @@ export async function tryEvaluator(deps: TraceDeps, principal: Principal, body: 
       evaluatorId,
       metadata,
     });
-    const { retryable: _, ...shown } = verdict;
-    return { run_id: subject.run.id, other_run_id: subject.other?.id ?? null, run_name: subject.run.name, ...shown };
+    return { run_id: subject.run.id, other_run_id: subject.other?.id ?? null, run_name: subject.run.name, ...verdict };
   });
   return { results, cost_usd: sumUsd(results.map((result) => result.cost_usd)) };
 }

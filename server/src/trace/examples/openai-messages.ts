@@ -16,6 +16,8 @@ const ROLES: Record<string, string> = {
   function: "tool",
 };
 
+const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
 /** Name of the class of a serialized message, as a type: `AIMessageChunk` is `ai`. */
 const classType = (id: unknown): string =>
   String(Array.isArray(id) ? id.at(-1) : "")
@@ -38,7 +40,7 @@ export function toOpenAiMessage(value: unknown): Json | undefined {
 function build(named: string, fields: Json): Json | undefined {
   const type = named.toLowerCase().replace(/message(chunk)?$/, "");
   const role =
-    type === "chat" ? String(fields["role"] ?? "user") : Object.hasOwn(ROLES, type) ? ROLES[type]! : undefined;
+    type === "chat" ? (text(fields["role"]) ?? "user") : Object.hasOwn(ROLES, type) ? ROLES[type]! : undefined;
   if (role === undefined) return undefined;
   const extra = isObject(fields["additional_kwargs"]) ? fields["additional_kwargs"] : {};
   const given = [fields["tool_calls"], extra["tool_calls"]].find((list) => Array.isArray(list) && list.length > 0);

@@ -31,7 +31,7 @@ export async function executeExperiment(deps: TraceDeps, job: ClaimedJob, signal
   const running = new Set<Promise<void>>();
   let [failures, startedAt] = [0, Number.NEGATIVE_INFINITY];
   let stopped: string | undefined;
-  let failed: unknown;
+  let failed: Error | undefined;
   const start = (row: rows.OpenRow) => {
     const work = runRow(context, row)
       .then((outcome) => {
@@ -43,7 +43,7 @@ export async function executeExperiment(deps: TraceDeps, job: ClaimedJob, signal
           stopped ??= `${failures} examples in a row failed, the last with: ${outcome.error}`;
         }
       })
-      .catch((error: unknown) => void (failed ??= error))
+      .catch((error: unknown) => void (failed ??= error as Error))
       .finally(() => running.delete(work));
     running.add(work);
   };

@@ -7,6 +7,7 @@ import { Poller } from "../../base/polling/poller.ts";
 import type { TraceDeps } from "../deps.ts";
 import { executeExperiment, type Execution } from "./execute-experiment.ts";
 import * as queue from "./queue-sql.ts";
+import { storeSums } from "./sql.ts";
 
 const POLL_MS = 1000;
 const RENEW_MS = 1000;
@@ -41,6 +42,7 @@ export class ExperimentRunner {
         if (result === "pause") await queue.releaseJob(sql, job, PAUSE_SECONDS);
         else if (result) await queue.endJob(sql, job, result.event, result.reason);
         else await queue.releaseJob(sql, job, 0);
+        await storeSums(sql, job);
       },
       onEnd: () => this.wake(),
       log,

@@ -244,6 +244,66 @@ test("calls an assistant without a thread, links its trace, and reports an error
   expect(runs.find((run) => run.status === "error").error).toBe("ValueError: bad input");
 });
 
+test("judges each run by versions of evaluators named by id or name, and averages the scores", async () => {
+  const id = await dataset(3);
+  const { json: made } = await ask("POST", "/v1/platform/evaluators", {
+    name: "correctness",
+    type: "llm",
+    llm_evaluator: {
+      prompt: [{ role: "user", content: "Is {{outputs}} right for {{inputs}}? {{reference}}" }],
+      model: model(),
+      scores: [{ key: "correct", type: "boolean" }],
+    },
+  });
+  const job = await start({ dataset_id: id, target: { type: "http", url }, evaluators: [{ name: "correctness" }] });
+  expect(job.evaluators).toEqual([{ evaluator_id: made.evaluator.id, version: 1, name: "correctness" }]);
+  const done = await ended(job.id);
+  expect(done).toMatchObject({
+    status: "completed",
+    progress: { done: 3, failed: 0, judge_failures: 0 },
+    scores: { correct: { n: 3, mean: 1 } },
+  });
+  expect(Number(done.judge_cost_usd)).toBeGreaterThan(0);
+  const { json: session } = await ask("GET", `/sessions/${job.id}?include_stats=true`);
+  expect(session.feedback_stats.correct).toMatchObject({ n: 3, avg: 1 });
+  const [run] = await runsOf(job.id);
+  const { json: feedback } = await ask("GET", `/feedback?run=${run.id}`);
+  expect(feedback).toMatchObject([
+    {
+      key: "correct",
+      score: 1,
+      feedback_source: { type: "model", metadata: { evaluator_name: "correctness", version: 1 } },
+    },
+  ]);
+});
+
+test("an evaluator that fails leaves its runs unjudged, and a retry judges them without calling the target again", async () => {
+  const id = await dataset(2);
+  const broken = {
+    prompt: [{ role: "user", content: "Judge {{outputs}}" }],
+    model: model("fail-400"),
+    scores: [{ key: "quality", type: "boolean" }],
+  };
+  const { json: made } = await ask("POST", "/v1/platform/evaluators", {
+    name: "broken",
+    type: "llm",
+    llm_evaluator: broken,
+  });
+  const job = await start({
+    dataset_id: id,
+    target: { type: "http", url },
+    evaluators: [{ evaluator_id: made.evaluator.id }],
+  });
+  const done = await ended(job.id);
+  expect(done).toMatchObject({ status: "completed", progress: { done: 2, failed: 0, judge_failures: 2 } });
+  const { json: rows } = await ask("GET", `/experiments/runs/${job.id}/rows?status=unjudged`);
+  expect(rows[0].judge_errors).toMatchObject([{ evaluator: "broken", error: expect.stringMatching(/status 400/) }]);
+  expect(received).toHaveLength(2);
+  expect((await ask("POST", `/experiments/runs/${job.id}/retry`)).json).toEqual({ retried: 2 });
+  expect(await ended(job.id)).toMatchObject({ progress: { done: 2, judge_failures: 2 } });
+  expect(received).toHaveLength(2);
+});
+
 test("retries transient failures with the same idempotency key per try, and not others", async () => {
   const id = await dataset(2);
   const seen = new Map<string, number>();

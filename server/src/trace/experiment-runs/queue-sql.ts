@@ -41,7 +41,7 @@ export function claimJob(
         where status = 'running' and leased_until >= now() group by tenant_id
       )
       update experiment_jobs j set status = 'running', attempt = j.attempt + 1, started_at = coalesce(started_at, now()),
-        reason = null, ended_at = null, leased_until = now() + make_interval(secs => ${leaseSeconds})
+        reason = null, ended_at = null, sums = null, leased_until = now() + make_interval(secs => ${leaseSeconds})
       from projects p
       where p.tenant_id = j.tenant_id and p.project_id = j.project_id and (j.tenant_id, j.project_id) = (
         select w.tenant_id, w.project_id from experiment_jobs w left join busy b on b.tenant_id = w.tenant_id
@@ -83,7 +83,9 @@ export async function endJob(
 
 /** Gives up the lease, so that a process can claim the experiment after the pause. */
 export const releaseJob = (sql: Sql, job: LeasedJob, pauseSeconds: number): PromiseLike<unknown> => sql`
-  update experiment_jobs set leased_until = now() + make_interval(secs => ${pauseSeconds}) where ${isOurs(sql, job)}`;
+  update experiment_jobs set leased_until = case when status = 'running'
+    then now() + make_interval(secs => ${pauseSeconds}) end
+  where ${isOurs(sql, job)}`;
 
 /** @returns false when the experiment's status does not permit the event */
 export async function changeJob(
@@ -98,7 +100,7 @@ export async function changeJob(
           update experiment_jobs set status = 'cancelled', reason = null, ended_at = now()
           where tenant_id = ${tenantId} and project_id = ${projectId} and status = any(${statusesBefore(event)})`
       : await sql`
-          update experiment_jobs set status = 'pending', reason = null, ended_at = null
+          update experiment_jobs set status = 'pending', reason = null, ended_at = null, sums = null
           where tenant_id = ${tenantId} and project_id = ${projectId} and status = any(${statusesBefore(event)})`;
   return count === 1;
 }

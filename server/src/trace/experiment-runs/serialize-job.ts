@@ -1,9 +1,10 @@
 import type { JobRow } from "./sql.ts";
 
 /** Serializes an experiment with its progress. */
-export function serializeJob(row: JobRow, consoleUrl: string): object {
+export function serializeJob({ sums, ...live }: JobRow, consoleUrl: string): object {
+  const row = { ...live, ...(sums as object | null) } as JobRow & Sums;
   const { total, done, failed, running, judge_failures, recent, recent_seconds, p50, p95, p99, full_count, ...rest } =
-    row as JobRow & Sums;
+    row;
   void full_count;
   return {
     ...rest,

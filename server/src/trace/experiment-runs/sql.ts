@@ -66,7 +66,7 @@ export async function findDatasetByName(
 
 const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** Experiment with the sums of its rows. */
+/** Experiment with the sums of its rows; `sums` replace them where they are stored. */
 export interface JobRow {
   id: string;
   status: string;
@@ -81,7 +81,10 @@ const COLUMNS = `j.project_id as id, p.name, p.description, j.dataset_id, d.name
 const JOINS = `join projects p on p.tenant_id = j.tenant_id and p.project_id = j.project_id
   left join datasets d on d.tenant_id = j.tenant_id and d.dataset_id = j.dataset_id`;
 
-/** Sums of the rows of experiment `j`, served by experiment_rows' primary key. */
+/**
+ * Sums of the rows of experiment `j`, served by experiment_rows' primary key. Nothing is read for one whose sums are
+ * stored.
+ */
 const SUMS = `
   cross join lateral (
     select count(*)::int as total,
@@ -97,19 +100,30 @@ const SUMS = `
       percentile_cont(0.99) within group (order by r.latency_ms) as p99,
       coalesce(sum(r.total_tokens), 0)::float8 as total_tokens,
       trim_scale(sum(r.cost_usd))::text as cost_usd, trim_scale(sum(r.judge_cost_usd))::text as judge_cost_usd
-    from experiment_rows r where r.tenant_id = j.tenant_id and r.project_id = j.project_id) s
+    from experiment_rows r where r.tenant_id = j.tenant_id and r.project_id = j.project_id and j.sums is null) s
   cross join lateral (
     select coalesce(json_object_agg(key, json_build_object('n', n, 'mean', mean)), '{}') as scores from (
       select e.key, count(*)::int as n, avg((e.value #>> '{}')::float8) as mean
       from experiment_rows r cross join lateral jsonb_each(coalesce(r.scores, '{}')) e
-      where r.tenant_id = j.tenant_id and r.project_id = j.project_id and jsonb_typeof(e.value) = 'number'
+      where r.tenant_id = j.tenant_id and r.project_id = j.project_id and j.sums is null and jsonb_typeof(e.value) = 'number'
       group by e.key order by e.key limit 200) k) k`;
 
 export async function findJob(sql: Sql, tenantId: string, projectId: string): Promise<JobRow | undefined> {
   const [row] = await sql<JobRow[]>`
-    select ${sql.unsafe(`${COLUMNS}, s.*, k.scores from experiment_jobs j ${JOINS} ${SUMS}`)}
+    select ${sql.unsafe(`${COLUMNS}, s.*, k.scores, j.sums from experiment_jobs j ${JOINS} ${SUMS}`)}
     where j.tenant_id = ${tenantId} and j.project_id = ${projectId}`;
   return row;
+}
+
+/** Stores the sums of an experiment that has ended. */
+export async function storeSums(sql: Sql, { tenant_id, project_id }: Pick<NewJob, "tenant_id" | "project_id">) {
+  await sql`
+    update experiment_jobs e set sums = (
+      select to_jsonb(all_sums) from (
+        select ${sql.unsafe(`s.*, k.scores from experiment_jobs j ${SUMS}`)}
+        where j.tenant_id = ${tenant_id} and j.project_id = ${project_id}) all_sums)
+    where tenant_id = ${tenant_id} and project_id = ${project_id} and status not in ('pending', 'running')
+      and leased_until is null`;
 }
 
 /** Lists experiments, newest first. */
@@ -125,7 +139,7 @@ export const listJobs = (
       and ${status === undefined ? sql`true` : sql`j.status = ${status}`}
       and ${name === undefined ? sql`true` : sql`p.name = ${name}`}
     order by j.created_at desc, j.project_id desc limit ${limit} offset ${offset})
-  select ${sql.unsafe(`${COLUMNS}, s.*, k.scores, page.full_count from page
+  select ${sql.unsafe(`${COLUMNS}, s.*, k.scores, j.sums, page.full_count from page
     join experiment_jobs j using (tenant_id, project_id) ${JOINS} ${SUMS}`)}
   order by j.created_at desc, j.project_id desc`;
 

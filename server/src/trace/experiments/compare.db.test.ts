@@ -79,7 +79,7 @@ const usage = (cost: number) => ({
 
 async function compare(id: string, body: object): Promise<Comparison> {
   const response = await call("POST", `/datasets/${id}/experiments/compare`, body);
-  expect(response.status, JSON.stringify(response.json)).toBe(200);
+  expect(response.status).toBe(200);
   return response.json as Comparison;
 }
 
@@ -244,4 +244,28 @@ test("invalid requests are rejected", async () => {
   expect(await statuses({ experiments: [uuid7()] })).toEqual([404]);
   expect((await call("POST", path, { experiments: [a.id] }, OTHER)).status).toBe(404);
   expect((await call("POST", `/datasets/${uuid7()}/experiments/compare`, { experiments: [a.id] })).status).toBe(404);
+});
+
+test("examples with their runs are sorted by the score of one experiment", async () => {
+  const { id, examples } = await dataset(4);
+  const scores = [0.2, 0.9, undefined, 0.5];
+  const a = await experiment(
+    id,
+    examples.map((example, i) => ({ example, score: scores[i] })),
+  );
+  const sorted = [1, 3, 0, 2].map((n) => examples[n]!);
+  const v1 = async (more: object) => {
+    const body = { session_ids: [a.id], sort_params: { sort_by: "feedback.correct" }, ...more };
+    return (await call("POST", `/datasets/${id}/runs`, body)).json.map((item: { id: string }) => item.id);
+  };
+  expect(await v1({})).toEqual(sorted);
+  expect(await v1({ limit: 2, offset: 1 })).toEqual(sorted.slice(1, 3));
+  const v2 = await call("POST", `/api/v2/datasets/${id}/experiment-runs`, {
+    experiment_ids: [a.id],
+    selects: ["ID"],
+    sort: { by: "correct", order: "ASC" },
+  });
+  expect(v2.json.items.map((item: { id: string }) => item.id)).toEqual([0, 3, 1, 2].map((n) => examples[n]!));
+  const two = { session_ids: [a.id, (await experiment(id, [])).id], sort_params: { sort_by: "correct" } };
+  expect((await call("POST", `/datasets/${id}/runs`, two)).status).toBe(422);
 });

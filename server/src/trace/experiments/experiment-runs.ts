@@ -15,6 +15,7 @@ import type { RunScope } from "../runs/run-scope.ts";
 import { readPage } from "../runs/bounded-page.ts";
 import type { Position, Row } from "../runs/select-page.ts";
 import { fromRuns } from "../runs/selection.ts";
+import { type ExampleSort, sortExamples } from "./sort-examples.ts";
 import { type ExampleItem, listExamples } from "../examples/sql.ts";
 
 /** Runs per read, and per response: an example has one per repetition and experiment. */
@@ -36,6 +37,8 @@ export interface ExperimentQuery {
   filters?: Record<string, string[]> | null | undefined;
   /** Only runs that pass these. */
   runs?: readonly Expression[] | undefined;
+  /** Default: the examples that were changed last come first. */
+  sort?: ExampleSort | undefined;
   limit: number;
   offset: number;
 }
@@ -64,12 +67,14 @@ export async function experimentRuns(
   const known = await loadScope(deps, scope);
   const id = await filteredExamples(deps, scope, query);
   const page = { order: "recent", descending: undefined, select: undefined } as const;
-  const found = await listExamples(
-    deps.sql,
-    scope.tenantId,
-    { dataset: datasetId, as_of: "latest", id },
-    { ...page, limit: query.limit, offset: query.offset },
-  );
+  const found = query.sort
+    ? await sortedPage(deps, scope.tenantId, datasetId, query, query.sort, id)
+    : await listExamples(
+        deps.sql,
+        scope.tenantId,
+        { dataset: datasetId, as_of: "latest", id },
+        { ...page, limit: query.limit, offset: query.offset },
+      );
   const runs = new Map(found.map(({ item }) => [(JSON.parse(item) as { id: string }).id, [] as string[]]));
   let bytes = 0;
   for await (const rows of readRuns(deps, known, query, [...runs.keys()], plan.columns)) {
@@ -86,6 +91,26 @@ export async function experimentRuns(
   }
   const lists = [...runs.values()];
   return found.map((example, i) => ({ example, runs: lists[i]! }));
+}
+
+/** Lists a page of examples in the order of their scores. */
+async function sortedPage(
+  deps: TraceDeps,
+  tenantId: string,
+  datasetId: string,
+  { experiments, offset, limit }: ExperimentQuery,
+  sort: ExampleSort,
+  among: string[] | undefined,
+): Promise<ExampleItem[]> {
+  const passing = among && new Set(among);
+  const sorted = await sortExamples(deps, tenantId, datasetId, experiments, sort);
+  const ids = sorted.filter((id) => passing?.has(id) ?? true).slice(offset, offset + limit);
+  if (ids.length === 0) return [];
+  const order = { order: "id", descending: undefined, select: undefined, limit: ids.length, offset: 0 } as const;
+  const found = await listExamples(deps.sql, tenantId, { dataset: datasetId, as_of: "latest", id: ids }, order);
+  const places = new Map(ids.map((id, place) => [id, place]));
+  const placeOf = ({ item }: ExampleItem) => places.get((JSON.parse(item) as { id: string }).id)!;
+  return found.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 async function* readRuns(

@@ -19,7 +19,7 @@ export interface ExperimentValues {
   runs: Uint32Array;
   /** The first run of each example. */
   firstRun: (string | undefined)[];
-  /** Averages over the repetitions of each example. */
+  /** Averages over all scores of an example, of all its runs. */
   values: Map<Measure, Float64Array>;
   /** Latencies of all runs, sorted. */
   latencies: Float64Array;

@@ -47,7 +47,9 @@ export function experimentRoutes(deps: TraceDeps): Route[] {
         const { scope, context } = await begin(principal, id, c);
         const texts = body.preview ? ["inputs_preview", "outputs_preview"] : ["inputs", "outputs"];
         const plan = planV1([...RUN_FIELDS, ...texts]);
-        const query = { ...body, experiments: body.session_ids, examples: body.example_ids };
+        const { sort_params: order, ...rest } = body;
+        const sort = order ? { by: order.sort_by, descending: order.sort_order === "DESC" } : undefined;
+        const query = { ...rest, sort, experiments: body.session_ids, examples: body.example_ids };
         const feedback = { comparison: body.comparative_experiment_id };
         return rawJson(serializeItems(await experimentRuns(deps, scope, id, query, { plan, context }, feedback), c));
       },
@@ -63,7 +65,8 @@ export function experimentRoutes(deps: TraceDeps): Route[] {
         const { scope, context } = await begin(principal, id, c);
         const { experiment_ids: experiments, example_ids: examples, filters, page_size: limit } = body;
         const offset = Number(body.cursor ?? 0);
-        const query = { experiments, examples, filters, limit, offset };
+        const sort = body.sort ? { by: body.sort.by, descending: body.sort.order === "DESC" } : undefined;
+        const query = { experiments, examples, filters, sort, limit, offset };
         const found = await experimentRuns(deps, scope, id, query, { plan: planV2(body.selects), context });
         const next = found.length === limit ? `,"next_cursor":"${offset + limit}"` : "";
         return rawJson(`{"items":${serializeItems(found, c)}${next}}`);

@@ -8,6 +8,8 @@ import { example } from "../examples/schema.ts";
 
 const filters = z.record(uuid, z.array(z.string().max(65_536)).max(20)).nullish();
 
+const sortBy = z.string().min(1).max(200);
+
 export const experimentRunsBody = z
   .object({
     session_ids: z.array(uuid).min(1).max(50),
@@ -18,7 +20,8 @@ export const experimentRunsBody = z
     preview: z.boolean().default(false),
     limit: limit(20, 100),
     offset,
-    sort_params: notBuilt("sort_params"),
+    /** By the average score of one experiment: `feedback.KEY`. */
+    sort_params: z.object({ sort_by: sortBy, sort_order: z.enum(["ASC", "DESC"]).default("DESC") }).nullish(),
     include_annotator_detail: z.literal(false, "is not supported yet; leave it out").nullish(),
   })
   .meta({ id: "ExperimentRunsQuery" });
@@ -33,7 +36,8 @@ export const experimentRunsBodyV2 = z
     example_ids: z.array(uuid).max(1000).nullish(),
     filters,
     comparative_experiment_id: notBuilt("comparative_experiment_id"),
-    sort: notBuilt("sort"),
+    /** By the average score of one experiment: `feedback.KEY`. */
+    sort: z.object({ by: sortBy, order: z.enum(["ASC", "DESC"]).default("DESC") }).nullish(),
     selects,
     cursor: cursor.pipe(
       z

@@ -41,7 +41,7 @@ const count = async (experimentId: string) => {
 test("an experiment is uploaded with its dataset, examples, runs and scores", async () => {
   const body = upload();
   const response = await call("POST", "/datasets/upload-experiment", body);
-  expect(response.status, JSON.stringify(response.json)).toBe(200);
+  expect(response.status).toBe(200);
   const { dataset, experiment } = response.json;
   expect(dataset).toMatchObject({ name: body.dataset_name, description: "d", example_count: 2, session_count: 1 });
   expect(experiment).toMatchObject({
@@ -119,8 +119,8 @@ test("an invalid upload stores nothing", async () => {
   ];
   const before = await sql`select count(*)::int as n from datasets`;
   for (const more of bodies) {
-    const response = await call("POST", "/datasets/upload-experiment", upload(more));
-    expect(response.status, JSON.stringify(more)).toBe(422);
+    const { status } = await call("POST", "/datasets/upload-experiment", upload(more));
+    expect({ more, status }).toEqual({ more, status: 422 });
   }
   expect(await sql`select count(*)::int as n from datasets`).toEqual(before);
   const { json } = await call("POST", "/datasets/upload-experiment", upload());
@@ -210,7 +210,7 @@ test("examples are grouped by metadata of their runs or their own, and experimen
   const path = `/datasets/${a.dataset.id}/group/runs`;
   const order = { session_ids: sessions, group_by: "run_metadata", metadata_key: "model" };
   const response = await call("POST", path, order);
-  expect(response.status, JSON.stringify(response.json)).toBe(200);
+  expect(response.status).toBe(200);
   expect(response.json.groups).toMatchObject([
     { group_key: "x", count: 2, example_count: 1, sessions: [{ id: sessions[0], run_count: 1 }, { id: sessions[1] }] },
     { group_key: "y", count: 2, example_count: 1 },

@@ -24,10 +24,12 @@ export function checkConfig(
   if (config.type !== "categorical" || !config.categories) return;
   const values = config.categories.map((category) => category.value);
   const labels = config.categories.flatMap((category) => category.label ?? []);
+  const unlabelled = config.categories.flatMap(({ value: each, label }) => (label == null ? String(each) : []));
   if (score !== null && !values.includes(score)) {
     throw unprocessable(`The score of "${key}" must be one of ${values.join(", ")}, not ${score}.`);
   }
-  const isKnown = (one: unknown) => (typeof one === "number" ? values.includes(one) : labels.includes(one as string));
+  const isKnown = (one: unknown) =>
+    typeof one === "number" ? values.includes(one) : [...labels, ...unlabelled].includes(one as string);
   const given = config.allows_multiple_categories && Array.isArray(value) ? (value as unknown[]) : [value];
   if (value !== null && labels.length > 0 && !given.every(isKnown)) {
     throw unprocessable(`The value of "${key}" must be one of ${labels.join(", ")}.`);

@@ -212,7 +212,7 @@ export class RunWriter {
         for (const { entry, row } of written) {
           rows.push(row);
           // a first create without an end is no state that a rule acts on
-          if (row.end_time !== undefined || !entry.isNew) changed.push(row);
+          if (row.end_time !== undefined || (!entry.isNew && !setsTierOnly(entry.piece))) changed.push(row);
         }
         changed.push(...repeated, ...changes.rows);
         rows.push(...repeated, ...changes.rows);
@@ -262,6 +262,12 @@ function isUnavailable(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   // 08…: lost connections to Postgres
   return typeof code === "string" && (code === TIMEOUT || code.startsWith("08"));
+}
+
+/** Whether the piece only moves its run to another tier, as feedback and rules do with whole traces. */
+function setsTierOnly({ kind, fields, extra }: RunPiece): boolean {
+  if (kind !== "patch" || fields.trace_tier === undefined || extra) return false;
+  return Object.entries(fields).every(([name, value]) => name === "trace_tier" || value === undefined);
 }
 
 /** Translates a storage failure to the error of the request. */

@@ -145,7 +145,7 @@ export async function listPairs(
 
 const digest = (...parts: string[]): string => createHash("sha256").update(parts.join(" ")).digest("hex");
 
-const isSwapped = (...parts: [string, string, string]): boolean =>
+export const isSwapped = (...parts: [string, string, string]): boolean =>
   Number.parseInt(digest("side", ...parts)[0]!, 16) >= 8;
 
 /** Stores the caller's judgement on a pair. @throws 404 for an example without a pair, 422 for a run outside of it */

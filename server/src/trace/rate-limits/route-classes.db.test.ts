@@ -25,8 +25,13 @@ const CLASSES: Record<string, string[]> = {
     "DELETE /api/v1/sessions/:session_id",
     "DELETE /api/v1/sessions/:session_id/insights/:job_id",
     "DELETE /api/v1/sessions/:session_id/insights/configs/:config_id",
+    "POST /api/v1/runs/rules/trigger",
+    "POST /api/v1/runs/rules/:rule_id/trigger",
   ],
-  "generate.key generate.user": ["POST /api/v1/sessions/:session_id/insights/configs/generate"],
+  "generate.key generate.user": [
+    "POST /api/v1/sessions/:session_id/insights/configs/generate",
+    "POST /api/v1/datasets/:dataset_id/generate",
+  ],
   "model-calls.key model-calls.user": [
     "POST /api/v1/playground/stream",
     "POST /api/v1/datasets/playground_experiment/stream",

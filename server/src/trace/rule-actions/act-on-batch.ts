@@ -104,7 +104,7 @@ async function perform(context: ActionContext, items: readonly Item[]): Promise<
   if (actions.extend_only) await act("extend_only", (open) => extendRetention(context, open));
   const evaluatorIds = evaluatorsOf(rule);
   if (evaluatorIds.length > 0) {
-    const order = { evaluatorIds, version: actions.evaluator_version ?? undefined, limit: limitOf(rule) };
+    const order = { evaluatorIds, limit: limitOf(rule) };
     await act("evaluators", (open) => judgeRuns(context, order, open));
   }
 }

@@ -26,7 +26,6 @@ const BUSY_MS = 250;
 
 export interface JudgeOrder {
   evaluatorIds: readonly string[];
-  version: number | undefined;
   limit: SpendLimit | null;
 }
 
@@ -49,11 +48,7 @@ interface JudgedBy {
 export async function judgeRuns(context: ActionContext, order: JudgeOrder, items: readonly Item[]): Promise<void> {
   const { deps, batch } = context;
   const evaluators: (LoadedEvaluator | string)[] = [];
-  for (const [place, id] of order.evaluatorIds.entries()) {
-    // the version is that of the named evaluator
-    const version = place === 0 ? order.version : undefined;
-    evaluators.push((await loadEvaluator(deps, batch.tenant_id, id, version)) ?? id);
-  }
+  for (const id of order.evaluatorIds) evaluators.push((await loadEvaluator(deps, batch.tenant_id, id)) ?? id);
   const queue = new FairQueue({ capacity: AT_ONCE });
   const results = await Promise.allSettled(
     items.map((item) => queue.run(() => judgeItem(context, order, evaluators, item))),

@@ -9,8 +9,9 @@ const startOf = (window: SpendWindow) => `date_trunc('${UNITS[window]}', now() a
 
 type OfRule = Pick<MatchBatch, "tenant_id" | "rule_id">;
 
-/** Costs that predict that of the next judgement. */
+/** Costs that predict that of the next judgement; those that failed without a cost say nothing. */
 const RECENT = 20;
+const LOOKED_AT = 500;
 
 export interface Spending {
   /** Decimal text. */
@@ -59,9 +60,14 @@ export async function findSpending(
         coalesce(sum(amount_usd), 0) as reserved, coalesce(bool_or(amount_usd is null), false) and count(*) > 0 as open
       from rule_reservations where tenant_id = ${tenant_id} and rule_id = ${rule_id} and window_start = ${start}
     ), estimate as (
-      select max(cost_usd) as most from (
-        select cost_usd from rule_matches where tenant_id = ${tenant_id} and rule_id = ${rule_id}
-          and cost_usd is not null order by matched_at desc, match_id desc limit ${RECENT}) recent
+      select coalesce(max(cost_usd) filter (where cost_usd > 0 and place <= ${RECENT}),
+        min(cost_usd) filter (where cost_usd = 0 and status = 'done')) as most
+      from (
+        select cost_usd, status, row_number() over (partition by cost_usd > 0 order by matched_at desc, match_id desc) as place
+        from (
+          select cost_usd, status, matched_at, match_id from rule_matches
+          where tenant_id = ${tenant_id} and rule_id = ${rule_id}
+            and cost_usd is not null order by matched_at desc, match_id desc limit ${LOOKED_AT}) looked) recent
     )
     select trim_scale(spent)::text as spent, trim_scale(reserved)::text as reserved, open as "isOpen",
       trim_scale(most)::text as estimate, spent + reserved + coalesce(most, 0) > ${limit}::text::numeric as exceeds,

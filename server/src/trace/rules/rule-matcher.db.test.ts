@@ -5,6 +5,7 @@ import { WORKSPACE } from "../../../test/principal.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { hashShare } from "./evaluate-candidates.ts";
+import { pruneMatches } from "./match-sql.ts";
 
 const { call, sql, platform } = await testTracePlatform();
 const { ruleCandidates } = platform.deps;
@@ -40,7 +41,7 @@ const matches = async (rule: string) =>
   (
     await sql<{ run_id: string; status: string }[]>`
       select run_id, status from rule_matches where rule_id = ${rule} order by run_id`
-  ).map((row) => (row.status === "pending" ? row.run_id : `${row.run_id} ${row.status}`));
+  ).map((row) => (/pending|done/.test(row.status) ? row.run_id : `${row.run_id} ${row.status}`));
 
 /** Resolves when all recorded runs have been evaluated. */
 async function settled(): Promise<void> {
@@ -221,4 +222,42 @@ test("a rule whose filter fails is disabled with the reason, and the others go o
 test("without rules no run is recorded", async () => {
   await send([create({ end_time: end })]);
   expect(await sql`select 1 from rule_candidates`).toHaveLength(0);
+});
+
+test("a change of the tier alone is no reason to evaluate a run", async () => {
+  await addRule();
+  const run = create({ end_time: end });
+  await send([run]);
+  await settled();
+  const before = await sql`select last_value from rule_candidates_candidate_id_seq`;
+  const fields = { trace_tier: "longlived" };
+  const received_at = "2026-11-21 10:00:00.000000";
+  await platform.deps.writer.write(WORKSPACE, [{ kind: "patch", id: run.id, fields, attachments: [], received_at }]);
+  expect(await sql`select last_value from rule_candidates_candidate_id_seq`).toEqual(before);
+});
+
+test("decisions are deleted with their trace and with their project", async () => {
+  const rule = await addRule();
+  const [gone, stays] = [create({ end_time: end }), create({ end_time: end })];
+  await send([gone, stays]);
+  await settled();
+  expect(await matches(rule)).toHaveLength(2);
+  const [{ session_id }] = (await call("POST", "/runs/query", { id: [gone.id] })).json.runs as [{ session_id: string }];
+  const deleted = await call("POST", "/runs/delete", { session_id, trace_ids: [gone.trace_id] });
+  expect(deleted.status).toBeLessThan(300);
+  await expect.poll(() => matches(rule)).toEqual([stays.id]);
+  await call("DELETE", `/sessions/${session_id}`);
+  await expect.poll(() => matches(rule)).toEqual([]);
+});
+
+test("decisions are pruned when their run has ended long ago, and such runs are left alone", async () => {
+  const rule = await addRule();
+  const [old, recent] = [create({ start_time: "2026-01-01T10:00:00Z", end_time: "2026-01-01T10:00:01Z" }), create()];
+  await send([old, { ...recent, end_time: end }]);
+  await settled();
+  expect(await matches(rule)).toEqual([recent.id]);
+  await sql`update rule_matches set status = 'done', matched_at = now() - interval '91 days' where rule_id = ${rule}`;
+  expect(await pruneMatches(sql, 90, 10)).toBe(0);
+  await sql`update rule_matches set end_time = now() - interval '91 days' where rule_id = ${rule}`;
+  expect(await pruneMatches(sql, 90, 10)).toBe(1);
 });

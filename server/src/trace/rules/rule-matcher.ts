@@ -28,12 +28,13 @@ import { type ReadRule, readRule } from "./read-rules.ts";
 import { disableRule, type Rule, selectActiveRules } from "./sql.ts";
 
 /** Largest number of candidates in a batch. Halved after a failure, doubled after a success. */
-const BATCH = 1000;
+const BATCH = 4000;
 const THREADS = 500;
 /** Pause after a batch, in multiples of its duration, so that ingest keeps the engine; and its bounds. */
-const PAUSE_SHARE = 4;
+const PAUSE_SHARE = 8;
 const MIN_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 800;
+const RETRY_MS = 500;
 /** Finds the candidates of killed processes, and of other processes' triggers and back-fills. */
 const POLL_MS = 1000;
 /** Longer than any batch takes. */
@@ -78,7 +79,7 @@ export class RuleMatcher {
     this.#poller = new Poller({
       pass: () => this.#pass(),
       everyMs: POLL_MS,
-      retryMs: MAX_PAUSE_MS,
+      retryMs: RETRY_MS,
       log: deps.log,
       failing: "could not evaluate rules; will retry",
     });

@@ -106,7 +106,7 @@ test("rejects what is unknown, invalid or not supported, by name", async () => {
   expect(await post({ filter: "eq(nothing, 1)" })).toEqual(names("filter"));
   expect(await post({ tree_filter: "and(" })).toEqual(names("tree_filter"));
   expect(await post({ sampling_rate: 1.5 })).toEqual(names("sampling_rate"));
-  expect(await post({ transient: true })).toEqual(names("transient"));
+  expect(await post({ create_alignment_queue: true })).toEqual(names("create_alignment_queue"));
   expect(await post({ use_corrections_dataset: true })).toEqual(names("use_corrections_dataset"));
   expect(await post({ num_few_shot_examples: 3 })).toEqual(names("num_few_shot_examples"));
   expect(await post({ session_id: project.id, dataset_id: dataset.id })).toEqual(names("dataset_id"));
