@@ -7,7 +7,7 @@ import { uuid7 } from "../../base/ids.ts";
 import { readRuleSecrets } from "./rule-secrets.ts";
 
 const db = await testDatabase();
-const { call, sql, platform } = await testTracePlatform({}, { db });
+const { call, sql, platform } = await testTracePlatform({ HEDDLE_RULE_CONCURRENCY: "0" }, { db });
 const { deps } = platform;
 
 const rules = (query = "") => call("GET", `/api/v1/runs/rules${query}`);
