@@ -10,8 +10,8 @@ import { until } from "../../server/test/until.ts";
 import { exportReplicas } from "./export-replicas.ts";
 import type { ExportProcess } from "./export-process.ts";
 
-/** Experiments whose processes are killed and frozen: 200 examples, 2 repetitions, a judge. */
-const [EXAMPLES, REPETITIONS] = [200, 2];
+/** Experiments whose processes are killed and frozen: 60 examples, 2 repetitions, a judge. */
+const [EXAMPLES, REPETITIONS] = [60, 2];
 const ROWS = EXAMPLES * REPETITIONS;
 
 // oxlint-disable-next-line typescript/no-explicit-any -- tests read what they expect to be there

@@ -41,10 +41,10 @@ async function connect(id: ProviderId, more: object = {}): Promise<string> {
   return (await call("POST", "/models/connections", body, mine)).json.id as string;
 }
 
-async function embed(id: ProviderId, texts: string[], model?: string) {
+async function embed(id: ProviderId, texts: string[], model?: string, timeoutSeconds = 30) {
   const connection = await resolveEmbedding(platform.deps, tenant, { connection_id: await connect(id), model });
-  const order = { connection, texts, project: { name: "insights" }, runName: "embed", timeoutSeconds: 2 };
-  return embedTexts(platform.deps, principal, order, AbortSignal.timeout(5000));
+  const order = { connection, texts, project: { name: "insights" }, runName: "embed", timeoutSeconds };
+  return embedTexts(platform.deps, principal, order, AbortSignal.timeout(60_000));
 }
 
 const embedding = PROVIDER_IDS.filter((id) => id !== "anthropic");
@@ -97,5 +97,5 @@ test("counts the cost against the workspace's budget", async () => {
 });
 
 test("gives up a provider that does not answer", async () => {
-  expect(await embed("openai", ["text"], "silent")).toMatchObject({ ok: false, failure: { kind: "timeout" } });
+  expect(await embed("openai", ["text"], "silent", 2)).toMatchObject({ ok: false, failure: { kind: "timeout" } });
 });
