@@ -113,7 +113,7 @@ test("exit codes of a gate: 0 passed, 1 failed, 2 wrong usage, 3 the target is d
     experiment("show", "no-such-experiment"),
   ]);
   expect(usage.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2, 2]);
-  expect(usage[4]!.err).toMatch(/needs a baseline, and the dataset has none/);
+  expect(usage[4]!.err).toMatch(/needs a baseline: the dataset has none, or it is this experiment/);
 
   answer = (_, response) => response.writeHead(404).end("{}");
   const down = await run("--name", "third", "--gate", "error_rate<=100%");

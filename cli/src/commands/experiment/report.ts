@@ -93,7 +93,8 @@ export function checkBaseline(
   const needing = conditions.find(needsBaseline);
   if (needing && found === undefined && baseline === undefined) {
     throw new UsageError(
-      `The condition "${needing.text}" needs a baseline, and the dataset has none. Set one by heddle experiment baseline NAME, ` +
+      `The condition "${needing.text}" needs a baseline: the dataset has none, or it is this experiment. Set one by ` +
+        "heddle experiment baseline NAME, " +
         "name one by --baseline, or skip such conditions by --baseline none.",
     );
   }
