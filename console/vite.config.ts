@@ -92,7 +92,7 @@ export default defineConfig({
               priority: 1,
             },
             // one file: as many small ones, they cost more in headers than in content
-            { name: "icons", test: anyPart("@tabler/icons-react"), minShareCount: 2, priority: 1 },
+            { name: "icons", test: anyPart("@tabler/icons-react"), minShareCount: 3, priority: 1 },
             // only some forms have numbers
             { name: "numbers", test: anyPart("react-number-format", `${MANTINE}/NumberInput/`), priority: 2 },
             { name: "samples", test: anyPart("console/src/(features/samples|ui/code-sample)"), priority: 1 },
@@ -106,6 +106,29 @@ export default defineConfig({
               test: anyPart(
                 "console/src/features/prompt-playground/(prompt|template|read-manifest|write-manifest)\\.ts",
               ),
+              priority: 1,
+            },
+            // small parts of the playground, which some other pages use too
+            {
+              name: "answers",
+              test: anyPart(
+                "console/src/features/(interrupts/|threads/(failure-alert|trace-link)|playground/read-setup)",
+                `${MANTINE}/(FileButton|Collapse)/`,
+                "@mantine/hooks/esm/use-collapse",
+              ),
+              minShareCount: 2,
+              priority: 1,
+            },
+            // many pages of evaluation use these, and neither the first page nor the playground
+            {
+              name: "evaluation",
+              test: anyPart(
+                `${MANTINE}/(MultiSelect|Progress)/`,
+                "console/src/ui/(progress|permitted-button)[.]",
+                "console/src/features/settings/use-permission",
+                "console/src/features/(runs/filter-language|datasets/queries|annotation-queues/queries)[.]",
+              ),
+              minShareCount: 2,
               priority: 1,
             },
             // what several pages use is one file: ninety small ones cost more in headers than in content

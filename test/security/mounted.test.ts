@@ -56,6 +56,7 @@ const PUBLIC = [
   "trace GET /api/v1/info/health",
   "trace GET /api/v1/livez",
   "trace GET /api/v1/ok",
+  "trace GET /api/v1/public/datasets/sessions-bulk",
   "trace GET /api/v1/ready",
   "trace GET /api/v1/readyz",
   "trace GET /auth/oidc/callback",
