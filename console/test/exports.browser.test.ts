@@ -122,7 +122,7 @@ test("previews an export, creates it and shows its progress to the end", async (
   const days = page.getByRole("region", { name: "Days" });
   await days
     .getByRole("button")
-    .filter({ hasText: /COMPLETED[1-9]\d* rows/ })
+    .filter({ hasText: /Completed[1-9]\d* rows/ })
     .first()
     .click();
   await days
