@@ -39,6 +39,17 @@ test("JavaScript reaches listed hosts with fetch", async () => {
   expect(runner.processes).toBe(0);
 });
 
+test("answers that arrive together are told apart", async () => {
+  const code = `async function performEval() {
+    const numbers = Array.from({ length: 8 }, (_, n) => n);
+    const responses = await Promise.all(numbers.map((n) => fetch("${url}/score", { method: "POST", body: String(n) })));
+    return (await Promise.all(responses.map((response) => response.json()))).map((answer) => answer.body);
+  }`;
+  for (let turn = 0; turn < 5; turn++) {
+    expect(await js(code)).toMatchObject({ ok: true, value: ["0", "1", "2", "3", "4", "5", "6", "7"] });
+  }
+});
+
 test("Python reaches listed hosts with http_request", async () => {
   const code = `
 def perform_eval(run):

@@ -45,14 +45,19 @@ function frame(text, flag) {
 commands.resume();
 for (const stream of [commands, status, orders, replies]) stream.on("close", end).on("error", end);
 
+// a chunk may hold several frames, as answers to concurrent requests do, or a part of one
 let chunks = [];
-let missing = 0;
+let size = 0;
 orders.on("data", (chunk) => {
-  if (chunks.length === 0) missing = HEADER + chunk.readUInt32BE();
   chunks.push(chunk);
-  missing -= chunk.length;
-  if (missing > 0) return;
-  const order = Buffer.concat(chunks).toString("utf8", HEADER);
-  chunks = [];
-  worker.postMessage(order);
+  size += chunk.length;
+  while (size >= HEADER) {
+    if (chunks[0].length < HEADER) chunks = [Buffer.concat(chunks)];
+    const end = HEADER + chunks[0].readUInt32BE();
+    if (size < end) return;
+    const all = Buffer.concat(chunks);
+    chunks = [all.subarray(end)];
+    size -= end;
+    worker.postMessage(all.toString("utf8", HEADER, end));
+  }
 });
