@@ -1,9 +1,8 @@
 /** SQL for the runs of an export in progress and the files they have written. */
+import { utcText } from "../../base/db/utc-text.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { LeasedExport } from "./queue-sql.ts";
 import type { Status } from "./status.ts";
-
-const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 export interface PendingExportRun {
   id: string;
@@ -17,7 +16,7 @@ export interface PendingExportRun {
 /** Returns the next unfinished day after the one that began at `after`. */
 export async function nextRun(sql: Sql, exportId: string, after: string | null): Promise<PendingExportRun | undefined> {
   const [row] = await sql<PendingExportRun[]>`
-    select id, ${sql.unsafe(utc("start_time"))} as start_time, ${sql.unsafe(utc("end_time"))} as end_time, status,
+    select id, ${sql.unsafe(utcText("start_time"))} as start_time, ${sql.unsafe(utcText("end_time"))} as end_time, status,
       retry_number, row_count
     from bulk_export_runs r where bulk_export_id = ${exportId} and status in ('CREATED', 'RUNNING')
       and (${after === null} or r.start_time > ${after}::text::timestamptz)
@@ -120,9 +119,9 @@ export async function selectFiles(
 ): Promise<(ExportedFile & { run_start_time: string })[]> {
   return sql<(ExportedFile & { run_start_time: string })[]>`
     select f.run_id, f.n, f.key, f.row_count::float8 as row_count, f.deleted_count::float8 as deleted_count,
-      f.byte_count::float8 as byte_count, f.sha256, ${sql.unsafe(utc("f.min_start_time"))} as min_start_time,
-      ${sql.unsafe(utc("f.max_start_time"))} as max_start_time, f.last_start_time, f.last_id,
-      ${sql.unsafe(utc("r.start_time"))} as run_start_time
+      f.byte_count::float8 as byte_count, f.sha256, ${sql.unsafe(utcText("f.min_start_time"))} as min_start_time,
+      ${sql.unsafe(utcText("f.max_start_time"))} as max_start_time, f.last_start_time, f.last_id,
+      ${sql.unsafe(utcText("r.start_time"))} as run_start_time
     from bulk_export_runs r join bulk_export_files f on f.run_id = r.id
     where r.bulk_export_id = ${exportId}
       and (${after === null} or (r.start_time, f.n) > (${after?.start_time ?? null}::text::timestamptz, ${after?.n ?? 0}))
@@ -168,7 +167,7 @@ export async function runsInBetween(
   exportId: string,
 ): Promise<{ id: string; start_time: string; files: number }[]> {
   return sql<{ id: string; start_time: string; files: number }[]>`
-    select r.id, ${sql.unsafe(utc("start_time"))} as start_time,
+    select r.id, ${sql.unsafe(utcText("start_time"))} as start_time,
       (select coalesce(max(n), 0) from bulk_export_files f where f.run_id = r.id) as files
     from bulk_export_runs r
     where bulk_export_id = ${exportId} and started_at is not null and row_count > 0 and status <> 'COMPLETED' limit 100`;
@@ -180,7 +179,7 @@ export async function unevenRuns(
   exportId: string,
 ): Promise<{ start_time: string; expected: string; found: string }[]> {
   return sql<{ start_time: string; expected: string; found: string }[]>`
-    select ${sql.unsafe(utc("r.start_time"))} as start_time, r.row_count as expected,
+    select ${sql.unsafe(utcText("r.start_time"))} as start_time, r.row_count as expected,
       coalesce(sum(f.row_count + f.deleted_count), 0)::bigint as found
     from bulk_export_runs r left join bulk_export_files f on f.run_id = r.id
     where r.bulk_export_id = ${exportId}

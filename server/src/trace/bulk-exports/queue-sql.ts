@@ -2,6 +2,7 @@
  * The export queue. One process at a time works on an export: it holds a lease that it renews every second, and every
  * write is conditional on its attempt number, so that a process that lost its lease writes nothing more.
  */
+import { utcText } from "../../base/db/utc-text.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { FormatVersion } from "./columns.ts";
 import type { Status } from "./status.ts";
@@ -29,8 +30,6 @@ export interface ClaimedExport {
   /** Null if it was cancelled before it started. */
   started_at: string | null;
 }
-
-const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 /**
  * Claims the next export: a running one, one that may start because its workspace has fewer than `limit` running, or an
@@ -67,10 +66,10 @@ export function claimExport(
           and (not ${keepsRoom}::boolean or coalesce(b.held, 0) = 0 or (select n from active) < 2)
         order by coalesce(b.held, 0), w.not_before, w.created_at limit 1
         for update of w skip locked)
-      returning id, tenant_id, destination_id, session_id, ${tx.unsafe(utc("start_time"))} as start_time,
-        ${tx.unsafe(utc("end_time"))} as end_time, filter, format_version, compression, export_fields, status, attempt,
-        failures, snapshot_id, ${tx.unsafe(utc("snapshot_at"))} as snapshot_at, row_count,
-        ${tx.unsafe(utc("started_at"))} as started_at`;
+      returning id, tenant_id, destination_id, session_id, ${tx.unsafe(utcText("start_time"))} as start_time,
+        ${tx.unsafe(utcText("end_time"))} as end_time, filter, format_version, compression, export_fields, status, attempt,
+        failures, snapshot_id, ${tx.unsafe(utcText("snapshot_at"))} as snapshot_at, row_count,
+        ${tx.unsafe(utcText("started_at"))} as started_at`;
     return row;
   });
 }

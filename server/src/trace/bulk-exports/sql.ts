@@ -1,9 +1,8 @@
 /** SQL of the export endpoints. Statements for exports in progress are in queue-sql.ts and files-sql.ts. */
+import { utcText } from "../../base/db/utc-text.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { FormatVersion } from "./columns.ts";
 import type { Status } from "./status.ts";
-
-const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 /** Times are RFC 3339 in UTC with six digits. Counts are text, because they may exceed 2^53. */
 export interface ExportRow {
@@ -33,10 +32,10 @@ export interface ExportRow {
 }
 
 const EXPORT = `e.id, e.tenant_id, e.destination_id as bulk_export_destination_id, e.session_id,
-  ${utc("e.start_time")} as start_time, ${utc("e.end_time")} as end_time, e.interval_hours, e.filter, e.format_version,
-  e.compression, e.export_fields, e.source_bulk_export_id, e.status, e.error, ${utc("e.created_at")} as created_at,
-  ${utc("e.updated_at")} as updated_at, ${utc("e.started_at")} as started_at,
-  ${utc("e.finished_at")} as finished_at, e.row_count, d.*`;
+  ${utcText("e.start_time")} as start_time, ${utcText("e.end_time")} as end_time, e.interval_hours, e.filter, e.format_version,
+  e.compression, e.export_fields, e.source_bulk_export_id, e.status, e.error, ${utcText("e.created_at")} as created_at,
+  ${utcText("e.updated_at")} as updated_at, ${utcText("e.started_at")} as started_at,
+  ${utcText("e.finished_at")} as finished_at, e.row_count, d.*`;
 
 const WRITTEN = `coalesce(sum(f.row_count), 0)::bigint as rows_written,
   coalesce(sum(f.deleted_count), 0)::bigint as rows_deleted,
@@ -86,8 +85,8 @@ export interface ExportRunRow {
 }
 
 const RUN = `r.id, r.bulk_export_id, e.tenant_id, e.session_id, e.destination_id, r.status, r.retry_number, r.errors,
-  ${utc("r.created_at")} as created_at, ${utc("r.updated_at")} as updated_at, ${utc("r.started_at")} as started_at,
-  ${utc("r.finished_at")} as finished_at, ${utc("r.start_time")} as start_time, ${utc("r.end_time")} as end_time,
+  ${utcText("r.created_at")} as created_at, ${utcText("r.updated_at")} as updated_at, ${utcText("r.started_at")} as started_at,
+  ${utcText("r.finished_at")} as finished_at, ${utcText("r.start_time")} as start_time, ${utcText("r.end_time")} as end_time,
   r.row_count, d.*`;
 
 const WRITTEN_OF_RUN = `lateral (

@@ -1,3 +1,4 @@
+import { utcText } from "../../base/db/utc-text.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { ownConnection, type Sql } from "../../base/db/connect.ts";
@@ -37,9 +38,8 @@ export interface ErasureJob {
   projects_deleted: number;
 }
 
-const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 const WIRE = `erasure_id as id, scope, case when scope <> 'workspace' then project_ids end as session_ids, traces, dataset_copies, status, requested_by,
-  ${utc("requested_at")} as requested_at, ${utc("deleted_at")} as deleted_at, ${utc("done_at")} as done_at, error`;
+  ${utcText("requested_at")} as requested_at, ${utcText("deleted_at")} as deleted_at, ${utcText("done_at")} as done_at, error`;
 const JOB = `erasure_id as id, tenant_id, scope, project_ids, trace_ids, dataset_copies,
   begun_at is not null as begun, projects_deleted`;
 

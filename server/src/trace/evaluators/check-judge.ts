@@ -4,7 +4,7 @@ import type { TraceDeps } from "../deps.ts";
 import type { ModelConfiguration } from "../models/message-schema.ts";
 import { checkDefinition } from "./check-definition.ts";
 import { evaluateOnce } from "./evaluate.ts";
-import { inParallel } from "./in-parallel.ts";
+import { inParallel } from "../../base/in-parallel.ts";
 import type { Labelled } from "./library-entry.ts";
 import { findJudge, judgeDefinition } from "./library.ts";
 import { measureAlignment, type Rating } from "./measure-alignment.ts";

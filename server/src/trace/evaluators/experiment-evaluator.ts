@@ -15,7 +15,7 @@ import { fromRuns } from "../runs/selection.ts";
 import { selectPage } from "../runs/select-page.ts";
 import { evaluate } from "./evaluate.ts";
 import * as jobs from "./evaluation-sql.ts";
-import { inParallel } from "./in-parallel.ts";
+import { inParallel } from "../../base/in-parallel.ts";
 import { loadEvaluator } from "./load-evaluator.ts";
 import { loadSubjects } from "./load-subjects.ts";
 import type { LoadedEvaluator } from "./schema.ts";

@@ -9,7 +9,7 @@ import { selectPage } from "../runs/select-page.ts";
 import { checkDefinition } from "./check-definition.ts";
 import type { Definition } from "./definition.ts";
 import { evaluateOnce } from "./evaluate.ts";
-import { inParallel } from "./in-parallel.ts";
+import { inParallel } from "../../base/in-parallel.ts";
 import { loadEvaluator, needsOf } from "./load-evaluator.ts";
 import { loadSubjects } from "./load-subjects.ts";
 import type { EvaluatedKey } from "./read-evaluated-runs.ts";

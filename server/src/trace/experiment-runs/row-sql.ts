@@ -1,3 +1,4 @@
+import { utcText } from "../../base/db/utc-text.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { LeasedJob } from "./queue-sql.ts";
 import type { RowsQuery } from "./schema.ts";
@@ -128,13 +129,11 @@ export async function retryRows(
   return { retried: failed.length + count, runs: failed.flatMap(({ run_id: id }) => id ?? []) };
 }
 
-const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-
 /** Lists rows as the API shows them. */
 export const listRows = (sql: Sql, tenantId: string, projectId: string, query: RowsQuery): Promise<object[]> => sql`
   select row_index as index, example_id, repetition, status, run_id, error, judge_errors, scores, latency_ms,
     total_tokens::float8 as total_tokens, cost_usd::text as cost_usd, judge_cost_usd::text as judge_cost_usd,
-    ${sql.unsafe(utc("ended_at"))} as ended_at
+    ${sql.unsafe(utcText("ended_at"))} as ended_at
   from experiment_rows
   where tenant_id = ${tenantId} and project_id = ${projectId}
     and ${

@@ -1,3 +1,4 @@
+import { utcText } from "../../base/db/utc-text.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { type ExampleQuery, matchingExamples } from "../examples/sql.ts";
 import type { JobEvaluator, JobOptions, ListQuery, Target } from "./schema.ts";
@@ -64,8 +65,6 @@ export async function findDatasetByName(
   return row;
 }
 
-const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-
 /** Experiment with the sums of its rows; `sums` replace them where they are stored. */
 export interface JobRow {
   id: string;
@@ -75,8 +74,8 @@ export interface JobRow {
 }
 
 const COLUMNS = `j.project_id as id, p.name, p.description, j.dataset_id, d.name as dataset_name,
-  ${utc("j.dataset_as_of")} as dataset_as_of, j.target, j.evaluators, j.options, j.metadata, j.repetitions, j.status,
-  j.reason, ${utc("j.created_at")} as created_at, ${utc("j.started_at")} as started_at, ${utc("j.ended_at")} as ended_at`;
+  ${utcText("j.dataset_as_of")} as dataset_as_of, j.target, j.evaluators, j.options, j.metadata, j.repetitions, j.status,
+  j.reason, ${utcText("j.created_at")} as created_at, ${utcText("j.started_at")} as started_at, ${utcText("j.ended_at")} as ended_at`;
 
 const JOINS = `join projects p on p.tenant_id = j.tenant_id and p.project_id = j.project_id
   left join datasets d on d.tenant_id = j.tenant_id and d.dataset_id = j.dataset_id`;

@@ -6,7 +6,7 @@ import type { RunScope } from "../runs/run-scope.ts";
 import { MAX_TEXTS } from "../models/embedding-adapters.ts";
 import type { ReadyConnection } from "../models/resolve-connection.ts";
 import { ask, type Calling, embed } from "./call-models.ts";
-import { inParallel } from "./in-parallel.ts";
+import { inParallel } from "../../base/in-parallel.ts";
 import { readSummaries, summaryPrompt, summarySchema } from "./prompts.ts";
 import { fence, setEmbedding, setStage } from "./queue-sql.ts";
 import { readRunTexts } from "./read-run-texts.ts";

@@ -3,7 +3,7 @@ import type { RunScope } from "../runs/run-scope.ts";
 import type { ReadyConnection } from "../models/resolve-connection.ts";
 import { ask, type Calling } from "./call-models.ts";
 import { type ClusterRow, listClusters, nameCluster } from "./cluster-sql.ts";
-import { inParallel } from "./in-parallel.ts";
+import { inParallel } from "../../base/in-parallel.ts";
 import { MAX_NAME, namePrompt, nameSchema, parentPrompt, readName } from "./prompts.ts";
 import { fence, setStage } from "./queue-sql.ts";
 import { readRunTexts } from "./read-run-texts.ts";

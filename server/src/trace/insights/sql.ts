@@ -1,3 +1,4 @@
+import { utcText } from "../../base/db/utc-text.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { JobOptions } from "./options.ts";
 import type { Report } from "./schema.ts";
@@ -35,13 +36,11 @@ export interface JobRow {
   shape: Record<string, number> | null;
 }
 
-const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-
 const COLUMNS = `j.job_id as id, j.project_id, j.name, j.config_id, j.options, j.state, j.stage, j.reason, j.error,
   trim_scale(j.budget_usd)::text as budget_usd, trim_scale(j.spent_usd)::text as spent_usd, j.calls,
   j.tokens::float8 as tokens, j.population::float8 as population, j.population_failed::float8 as population_failed,
-  j.sampled, j.report, ${utc("j.created_at")} as created_at, ${utc("j.started_at")} as started_at,
-  ${utc("j.ended_at")} as ended_at, r.summarized, r.embedded, c.clusters, c.named, c.shape`;
+  j.sampled, j.report, ${utcText("j.created_at")} as created_at, ${utcText("j.started_at")} as started_at,
+  ${utcText("j.ended_at")} as ended_at, r.summarized, r.embedded, c.clusters, c.named, c.shape`;
 
 const PROGRESS = `
   cross join lateral (

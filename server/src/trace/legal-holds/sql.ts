@@ -1,3 +1,4 @@
+import { utcText } from "../../base/db/utc-text.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 
 export interface Hold {
@@ -10,9 +11,8 @@ export interface Hold {
   released_at: string | null;
 }
 
-const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-const WIRE = `hold_id as id, project_id as session_id, reason, created_by, ${utc("created_at")} as created_at,
-  released_by, ${utc("released_at")} as released_at`;
+const WIRE = `hold_id as id, project_id as session_id, reason, created_by, ${utcText("created_at")} as created_at,
+  released_by, ${utcText("released_at")} as released_at`;
 
 /** @returns undefined when the project does not exist */
 export async function insertHold(

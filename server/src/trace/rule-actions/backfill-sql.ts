@@ -1,3 +1,4 @@
+import { utcText } from "../../base/db/utc-text.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { insertRuleCandidates, type RuleCandidateRun } from "../rules/sql.ts";
@@ -18,11 +19,9 @@ export interface BackfillRow {
   completed_at: string | null;
 }
 
-const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-
-const COLUMNS = `b.backfill_id, b.rule_id, ${utc("b.backfill_from")} as backfill_from,
-  ${utc("b.backfill_to")} as backfill_to, b.status, b.done::float8 as done, b.total::float8 as total, b.error,
-  ${utc("b.created_at")} as created_at, ${utc("b.completed_at")} as completed_at`;
+const COLUMNS = `b.backfill_id, b.rule_id, ${utcText("b.backfill_from")} as backfill_from,
+  ${utcText("b.backfill_to")} as backfill_to, b.status, b.done::float8 as done, b.total::float8 as total, b.error,
+  ${utcText("b.created_at")} as created_at, ${utcText("b.completed_at")} as completed_at`;
 
 /** Lists the back-fills of a rule, the newest first. */
 export const listBackfills = (sql: Sql, tenantId: string, ruleId: string, limit: number): Promise<BackfillRow[]> =>

@@ -1,7 +1,6 @@
+import { utcText } from "../../base/db/utc-text.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { Outcomes } from "./match-sql.ts";
-
-const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')`;
 
 export interface LogRow {
   match_id: string;
@@ -25,8 +24,8 @@ export interface LogRow {
 }
 
 const COLUMNS = `m.match_id, m.rule_id, m.run_id, m.run_name, m.run_type, m.project_id as run_session_id, m.trace_id,
-  ${utc("m.start_time")} as start_time, ${utc("coalesce(m.end_time, m.start_time)")} as end_time,
-  ${utc("m.matched_at")} as matched_at, ${utc("m.ended_at")} as application_time, m.thread_id, m.is_backfill, m.status,
+  ${utcText("m.start_time", "+00:00")} as start_time, ${utcText("coalesce(m.end_time, m.start_time)", "+00:00")} as end_time,
+  ${utcText("m.matched_at", "+00:00")} as matched_at, ${utcText("m.ended_at", "+00:00")} as application_time, m.thread_id, m.is_backfill, m.status,
   m.reason, m.attempts, trim_scale(m.cost_usd)::text as cost_usd, m.outcomes`;
 
 export interface LogFilter {
@@ -105,7 +104,7 @@ export const countMatches = (
 ): Promise<RuleStatistics[]> => sql<RuleStatistics[]>`
   select r.rule_id, s.matched, s.pending, s.done, s.failed, s.skipped, s.cost_usd,
     coalesce(s.last_applied_at, (
-      select ${sql.unsafe(utc("m.ended_at"))} from rule_matches m
+      select ${sql.unsafe(utcText("m.ended_at", "+00:00"))} from rule_matches m
       where m.tenant_id = r.tenant_id and m.rule_id = r.rule_id and m.status in ('done', 'failed')
       order by m.matched_at desc, m.match_id desc limit 1)) as last_applied_at,
     case when r.spend_limit_usd is not null then coalesce((
@@ -120,7 +119,7 @@ export const countMatches = (
       count(*) filter (where m.status = 'failed')::int as failed,
       count(*) filter (where m.status = 'skipped')::int as skipped,
       trim_scale(coalesce(sum(m.cost_usd), 0))::text as cost_usd,
-      ${sql.unsafe(utc("max(m.ended_at) filter (where m.status in ('done', 'failed'))"))} as last_applied_at
+      ${sql.unsafe(utcText("max(m.ended_at) filter (where m.status in ('done', 'failed'))", "+00:00"))} as last_applied_at
     from (
       select m.status, m.cost_usd, m.ended_at from rule_matches m
       where m.tenant_id = r.tenant_id and m.rule_id = r.rule_id

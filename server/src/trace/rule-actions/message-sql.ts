@@ -1,3 +1,4 @@
+import { utcText } from "../../base/db/utc-text.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { WebhookTables } from "../../base/webhooks/sql.ts";
 
@@ -51,14 +52,12 @@ export interface MessageRow {
   acted_at: string;
 }
 
-const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-
 /** @returns undefined when the message, its match or its rule has been deleted */
 export async function findMessage(sql: Sql, deliveryId: string): Promise<MessageRow | undefined> {
   const [row] = await sql<MessageRow[]>`
     select d.tenant_id, d.rule_id, d.match_id, d.kind, d.place, m.run_id, m.project_id, m.trace_id, m.thread_id,
       m.run_name, to_char(m.start_time at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as start_time,
-      ${sql.unsafe(utc("m.matched_at"))} as matched_at, ${sql.unsafe(utc("d.created_at"))} as acted_at
+      ${sql.unsafe(utcText("m.matched_at"))} as matched_at, ${sql.unsafe(utcText("d.created_at"))} as acted_at
     from rule_deliveries d join rule_matches m using (match_id)
     where d.delivery_id = ${deliveryId}`;
   return row;

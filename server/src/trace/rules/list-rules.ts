@@ -1,8 +1,7 @@
+import { utcText } from "../../base/db/utc-text.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { ListQuery } from "./schema.ts";
 import { MASK } from "./schema.ts";
-
-const utc = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')`;
 
 const action = (name: string, otherwise: string): string => `coalesce(r.actions -> '${name}', '${otherwise}'::jsonb)`;
 
@@ -23,11 +22,11 @@ const WIRE = `json_build_object(
       select json_object_agg(h, '${MASK}') from jsonb_array_elements_text(w -> 'headers') h)))
     from jsonb_array_elements(nullif(r.actions -> 'webhooks', 'null')) w),
   'extend_only', ${action("extend_only", "false")}, 'include_extended_stats', ${action("include_extended_stats", "false")},
-  'created_at', ${utc("r.created_at")}, 'updated_at', ${utc("r.updated_at")},
-  'backfill_from', ${utc("b.backfill_from")}, 'backfill_id', b.backfill_id, 'backfill_status', b.status,
+  'created_at', ${utcText("r.created_at", "+00:00")}, 'updated_at', ${utcText("r.updated_at", "+00:00")},
+  'backfill_from', ${utcText("b.backfill_from", "+00:00")}, 'backfill_id', b.backfill_id, 'backfill_status', b.status,
   'backfill_progress', case when b.status = 'completed' then 1 when b.total > 0 then
     least(1, round(b.done::numeric / b.total, 4)) end,
-  'backfill_error', b.error, 'backfill_completed_at', ${utc("b.completed_at")}, 'transient', ${action("transient", "false")},
+  'backfill_error', b.error, 'backfill_completed_at', ${utcText("b.completed_at", "+00:00")}, 'transient', ${action("transient", "false")},
   'evaluator_version', ${action("evaluator_version", "1")}, 'evaluator_id', r.evaluator_id,
   'alignment_annotation_queue_id', null, 'group_by', r.group_by,
   'spend_limit', case when r.spend_limit_usd is not null then
