@@ -68,11 +68,11 @@ export interface TraceDeps {
   /** Records runs for the rules. */
   ruleCandidates: RuleCandidates;
   /** Evaluates rules on the runs that were recorded for them. */
-  ruleMatcher?: { wake(): void };
+  ruleMatcher: { wake(): void };
   /** Executes the actions of matches. */
-  ruleActor?: { wake(): void };
+  ruleActor: { wake(): void };
   /** Executes back-fills of rules. */
-  ruleBackfills?: { wake(): void };
+  ruleBackfills: { wake(): void };
   /** Sender of the webhooks and alerts of rules. */
   ruleMessages: { wake(): void };
   /** Executes experiments. */

@@ -177,19 +177,20 @@ export async function startTracePlatform({
     models: { metrics: measureModels(registry) },
     ruleCandidates,
     ruleMessages,
+    ruleActor: { wake: () => ruleActor.wake() },
+    ruleBackfills: { wake: () => backfiller.wake() },
+    ruleMatcher: { wake: () => ruleMatcher.wake() },
     codeRunner: new CodeRunner(settings, outbound),
     insights: { wake: () => insights.wake() },
   };
-  const ruleActor = new RuleActor(deps, faultPoint);
-  const backfiller = new Backfiller(deps, faultPoint);
-  Object.assign(deps, { ruleActor, ruleBackfills: backfiller });
   measureRules(registry, { sql, log });
-  const ruleMatcher = new RuleMatcher(deps, { database, registry });
-  deps.ruleMatcher = ruleMatcher;
+  const ruleActor: RuleActor = new RuleActor(deps, faultPoint);
+  const backfiller: Backfiller = new Backfiller(deps, faultPoint);
+  const ruleMatcher: RuleMatcher = new RuleMatcher(deps, { database, registry });
   const experiments: ExperimentRunner = new ExperimentRunner(deps);
   const experimentEvaluator: ExperimentEvaluator = new ExperimentEvaluator(deps);
   const pairwiseJudges: PairwiseJudges = new PairwiseJudges(deps);
-  const insights = new InsightWorker(deps, { concurrency: settings.insightConcurrency });
+  const insights: InsightWorker = new InsightWorker(deps, { concurrency: settings.insightConcurrency });
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);
   // only processes that export run destination tests

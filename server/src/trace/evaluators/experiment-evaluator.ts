@@ -4,8 +4,7 @@
  * not paid for again. A page's cursor is stored after its feedback: a process that dies repeats at most one page.
  */
 import { uuid7 } from "../../base/ids.ts";
-import { LeasedJobs } from "../../base/polling/leased-jobs.ts";
-import { Poller } from "../../base/polling/poller.ts";
+import { LeasedWorker } from "../../base/polling/leased-worker.ts";
 import type { TraceDeps } from "../deps.ts";
 import { loadScope } from "../runs/load-scope.ts";
 import { RunScope } from "../runs/run-scope.ts";
@@ -39,15 +38,14 @@ type Outcome = Parameters<typeof jobs.releaseEvaluation>[2];
 
 export class ExperimentEvaluator {
   readonly #deps: TraceDeps;
-  readonly #jobs: LeasedJobs<jobs.ClaimedEvaluation, Outcome>;
-  readonly #poller: Poller;
+  readonly #worker: LeasedWorker<jobs.ClaimedEvaluation, Outcome>;
   /** Failed attempts at the page of an evaluation. */
   readonly #pauses = new Map<string, number>();
 
   constructor(deps: TraceDeps) {
     this.#deps = deps;
     const { sql, log } = deps;
-    this.#jobs = new LeasedJobs({
+    this.#worker = new LeasedWorker({
       kind: "evaluation",
       id: ({ evaluation_id }) => evaluation_id,
       concurrency: CONCURRENCY,
@@ -57,24 +55,22 @@ export class ExperimentEvaluator {
       renew: async (job) => (await jobs.renewEvaluation(sql, job, LEASE_SECONDS)) || "lost",
       work: (job, signal) => this.#work(job, signal),
       release: (job, outcome = { pauseSeconds: PAUSE_SECONDS }) => jobs.releaseEvaluation(sql, job, outcome),
-      onEnd: () => this.wake(),
+      everyMs: POLL_MS,
+      failing: "could not claim evaluations of experiments; will retry",
       log,
     });
-    const failing = "could not claim evaluations of experiments; will retry";
-    this.#poller = new Poller({ pass: () => this.#jobs.claim(), everyMs: POLL_MS, log, failing });
   }
 
   start(): void {
-    this.#poller.start();
+    this.#worker.start();
   }
 
   wake(): void {
-    this.#poller.wake();
+    this.#worker.wake();
   }
 
   async stop(): Promise<void> {
-    await this.#poller.stop();
-    await this.#jobs.stop();
+    await this.#worker.stop();
   }
 
   async #work(job: jobs.ClaimedEvaluation, signal: AbortSignal): Promise<Outcome> {

@@ -2,8 +2,7 @@
  * Executes experiments, in every process with that role: claims them under a lease and executes their rows. Experiments
  * of a process that was stopped, killed or frozen are resumed by another one when their lease expires.
  */
-import { LeasedJobs } from "../../base/polling/leased-jobs.ts";
-import { Poller } from "../../base/polling/poller.ts";
+import { LeasedWorker } from "../../base/polling/leased-worker.ts";
 import type { TraceDeps } from "../deps.ts";
 import { executeExperiment, type Execution } from "./execute-experiment.ts";
 import * as queue from "./queue-sql.ts";
@@ -16,15 +15,14 @@ const PAUSE_SECONDS = 10;
 
 export class ExperimentRunner {
   readonly #deps: TraceDeps;
-  readonly #jobs: LeasedJobs<queue.ClaimedJob, Execution | "pause" | undefined>;
-  readonly #poller: Poller;
+  readonly #worker: LeasedWorker<queue.ClaimedJob, Execution | "pause" | undefined>;
 
   constructor(deps: TraceDeps) {
     this.#deps = deps;
     const { sql, settings, log } = deps;
     const leaseSeconds = settings.experimentLeaseSeconds;
     const concurrency = settings.experimentConcurrency;
-    this.#jobs = new LeasedJobs({
+    this.#worker = new LeasedWorker({
       kind: "experiment",
       id: (job) => job.project_id,
       concurrency,
@@ -44,11 +42,10 @@ export class ExperimentRunner {
         else await queue.releaseJob(sql, job, 0);
         await storeSums(sql, job);
       },
-      onEnd: () => this.wake(),
+      everyMs: POLL_MS,
+      failing: "could not claim experiments; will retry",
       log,
     });
-    const failing = "could not claim experiments; will retry";
-    this.#poller = new Poller({ pass: () => this.#jobs.claim(), everyMs: POLL_MS, log, failing });
   }
 
   async #execute(job: queue.ClaimedJob, signal: AbortSignal): Promise<Execution | "pause" | undefined> {
@@ -66,17 +63,16 @@ export class ExperimentRunner {
   }
 
   start(): void {
-    if (this.#deps.settings.experimentConcurrency > 0) this.#poller.start();
+    this.#worker.start();
   }
 
   /** Stops, and releases the current experiments at once. */
   async stop(): Promise<void> {
-    await this.#poller.stop();
-    await this.#jobs.stop();
+    await this.#worker.stop();
   }
 
   /** Triggers a claim, also in a process that executes none. */
   wake(): void {
-    if (this.#deps.settings.experimentConcurrency > 0) this.#poller.wake();
+    this.#worker.wake();
   }
 }

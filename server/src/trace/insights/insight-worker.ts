@@ -1,6 +1,5 @@
 /** Executes insights jobs, in every process with that role: one of a workspace at a time, under a lease. */
-import { LeasedJobs } from "../../base/polling/leased-jobs.ts";
-import { Poller } from "../../base/polling/poller.ts";
+import { LeasedWorker } from "../../base/polling/leased-worker.ts";
 import type { TraceDeps } from "../deps.ts";
 import { type AfterStage, executeJob } from "./execute-job.ts";
 import * as queue from "./queue-sql.ts";
@@ -19,8 +18,7 @@ export interface InsightWorkerOptions {
 export class InsightWorker {
   readonly #deps: TraceDeps;
   readonly #options: InsightWorkerOptions;
-  readonly #jobs: LeasedJobs<queue.ClaimedJob, "ended" | "left">;
-  readonly #poller: Poller;
+  readonly #worker: LeasedWorker<queue.ClaimedJob, "ended" | "left">;
   #stopped = false;
 
   constructor(deps: TraceDeps, options: InsightWorkerOptions) {
@@ -28,7 +26,7 @@ export class InsightWorker {
     this.#options = options;
     const { sql, log } = deps;
     const leaseSeconds = options.leaseSeconds ?? LEASE_SECONDS;
-    this.#jobs = new LeasedJobs({
+    this.#worker = new LeasedWorker({
       kind: "insights job",
       id: ({ id }) => id,
       concurrency: options.concurrency,
@@ -41,27 +39,25 @@ export class InsightWorker {
       },
       work: (job, signal) => this.#execute(job, signal),
       release: (job, result) => this.#release(job, result),
-      onEnd: () => this.wake(),
+      everyMs: POLL_MS,
+      failing: "could not claim insights jobs; will retry",
       log,
     });
-    const failing = "could not claim insights jobs; will retry";
-    this.#poller = new Poller({ pass: () => this.#jobs.claim(), everyMs: POLL_MS, log, failing });
   }
 
   start(): void {
-    if (this.#options.concurrency > 0) this.#poller.start();
+    this.#worker.start();
   }
 
   /** Stops; jobs in progress are left to other processes, with what they have stored. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#poller.stop();
-    await this.#jobs.stop();
+    await this.#worker.stop();
   }
 
   /** Looks for jobs at once. */
   wake(): void {
-    if (this.#options.concurrency > 0) this.#poller.wake();
+    this.#worker.wake();
   }
 
   async #execute(job: queue.ClaimedJob, signal: AbortSignal): Promise<"ended" | "left"> {

@@ -1,5 +1,4 @@
-import { LeasedJobs } from "../../base/polling/leased-jobs.ts";
-import { Poller } from "../../base/polling/poller.ts";
+import { LeasedWorker } from "../../base/polling/leased-worker.ts";
 import type { TraceDeps } from "../deps.ts";
 import { judgePairs, type Outcome } from "./judge-pairs.ts";
 import * as queue from "./judge-sql.ts";
@@ -13,12 +12,11 @@ const MAX_ATTEMPTS = 10;
 
 /** Works on jobs of pairwise judges: one at a time in each process, resumed by another one when it dies. */
 export class PairwiseJudges {
-  readonly #jobs: LeasedJobs<queue.ClaimedJob, Outcome>;
-  readonly #poller: Poller;
+  readonly #worker: LeasedWorker<queue.ClaimedJob, Outcome>;
 
   constructor(deps: TraceDeps) {
     const { sql, log } = deps;
-    this.#jobs = new LeasedJobs({
+    this.#worker = new LeasedWorker({
       kind: "pairwise judge",
       id: (job) => job.job_id,
       concurrency: 1,
@@ -44,24 +42,22 @@ export class PairwiseJudges {
           await queue.endJob(sql, job, outcome.kind === "done" ? null : outcome.error);
         }
       },
-      onEnd: () => this.wake(),
+      everyMs: POLL_MS,
+      failing: "could not claim pairwise judges; will retry",
       log,
     });
-    const failing = "could not claim pairwise judges; will retry";
-    this.#poller = new Poller({ pass: () => this.#jobs.claim(), everyMs: POLL_MS, log, failing });
   }
 
   start(): void {
-    this.#poller.start();
+    this.#worker.start();
   }
 
   /** Stops, and releases the current job at once. */
   async stop(): Promise<void> {
-    await this.#poller.stop();
-    await this.#jobs.stop();
+    await this.#worker.stop();
   }
 
   wake(): void {
-    this.#poller.wake();
+    this.#worker.wake();
   }
 }

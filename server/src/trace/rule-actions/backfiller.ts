@@ -7,8 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { AppError } from "../../base/errors.ts";
 import type { FaultPoint } from "../../base/fault-point.ts";
-import { LeasedJobs } from "../../base/polling/leased-jobs.ts";
-import { Poller } from "../../base/polling/poller.ts";
+import { LeasedWorker } from "../../base/polling/leased-worker.ts";
 import type { TraceDeps } from "../deps.ts";
 import { findRule } from "../rules/sql.ts";
 import { countBackfill, readBackfillPage, selectBackfill } from "./backfill-selection.ts";
@@ -26,15 +25,14 @@ type Result = { status: "completed" | "failed"; error: string | null } | undefin
 export class Backfiller {
   readonly #deps: TraceDeps;
   readonly #fault: FaultPoint;
-  readonly #jobs: LeasedJobs<rows.ClaimedBackfill, Result>;
-  readonly #poller: Poller;
+  readonly #worker: LeasedWorker<rows.ClaimedBackfill, Result>;
 
   constructor(deps: TraceDeps, fault: FaultPoint) {
     this.#deps = deps;
     this.#fault = fault;
     const { sql, settings, log } = deps;
     const leaseSeconds = settings.ruleLeaseSeconds;
-    this.#jobs = new LeasedJobs<rows.ClaimedBackfill, Result>({
+    this.#worker = new LeasedWorker<rows.ClaimedBackfill, Result>({
       kind: "backfill",
       id: ({ backfill_id }) => backfill_id,
       concurrency: settings.ruleConcurrency === 0 ? 0 : AT_ONCE,
@@ -48,26 +46,24 @@ export class Backfiller {
       work: (backfill, signal) => this.#execute(backfill, signal),
       release: (backfill, result) =>
         result ? rows.endBackfill(sql, backfill, result.status, result.error) : rows.releaseBackfill(sql, backfill),
-      onEnd: () => this.#poller.wake(100),
+      everyMs: POLL_MS,
+      afterEndMs: 100,
+      failing: "could not claim the back-fills of rules; will retry",
       log,
     });
-    const failing = "could not claim the back-fills of rules; will retry";
-    this.#poller = new Poller({ pass: () => this.#jobs.claim(), everyMs: POLL_MS, log, failing });
   }
 
   start(): void {
-    this.#jobs.start();
-    this.#poller.start();
+    this.#worker.start();
   }
 
   async stop(): Promise<void> {
-    await this.#poller.stop();
-    await this.#jobs.stop();
+    await this.#worker.stop();
   }
 
   /** Call after a back-fill was committed. */
   wake(): void {
-    this.#poller.wake();
+    this.#worker.wake();
   }
 
   async #execute(backfill: rows.ClaimedBackfill, signal: AbortSignal): Promise<Result> {
@@ -90,7 +86,7 @@ export class Backfiller {
         if (keys.length === 0) return { status: "completed", error: null };
         const isOurs = await sql.begin((tx) => rows.enqueuePage(tx, backfill, keys));
         if (!isOurs) return undefined;
-        ruleMatcher?.wake();
+        ruleMatcher.wake();
         this.#fault("rule-backfill-page");
         const last = keys.at(-1)!;
         after = { start_time: last.start_time, id: last.id };

@@ -131,7 +131,7 @@ export function ruleActionRoutes(deps: TraceDeps): Route[] {
         if (!found.retried) {
           throw new AppError(409, `The match is ${found.status}. Only failed and skipped matches can be retried.`);
         }
-        deps.ruleActor?.wake();
+        deps.ruleActor.wake();
         return c.json({ status: "pending" as const });
       },
     }),

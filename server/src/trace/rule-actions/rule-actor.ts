@@ -7,8 +7,7 @@
  */
 import { coerceError } from "../../base/errors.ts";
 import type { FaultPoint } from "../../base/fault-point.ts";
-import { LeasedJobs } from "../../base/polling/leased-jobs.ts";
-import { Poller } from "../../base/polling/poller.ts";
+import { LeasedWorker } from "../../base/polling/leased-worker.ts";
 import type { TraceDeps } from "../deps.ts";
 import { findRule } from "../rules/sql.ts";
 import { actOnBatch, evaluatorsOf, pauseAfterAttempt } from "./act-on-batch.ts";
@@ -34,8 +33,7 @@ const MAX_BROKEN = 3;
 export class RuleActor {
   readonly #deps: TraceDeps;
   readonly #fault: FaultPoint;
-  readonly #jobs: LeasedJobs<MatchBatch, Failures>;
-  readonly #poller: Poller;
+  readonly #worker: LeasedWorker<MatchBatch, Failures>;
   readonly #running = new Map<string, number>();
   #stopped = false;
 
@@ -44,7 +42,7 @@ export class RuleActor {
     this.#fault = fault;
     const { sql, settings, log } = deps;
     const leaseSeconds = settings.ruleLeaseSeconds;
-    this.#jobs = new LeasedJobs<MatchBatch, Failures>({
+    this.#worker = new LeasedWorker<MatchBatch, Failures>({
       kind: "rule",
       id: ({ rule_id }) => rule_id,
       concurrency: settings.ruleConcurrency,
@@ -54,30 +52,26 @@ export class RuleActor {
       renew: (batch) => renewLease(sql, batch, leaseSeconds),
       work: (batch, signal) => this.#act(batch, signal),
       release: (batch, failures) => this.#release(batch, failures),
-      onEnd: () => this.wake(),
+      everyMs: POLL_MS,
+      failing: "could not claim the matches of rules; will retry",
       log,
     });
-    const failing = "could not claim the matches of rules; will retry";
-    this.#poller = new Poller({ pass: () => this.#jobs.claim(), everyMs: POLL_MS, log, failing });
   }
 
   start(): void {
-    if (this.#deps.settings.ruleConcurrency === 0) return;
     this.#stopped = false;
-    this.#jobs.start();
-    this.#poller.start();
+    this.#worker.start();
   }
 
   /** Stops; matches in progress are handed back at once. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#poller.stop();
-    await this.#jobs.stop();
+    await this.#worker.stop();
   }
 
   /** Call after matches were committed. */
   wake(): void {
-    if (this.#deps.settings.ruleConcurrency > 0) this.#poller.wake();
+    this.#worker.wake();
   }
 
   async #claim(): Promise<MatchBatch | undefined> {

@@ -60,7 +60,7 @@ export async function triggerRules(
 }
 
 function wake({ ruleMatcher, ruleActor, ruleBackfills }: Deps): void {
-  ruleBackfills?.wake();
-  ruleMatcher?.wake();
-  ruleActor?.wake();
+  ruleBackfills.wake();
+  ruleMatcher.wake();
+  ruleActor.wake();
 }

@@ -140,9 +140,9 @@ async function orderBackfill(tx: Transaction, row: rows.NewRule, { backfill_from
 /** Replicas' answers about rules may be as old as KNOWN_AFTER_MS. */
 async function becomeKnown({ ruleCandidates, ruleActor, ruleBackfills }: TraceDeps, isEnabled: boolean): Promise<void> {
   ruleCandidates.directory.forget();
-  ruleBackfills?.wake();
+  ruleBackfills.wake();
   if (isEnabled) await sleep(KNOWN_AFTER_MS);
-  ruleActor?.wake();
+  ruleActor.wake();
 }
 
 /** Merges the actions of a body with stored ones, and creates the evaluators that it embeds. */

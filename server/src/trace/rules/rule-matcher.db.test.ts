@@ -45,7 +45,7 @@ const matches = async (rule: string) =>
 
 /** Resolves when all recorded runs have been evaluated. */
 async function settled(): Promise<void> {
-  platform.deps.ruleMatcher!.wake();
+  platform.deps.ruleMatcher.wake();
   await expect.poll(async () => (await sql`select 1 from rule_candidates limit 1`).length, { timeout: 15_000 }).toBe(0);
 }
 

@@ -56,7 +56,7 @@ export interface RuleMatcherDeps {
   projects: ProjectDirectory;
   settings: { traceTier: string };
   ruleCandidates: RuleCandidates;
-  ruleActor?: { wake(): void } | undefined;
+  ruleActor: { wake(): void };
 }
 
 export class RuleMatcher {
@@ -168,7 +168,7 @@ export class RuleMatcher {
 
   #report(statuses: readonly string[]): void {
     for (const status of statuses) this.#decided.inc({ status });
-    if (statuses.includes("pending")) this.#deps.ruleActor?.wake();
+    if (statuses.includes("pending")) this.#deps.ruleActor.wake();
   }
 
   async #evaluate(
