@@ -27,7 +27,7 @@ const reporting = ["run", "show", "resume", "retry", "gate", "compare"] as const
 export const command = declareActions({
   noun: "experiment",
   about: `Runs a prompt, an assistant or an HTTP endpoint over the examples of a dataset. The platform
-executes the experiment: it goes on when this command ends, and after a restart of the platform.
+executes the experiment: it continues when this command ends, and after a restart of the platform.
 
   heddle experiment run --dataset questions --target prompt:support-answer@staging \\
     --evaluator correctness --gate "correctness>=0.8" --gate "correctness>=baseline-0.02"
@@ -338,7 +338,7 @@ async function follow(api: TraceApi, experiment: Experiment, report: ReportOptio
     if (error instanceof Detached) {
       const name = quoted(experiment.name);
       console.error(
-        `\nThe experiment goes on. Show it: heddle experiment show ${name}. Cancel it: heddle experiment cancel ${name}`,
+        `\nThe experiment continues. Show it: heddle experiment show ${name}. Cancel it: heddle experiment cancel ${name}`,
       );
     }
     throw error;

@@ -11,7 +11,7 @@ const MAX_AWAY_MS = 5 * 60_000;
 /** Interval of lines where the output is no terminal. */
 const LINE_MS = 15_000;
 
-/** The person pressed Ctrl-C; the experiment goes on. */
+/** The user pressed Ctrl-C; the experiment continues. */
 export class Detached extends Error {
   override name = "Detached";
 }

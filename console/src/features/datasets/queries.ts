@@ -172,7 +172,7 @@ export const nearDuplicatesQuery = (id: string, threshold: number) =>
     placeholderData: keepPreviousData,
   });
 
-/** Query for the examples that a model proposed and nobody has decided on. */
+/** Query for proposed examples that have not been reviewed. */
 export const proposalsQuery = (id: string) =>
   queryOptions({
     queryKey: ["dataset", id, "proposals"],

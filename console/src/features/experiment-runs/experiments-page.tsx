@@ -77,7 +77,7 @@ export function ExperimentsPage() {
         <Empty title="No experiments yet">
           <Text size="sm" maw={520}>
             An experiment runs a prompt, an assistant or an HTTP endpoint on each example of a dataset, and evaluators
-            score the outputs. It goes on when this page is closed.
+            score the outputs. It continues when this page is closed.
           </Text>
         </Empty>
       ) : (

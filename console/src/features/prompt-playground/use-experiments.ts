@@ -49,7 +49,7 @@ const STATUS = {
   cancelled: "cancelled",
 } as const;
 
-/** Runs each column over a dataset as an experiment of the platform, which goes on when the dialog is closed. */
+/** Runs each column over a dataset as an experiment of the platform, which continues when the dialog is closed. */
 export function useExperiments() {
   const client = useQueryClient();
   const [started, setStarted] = useState<Started[]>([]);

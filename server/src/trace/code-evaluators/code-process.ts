@@ -6,7 +6,7 @@
  * A reply whose length has its highest bit set is a request to another host; its answer is written to descriptor 3.
  *
  * A process is reused only after a complete reply and a clean end: anything else, and a limit that was exceeded, ends
- * it, together with its group. So does a request: an answer that nobody has read must not reach the next evaluation.
+ * it, together with its group. So does a request: an unread answer must not reach the next evaluation.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";

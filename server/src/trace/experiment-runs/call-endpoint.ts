@@ -49,7 +49,7 @@ export function checkEndpoint(deps: Pick<TraceDeps, "outbound">, principal: Prin
           "and write {{secrets.KEY}} here",
       );
     }
-    // whoever names URL and secret could send it anywhere, as whoever manages model connections can
+    // a caller who names the URL and the secret could send it anywhere, as a manager of model connections can
     if (keys.length > 0 && !principal.permissions.has("models:manage")) {
       throw forbidden(`Forbidden: the permission models:manage is required to send secrets (target.headers.${name}).`);
     }

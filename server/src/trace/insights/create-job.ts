@@ -13,7 +13,7 @@ import { insertJob } from "./sql.ts";
 /** Jobs of a project that wait or run, at most. */
 const MAX_OPEN = 20;
 const HOUR_MS = 3_600_000;
-/** Characters of what is said about the project. */
+/** Longest description of the project in characters. */
 const MAX_CONTEXT = 8000;
 
 export interface PlannedJob {
