@@ -387,13 +387,9 @@ def annotation_queues():
     equal(list(client.list_annotation_queues(name=name)), [])
 
 
-def queue_items():
+async def queue_items():
     if not hasattr(client, "annotation_queues"):
         return "absent"
-    return asyncio.run(async_queue_items())
-
-
-async def async_queue_items():
     queues = client.annotation_queues
     (first, _), (second, _) = started_run(), started_run()
     rubric = [

@@ -39,7 +39,7 @@ if (installed.length === 0) {
 }
 
 const open = await startTraces();
-const locked = await startLockedTraces();
+const locked = await startLockedTraces({ HEDDLE_OUTBOUND_ALLOW: "127.0.0.1" });
 const platforms = [
   { url: open.url, key: "none" },
   { url: locked.url, key: locked.key },
