@@ -141,3 +141,29 @@ async def test_a_lost_trace_is_closed(platform: Platform) -> None:
 async def test_nothing_is_traced_without_a_destination() -> None:
     tracing = RunTracing()
     assert tracing.start({"run_id": str(uuid4()), "attempt": 1}, {"config": {}}) is None
+
+
+async def test_traces_are_masked_before_they_leave_the_process(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEDDLE_TRACE_MASKING", '[{"fields": ["inputs"], "pattern": "hi", "replacement": "[word]"}]')
+    tracing = RunTracing()
+    tracing.direct(platform.to)
+    await run(tracing)
+    assert await tracing.flush(5000)
+    inputs = json.dumps([entry["inputs"] for entry in platform.sent("post")])
+    assert "[word]" in inputs
+    assert '"hi"' not in inputs
+
+
+async def test_a_masking_that_cannot_be_read_hides_all_values(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEDDLE_TRACE_MASKING", "emails")
+    said: list[str] = []
+    tracing = RunTracing(said.append)
+    tracing.direct(platform.to)
+    await run(tracing)
+    assert await tracing.flush(5000)
+    assert [entry["inputs"] for entry in platform.sent("post")] == [{}, {}, {}]
+    assert "no detector" in said[0]

@@ -14,10 +14,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from ..frames import TraceDestination
+from .masking import Masker
 
 _LONGEST_PAUSE_S = 10.0
 # Time without an accepted batch after which the platform is worth a log line.
@@ -51,9 +52,11 @@ class Outbox:
         first_pause: float = 0.25,
         report_every: float = 60.0,
         patience: float = _PATIENCE_S,
+        masker: Masker | None = None,
     ) -> None:
         self._max_bytes = max_bytes
         self._log = log
+        self.masker = masker
         self._first_pause = first_pause
         self._report_every = report_every
         self._patience = patience
@@ -91,6 +94,8 @@ class Outbox:
             self._changed.notify_all()
 
     def add(self, batch: Batch) -> None:
+        if self.masker is not None and batch.content_type == "application/json":
+            batch = replace(batch, body=self.masker.mask_batch(batch.body))
         with self._changed:
             if self._state == "off":
                 return

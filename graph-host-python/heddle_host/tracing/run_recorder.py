@@ -155,7 +155,9 @@ class RunRecorder:
             files = run.pop("attachments", None) or {}
             text = run_json(self._finish(run))
             if files:
-                self._outbox.add(_with_files(entry.kind, str(run["id"]), text, files))
+                masker = self._outbox.masker
+                masked = text if masker is None else masker.mask_run(text)
+                self._outbox.add(_with_files(entry.kind, str(run["id"]), masked, files))
             else:
                 texts[entry.kind].append(text)
                 size += len(text)

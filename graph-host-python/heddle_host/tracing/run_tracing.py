@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from uuid import UUID
 
 from ..frames import RunStart, TraceDestination
 from ..output import complain
+from .masking import trace_masking
 from .outbox import Outbox
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ class RunTrace:
 
 class RunTracing:
     def __init__(self, log: Callable[[str], None] = complain) -> None:
-        self._outbox = Outbox(_OUTBOX_BYTES, log)
+        self._outbox = Outbox(_OUTBOX_BYTES, log, masker=trace_masking(os.environ.get("HEDDLE_TRACE_MASKING"), log))
         self._client: TracingClient | None = None
         self._is_on = False
 

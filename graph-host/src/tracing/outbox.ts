@@ -21,6 +21,8 @@ interface OutboxOptions {
   /** Limit on the bytes that wait, beside one batch that is being sent. */
   maxBytes: number;
   log(message: string): void;
+  /** Masks the JSON of a batch before it is kept (HEDDLE_TRACE_MASKING). */
+  mask?: ((body: string) => string) | undefined;
   /** Set by tests. */
   firstPauseMs?: number;
   reportEveryMs?: number;
@@ -35,7 +37,7 @@ const ANSWER_MS = 30_000;
 const TRY_AGAIN = new Set([401, 403, 404, 408, 425, 429]);
 
 export class Outbox {
-  readonly #options: Required<OutboxOptions>;
+  readonly #options: Required<Omit<OutboxOptions, "mask">> & Pick<OutboxOptions, "mask">;
   // separate agents: a proxy installed by user code does not apply to these
   readonly #agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
   #destination: TraceDestination = { state: "waiting" };
@@ -69,8 +71,11 @@ export class Outbox {
     void this.#send();
   }
 
-  add(batch: Batch): void {
+  add(added: Batch): void {
     if (this.#destination.state === "off") return;
+    const { mask } = this.#options;
+    const isMasked = mask !== undefined && added.contentType === "application/json";
+    const batch = isMasked ? { ...added, body: Buffer.from(mask(Buffer.from(added.body).toString())) } : added;
     this.#batches.push(batch);
     this.#bytes += batch.body.byteLength;
     for (let oldest = this.#oldestOverflow(); oldest; oldest = this.#oldestOverflow())

@@ -176,6 +176,24 @@ test("follows the environment's settings of what is traced", async () => {
   expect(pieces).toHaveLength(3);
 });
 
+test("masks traces before they leave the process, and all values when the setting cannot be read", async () => {
+  const { url, pieces, root } = await receiver();
+  const traced = async (setting: string) => {
+    const host = await startTracedHost({ HEDDLE_TRACE_MASKING: setting });
+    host.send({ t: "trace.to", to: { state: "on", url, key: null } });
+    const { runId } = await host.run("echo", { input: { messages: "write to ada@example.com" } });
+    host.send({ t: "drain" });
+    await host.exited;
+    return runId;
+  };
+  const masked = await traced("email,secret");
+  expect(root(masked)).toMatchObject({ inputs: { messages: "write to [email]" } });
+  expect(JSON.stringify(pieces)).not.toContain("ada@example.com");
+  const unread = await traced("emails");
+  expect(root(unread)).toMatchObject({ inputs: {}, outputs: {} });
+  expect(JSON.stringify(pieces)).not.toContain("ada@example.com");
+});
+
 test("another host closes a trace whose host died", async () => {
   const { url, root } = await receiver();
   const host = await startTracedHost();

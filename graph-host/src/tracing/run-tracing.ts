@@ -1,8 +1,10 @@
 import { complain } from "../complain.ts";
 import type { LostTrace, RunKwargs, RunStart, TraceDestination } from "../../../host-kit/src/host-protocol.ts";
+import { maskBatch } from "../../../host-kit/src/masking/read-masking.ts";
 import { copyManagersCheaply } from "./copy-managers.ts";
 import { Outbox } from "./outbox.ts";
 import { RunTracer } from "./run-tracer.ts";
+import { traceMasking } from "./trace-masking.ts";
 import { TracingClient } from "./tracing-client.ts";
 
 /** Limit on traces queued for an unreachable platform: a run with a few of the largest values that are permitted. */
@@ -16,7 +18,12 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
  * as the rehearsals at the start, are not traced.
  */
 export class RunTracing {
-  readonly #outbox = new Outbox({ maxBytes: OUTBOX_BYTES, log: complain });
+  readonly #masking = traceMasking(complain);
+  readonly #outbox = new Outbox({
+    maxBytes: OUTBOX_BYTES,
+    log: complain,
+    mask: this.#masking && maskBatch(this.#masking),
+  });
   #client: TracingClient | undefined;
   #isOn = false;
 
@@ -32,7 +39,7 @@ export class RunTracing {
   start(start: RunStart, { config, input }: RunKwargs): RunTrace | undefined {
     if (!this.#isOn) return undefined;
     copyManagersCheaply();
-    const client = (this.#client ??= new TracingClient(this.#outbox));
+    const client = (this.#client ??= new TracingClient(this.#outbox, this.#masking));
     if (start.attempt > 1) client.retry(start.run_id, input);
     const { langsmith_project: project, langsmith_example_id: example } = config.configurable ?? {};
     const fields = {
@@ -50,7 +57,7 @@ export class RunTracing {
   /** Ends a trace whose tracer is gone, or reports a run that never had one. */
   close(run: LostTrace): void {
     if (!this.#isOn) return;
-    (this.#client ??= new TracingClient(this.#outbox)).close(run);
+    (this.#client ??= new TracingClient(this.#outbox, this.#masking)).close(run);
   }
 
   /** Flushes before the process ends. @returns whether everything was delivered */

@@ -2,10 +2,12 @@ import { Client, getDefaultProjectName } from "langsmith";
 import * as clientModule from "langsmith/client";
 
 import type { LostTrace } from "../../../host-kit/src/host-protocol.ts";
+import type { MaskingByField } from "../../../host-kit/src/masking/read-masking.ts";
 import { omit } from "../omit.ts";
 import type { Outbox } from "./outbox.ts";
 import type { SentRun } from "./run-json.ts";
 import { RunRecorder, toInputs, type TracePolicy, treeFields } from "./run-recorder.ts";
+import { maskValues } from "./trace-masking.ts";
 import { toIso } from "./trace-clock.ts";
 
 type RunTree = Parameters<RunRecorder["begin"]>[0];
@@ -41,7 +43,9 @@ export class TracingClient extends Client {
   readonly #withFiles = new Set<string>();
   readonly #elsewhere: { client: Client; origin: string | undefined } | undefined;
 
-  constructor(outbox: Outbox) {
+  readonly #masking: MaskingByField | undefined;
+
+  constructor(outbox: Outbox, masking?: MaskingByField) {
     super({
       apiUrl: NOWHERE,
       apiKey: "none",
@@ -52,6 +56,7 @@ export class TracingClient extends Client {
       fetchImplementation: (input, init) => handOver(outbox, input, init),
     });
     this.#outbox = outbox;
+    this.#masking = masking;
     const { hideInputs, hideOutputs, hideMetadata } = Client.getDefaultClientConfig();
     this.#recorder = new RunRecorder(outbox, {
       environment: environmentFor(this["omitTracedRuntimeInfo"], this["tracingSampleRate"]),
@@ -81,10 +86,10 @@ export class TracingClient extends Client {
     const { project_name, session_name = project_name, attachments, ...fields } = run as Run & Projects;
     if (hasFiles(attachments) && run.id !== undefined) {
       this.#withFiles.add(run.id);
-      return super.createRun(run, options);
+      return super.createRun(maskValues(run, this.#masking), options);
     }
     if (run.id === undefined || run.trace_id === undefined || run.dotted_order === undefined) {
-      return super.createRun(run, options);
+      return super.createRun(maskValues(run, this.#masking), options);
     }
     const project = session_name ?? getDefaultProjectName();
     const sent = { ...omit(withoutTokens(fields), "child_runs"), session_name: project } as SentRun;
@@ -95,7 +100,9 @@ export class TracingClient extends Client {
   override updateRun(runId: string, update: Update, options?: Options): Promise<void> {
     this.#sendElsewhere((client) => client.updateRun(runId, { ...update }, options));
     const { attachments, ...fields } = update;
-    if (hasFiles(attachments) || this.#withFiles.delete(runId)) return super.updateRun(runId, update, options);
+    if (hasFiles(attachments) || this.#withFiles.delete(runId)) {
+      return super.updateRun(runId, maskValues(update, this.#masking), options);
+    }
     const sent = { ...withoutTokens(fields), id: runId } as SentRun;
     if (sent.end_time !== undefined) sent.end_time = notBefore(sent.start_time, sent.end_time);
     if (this.#isSampled(sent)) this.#recorder.update(sent);

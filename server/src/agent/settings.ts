@@ -94,6 +94,13 @@ export const agentOptions = {
       "Run the lifespan of the project's Python app (`http.app`) in each Python graph host, too, so that nodes find what " +
       "it opens in modules that they share with the app.",
   }),
+  traceMasking: text({
+    env: ["HEDDLE_TRACE_MASKING"],
+    description:
+      "What graph hosts mask in traces before they send them: names of detectors separated by commas (secret, email, " +
+      "iban, card, us_ssn, phone, ip), or a JSON list of rules (docs/masking.md). Values of a setting that cannot be " +
+      "read are not sent.",
+  }),
   hostStartMs: integer({
     env: ["HEDDLE_HOST_START_MS"],
     default: 120_000,

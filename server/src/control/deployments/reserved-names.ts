@@ -49,6 +49,7 @@ export const OWN_SETTINGS = [
   "HEDDLE_IDEMPOTENCY_HOURS",
   "HEDDLE_FEEDBACK_LINK_HOURS",
   "HEDDLE_LOG_LEVEL",
+  "HEDDLE_TRACE_MASKING",
 ] as const;
 const OWN: ReadonlySet<string> = new Set(OWN_SETTINGS);
 

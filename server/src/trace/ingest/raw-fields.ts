@@ -4,6 +4,8 @@
  * The text must be valid JSON: it was parsed before.
  */
 
+import { skipString, skipValue } from "../../../../host-kit/src/json-scan.ts";
+
 /**
  * Returns where the values of an object are. @param wanted the names that matter; default: all. The others are not kept,
  * however many there are.
@@ -81,36 +83,4 @@ function skipSpace(text: string, from: number): number {
   let at = from;
   while (at < text.length && text.charCodeAt(at) <= 32) at++;
   return at;
-}
-
-const QUOTE = 34;
-const BACKSLASH = 92;
-
-function skipString(text: string, from: number): number {
-  for (let at = from + 1; ; at++) {
-    // indexOf runs at memory speed; a quote after an odd number of backslashes is escaped
-    at = text.indexOf('"', at);
-    if (at < 0) throw new Error("unterminated string");
-    let slashes = 0;
-    while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++;
-    if (slashes % 2 === 0) return at + 1;
-  }
-}
-
-function skipValue(text: string, from: number): number {
-  const first = text[from];
-  if (first === '"') return skipString(text, from);
-  if (first !== "{" && first !== "[") {
-    let at = from;
-    while (at < text.length && !",}] \t\n\r".includes(text[at]!)) at++;
-    return at;
-  }
-  let depth = 0;
-  for (let at = from; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = skipString(text, at) - 1;
-    else if (code === 123 || code === 91) depth++;
-    else if ((code === 125 || code === 93) && --depth === 0) return at + 1;
-  }
-  throw new Error("unterminated value");
 }

@@ -1,0 +1,45 @@
+"""Masking of traces, on the set that the JavaScript host is tested on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from heddle_host.tracing.masking import DETECTORS, Masking, everything, mask_text, read_masking
+
+LABELLED = json.loads((Path(__file__).parents[2] / "host-kit" / "src" / "masking" / "labelled.json").read_text("utf-8"))
+ALL = [Masking(detectors=DETECTORS)]
+
+
+@pytest.mark.parametrize("case", LABELLED, ids=lambda case: case["text"][:40])
+def test_masks_as_labelled(case: dict[str, str]) -> None:
+    assert mask_text(case["text"], ALL) == case["masked"]
+    assert mask_text(case["masked"], ALL) == case["masked"]
+
+
+def test_masks_by_path_name_and_pattern() -> None:
+    rules = [
+        {"path": "messages.*.content", "pattern": r"\d{5}", "replacement": "#"},
+        {"path": "messages.1"},
+        {"detectors": ["secret"]},
+    ]
+    masker = read_masking(json.dumps(rules))
+    assert masker is not None
+    text = b'{"messages":[{"content":"call 12345","id":"12345"},{"content":"x"}],"api_key":"x"}'
+    assert json.loads(masker.mask("inputs", text)) == {
+        "messages": [{"content": "call #", "id": "12345"}, "[masked]"],
+        "api_key": "[secret]",
+    }
+
+
+def test_reads_the_setting() -> None:
+    assert read_masking(" ") is None
+    masker = read_masking("email, card")
+    assert masker is not None
+    assert masker.mask("outputs", b'{"n": 1.0}') == b'{"n": 1.0}'
+    assert masker.mask("error", b'"to a@b.example"') == b'"to [email]"'
+    with pytest.raises(ValueError, match="no detector"):
+        read_masking("emails")
+    assert everything().mask("inputs", b'{"a": 1}') == b"{}"

@@ -1,0 +1,29 @@
+import { maskJson } from "../../../host-kit/src/masking/mask-json.ts";
+import {
+  MASKED_FIELDS,
+  maskEverything,
+  type MaskingByField,
+  readMasking,
+} from "../../../host-kit/src/masking/read-masking.ts";
+
+/** Reads the rules of this process. Of a setting that cannot be read, the traces keep no values. */
+export function traceMasking(log: (message: string) => void): MaskingByField | undefined {
+  try {
+    return readMasking(process.env["HEDDLE_TRACE_MASKING"]);
+  } catch (error) {
+    log(`HEDDLE_TRACE_MASKING: ${(error as Error).message}. Until it is corrected, traces contain no values.`);
+    return maskEverything();
+  }
+}
+
+/** Masks the values of a run that is not sent as JSON, because it has attachments. */
+export function maskValues<T extends object>(run: T, masking: MaskingByField | undefined): T {
+  if (!masking) return run;
+  const masked = { ...run } as Record<string, unknown>;
+  for (const field of MASKED_FIELDS) {
+    const rules = masking[field];
+    const text = rules && JSON.stringify(masked[field]);
+    if (text !== undefined) masked[field] = JSON.parse(maskJson(text, rules!).text);
+  }
+  return masked as T;
+}

@@ -1,0 +1,85 @@
+import { readFileSync } from "node:fs";
+
+import { expect, test } from "vitest";
+
+import { DETECTORS } from "./detectors.ts";
+import { maskJson, maskText } from "./mask-json.ts";
+import { maskBatch, maskEverything, readMasking } from "./read-masking.ts";
+
+const labelled = JSON.parse(readFileSync(new URL("labelled.json", import.meta.url), "utf8")) as {
+  text: string;
+  masked: string;
+}[];
+const all = { path: [], detectors: [...DETECTORS] };
+
+test.each(labelled)("$text", ({ text, masked }) => {
+  expect(maskText(text, [all], [0])).toBe(masked);
+  // a masked text is not masked again
+  expect(maskText(masked, [all], [0])).toBe(masked);
+});
+
+test("hostile texts take linear time", () => {
+  for (const unit of [
+    "a",
+    "1",
+    "1 ",
+    "a@",
+    "a.",
+    "+1",
+    "0-",
+    "eyJ",
+    ":",
+    "password=",
+    "AB12 ",
+    "-----BEGIN PRIVATE KEY-----",
+    "://a:",
+  ]) {
+    const text = unit.repeat(400_000 / unit.length);
+    const before = performance.now();
+    maskText(text, [all], [0]);
+    expect(performance.now() - before, unit).toBeLessThan(3000);
+  }
+}, 60_000);
+
+test("replaces strings where they stand, and nothing else", () => {
+  const text =
+    '{ "n": 1.0, "big": 12345678901234567890, "a@b.example": "to a@b.example", "list": ["x", {"u": "\\u0061@b.example"}] }';
+  expect(maskJson(text, [{ path: [], detectors: ["email"] }])).toEqual({
+    text: '{ "n": 1.0, "big": 12345678901234567890, "a@b.example": "to [email]", "list": ["x", {"u": "[email]"}] }',
+    counts: [2],
+  });
+});
+
+test("masks by path, whole values, names and patterns", () => {
+  const text = '{"messages":[{"content":"call 12345","id":"12345"},{"content":{"deep":[1,"12345"]}}],"api_key":"x"}';
+  const digits = { detectors: [], replacePattern: (t: string, f: (s: string) => string) => t.replace(/\d{5}/g, f) };
+  const found = maskJson(text, [
+    { path: ["messages", "*", "content"], ...digits, replacement: "#" },
+    { path: ["messages", "1"], detectors: [] },
+    { path: [], detectors: ["secret"] },
+  ]);
+  expect(found).toEqual({
+    text: '{"messages":[{"content":"call #","id":"12345"},"[masked]"],"api_key":"[secret]"}',
+    counts: [1, 1, 1],
+  });
+  expect(maskJson('{"a":1}', [{ path: [], detectors: [], isField: true }]).text).toBe("{}");
+  expect(maskJson('"a@b.example"', [all]).text).toBe('"[email]"');
+});
+
+test("masks the fields of a batch, and all of them when the setting cannot be read", () => {
+  const body = '{"post":[{"name":"a@b.example","inputs":{"x":"a@b.example"},"error":"at a@b.example"}],"patch":[]}';
+  expect(maskBatch(readMasking('[{"fields":["inputs"],"detectors":["email"]}]')!)(body)).toBe(
+    body.replace('"x":"a@b.example"', '"x":"[email]"'),
+  );
+  expect(maskBatch(maskEverything())(body)).toBe(
+    '{"post":[{"name":"a@b.example","inputs":{},"error":"[masked]"}],"patch":[]}',
+  );
+});
+
+test("reads the setting of hosts", () => {
+  expect(readMasking(" ")).toBeUndefined();
+  expect(readMasking("email, card")!.inputs).toEqual([{ path: [], detectors: ["email", "card"] }]);
+  const rules = readMasking('[{"fields":["outputs"],"path":"a.*","pattern":"x+","replacement":"y"}]')!;
+  expect([Object.keys(rules), maskJson('{"a":["xx"]}', rules.outputs!).text]).toEqual([["outputs"], '{"a":["y"]}']);
+  expect(() => readMasking("emails")).toThrow('no detector "emails"');
+});

@@ -1,0 +1,79 @@
+import { type Detector, DETECTORS } from "./detectors.ts";
+import { maskJson, type Masking } from "./mask-json.ts";
+
+/** Fields of a run that can be masked. */
+export const MASKED_FIELDS = ["inputs", "outputs", "error", "events", "extra", "serialized"] as const;
+export type MaskedField = (typeof MASKED_FIELDS)[number];
+
+export type MaskingByField = Partial<Record<MaskedField, Masking[]>>;
+
+const isDetector = (name: unknown): name is Detector => DETECTORS.includes(name as Detector);
+
+/**
+ * Reads `HEDDLE_TRACE_MASKING`: names of detectors separated by commas, or a JSON list of rules `{fields, path,
+ * detectors, pattern, replacement}`, as the platform's masking rules have them (docs/masking.md).
+ * @throws Error that says what is wrong
+ */
+export function readMasking(text: string | undefined): MaskingByField | undefined {
+  const trimmed = text?.trim();
+  if (!trimmed) return undefined;
+  const rules = trimmed.startsWith("[")
+    ? (JSON.parse(trimmed) as unknown[]).map(readRule)
+    : [
+        {
+          fields: MASKED_FIELDS,
+          masking: { path: [], detectors: trimmed.split(",").map((name) => readDetector(name.trim())) },
+        },
+      ];
+  return byField(rules);
+}
+
+/** Groups rules by the fields that they mask. */
+export function byField(rules: readonly { fields: readonly MaskedField[]; masking: Masking }[]): MaskingByField {
+  const found: MaskingByField = {};
+  for (const { fields, masking } of rules) for (const field of fields) (found[field] ??= []).push(masking);
+  return found;
+}
+
+function readRule(rule: unknown): { fields: readonly MaskedField[]; masking: Masking } {
+  const { fields = MASKED_FIELDS, path, detectors = [], pattern, replacement } = rule as Record<string, unknown>;
+  if (!Array.isArray(fields) || !fields.every((field) => MASKED_FIELDS.includes(field as MaskedField))) {
+    throw new Error(`fields must be a list of ${MASKED_FIELDS.join(", ")}`);
+  }
+  if (!Array.isArray(detectors)) throw new Error("detectors must be a list");
+  if (path !== undefined && typeof path !== "string") throw new Error("path must be a text");
+  if (pattern !== undefined && typeof pattern !== "string") throw new Error("pattern must be a text");
+  if (replacement !== undefined && typeof replacement !== "string") throw new Error("replacement must be a text");
+  const expression = pattern === undefined ? undefined : new RegExp(pattern, "gu");
+  return {
+    fields: fields as MaskedField[],
+    masking: {
+      ...readPath(path),
+      detectors: detectors.map(readDetector),
+      ...(expression && { replacePattern: (text, replace) => text.replace(expression, replace) }),
+      ...(replacement !== undefined && { replacement }),
+    },
+  };
+}
+
+/** Reads a path such as `messages.*.content`; without one the field as a whole is meant. */
+export const readPath = (path: string | null | undefined): Pick<Masking, "path" | "isField"> =>
+  path ? { path: path.split(".") } : { path: [], isField: true };
+
+/** Returns what masks the body of a batch of runs: `{"post": [run, …], "patch": [run, …]}`. */
+export function maskBatch(masking: MaskingByField): (body: string) => string {
+  const maskings = Object.entries(masking).flatMap(([field, rules]) =>
+    ["post", "patch"].flatMap((kind) => rules.map((rule) => ({ ...rule, path: [kind, "*", field, ...rule.path] }))),
+  );
+  return (body) => maskJson(body, maskings).text;
+}
+
+/** Masks every value: for a setting that cannot be read. */
+export const maskEverything = (): MaskingByField =>
+  byField([{ fields: MASKED_FIELDS, masking: { path: [], isField: true, detectors: [] } }]);
+
+function readDetector(name: unknown): Detector {
+  if (!isDetector(name))
+    throw new Error(`there is no detector ${JSON.stringify(name)}; choose of ${DETECTORS.join(", ")}`);
+  return name;
+}
