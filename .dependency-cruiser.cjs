@@ -91,6 +91,7 @@ const SLICES = {
     "filter",
     "prices",
     "legal-holds",
+    "masking",
     "rule-candidates",
     "feedback",
     "runs",

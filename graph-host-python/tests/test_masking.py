@@ -40,6 +40,10 @@ def test_reads_the_setting() -> None:
     assert masker is not None
     assert masker.mask("outputs", b'{"n": 1.0}') == b'{"n": 1.0}'
     assert masker.mask("error", b'"to a@b.example"') == b'"to [email]"'
+    masker = read_masking('[{"fields": ["metadata"], "detectors": ["email"]}]')
+    assert masker is not None
+    extra = b'{"metadata": {"user": "a@b.example"}, "x": "a@b.example"}'
+    assert json.loads(masker.mask("extra", extra)) == {"metadata": {"user": "[email]"}, "x": "a@b.example"}
     with pytest.raises(ValueError, match="no detector"):
         read_masking("emails")
     assert everything().mask("inputs", b'{"a": 1}') == b"{}"

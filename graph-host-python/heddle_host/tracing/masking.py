@@ -13,6 +13,8 @@ from typing import Any
 
 MASKED = "[masked]"
 FIELDS = ("inputs", "outputs", "error", "events", "extra", "serialized")
+# of a rule that names none; metadata name threads and models
+_DEFAULT_FIELDS = ("inputs", "outputs", "error", "events")
 # in the order in which they are applied
 DETECTORS = ("secret", "email", "iban", "card", "us_ssn", "phone", "ip")
 
@@ -158,7 +160,7 @@ def read_masking(text: str | None) -> Masker | None:
     masker = Masker()
     if not trimmed.startswith("["):
         rule = Masking(detectors=tuple(_detector(name.strip()) for name in trimmed.split(",")))
-        masker.fields = {name: [rule] for name in FIELDS}
+        masker.fields = {name: [rule] for name in _DEFAULT_FIELDS}
         return masker
     for each in json.loads(trimmed):
         rule = Masking(
@@ -168,10 +170,13 @@ def read_masking(text: str | None) -> Masker | None:
             pattern=re.compile(each["pattern"]) if each.get("pattern") is not None else None,
             replacement=each.get("replacement"),
         )
-        for name in each.get("fields") or FIELDS:
-            if name not in FIELDS:
-                raise ValueError(f"fields must be a list of {', '.join(FIELDS)}")
-            masker.fields.setdefault(name, []).append(rule)
+        for name in each.get("fields") or _DEFAULT_FIELDS:
+            if name == "metadata":
+                masker.fields.setdefault("extra", []).append(replace(rule, path=("metadata", *rule.path)))
+            elif name in FIELDS:
+                masker.fields.setdefault(name, []).append(rule)
+            else:
+                raise ValueError(f"fields must be a list of {', '.join((*FIELDS, 'metadata'))}")
     return masker
 
 

@@ -1,6 +1,6 @@
 import { maskJson } from "../../../host-kit/src/masking/mask-json.ts";
 import {
-  MASKED_FIELDS,
+  RUN_FIELDS,
   maskEverything,
   type MaskingByField,
   readMasking,
@@ -20,7 +20,7 @@ export function traceMasking(log: (message: string) => void): MaskingByField | u
 export function maskValues<T extends object>(run: T, masking: MaskingByField | undefined): T {
   if (!masking) return run;
   const masked = { ...run } as Record<string, unknown>;
-  for (const field of MASKED_FIELDS) {
+  for (const field of RUN_FIELDS) {
     const rules = masking[field];
     const text = rules && JSON.stringify(masked[field]);
     if (text !== undefined) masked[field] = JSON.parse(maskJson(text, rules!).text);

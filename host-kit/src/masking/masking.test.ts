@@ -71,6 +71,11 @@ test("masks the fields of a batch, and all of them when the setting cannot be re
   expect(maskBatch(readMasking('[{"fields":["inputs"],"detectors":["email"]}]')!)(body)).toBe(
     body.replace('"x":"a@b.example"', '"x":"[email]"'),
   );
+  const extra = '{"post":[{"extra":{"metadata":{"user":"a@b.example"},"x":"a@b.example"}}],"patch":[]}';
+  expect(maskBatch(readMasking('[{"fields":["metadata"],"detectors":["email"]}]')!)(extra)).toBe(
+    extra.replace('"user":"a@b.example"', '"user":"[email]"'),
+  );
+  expect(maskBatch(readMasking("email")!)(extra)).toBe(extra);
   expect(maskBatch(maskEverything())(body)).toBe(
     '{"post":[{"name":"a@b.example","inputs":{},"error":"[masked]"}],"patch":[]}',
   );

@@ -1,11 +1,15 @@
 import { type Detector, DETECTORS } from "./detectors.ts";
 import { maskJson, type Masking } from "./mask-json.ts";
 
-/** Fields of a run that can be masked. */
-export const MASKED_FIELDS = ["inputs", "outputs", "error", "events", "extra", "serialized"] as const;
+/** Fields of a run whose texts can be masked. */
+export const RUN_FIELDS = ["inputs", "outputs", "error", "events", "extra", "serialized"] as const;
+/** Fields of rules. `metadata` is a part of `extra`. */
+export const MASKED_FIELDS = [...RUN_FIELDS, "metadata"] as const;
 export type MaskedField = (typeof MASKED_FIELDS)[number];
+/** Those of a rule that names none. Metadata name threads and models. */
+export const DEFAULT_FIELDS = ["inputs", "outputs", "error", "events"] as const satisfies MaskedField[];
 
-export type MaskingByField = Partial<Record<MaskedField, Masking[]>>;
+export type MaskingByField = Partial<Record<(typeof RUN_FIELDS)[number], Masking[]>>;
 
 const isDetector = (name: unknown): name is Detector => DETECTORS.includes(name as Detector);
 
@@ -21,7 +25,7 @@ export function readMasking(text: string | undefined): MaskingByField | undefine
     ? (JSON.parse(trimmed) as unknown[]).map(readRule)
     : [
         {
-          fields: MASKED_FIELDS,
+          fields: DEFAULT_FIELDS,
           masking: { path: [], detectors: trimmed.split(",").map((name) => readDetector(name.trim())) },
         },
       ];
@@ -31,12 +35,17 @@ export function readMasking(text: string | undefined): MaskingByField | undefine
 /** Groups rules by the fields that they mask. */
 export function byField(rules: readonly { fields: readonly MaskedField[]; masking: Masking }[]): MaskingByField {
   const found: MaskingByField = {};
-  for (const { fields, masking } of rules) for (const field of fields) (found[field] ??= []).push(masking);
+  for (const { fields, masking } of rules) {
+    for (const field of new Set(fields)) {
+      if (field !== "metadata") (found[field] ??= []).push(masking);
+      else (found.extra ??= []).push({ ...masking, path: ["metadata", ...masking.path] });
+    }
+  }
   return found;
 }
 
 function readRule(rule: unknown): { fields: readonly MaskedField[]; masking: Masking } {
-  const { fields = MASKED_FIELDS, path, detectors = [], pattern, replacement } = rule as Record<string, unknown>;
+  const { fields = DEFAULT_FIELDS, path, detectors = [], pattern, replacement } = rule as Record<string, unknown>;
   if (!Array.isArray(fields) || !fields.every((field) => MASKED_FIELDS.includes(field as MaskedField))) {
     throw new Error(`fields must be a list of ${MASKED_FIELDS.join(", ")}`);
   }
@@ -70,7 +79,7 @@ export function maskBatch(masking: MaskingByField): (body: string) => string {
 
 /** Masks every value: for a setting that cannot be read. */
 export const maskEverything = (): MaskingByField =>
-  byField([{ fields: MASKED_FIELDS, masking: { path: [], isField: true, detectors: [] } }]);
+  byField([{ fields: RUN_FIELDS, masking: { path: [], isField: true, detectors: [] } }]);
 
 function readDetector(name: unknown): Detector {
   if (!isDetector(name))

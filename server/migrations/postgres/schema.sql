@@ -1017,6 +1017,33 @@ create table listeners (
   constraint listeners_tenant_id_compute_id_key UNIQUE (tenant_id, compute_id)
 );
 
+create table masking_counts (
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  day date not null,
+  runs bigint not null,
+  replaced bigint not null,
+  constraint masking_counts_tenant_id_rule_id_fkey FOREIGN KEY (tenant_id, rule_id) REFERENCES masking_rules(tenant_id, rule_id) ON DELETE CASCADE,
+  constraint masking_counts_pkey PRIMARY KEY (tenant_id, rule_id, day)
+);
+
+create table masking_rules (
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  name text not null,
+  project_id uuid,
+  is_enabled boolean not null,
+  fields text[] not null,
+  path text not null,
+  detectors text[] not null,
+  pattern text,
+  replacement text,
+  created_by uuid,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint masking_rules_pkey PRIMARY KEY (tenant_id, rule_id)
+);
+
 create table model_budgets (
   tenant_id uuid not null,
   limit_usd numeric(20,12),

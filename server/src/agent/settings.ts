@@ -96,6 +96,7 @@ export const agentOptions = {
   }),
   traceMasking: text({
     env: ["HEDDLE_TRACE_MASKING"],
+    default: undefined,
     description:
       "What graph hosts mask in traces before they send them: names of detectors separated by commas (secret, email, " +
       "iban, card, us_ssn, phone, ip), or a JSON list of rules (docs/masking.md). Values of a setting that cannot be " +

@@ -20,6 +20,7 @@ import type { ModelMetrics } from "./models/model-metrics.ts";
 import type { ModelPrices } from "./prices/model-prices.ts";
 import type { ProjectDirectory } from "./projects/project-directory.ts";
 import type { RateLimits } from "./rate-limits/rate-limits.ts";
+import type { TraceMasking } from "./masking/trace-masking.ts";
 import type { RuleCandidates } from "./rule-candidates/rule-candidates.ts";
 import type { TraceSettings } from "./settings.ts";
 
@@ -66,6 +67,7 @@ export interface TraceDeps {
   /** Sender of webhooks on prompts. */
   promptWebhooks: { wake(): void };
   /** Records runs for the rules. */
+  masking: TraceMasking;
   ruleCandidates: RuleCandidates;
   /** Evaluates rules on the runs that were recorded for them. */
   ruleMatcher: { wake(): void };

@@ -59,6 +59,7 @@ import { promptTagRoutes } from "./prompt-tags/routes.ts";
 import { promptWebhookRoutes } from "./prompt-webhooks/routes.ts";
 import { promptRoutes } from "./prompts/routes.ts";
 import { rateLimitRoutes } from "./rate-limits/routes.ts";
+import { maskingRoutes } from "./masking/routes.ts";
 import { ruleActionRoutes } from "./rule-actions/routes.ts";
 import { ruleRoutes } from "./rules/routes.ts";
 import { runDeleteRoutes } from "./erasures/run-routes.ts";
@@ -81,6 +82,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...otelRoutes(deps),
     ...priceRoutes(deps),
     // before /runs/:run_id, which would match "rules" as an id
+    ...maskingRoutes(deps),
     ...ruleActionRoutes(deps),
     ...ruleRoutes(deps),
     ...runQueryRoutes(deps),

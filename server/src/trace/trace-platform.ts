@@ -45,6 +45,7 @@ import { RetentionSweep } from "./retention/retention-sweep.ts";
 import { Backfiller } from "./rule-actions/backfiller.ts";
 import { RuleActor } from "./rule-actions/rule-actor.ts";
 import { createRuleMessages } from "./rule-actions/rule-messages.ts";
+import { TraceMasking } from "./masking/trace-masking.ts";
 import { RuleCandidates } from "./rule-candidates/rule-candidates.ts";
 import { measureRules } from "./rules/measure-rules.ts";
 import { RuleMatcher } from "./rules/rule-matcher.ts";
@@ -121,6 +122,7 @@ export async function startTracePlatform({
   measureWaitingPieces(registry, { sql, log });
   const ruleCandidates = new RuleCandidates({ sql, registry });
   const ingest = await startIngest({ sql, clickhouse, log, projects, ruleCandidates, settings, registry });
+  const masking = new TraceMasking({ sql, log, registry });
   const faultPoint = createFaultPoint(settings.exportFaultPoints);
   const exporter = new Exporter(
     {
@@ -175,6 +177,7 @@ export async function startTracePlatform({
     experimentRuns: { wake: () => experiments.wake() },
     pairwiseJudges: { wake: () => pairwiseJudges.wake() },
     models: { metrics: measureModels(registry) },
+    masking,
     ruleCandidates,
     ruleMessages,
     ruleActor: { wake: () => ruleActor.wake() },
@@ -192,6 +195,7 @@ export async function startTracePlatform({
   const pairwiseJudges: PairwiseJudges = new PairwiseJudges(deps);
   const insights: InsightWorker = new InsightWorker(deps, { concurrency: settings.insightConcurrency });
   deps.feedback.start();
+  masking.start();
   const destinationTester = new DestinationTester(deps);
   // only processes that export run destination tests
   if (settings.exportConcurrency > 0) await destinationTester.start();
@@ -232,6 +236,7 @@ export async function startTracePlatform({
       await copier.stop();
       await deps.feedback.stop();
       await ingest.writer.stop();
+      await masking.stop();
       await rateLimits.stop();
       await signIn.stop();
       await destinationTester.stop();

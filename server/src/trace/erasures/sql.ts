@@ -8,6 +8,7 @@ import { deleteDatasets, selectBlobs } from "../datasets/sql.ts";
 import { deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
 import { deleteRegistry } from "../prompts/sql.ts";
 import { deleteProjectRows } from "../projects/sql.ts";
+import { deleteMaskingOfWorkspace } from "../masking/sql.ts";
 import { deleteRulesOfWorkspace } from "../rules/sql.ts";
 
 export interface Erasure {
@@ -151,6 +152,7 @@ export async function beginWorkspace(
     await tx`delete from feedback_tokens where tenant_id = ${tenantId}`;
     await deleteQueuesOfWorkspace(tx, tenantId);
     await deleteRulesOfWorkspace(tx, tenantId);
+    await deleteMaskingOfWorkspace(tx, tenantId);
     await tx`delete from trace_shares where tenant_id = ${tenantId}`;
     await tx`delete from waiting_pieces where tenant_id = ${tenantId}`;
     const [begun] = await tx<{ project_ids: string[] }[]>`

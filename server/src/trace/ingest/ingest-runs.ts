@@ -18,7 +18,10 @@ import { COLLECTED_BYTES } from "./large-garbage.ts";
 import { RAW_FIELDS, type RunMessage, type RunPiece } from "./run-piece.ts";
 import { fromMicros } from "../run-rows/times.ts";
 
-export type IngestDeps = Pick<TraceDeps, "sql" | "writer" | "projects" | "blobs" | "feedback" | "feedbackWriter">;
+export type IngestDeps = Pick<
+  TraceDeps,
+  "sql" | "writer" | "projects" | "blobs" | "feedback" | "feedbackWriter" | "masking"
+>;
 
 /**
  * Stores the content of a request. Resolves when all of it is durable.
@@ -74,9 +77,11 @@ export async function storeValid(
   const now = fromMicros(Date.now() * 1000)!;
   const pieces: RunPiece[] = [];
   const turn = takeTurns();
+  const mask = messages.length === 0 ? undefined : await deps.masking.find(tenantId);
   for (const message of messages) {
     await turn();
     try {
+      mask?.(message);
       const piece = readPiece(message, now);
       await checkProject(deps, tenantId, piece);
       pieces.push(piece);

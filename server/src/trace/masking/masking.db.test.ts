@@ -1,0 +1,130 @@
+/** Rules that mask what arrives, on real stores. */
+import { beforeEach, expect, test } from "vitest";
+
+import { microseconds, sampleRun } from "../../../test/sample-runs.ts";
+import { testTracePlatform } from "../../../test/trace-platform.ts";
+
+const { call, sql, platform, clickhouse } = await testTracePlatform();
+const { masking } = platform.deps;
+
+beforeEach(async () => {
+  await sql`delete from masking_rules`;
+  masking.forget();
+});
+
+const EMAIL = "ada@example.com";
+let n = 0;
+const rule = async (fields: object) => {
+  const made = await call("POST", "/masking-rules", { name: `rule ${++n}`, ...fields });
+  expect(made.status).toBe(200);
+  return made.json as { id: string };
+};
+const run = (fields: object, project = "masked") =>
+  sampleRun(project, { start_time: microseconds(Date.now() + ++n), inputs: {}, outputs: {}, ...fields });
+/** Sends parts of JSON text, by their names. */
+async function sendParts(parts: Record<string, string>) {
+  const form = new FormData();
+  for (const [name, text] of Object.entries(parts)) form.append(name, new Blob([text], { type: "application/json" }));
+  const encoded = new Response(form);
+  const type = encoded.headers.get("content-type")!;
+  return call("POST", "/runs/multipart", Buffer.from(await encoded.arrayBuffer()), { "Content-Type": type });
+}
+const read = async (id: string) => (await call("GET", `/runs/${id}`)).json;
+
+test("nothing of what a rule masks is stored, by any way of sending runs", async () => {
+  await rule({ detectors: ["email", "secret"] });
+  const values = { inputs: { n: 1.5, text: `to ${EMAIL}` }, outputs: { api_key: "hunter2" }, error: `no ${EMAIL}` };
+  const [batched, single, patched] = [run(values), run(values), run({})];
+  await call("POST", "/runs/batch", { post: [batched, patched], patch: [] });
+  await call("POST", "/runs", single);
+  await call("PATCH", `/runs/${patched.id}`, {
+    trace_id: patched.trace_id,
+    dotted_order: patched.dotted_order,
+    ...values,
+  });
+  const parted = run({});
+  const { inputs: _, outputs: __, ...whole } = parted;
+  const parts = Object.entries(values).map(([field, value]) => [`post.${parted.id}.${field}`, JSON.stringify(value)]);
+  const sent = await sendParts({ [`post.${parted.id}`]: JSON.stringify(whole), ...Object.fromEntries(parts) });
+  expect(sent.status).toBe(202);
+  for (const { id } of [batched, single, patched, parted]) {
+    expect(await read(id)).toMatchObject({
+      inputs: { n: 1.5, text: "to [email]" },
+      outputs: { api_key: "[secret]" },
+      error: "no [email]",
+    });
+  }
+  const [left] = await clickhouse.rows<{ n: string }>({
+    name: "test",
+    query: `select count() as n from runs where concat(ifNull(inputs, ''), ifNull(inputs_preview, ''), ifNull(error, ''),
+      toString(input_pairs), ifNull(outputs, ''), toString(output_pairs)) like '%${EMAIL}%'`,
+  });
+  expect(Number(left!.n)).toBe(0);
+});
+
+test("a rule of a project masks there, and updates that name no project", async () => {
+  const project = (await call("POST", "/sessions", { name: `own ${++n}` })).json as { id: string; name: string };
+  await rule({ project_id: project.id, pattern: "\\d{4}", replacement: "#", fields: ["inputs", "outputs"] });
+  const [mine, others] = [run({ inputs: { pin: "1234" } }, project.name), run({ inputs: { pin: "1234" } }, "others")];
+  await call("POST", "/runs/batch", { post: [mine, others], patch: [] });
+  expect((await read(mine.id)).inputs).toEqual({ pin: "#" });
+  expect((await read(others.id)).inputs).toEqual({ pin: "1234" });
+  const { trace_id, dotted_order } = others;
+  await call("PATCH", `/runs/${others.id}`, { trace_id, dotted_order, outputs: { pin: "1234" } });
+  expect((await read(others.id)).outputs).toEqual({ pin: "#" });
+});
+
+test("drops by path, counts, and stops when it is disabled", async () => {
+  const { id } = await rule({ path: "messages.*.content", fields: ["inputs"] });
+  const messages = [
+    { role: "user", content: "a" },
+    { role: "ai", content: [{ text: "b" }] },
+  ];
+  const first = run({ inputs: { messages } });
+  await call("POST", "/runs/batch", { post: [first], patch: [] });
+  expect((await read(first.id)).inputs.messages).toEqual([
+    { role: "user", content: "[masked]" },
+    { role: "ai", content: "[masked]" },
+  ]);
+  await masking.flush();
+  const listed = await call("GET", "/masking-rules");
+  expect(listed.json).toMatchObject([{ id, masked_runs: 1, masked_values: 2, is_enabled: true }]);
+  await call("PATCH", `/masking-rules/${id}`, { is_enabled: false });
+  const second = run({ inputs: { messages } });
+  await call("POST", "/runs/batch", { post: [second], patch: [] });
+  expect((await read(second.id)).inputs.messages).toEqual(messages);
+  expect((await call("DELETE", `/masking-rules/${id}`)).status).toBe(200);
+  expect((await call("DELETE", `/masking-rules/${id}`)).status).toBe(404);
+});
+
+test("previews, and rejects what it cannot mask with", async () => {
+  const preview = await call("POST", "/masking-rules/preview", {
+    rules: [{ detectors: ["email"] }, { pattern: "(?i)tiger" }],
+    value: { a: [`${EMAIL} and Tiger`] },
+  });
+  expect(preview.json).toEqual({ value: { a: ["[email] and [masked]"] }, replaced: [1, 1] });
+  // RE2 has no back-references, so that no pattern takes exponential time
+  const hostile = await call("POST", "/masking-rules/preview", {
+    rules: [{ pattern: "(a+)+$" }],
+    value: `${"a".repeat(50_000)}b`,
+  });
+  expect(hostile.status).toBe(200);
+  for (const [fields, what] of [
+    [{ pattern: "(" }, "pattern"],
+    [{ pattern: "(a)\\1" }, "pattern"],
+    [{ fields: ["name"] }, "fields"],
+    [{ detectors: ["emails"] }, "detectors"],
+    [{ path: "a..b" }, "path"],
+    [{ project_id: "00000000-0000-7000-8000-00000000dead" }, "project_id"],
+  ] as const) {
+    const answer = await call("POST", "/masking-rules", { name: "x", ...fields });
+    expect([answer.status, JSON.stringify(answer.json)], what).toEqual([422, expect.stringContaining(what)]);
+  }
+});
+
+test("malformed values are rejected as without rules", async () => {
+  await rule({ detectors: ["email"] });
+  const broken = run({});
+  const parts = { [`post.${broken.id}`]: JSON.stringify(broken), [`post.${broken.id}.inputs`]: '{"a": "x' };
+  expect((await sendParts(parts)).status).toBe(422);
+});
