@@ -120,6 +120,7 @@ export async function fillTenant(
   const playground = await createdId("POST", "/api/v1/playground-settings", { name: mark, settings: { mark } });
   const queue = await createdId("POST", "/api/v1/annotation-queues", { name: mark, description: mark });
   const [item] = (await ask("POST", `/api/v1/annotation-queues/${queue}/runs`, [run])) as unknown as { id: string }[];
+  const masking = await createdId("POST", "/api/v1/masking-rules", { name: mark, is_enabled: false, pattern: mark });
   const rule = await createdId("POST", "/api/v1/runs/rules", {
     display_name: mark,
     sampling_rate: 1,
@@ -157,7 +158,7 @@ export async function fillTenant(
     override_id: [viewOverride],
     evaluator_id: [(judged["evaluator"] as { id: string }).id],
     queue_id: [queue],
-    rule_id: [rule],
+    rule_id: [rule, masking],
     backfill_id: [backfill!.backfill_id],
     queue_run_id: [item!.id],
     annotation_queue_run_id: [item!.id],

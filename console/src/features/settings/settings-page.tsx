@@ -8,6 +8,7 @@ import { Account } from "./account.tsx";
 import { Models } from "../models/models.tsx";
 import { AuditLog } from "./audit-log.tsx";
 import { Keys } from "./keys.tsx";
+import { Masking } from "./masking.tsx";
 import { Members } from "./members.tsx";
 import { PromptDefaults } from "./prompt-defaults.tsx";
 import { PromptWebhooks } from "./prompt-webhooks.tsx";
@@ -26,6 +27,7 @@ const TABS: Record<SettingsTab, { title: string; content: ComponentType }> = {
   models: { title: "Models", content: Models },
   prompts: { title: "Prompts", content: PromptDefaults },
   webhooks: { title: "Prompt webhooks", content: PromptWebhooks },
+  masking: { title: "Masking", content: Masking },
   limits: { title: "Rate limits", content: RateLimits },
   audit: { title: "Audit log", content: AuditLog },
   account: { title: "Account", content: Account },

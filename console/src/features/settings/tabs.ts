@@ -6,6 +6,7 @@ export const SETTINGS_TABS = [
   "models",
   "prompts",
   "webhooks",
+  "masking",
   "limits",
   "audit",
   "account",
