@@ -26,7 +26,7 @@ export function MaskingForm({ rule, onClose }: { rule: MaskingRule | null; onClo
       sample: SAMPLE,
     },
   });
-  const { name, fields, detectors, path, pattern, sample } = form.values;
+  const { name, fields, detectors, pattern, sample } = form.values;
   const masksWhole = detectors.length === 0 && pattern === "";
   const save = async (values: typeof form.values) => {
     const body = {
@@ -36,6 +36,8 @@ export function MaskingForm({ rule, onClose }: { rule: MaskingRule | null; onClo
       detectors: values.detectors,
       path: values.path.trim(),
       pattern: values.pattern === "" ? null : values.pattern,
+      replacement: rule?.replacement ?? null,
+      is_enabled: rule?.is_enabled ?? true,
     };
     if (rule === null) await traceApi.POST("/api/v1/masking-rules", { body });
     else await traceApi.PATCH("/api/v1/masking-rules/{rule_id}", { params: { path: { rule_id: rule.id } }, body });
@@ -104,7 +106,12 @@ function Preview(asked: { detectors: Detector[]; pattern: string; sample: string
     queryFn: ({ signal }) =>
       data(
         traceApi.POST("/api/v1/masking-rules/preview", {
-          body: { rules: [{ detectors, pattern: pattern === "" ? null : pattern }], value: sample },
+          body: {
+            rules: [
+              { fields: ["inputs"], path: "", detectors, pattern: pattern === "" ? null : pattern, replacement: null },
+            ],
+            value: sample,
+          },
           signal,
         }),
       ),
