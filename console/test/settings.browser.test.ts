@@ -257,6 +257,7 @@ test("every settings page fits at three widths, light and dark", async () => {
     ["Models", "text=@langchain/openai"],
     ["Prompts", "text=Environments"],
     ["Prompt webhooks", "text=No prompt webhooks yet"],
+    ["Masking", "text=Nothing is masked"],
     ["Rate limits", "text=default.key"],
     ["Audit log", "text=/^Create (role|workspace|API key)/"],
     ["Account", `text=${EMAIL}`],
@@ -267,6 +268,28 @@ test("every settings page fits at three widths, light and dark", async () => {
   expect([...problems, ...errors]).toEqual([]);
   await context.close();
 }, 300_000);
+
+test("a masking rule is tried, created, disabled and deleted", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/settings?tab=masking`);
+  await signIn(page);
+  await page.getByRole("button", { name: "New rule" }).click();
+  const form = page.getByRole("dialog");
+  await form.getByLabel("Name").fill("customers");
+  await form.getByLabel("Pattern").fill("CUST-[0-9]+");
+  await form.getByLabel("Try a text").fill("CUST-42 is ada@example.com");
+  await form.getByText("[masked] is [email]").waitFor();
+  await form.getByRole("button", { name: "Create" }).click();
+  const row = page.getByRole("row").filter({ hasText: "customers" });
+  await row.getByText("nothing").waitFor();
+  await row.getByLabel("Enable customers").click({ force: true });
+  await until(async () => !(await row.getByLabel("Enable customers").isChecked()));
+  await row.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("Nothing is masked").waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});
 
 test("a password change needs the current password, and all sessions can be ended", async () => {
   const { page, context, errors } = await openPage(browser);
