@@ -37,7 +37,10 @@ export interface RunChange {
   isNew: boolean;
   /** Nothing of its trace was stored before. */
   isNewTrace: boolean;
-  /** Rules may act on the run: it is not a new run without an end, and more than its tier has changed. */
+  /**
+   * Rules may act on the run: it is not a new run without an end, and more than its tier has changed. A new run without
+   * an end can only make others of its trace match.
+   */
   isState: boolean;
 }
 
@@ -88,7 +91,7 @@ export function findConcernedRules(
     for (const rule of ofTraces) {
       const change = isNew
         ? newTraceMayMatch(rule, knowns) && trace.find(({ change }) => change.isState)?.change
-        : trace.find(({ change, known }) => change.isState && mayMatter(rule, known))?.change;
+        : trace.find(({ change, known }) => (change.isState || change.isNew) && mayMatter(rule, known))?.change;
       if (change) add(change, rule);
     }
   }

@@ -5,6 +5,7 @@
  */
 import type { Expression, Literal, Test } from "../filter/expression.ts";
 import type { Field } from "../filter/fields.ts";
+import { searchSpellings } from "../filter/search-spellings.ts";
 import { entryNeedles, pairNeedles, tagNeedle } from "../filter/list-needles.ts";
 import type { RunRow } from "../run-rows/clickhouse.ts";
 import { wellFormed } from "../../base/well-formed.ts";
@@ -53,9 +54,12 @@ export function evaluateKnown(expression: Expression, known: KnownRun): Answer {
       return needles.some((needle) => holds(text, needle));
     }
     case "search":
-      return undefined;
+      return any(SEARCHED.map((column) => search(read(known, column), searchSpellings(expression.text))));
   }
 }
+
+/** All text columns of a run. */
+const SEARCHED = ["name", "error", "inputs", "outputs", "tags", "metadata"] as const;
 
 const LISTS = { metadata: "metadata", input: "input_pairs", output: "output_pairs" } as const;
 
@@ -70,6 +74,25 @@ function conjunction(items: readonly Expression[], known: KnownRun, isNegated = 
     if (own === undefined) answer = undefined;
   }
   return answer;
+}
+
+/** Whether some answer is true. */
+const any = (answers: readonly Answer[]): Answer =>
+  answers.includes(true) || (answers.includes(undefined) ? undefined : false);
+
+/** Longer texts are searched in ClickHouse. */
+const MAX_SEARCHED = 16_384;
+/** The characters beyond ASCII whose other case is an ASCII letter: \u0130, \u0131, \u017f and \u212a. */
+const FOLDED = /[\u0130\u0131\u017f\u212a]/;
+
+/** Whether one of the spellings occurs in the text, ignoring case. Decided for spellings in ASCII. */
+function search(text: string | null | undefined, spellings: readonly string[]): Answer {
+  if (text === undefined) return undefined;
+  if (text === null || text === "") return false;
+  // oxlint-disable-next-line no-control-regex -- a null character ends texts of some functions
+  if (text.length > MAX_SEARCHED || FOLDED.test(text) || !/^[\x01-\x7f]+$/.test(spellings[0]!)) return undefined;
+  const folded = text.toLowerCase();
+  return spellings.some((spelling) => folded.includes(spelling.toLowerCase()));
 }
 
 /** Of a shared run. A piece of another server can neither take its parent away nor rename it. */
@@ -115,6 +138,11 @@ function evaluateField(field: Field, test: Test, known: KnownRun): Answer {
     return (test.op === "eq") === (root === test.value);
   }
   if (USAGE.test(name)) return evaluateUsage(name, test, known);
+  if (test.op === "search") {
+    const isJson = JSON_FIELDS.has(name);
+    if (!isJson && !PLAIN.has(name)) return undefined;
+    return search(read(known, name as keyof RunRow), isJson ? searchSpellings(test.text) : [test.text]);
+  }
   const value = readField(name, known);
   if (value === undefined) return undefined;
   return type === "number" || type === "duration" ? compareNumber(value, test) : compareText(value, test, type);
