@@ -12,7 +12,7 @@
  * - A run that surely has no end yet matches nothing. Its end is another write.
  *
  * Rules that look at whole traces concern a run if it may match itself, if it may pass the filter on the tree or, as
- * the head, that on the trace, or if it may change sums of usage that are tested: nothing else of it can make another
+ * the root, that on the trace, or if it may change sums of usage that are tested: nothing else of it can make another
  * run of its trace match. One run per trace is recorded for them, because they are evaluated on whole traces. Of a
  * trace of which nothing was stored before, all runs are known, and the rule is decided as a whole.
  *
@@ -24,7 +24,7 @@
  * Assumed: a run whose create is repeated with other values after this process has forgotten it (50,000 runs later)
  * was stored without an end or updated before, which ingest/run-history.ts remembers; a trace has one root.
  */
-import { evaluateKnown, isHead, isRoot, type KnownRun } from "./evaluate-known.ts";
+import { evaluateKnown, isRoot, type KnownRun } from "./evaluate-known.ts";
 import type { WatchedRule } from "./rule-filters.ts";
 import { isSampled } from "./sampling.ts";
 import type { RunRow } from "../run-rows/clickhouse.ts";
@@ -141,7 +141,7 @@ function mayMatter(rule: WatchedRule, known: KnownRun): boolean {
   if (!filters || mayMatchItself(rule, known)) return true;
   const { tree_filter, trace_filter } = filters;
   if (tree_filter && evaluateKnown(tree_filter, known) !== false) return true;
-  if (trace_filter && isHead(known) !== false && evaluateKnown(trace_filter, known) !== false) return true;
+  if (trace_filter && isRoot(known) !== false && evaluateKnown(trace_filter, known) !== false) return true;
   return readsUsage && mayChangeSums(known);
 }
 
@@ -151,8 +151,8 @@ function newTraceMayMatch(rule: WatchedRule, trace: readonly KnownRun[]): boolea
   if (!rule.filters) return true;
   const { tree_filter, trace_filter } = rule.filters;
   if (tree_filter && !trace.some((known) => evaluateKnown(tree_filter, known) !== false)) return false;
-  const heads = trace.filter((known) => isHead(known) !== false);
-  if (trace_filter && !heads.some((known) => evaluateKnown(trace_filter, known) !== false)) return false;
+  const roots = trace.filter((known) => isRoot(known) !== false);
+  if (trace_filter && !roots.some((known) => evaluateKnown(trace_filter, known) !== false)) return false;
   return trace.some((known) => mayMatchItself(rule, known));
 }
 

@@ -107,7 +107,7 @@ function read(known: KnownRun, column: keyof RunRow): string | null | undefined 
 const holds = (text: string | null | undefined, needle: string): Answer =>
   text === undefined ? undefined : (text ?? "").includes(wellFormed(needle));
 
-/** Whether the run is a root; other runs of its trace may still stand in for one. */
+/** Whether the run is a root. */
 export function isRoot(known: KnownRun): Answer {
   const { parent_run_id, dotted_order } = known.row;
   if (parent_run_id !== undefined) return false;
@@ -116,7 +116,7 @@ export function isRoot(known: KnownRun): Answer {
   return dotted_order?.includes(".") ? false : undefined;
 }
 
-/** Whether the run is the head of its trace (run-rows/clickhouse.ts, IS_HEAD). */
+/** Whether the run is a root, or stands in for one that has not arrived (run-rows/clickhouse.ts, IS_HEAD). */
 export function isHead(known: KnownRun): Answer {
   const root = isRoot(known);
   const { provisional_root } = known.row;
@@ -177,12 +177,12 @@ function readField(name: string, known: KnownRun): Value {
   return undefined;
 }
 
-/** Of the head of a trace, tests of usage apply to the sums of the trace. */
+/** Of the root of a trace, tests of usage apply to the sums of the trace. */
 function evaluateUsage(name: string, test: Test, known: KnownRun): Answer {
-  const head = isHead(known);
-  if (head === undefined) return undefined;
+  const root = isRoot(known);
+  if (root === undefined) return undefined;
   let value: Value;
-  if (head) value = known.sums?.(name);
+  if (root) value = known.sums?.(name);
   else value = known.isWhole ? ((known.row[name as keyof RunRow] as string | number | undefined) ?? null) : undefined;
   if (value === undefined) return undefined;
   if (name.endsWith("_tokens")) {
