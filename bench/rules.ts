@@ -28,7 +28,7 @@ const SECONDS = Number(options.seconds ?? (options.quick ? 5 : 10));
 const TURNS = Number(options.turns ?? (options.quick ? 2 : 4));
 const OFFERED = 2000;
 const CONNECTIONS = 8;
-const PROBE_MS = 100;
+const PROBE_MS = 200;
 const PROJECT = "bench";
 const TARGETS = { ratio: 0.95, p99: 2000 };
 
@@ -129,7 +129,7 @@ interface Delays {
 }
 
 /**
- * Sends a run every 100 ms, and measures the times from its acknowledgement until its match can be read, and until the
+ * Sends a run every 200 ms, and measures the times from its acknowledgement until its match can be read, and until the
  * actions of the match are done: the run has its tag and its feedback.
  */
 function probe(server: TraceUnderTest, sql: postgres.Sql, ruleId: string): { stop(): Promise<Delays> } {

@@ -36,23 +36,13 @@ export function evaluateKnown(expression: Expression, known: KnownRun): Answer {
       return negated(evaluateKnown(expression.item, known));
     case "field":
       return evaluateField(expression.field, expression.test, known);
-    case "some_tag": {
-      const needle = tagNeedle(expression.test);
-      return needle === undefined ? undefined : holds(read(known, "tags"), needle);
-    }
-    case "metadata_contains": {
-      const text = read(known, "metadata");
-      if (expression.entries.length === 0) return true;
-      if (text === undefined) return undefined;
-      return entryNeedles(expression.entries).every((needle) => holds(text, needle.text) === needle.isIn);
-    }
-    case "some_pair": {
+    case "some_tag":
+      return evaluateList(read(known, "tags"), expression);
+    case "metadata_contains":
+      return expression.entries.length === 0 || evaluateList(read(known, "metadata"), expression);
+    case "some_pair":
       if (expression.family === "feedback") return known.feedback;
-      const needles = pairNeedles(expression.tests, expression.family === "metadata");
-      const text = read(known, LISTS[expression.family]);
-      if (!needles || text === undefined) return undefined;
-      return needles.some((needle) => holds(text, needle));
-    }
+      return evaluateList(read(known, LISTS[expression.family]), expression);
     case "search":
       return any(SEARCHED.map((column) => search(read(known, column), searchSpellings(expression.text))));
   }
@@ -62,6 +52,38 @@ export function evaluateKnown(expression: Expression, known: KnownRun): Answer {
 const SEARCHED = ["name", "error", "inputs", "outputs", "tags", "metadata"] as const;
 
 const LISTS = { metadata: "metadata", input: "input_pairs", output: "output_pairs" } as const;
+
+type OnList = Extract<Expression, { kind: "some_tag" | "metadata_contains" | "some_pair" }>;
+interface Needles {
+  /** Some of them must occur, or all as they say; undefined: decided in ClickHouse. */
+  some?: string[] | undefined;
+  each?: { text: string; isIn: boolean }[] | undefined;
+}
+/** By expression, which live as long as the rules of a workspace are cached. */
+const needlesOf = new WeakMap<OnList, Needles>();
+
+function evaluateList(text: string | null | undefined, expression: OnList): Answer {
+  if (text === undefined) return undefined;
+  let needles = needlesOf.get(expression);
+  if (!needles) needlesOf.set(expression, (needles = findNeedles(expression)));
+  const list = text ?? "";
+  if (needles.each) return needles.each.every((needle) => list.includes(needle.text) === needle.isIn);
+  return needles.some?.some((needle) => list.includes(needle));
+}
+
+/** Prepares the texts as the driver encodes parameters. */
+function findNeedles(expression: OnList): Needles {
+  switch (expression.kind) {
+    case "some_tag": {
+      const needle = tagNeedle(expression.test);
+      return { some: needle === undefined ? undefined : [wellFormed(needle)] };
+    }
+    case "metadata_contains":
+      return { each: entryNeedles(expression.entries).map(({ text, isIn }) => ({ text: wellFormed(text), isIn })) };
+    case "some_pair":
+      return { some: pairNeedles(expression.tests, expression.family === "metadata")?.map(wellFormed) };
+  }
+}
 
 const negated = (answer: Answer): Answer => (answer === undefined ? undefined : !answer);
 
@@ -104,9 +126,6 @@ function read(known: KnownRun, column: keyof RunRow): string | null | undefined 
   return known.isWhole ? null : undefined;
 }
 
-const holds = (text: string | null | undefined, needle: string): Answer =>
-  text === undefined ? undefined : (text ?? "").includes(wellFormed(needle));
-
 /** Whether the run is a root. */
 export function isRoot(known: KnownRun): Answer {
   const { parent_run_id, dotted_order } = known.row;
@@ -125,7 +144,14 @@ export function isHead(known: KnownRun): Answer {
   return undefined;
 }
 
-const USAGE = /^(total|prompt|completion)_(tokens|cost)$/;
+const USAGE = new Set<string>([
+  "total_tokens",
+  "prompt_tokens",
+  "completion_tokens",
+  "total_cost",
+  "prompt_cost",
+  "completion_cost",
+]);
 const JSON_FIELDS = new Set<string>(["inputs", "outputs", "extra"]);
 /** Fields that are columns of the same name. */
 const PLAIN = new Set<string>(["name", "run_type", "error", "end_time", "reference_example_id", "thread_id"]);
@@ -137,7 +163,7 @@ function evaluateField(field: Field, test: Test, known: KnownRun): Answer {
     if (root === undefined || (test.op !== "eq" && test.op !== "neq")) return undefined;
     return (test.op === "eq") === (root === test.value);
   }
-  if (USAGE.test(name)) return evaluateUsage(name, test, known);
+  if (USAGE.has(name)) return evaluateUsage(name, test, known);
   if (test.op === "search") {
     const isJson = JSON_FIELDS.has(name);
     if (!isJson && !PLAIN.has(name)) return undefined;

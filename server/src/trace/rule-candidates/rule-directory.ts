@@ -1,5 +1,11 @@
 import type { Sql } from "../../base/db/connect.ts";
-import { describeInterest, readRuleFilters, type WatchedRule } from "./rule-filters.ts";
+import {
+  describeInterest,
+  readRuleFilters,
+  type RuleFilters,
+  type RuleInterest,
+  type WatchedRule,
+} from "./rule-filters.ts";
 import { type EnabledRule, selectEnabledRules, selectProjectFacts } from "./sql.ts";
 
 /** Age of the answers, by this process's monotonic clock, at the time of the question. */
@@ -8,6 +14,7 @@ const MAX_AGE_MS = 500;
 export const KNOWN_AFTER_MS = MAX_AGE_MS + 100;
 const MAX_TENANTS = 10_000;
 const MAX_PROJECTS = 10_000;
+const MAX_PARSED = 1000;
 
 interface Rules {
   /** When the query began. */
@@ -31,6 +38,7 @@ interface TenantRules {
 export class RuleDirectory {
   readonly #sql: Sql;
   readonly #tenants = new Map<string, Rules>();
+  readonly #parsed = new ParsedFilters();
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -91,7 +99,7 @@ export class RuleDirectory {
     const rows = selectEnabledRules(this.#sql, stale);
     for (const id of stale) {
       const found = rows.then((all) => ({
-        rules: all.filter((rule) => rule.tenant_id === id).map(readRule),
+        rules: all.filter((rule) => rule.tenant_id === id).map((rule) => readRule(this.#parsed, rule)),
         projects: new Map<string, WatchedRule[]>(),
       }));
       const entry = { at, found };
@@ -106,6 +114,25 @@ export class RuleDirectory {
   }
 }
 
+type Parsed = { filters: RuleFilters; interest: RuleInterest };
+
+/** Filters that were parsed, by their texts: the rules of a workspace are read twice a second. */
+class ParsedFilters {
+  readonly #known = new Map<string, Parsed>();
+
+  /** @throws FilterError */
+  read(rule: EnabledRule): Parsed {
+    const key = JSON.stringify([rule.filter, rule.trace_filter, rule.tree_filter]);
+    const known = this.#known.get(key);
+    if (known) return known;
+    const filters = readRuleFilters(rule);
+    const parsed = { filters, interest: describeInterest(filters) };
+    if (this.#known.size >= MAX_PARSED) this.#known.clear();
+    this.#known.set(key, parsed);
+    return parsed;
+  }
+}
+
 /** Whether a rule concerns the runs of a project: that project's, its dataset's, or a rule for all projects. */
 export const isInScope = (
   rule: Pick<EnabledRule, "project_id" | "dataset_id">,
@@ -115,12 +142,12 @@ export const isInScope = (
     ? rule.project_id === null || rule.project_id === project.project_id
     : rule.dataset_id === project.dataset_id;
 
-function readRule(rule: EnabledRule): TenantRules["rules"][number] {
+function readRule(parsed: ParsedFilters, rule: EnabledRule): TenantRules["rules"][number] {
   const { rule_id, project_id, dataset_id, sampling_rate } = rule;
   const known = { rule_id, project_id, dataset_id, sampling_rate, isOfThreads: rule.group_by !== null };
   try {
-    const filters = readRuleFilters(rule);
-    return { ...known, filters, ...describeInterest(filters) };
+    const { filters, interest } = parsed.read(rule);
+    return { ...known, filters, ...interest };
   } catch {
     // a filter of another version: the matcher finds it and disables the rule
     return { ...known, filters: undefined, wholeTrace: true, readsUsage: true, feedback: true };
