@@ -60,12 +60,13 @@ const fields = fc.record({
 });
 const traces = fc.array(fc.array(fields, { minLength: 1, maxLength: 4 }), { minLength: 70, maxLength: 70 });
 
+type Traces = typeof traces extends fc.Arbitrary<infer T> ? T : never;
 type Message = { post: object[]; patch: object[]; feedback: object[] };
 
 /** Spreads the pieces of the traces over seven rounds of requests. */
-function arrange(sample: fc.GeneratorValue | unknown): Message[] {
+function arrange(sample: Traces): Message[] {
   const rounds = Array.from({ length: 7 }, (): Message => ({ post: [], patch: [], feedback: [] }));
-  for (const trace of sample as ReturnType<typeof fields.generate>["value"][][]) {
+  for (const trace of sample) {
     const rootId = uuid7();
     trace.forEach((run, n) => {
       const id = n === 0 ? rootId : uuid7();
@@ -149,7 +150,7 @@ const rule = async (fields: Rule) => {
 test("no run that matches a rule is left out by the pre-filter", async () => {
   for (const fields of RULES) await rule(fields);
   ruleCandidates.directory.forget();
-  for (const { post, patch, feedback } of arrange(fc.sample(traces, { numRuns: 1 })[0])) {
+  for (const { post, patch, feedback } of arrange(fc.sample(traces, { numRuns: 1 })[0]!)) {
     const half = Math.ceil(post.length / 2);
     const requests = [
       { post: post.slice(0, half), patch: patch.filter((_, n) => n % 2 === 0) },
@@ -167,8 +168,6 @@ test("no run that matches a rule is left out by the pre-filter", async () => {
   >`select last_value::int as recorded from rule_candidates_candidate_id_seq`;
   await sql`delete from rule_matches`;
   await sql`delete from rule_threads`;
-  const { json } = await call("POST", "/runs/query", { session: [await project()], limit: 100 });
-  expect(json.runs.length).toBeGreaterThan(0);
   await recordAll();
   await settled();
   const expected = await decisions();
@@ -176,9 +175,6 @@ test("no run that matches a rule is left out by the pre-filter", async () => {
   expect(expected.size).toBeGreaterThan(100);
   expect(counts!.recorded).toBeGreaterThan(0);
 }, 120_000);
-
-const project = async () =>
-  (await sql<{ project_id: string }[]>`select project_id from projects where name = 'prefilter'`)[0]!.project_id;
 
 /** Asks for the evaluation of all rules on all runs. */
 async function recordAll(): Promise<void> {
