@@ -19,7 +19,8 @@ let clock = Date.now() * 1000;
 
 /** Returns `20261121T100000123456Z`, a microsecond later each time. */
 function nextTime(): { iso: string; compact: string } {
-  const micros = ++clock;
+  // never behind the time, from which the latency of the runs is measured
+  const micros = (clock = Math.max(clock + 1, Date.now() * 1000));
   const ms = Math.floor(micros / 1000);
   const iso = `${new Date(ms).toISOString().slice(0, -1)}${String(micros % 1000).padStart(3, "0")}Z`;
   return { iso, compact: iso.replaceAll(/[-:.]/g, "") };
@@ -53,7 +54,7 @@ export function multipartBody(project: string): { body: Buffer; type: string; id
         name: isRoot ? "agent" : "model",
         run_type: isRoot ? "chain" : "llm",
         start_time: start.iso,
-        end_time: Date.now(),
+        end_time: Date.now() + 1,
         trace_id: root.id,
         dotted_order: isRoot ? own : `${root.order}.${own}`,
         parent_run_id: isRoot ? undefined : root.id,

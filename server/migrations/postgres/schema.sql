@@ -1470,6 +1470,7 @@ create table rule_candidates (
   start_time timestamp with time zone not null,
   rule_id uuid,
   recorded_at timestamp with time zone not null default now(),
+  rule_ids uuid[],
   constraint rule_candidates_pkey PRIMARY KEY (candidate_id)
 );
 

@@ -120,7 +120,7 @@ export async function startTracePlatform({
   const { registry } = metrics;
   const { blobs } = opened;
   measureWaitingPieces(registry, { sql, log });
-  const ruleCandidates = new RuleCandidates({ sql, registry });
+  const ruleCandidates = new RuleCandidates({ sql, clickhouse, registry });
   const ingest = await startIngest({ sql, clickhouse, log, projects, ruleCandidates, settings, registry });
   const masking = new TraceMasking({ sql, log, registry });
   const faultPoint = createFaultPoint(settings.exportFaultPoints);

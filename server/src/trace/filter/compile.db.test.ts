@@ -11,6 +11,7 @@ import { evaluate, type SampleRun } from "../../../test/filter-evaluator.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { insertRuns, type RunRow } from "../run-rows/clickhouse.ts";
 import { encodeMetadata, ENTRY, encodeTags, VALUE } from "../run-rows/pairs.ts";
+import { evaluateKnown } from "../rule-candidates/evaluate-known.ts";
 import { compileFilter } from "./compile.ts";
 import { readFilter } from "./read-filter.ts";
 
@@ -242,6 +243,35 @@ test("ClickHouse finds the runs that the expression describes", async () => {
     }),
     { numRuns: 400 },
   );
+}, 60_000);
+
+/** The filter's answer by the pre-filter of rules, for the run as a whole, and as known from its last piece alone. */
+function known(filter: string, n: number): (boolean | undefined)[] {
+  const [begin, end] = pieces[n]!;
+  const row = { ...begin!, ...(JSON.parse(JSON.stringify(end)) as RunRow) };
+  const sums = (name: string) => (runs[n]![name as keyof SampleRun] as number | null) ?? null;
+  const feedback = runs[n]!.feedback.length === 0 ? (false as const) : undefined;
+  const expression = readFilter(filter);
+  return [
+    evaluateKnown(expression, { row, isWhole: true, feedback, sums }),
+    evaluateKnown(expression, { row: end!, isWhole: false, feedback }),
+    evaluateKnown(expression, { row: end!, isWhole: false, isShared: true }),
+  ];
+}
+
+test("the pre-filter of rules answers as ClickHouse does, or not at all", async () => {
+  let decided = 0;
+  await fc.assert(
+    fc.asyncProperty(expression, async (filter) => {
+      const ids = new Set(await found(filter));
+      const answers = runs.flatMap((run, n) => known(filter, n).map((answer) => ({ run, answer })));
+      const certain = answers.filter(({ answer }) => answer !== undefined);
+      decided += certain.length;
+      expect(certain.filter(({ run, answer }) => answer !== ids.has(run.id))).toEqual([]);
+    }),
+    { numRuns: 150 },
+  );
+  expect(decided).toBeGreaterThan(15_000);
 }, 60_000);
 
 test("any text is either compiled to valid SQL or rejected with a position", async () => {

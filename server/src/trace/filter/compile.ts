@@ -13,6 +13,7 @@ import { containsEntries, somePair, someTag } from "./compile-pairs.ts";
 import { compileTest, type Subject } from "./compile-test.ts";
 import type { Expression, Test } from "./expression.ts";
 import type { Field, PartName } from "./fields.ts";
+import { searchSpellings } from "./search-spellings.ts";
 
 export interface FilterScope {
   /** Tenant whose feedback the conditions may see. */
@@ -139,17 +140,9 @@ const SEARCHED = ["r.name", "r.error", "r.inputs", "r.outputs", "r.tags", "r.met
 
 const searchEverywhere = (text: string): Fragment => searchIn(SEARCHED.map(raw), text);
 
-/**
- * Searches the text in any of the subjects, ignoring case. JSON has other spellings: quotes and line ends are escaped,
- * and some clients escape all non-ASCII characters.
- */
+/** Searches the text in any of the subjects, ignoring case. */
 function searchIn(subjects: Fragment[], text: string): Fragment {
-  const inJson = JSON.stringify(text).slice(1, -1);
-  const inAsciiJson = inJson.replace(
-    /[\u0080-\uffff]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-  const spellings = bind("Array(String)", [...new Set([text, inJson, inAsciiJson])]);
+  const spellings = bind("Array(String)", searchSpellings(text));
   return any(subjects.map((subject) => ch`multiSearchAnyCaseInsensitiveUTF8(ifNull(${subject}, ''), ${spellings})`));
 }
 

@@ -62,7 +62,10 @@ export class RunHistory {
     await this.#poller.stop();
   }
 
-  /** Returns false only for a run that was neither updated recently nor deleted, so that a create of it needs no lookup. */
+  /**
+   * Returns false only for a run that was not updated or begun without an end recently, nor deleted, so that a create
+   * of it needs no lookup.
+   */
   mayExist(runId: string): boolean {
     return this.mayBeDeleted(runId) || this.#updated.has(runId) || this.#updatedBefore.has(runId);
   }

@@ -12,6 +12,7 @@ import { shortageIn } from "../../base/shortage.ts";
 import { type AttachmentRow, insertAttachments } from "../attachments/clickhouse.ts";
 import type { ModelPrices } from "../prices/model-prices.ts";
 import type { ProjectDirectory } from "../projects/project-directory.ts";
+import type { RunChange } from "../rule-candidates/concerned-rules.ts";
 import type { RuleCandidates } from "../rule-candidates/rule-candidates.ts";
 import { insertRunKeys, insertRuns, type RunKeyRow, type RunRow } from "../run-rows/clickhouse.ts";
 import { composeRow } from "./compose-row.ts";
@@ -179,12 +180,12 @@ export class RunWriter {
     const files: AttachmentRow[] = [];
     const touched: { tenantId: string; id: string }[] = [];
     const heads: HeadChanges[] = [];
-    const changed: RunRow[] = [];
+    const written: RunChange[] = [];
     try {
       for (const [tenantId, pieces] of byTenant(group)) {
         const resolved = await this.#prepare(tenantId, pieces);
         const now = fromMicros(Date.now() * 1000)!;
-        const written: { entry: Resolved; row: RunRow }[] = [];
+        const composed: { entry: Resolved; row: RunRow }[] = [];
         for (const entry of resolved) {
           touched.push({ tenantId, id: entry.piece.id });
           if (entry.writesKey) {
@@ -199,23 +200,27 @@ export class RunWriter {
               version: now,
             });
           }
-          written.push({ entry, row: await composeRow(this.#deps.prices, tenantId, entry, now) });
+          composed.push({ entry, row: await composeRow(this.#deps.prices, tenantId, entry, now) });
           for (const file of entry.piece.attachments) {
             files.push({ tenant_id: tenantId, run_id: entry.piece.id, uploaded_at: now, ...file });
           }
         }
-        const repeated = markRepeatedUsage(this.#memory, tenantId, written, now);
+        const repeated = markRepeatedUsage(this.#memory, tenantId, composed, now);
         for (const { id } of repeated) touched.push({ tenantId, id });
-        const changes = await this.#heads.mark(tenantId, written, now);
+        const changes = await this.#heads.mark(tenantId, composed, now);
         heads.push(changes);
         keys.push(...changes.keys);
-        for (const { entry, row } of written) {
+        for (const { entry, row } of composed) {
           rows.push(row);
+          const isNewTrace = changes.newTraces.has(row.project_id + row.trace_id);
           // a first create without an end is no state that a rule acts on
-          if (row.end_time !== undefined || (!entry.isNew && !setsTierOnly(entry.piece))) changed.push(row);
+          const isState = row.end_time !== undefined || (!entry.isNew && !setsTierOnly(entry.piece));
+          written.push({ row, isNew: entry.isNew, isNewTrace, isState });
         }
-        changed.push(...repeated, ...changes.rows);
-        rows.push(...repeated, ...changes.rows);
+        for (const row of [...repeated, ...changes.rows]) {
+          rows.push(row);
+          written.push({ row, isNew: false, isNewTrace: false, isState: true });
+        }
       }
       const { clickhouse } = this.#deps;
       // a key without its run is harmless, a run without its key cannot be found by id
@@ -224,7 +229,7 @@ export class RunWriter {
         insertRunKeys(clickhouse, keys),
         insertAttachments(clickhouse, files),
       ]);
-      await this.#deps.ruleCandidates.record(changed);
+      await this.#deps.ruleCandidates.record(written);
     } catch (error) {
       // only stored runs may stay in memory
       for (const { tenantId, id } of touched) this.#memory.forget(tenantId, id);
@@ -232,7 +237,10 @@ export class RunWriter {
       throw error;
     }
     for (const { settle } of heads) await settle();
-    for (const row of rows) if (row.patched) this.#history.noteUpdated(row.id);
+    for (const { row, isNew } of written) {
+      // also of a run that has begun, the create may be repeated with its end
+      if (row.patched || (isNew && row.end_time === undefined)) this.#history.noteUpdated(row.id);
+    }
     for (const [tenantId, ids] of idsByTenant(rows)) this.#waiting.arrived(tenantId, ids);
     this.#written.inc(group.reduce((sum, { pieces }) => sum + pieces.length, 0));
     this.#inserts.inc();

@@ -38,11 +38,13 @@ export interface HeadChanges {
   /** Pieces of runs stored earlier. */
   rows: RunRow[];
   keys: RunKeyRow[];
+  /** Traces of which nothing was stored before: project and trace. */
+  newTraces: ReadonlySet<string>;
   /** Call when everything is durable. Never rejects: rows that remain are without effect. */
   settle(): Promise<void>;
 }
 
-type Changes = Omit<HeadChanges, "settle"> & {
+type Changes = Omit<HeadChanges, "settle" | "newTraces"> & {
   tenantId: string;
   now: string;
   /** Runs that are provisional roots of these traces no more. */
@@ -118,6 +120,10 @@ export class TraceHeads {
     const changes: Changes = { tenantId, now, rows: [], keys: [], replaced: [] };
     const traces = this.#group(tenantId, written, changes);
     await this.#load(traces, changes);
+    const newTraces = new Set(traces.filter(isNewTrace).map(({ project_id, trace_id }) => project_id + trace_id));
+    for (const { entry, row } of written) {
+      if (entry.movedFrom !== undefined) newTraces.delete(row.project_id + row.trace_id);
+    }
     for (const trace of traces) if (trace.root) setRoot(trace, trace.root, changes);
     const rest = traces.filter((trace) => !trace.root);
     await this.#adoptThreads(
@@ -130,7 +136,7 @@ export class TraceHeads {
     );
     for (const { key, head } of traces) if (head) this.#remember(key, head);
     const { rows, keys, replaced } = changes;
-    return { rows, keys, settle: () => this.#deleteReplaced(tenantId, replaced) };
+    return { rows, keys, newTraces, settle: () => this.#deleteReplaced(tenantId, replaced) };
   }
 
   /**
@@ -321,6 +327,13 @@ export class TraceHeads {
 
 const headKey = (tenantId: string, { project_id, trace_id }: { project_id: string; trace_id: string }): string =>
   tenantId + project_id + trace_id;
+
+/**
+ * Whether nothing of the trace was stored: each stored trace has a provisional root or a root, which was looked up,
+ * except for a root whose id is not the trace's while another one arrives.
+ */
+const isNewTrace = ({ head, lost, root, runs, trace_id }: Trace): boolean =>
+  !head && lost === undefined && (root ? root.id === trace_id : runs.length > 0);
 
 /** Whether the key of a trace's id is that of its root in this project. */
 const isRootKey = (key: RunKey | undefined, trace: { project_id: string; trace_id: string }): key is RunKey =>

@@ -1,5 +1,11 @@
 import type { Sql } from "../../base/db/connect.ts";
-import { describeInterest, readRuleFilters, type RuleInterest } from "./rule-filters.ts";
+import {
+  describeInterest,
+  readRuleFilters,
+  type RuleFilters,
+  type RuleInterest,
+  type WatchedRule,
+} from "./rule-filters.ts";
 import { type EnabledRule, selectEnabledRules, selectProjectFacts } from "./sql.ts";
 
 /** Age of the answers, by this process's monotonic clock, at the time of the question. */
@@ -8,13 +14,7 @@ const MAX_AGE_MS = 500;
 export const KNOWN_AFTER_MS = MAX_AGE_MS + 100;
 const MAX_TENANTS = 10_000;
 const MAX_PROJECTS = 10_000;
-
-/** Changes of a project's runs that its rules have to look at. */
-export interface ProjectInterest {
-  /** Some rule looks at runs that are no roots. */
-  everyRun: boolean;
-  feedback: boolean;
-}
+const MAX_PARSED = 1000;
 
 interface Rules {
   /** When the query began. */
@@ -23,9 +23,9 @@ interface Rules {
 }
 
 interface TenantRules {
-  rules: (Pick<EnabledRule, "project_id" | "dataset_id"> & RuleInterest)[];
-  /** Interests of the projects that were asked for; null: none. */
-  projects: Map<string, ProjectInterest | null>;
+  rules: (Pick<EnabledRule, "project_id" | "dataset_id"> & WatchedRule)[];
+  /** Rules of the projects that were asked for. */
+  projects: Map<string, WatchedRule[]>;
 }
 
 /**
@@ -38,6 +38,7 @@ interface TenantRules {
 export class RuleDirectory {
   readonly #sql: Sql;
   readonly #tenants = new Map<string, Rules>();
+  readonly #parsed = new ParsedFilters();
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -54,11 +55,11 @@ export class RuleDirectory {
     return (await this.#tenants.get(tenantId)!.found).rules.some((rule) => rule.feedback);
   }
 
-  /** Finds the interests of projects, by workspace; projects without rules are left out. */
-  async find(wanted: ReadonlyMap<string, ReadonlySet<string>>): Promise<Map<string, Map<string, ProjectInterest>>> {
+  /** Finds the rules of projects, by workspace; projects without rules are left out. */
+  async find(wanted: ReadonlyMap<string, ReadonlySet<string>>): Promise<Map<string, Map<string, WatchedRule[]>>> {
     this.#refresh([...wanted.keys()]);
     const entries = [...wanted.keys()].map((tenantId) => [tenantId, this.#tenants.get(tenantId)!.found] as const);
-    const found = new Map<string, Map<string, ProjectInterest>>();
+    const found = new Map<string, Map<string, WatchedRule[]>>();
     const known: { tenantId: string; own: TenantRules }[] = [];
     for (const [tenantId, rules] of entries) {
       const own = await rules;
@@ -75,14 +76,14 @@ export class RuleDirectory {
         if (tenant_id !== tenantId) continue;
         const rules = is_internal ? [] : own.rules.filter((rule) => isInScope(rule, { project_id, dataset_id }));
         if (own.projects.size >= MAX_PROJECTS) own.projects.clear();
-        own.projects.set(project_id, rules.length === 0 ? null : combine(rules));
+        own.projects.set(project_id, rules);
       }
-      const interests = new Map<string, ProjectInterest>();
+      const projects = new Map<string, WatchedRule[]>();
       for (const id of wanted.get(tenantId)!) {
-        const interest = own.projects.get(id);
-        if (interest) interests.set(id, interest);
+        const rules = own.projects.get(id);
+        if (rules && rules.length > 0) projects.set(id, rules);
       }
-      if (interests.size > 0) found.set(tenantId, interests);
+      if (projects.size > 0) found.set(tenantId, projects);
     }
     return found;
   }
@@ -98,8 +99,8 @@ export class RuleDirectory {
     const rows = selectEnabledRules(this.#sql, stale);
     for (const id of stale) {
       const found = rows.then((all) => ({
-        rules: all.filter((rule) => rule.tenant_id === id).map(readRule),
-        projects: new Map<string, ProjectInterest | null>(),
+        rules: all.filter((rule) => rule.tenant_id === id).map((rule) => readRule(this.#parsed, rule)),
+        projects: new Map<string, WatchedRule[]>(),
       }));
       const entry = { at, found };
       this.#tenants.delete(id);
@@ -113,6 +114,25 @@ export class RuleDirectory {
   }
 }
 
+type Parsed = { filters: RuleFilters; interest: RuleInterest };
+
+/** Filters that were parsed, by their texts: the rules of a workspace are read twice a second. */
+class ParsedFilters {
+  readonly #known = new Map<string, Parsed>();
+
+  /** @throws FilterError */
+  read(rule: EnabledRule): Parsed {
+    const key = JSON.stringify([rule.filter, rule.trace_filter, rule.tree_filter]);
+    const known = this.#known.get(key);
+    if (known) return known;
+    const filters = readRuleFilters(rule);
+    const parsed = { filters, interest: describeInterest(filters) };
+    if (this.#known.size >= MAX_PARSED) this.#known.clear();
+    this.#known.set(key, parsed);
+    return parsed;
+  }
+}
+
 /** Whether a rule concerns the runs of a project: that project's, its dataset's, or a rule for all projects. */
 export const isInScope = (
   rule: Pick<EnabledRule, "project_id" | "dataset_id">,
@@ -122,17 +142,14 @@ export const isInScope = (
     ? rule.project_id === null || rule.project_id === project.project_id
     : rule.dataset_id === project.dataset_id;
 
-function readRule(rule: EnabledRule): TenantRules["rules"][number] {
-  const { project_id, dataset_id } = rule;
+function readRule(parsed: ParsedFilters, rule: EnabledRule): TenantRules["rules"][number] {
+  const { rule_id, project_id, dataset_id, sampling_rate } = rule;
+  const known = { rule_id, project_id, dataset_id, sampling_rate, isOfThreads: rule.group_by !== null };
   try {
-    return { project_id, dataset_id, ...describeInterest(readRuleFilters(rule), rule.group_by !== null) };
+    const { filters, interest } = parsed.read(rule);
+    return { ...known, filters, ...interest };
   } catch {
     // a filter of another version: the matcher finds it and disables the rule
-    return { project_id, dataset_id, rootsOnly: false, wholeTrace: true, feedback: true };
+    return { ...known, filters: undefined, wholeTrace: true, readsUsage: true, feedback: true };
   }
 }
-
-const combine = (rules: readonly RuleInterest[]): ProjectInterest => ({
-  everyRun: rules.some((rule) => !rule.rootsOnly),
-  feedback: rules.some((rule) => rule.feedback),
-});

@@ -24,36 +24,33 @@ export function readRuleFilters(texts: FilterTexts): RuleFilters {
   };
 }
 
-/** Changes after which a rule must look at a run. */
+/** What decides, besides the run itself, whether a rule matches it. */
 export interface RuleInterest {
-  /** Only roots of traces can match, and nothing but a root itself decides. */
-  rootsOnly: boolean;
-  /** Other runs of the trace decide too: what is written of any of them can make a run match. */
+  /** Other runs of the trace: what is written of any of them can make a run match. */
   wholeTrace: boolean;
-  /** Feedback decides. */
+  /** Tokens and costs, which are sums of the trace where the run is its head. */
+  readsUsage: boolean;
   feedback: boolean;
 }
 
-/** Derives the changes that concern a rule from its filters. `threads`: the rule acts on threads, by their roots. */
-export function describeInterest({ filter, trace_filter, tree_filter }: RuleFilters, threads: boolean): RuleInterest {
-  const all = [filter, trace_filter, tree_filter].filter((expression) => expression !== undefined);
-  const wholeTrace =
-    trace_filter !== undefined ||
-    tree_filter !== undefined ||
-    // of a root, tests of tokens and costs apply to the whole trace
-    all.some((expression) => mentions(expression, isUsage));
-  return {
-    rootsOnly: !wholeTrace && (threads || (filter !== undefined && requiresRoot(filter))),
-    wholeTrace,
-    feedback: all.some((expression) => mentions(expression, isFeedback)),
-  };
+/** A rule as the pre-filter reads it (concerned-rules.ts). */
+export interface WatchedRule extends RuleInterest {
+  rule_id: string;
+  /** Undefined: they cannot be read, which the matcher has to find out. */
+  filters: RuleFilters | undefined;
+  isOfThreads: boolean;
+  sampling_rate: number;
 }
 
-function requiresRoot(expression: Expression): boolean {
-  if (expression.kind === "and") return expression.items.some(requiresRoot);
-  if (expression.kind !== "field" || expression.field.name !== "is_root") return false;
-  const { test } = expression;
-  return (test.op === "eq" && test.value === true) || (test.op === "neq" && test.value === false);
+/** Derives what concerns a rule from its filters. */
+export function describeInterest({ filter, trace_filter, tree_filter }: RuleFilters): RuleInterest {
+  const all = [filter, trace_filter, tree_filter].filter((expression) => expression !== undefined);
+  const readsUsage = all.some((expression) => mentions(expression, isUsage));
+  return {
+    wholeTrace: trace_filter !== undefined || tree_filter !== undefined || readsUsage,
+    readsUsage,
+    feedback: all.some((expression) => mentions(expression, isFeedback)),
+  };
 }
 
 function mentions(expression: Expression, test: (expression: Expression) => boolean): boolean {

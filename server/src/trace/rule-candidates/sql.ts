@@ -8,12 +8,15 @@ export interface EnabledRule extends FilterTexts {
   project_id: string | null;
   dataset_id: string | null;
   group_by: "thread_id" | null;
+  sampling_rate: number;
 }
 
 /** Lists the enabled rules of workspaces. Served by the primary key; workspaces have few rules. */
 export const selectEnabledRules = (sql: Sql, tenants: readonly string[]): Promise<EnabledRule[]> =>
   sql<EnabledRule[]>`
-    select tenant_id, rule_id, project_id, dataset_id, group_by, filter, trace_filter, tree_filter from rules
+    select tenant_id, rule_id, project_id, dataset_id, group_by, filter, trace_filter, tree_filter,
+      sampling_rate
+    from rules
     where tenant_id = any(${tenants as string[]}::text[]::uuid[]) and is_enabled`;
 
 export interface ProjectFacts {
@@ -44,15 +47,29 @@ export interface CandidateRow {
   trace_id: string;
   /** `YYYY-MM-DD hh:mm:ss.ffffff` in UTC. */
   start_time: string;
+  /** Rules that have to look at the run. */
+  rule_ids: string[];
+}
+
+/** Finds those of these runs that have feedback. Served by feedback_by_run. */
+export async function selectRunsWithFeedback(
+  sql: Sql,
+  tenantId: string,
+  runs: readonly string[],
+): Promise<Set<string>> {
+  const rows = await sql<{ run_id: string }[]>`
+    select distinct run_id from feedback where tenant_id = ${tenantId} and run_id = any(${runs as string[]}::text[]::uuid[])`;
+  return new Set(rows.map((row) => row.run_id));
 }
 
 export async function insertCandidates(sql: Sql | Transaction, rows: readonly CandidateRow[]): Promise<void> {
   if (rows.length === 0) return;
-  const column = (name: keyof CandidateRow) => rows.map((row) => row[name]);
+  const column = (name: Exclude<keyof CandidateRow, "rule_ids">) => rows.map((row) => row[name]);
   await sql`
-    insert into rule_candidates (tenant_id, project_id, run_id, trace_id, start_time)
-    select tenant_id, project_id, run_id, trace_id, start_time at time zone 'UTC'
+    insert into rule_candidates (tenant_id, project_id, run_id, trace_id, start_time, rule_ids)
+    select tenant_id, project_id, run_id, trace_id, start_time at time zone 'UTC', rule_ids
     from unnest(${column("tenant_id")}::text[]::uuid[], ${column("project_id")}::text[]::uuid[],
       ${column("run_id")}::text[]::uuid[], ${column("trace_id")}::text[]::uuid[],
-      ${column("start_time")}::text[]::timestamp[]) as g (tenant_id, project_id, run_id, trace_id, start_time)`;
+      ${column("start_time")}::text[]::timestamp[], ${rows.map((row) => `{${row.rule_ids.join(",")}}`)}::text[])
+      as g (tenant_id, project_id, run_id, trace_id, start_time, ids), lateral (select ids::uuid[] as rule_ids) l`;
 }

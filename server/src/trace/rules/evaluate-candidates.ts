@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
-
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, type Fragment, join, raw, render } from "../../base/clickhouse/fragment.ts";
 import { uuid5 } from "../../base/ids.ts";
 import { isInScope } from "../rule-candidates/rule-directory.ts";
+import { isSampled } from "../rule-candidates/sampling.ts";
 import type { ProjectFacts } from "../rule-candidates/sql.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { conditionOn, fromPieces, fromRuns, type RunSelection } from "../runs/selection.ts";
@@ -56,11 +55,13 @@ export async function evaluateCandidates(evaluation: Evaluation): Promise<Decisi
   const decisions: Decisions = { matches: [], threads: [] };
   const { candidates, rules, projects } = evaluation;
   for (const wholeTrace of [false, true]) {
-    const own = rules.filter((rule) => rule.interest.wholeTrace === wholeTrace);
+    const own = rules.filter(
+      (rule) =>
+        rule.interest.wholeTrace === wholeTrace && candidates.some((candidate) => concerns(projects, rule, candidate)),
+    );
     for (let start = 0; start < own.length; start += RULES_PER_STATEMENT) {
       const some = own.slice(start, start + RULES_PER_STATEMENT);
       const concerned = candidates.filter((candidate) => some.some((rule) => concerns(projects, rule, candidate)));
-      if (concerned.length === 0) continue;
       const hits = await readHits(evaluation, some, concerned, wholeTrace);
       some.forEach((rule, index) => decide(evaluation, rule, { index, hits, concerned, wholeTrace }, decisions));
     }
@@ -69,7 +70,9 @@ export async function evaluateCandidates(evaluation: Evaluation): Promise<Decisi
 }
 
 const concerns = (projects: Evaluation["projects"], rule: ReadRule, candidate: Candidate): boolean => {
-  if (candidate.rule_id === null ? !rule.row.is_enabled : candidate.rule_id !== rule.row.rule_id) return false;
+  const { rule_id, is_enabled } = rule.row;
+  if (candidate.rule_id === null ? !is_enabled : candidate.rule_id !== rule_id) return false;
+  if (candidate.rule_ids !== null && !candidate.rule_ids.includes(rule_id)) return false;
   const project = projects.get(candidate.project_id);
   return project !== undefined && !project.is_internal && isInScope(rule.row, project);
 };
@@ -155,7 +158,9 @@ function decide(
     if (row.group_by === null) {
       if (!matched) continue;
       const key = { tenant_id: tenantId, rule_id: row.rule_id, run_id: id, start_time, thread_id };
-      matches.push(decideSampling({ ...run, ...key }, row.sampling_rate, trace_id));
+      const match = decideSampling({ ...run, ...key }, row.sampling_rate, trace_id);
+      // of new runs, most outside of the sample are not even recorded (rule-candidates/concerned-rules.ts)
+      if (match.status === "pending" || !isNew) matches.push(match);
     } else if (Boolean(hit.is_root) && thread_id !== null) {
       const known = activity.get(project_id + thread_id);
       const isLast = !known || [start_time, id].join() > [known.last_start_time, known.last_run_id].join();
@@ -177,18 +182,13 @@ type Undecided = Omit<NewMatch, "match_id" | "status" | "reason">;
 
 /** Decides by a hash of the rule and the trace or thread whether the sampling rate includes it. */
 export function decideSampling(match: Undecided, rate: number, unit: string): NewMatch {
-  const isSampled = rate >= 1 || hashShare(match.rule_id, unit) < rate;
+  const isIn = isSampled(match.rule_id, unit, rate);
   return {
     ...match,
     match_id: matchId(match.rule_id, match.run_id),
-    status: isSampled ? "pending" : "skipped",
-    reason: isSampled ? null : "not_sampled",
+    status: isIn ? "pending" : "skipped",
+    reason: isIn ? null : "not_sampled",
   };
 }
 
 export const matchId = (ruleId: string, runId: string): string => uuid5(runId, ruleId);
-
-/** Returns a number in [0, 1) that depends on both texts only. */
-export function hashShare(ruleId: string, unit: string): number {
-  return createHash("sha256").update(`${ruleId} ${unit}`).digest().readUIntBE(0, 6) / 2 ** 48;
-}

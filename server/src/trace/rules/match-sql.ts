@@ -11,6 +11,8 @@ export interface Candidate {
   start_time: string;
   /** Set by a back-fill or a trigger: only this rule. */
   rule_id: string | null;
+  /** Rules that have to look at the run; null: all of the workspace, or `rule_id`. */
+  rule_ids: string[] | null;
 }
 
 const NIL = "00000000-0000-0000-0000-000000000000";
@@ -30,7 +32,7 @@ export async function claimCandidates(tx: Transaction, after: string | undefined
       select (select c.tenant_id from rule_candidates c where c.tenant_id > w.tenant_id order by c.tenant_id limit 1), n + 1
       from waiting w where w.tenant_id is not null and n < ${TENANTS}
     ), turn as (select tenant_id from waiting where tenant_id is not null)
-    select c.candidate_id::text, c.tenant_id, c.project_id, c.run_id, c.trace_id, c.rule_id,
+    select c.candidate_id::text, c.tenant_id, c.project_id, c.run_id, c.trace_id, c.rule_id, c.rule_ids,
       to_char(c.start_time at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as start_time
     from turn cross join lateral (
       select * from rule_candidates own where own.tenant_id = turn.tenant_id

@@ -16,5 +16,5 @@ export interface ReadRule {
 /** @throws FilterError when a stored filter is invalid in this version */
 export function readRule(row: Rule): ReadRule {
   const filters = readRuleFilters(row);
-  return { row, filters, interest: describeInterest(filters, row.group_by !== null) };
+  return { row, filters, interest: describeInterest(filters) };
 }

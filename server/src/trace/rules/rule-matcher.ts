@@ -31,9 +31,9 @@ import { disableRule, type Rule, selectActiveRules } from "./sql.ts";
 const BATCH = 4000;
 const THREADS = 500;
 /** Pause after a batch, in multiples of its duration, so that ingest keeps the engine; and its bounds. */
-const PAUSE_SHARE = 8;
-const MIN_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 800;
+const PAUSE_SHARE = 12;
+const MIN_PAUSE_MS = 200;
+const MAX_PAUSE_MS = 700;
 const RETRY_MS = 500;
 /** Finds the candidates of killed processes, and of other processes' triggers and back-fills. */
 const POLL_MS = 1000;
@@ -141,13 +141,14 @@ export class RuleMatcher {
         const tenants = new Set(candidates.map((candidate) => candidate.tenant_id));
         const named = [...new Set(candidates.flatMap((candidate) => candidate.rule_id ?? []))];
         const rules = await selectActiveRules(tx, [...tenants], named);
+        const needed = rulesOf(candidates);
         const facts = await selectProjectFacts(tx, distinctProjects(candidates));
         for (const tenantId of tenants) {
           const { matches, threads } = await this.#evaluate(
             tx,
             tenantId,
             candidates.filter((candidate) => candidate.tenant_id === tenantId),
-            rules.filter((rule) => rule.tenant_id === tenantId),
+            rules.filter((rule) => rule.tenant_id === tenantId && (!needed || needed.has(rule.rule_id))),
             new Map(facts.flatMap((row) => (row.tenant_id === tenantId ? [[row.project_id, row]] : []))),
           );
           statuses.push(...(await rows.insertMatches(tx, matches)));
@@ -255,6 +256,17 @@ export class RuleMatcher {
     while ((await rows.pruneUnsampled(sql, UNSAMPLED_DAYS, PRUNE_LIMIT)) === PRUNE_LIMIT);
     while ((await rows.pruneThreads(sql, KEPT_DAYS, PRUNE_LIMIT)) === PRUNE_LIMIT);
   }
+}
+
+/** Rules that the candidates name; undefined: all. */
+function rulesOf(candidates: readonly rows.Candidate[]): Set<string> | undefined {
+  const found = new Set<string>();
+  for (const { rule_id, rule_ids } of candidates) {
+    if (rule_id !== null) found.add(rule_id);
+    else if (rule_ids === null) return undefined;
+    else for (const id of rule_ids) found.add(id);
+  }
+  return found;
 }
 
 function distinctProjects(candidates: readonly rows.Candidate[]): { tenant_id: string; project_id: string }[] {
