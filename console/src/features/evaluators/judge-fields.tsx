@@ -15,6 +15,7 @@ import {
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 
+import { AnchorLink } from "../../ui/links.tsx";
 import { newId } from "../../ui/new-id.ts";
 import { ModelPicker } from "../prompt-playground/model-picker.tsx";
 import { templateProblem, type TemplateFormat } from "../prompt-playground/template.ts";
@@ -114,6 +115,11 @@ export function JudgeFields({ draft, projectId, onChange }: JudgeFieldsProps) {
           value={draft.examples}
           onChange={(examples) => onChange({ examples })}
         />
+        {draft.correctionsDataset !== null && (
+          <AnchorLink to="/datasets/$datasetId" params={{ datasetId: draft.correctionsDataset }} size="sm">
+            Corrections
+          </AnchorLink>
+        )}
       </Group>
     </Stack>
   );

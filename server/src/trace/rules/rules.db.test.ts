@@ -96,7 +96,7 @@ test("a rule is created, listed, changed and deleted; secrets are never returned
   expect(await readRuleSecrets(deps.secrets, made.id)).toEqual({ webhooks: [], alerts: [] });
 });
 
-test("rejects what is unknown, invalid or not supported, by name", async () => {
+test("rejects what is unknown, invalid or without effect, by name", async () => {
   const { project, dataset } = await things();
   const post = async (body: object) => {
     const { status, text } = await call("POST", "/runs/rules", { display_name: "a", sampling_rate: 1, ...body });
