@@ -45,6 +45,7 @@ export async function compareWithPeople(
         version: row.version,
         judge: { ...judge, comment: row.comment, feedback_id: row.feedback_id, judge_run_id: row.judge_run_id },
         person: { ...person, comment, name: row.person_name },
+        is_corrected: row.correction !== null,
       })),
     },
     truncated: rows.length > MAX_COMPARED,

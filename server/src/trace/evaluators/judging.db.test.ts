@@ -243,6 +243,7 @@ test("compares judgements with people's labels by version, and makes a queue of 
     [0, 1, "person 4"],
     [1, 0, "person 2"],
   ]);
+  expect(json.disagreements.items.map((each: Json) => each.is_corrected)).toEqual([false, false]);
   const { json: list } = await send("GET", `/v1/platform/evaluators?resource_id=${uuid7()}&include_alignment=true`);
   expect(list).toEqual({ total: 0, evaluators: [] });
   const { json: all } = await send("GET", "/v1/platform/evaluators?include_alignment=true");

@@ -371,6 +371,8 @@ export const aligned = z
           version: z.int(),
           judge: rating.extend({ feedback_id: z.guid(), judge_run_id: nullableText }),
           person: rating.extend({ name: nullableText }),
+          /** Whether the judgement itself was corrected. */
+          is_corrected: z.boolean(),
         }),
       ),
     }),
