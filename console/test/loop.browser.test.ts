@@ -189,7 +189,7 @@ test("a bad answer becomes a better agent", async () => {
   // a judge is written
   await goTo(page, "Evaluators");
   await page.getByRole("link", { name: "New evaluator" }).click();
-  await enter(page.getByLabel("Name", { exact: true }), JUDGE);
+  await enter(page.getByRole("textbox", { name: "Name", exact: true }), JUDGE);
   await page.getByRole("button", { name: /^Model of the judge/ }).click();
   await page.getByRole("combobox", { name: "Connection" }).click();
   await page.getByRole("option", { name: `Fake ${RUN}` }).click();
@@ -220,7 +220,7 @@ test("a bad answer becomes a better agent", async () => {
   // a rule that judges each answer, and one that puts the wrong ones in the queue
   await goTo(page, "Rules");
   for (const [name, filter, label, target] of [
-    [`Judge ${RUN}`, "eq(is_root, true)", "Evaluate with", JUDGE],
+    [`Judge ${RUN}`, null, "Evaluate with", JUDGE],
     [
       `Review ${RUN}`,
       'and(eq(is_root, true), eq(feedback_key, "right"), eq(feedback_score, 0))',
@@ -232,8 +232,11 @@ test("a bad answer becomes a better agent", async () => {
     const ruleForm = page.getByRole("dialog", { name: "New rule" });
     await enter(ruleForm.getByLabel("Name"), name);
     await choose(page, ruleForm.getByRole("combobox", { name: "Project" }), PROJECT);
-    await ruleForm.getByRole("textbox", { name: "Filter expression" }).first().click();
-    await page.keyboard.insertText(filter);
+    if (filter !== null) {
+      await ruleForm.getByRole("textbox", { name: "Filter expression" }).first().click();
+      await page.keyboard.press("Control+a");
+      await page.keyboard.insertText(filter);
+    }
     await choose(page, ruleForm.getByRole("combobox", { name: label }), target);
     await ruleForm.getByRole("button", { name: "Create" }).click();
     await page.getByRole("heading", { name, level: 1 }).waitFor();

@@ -108,8 +108,9 @@ export function JudgeFields({ draft, projectId, onChange }: JudgeFieldsProps) {
         />
         <NumberInput
           size="xs"
-          w={220}
+          w={260}
           label="Corrections as examples"
+          description="Newest judgements that people corrected, shown to the judge"
           min={0}
           max={20}
           value={draft.examples}

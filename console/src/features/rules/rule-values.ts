@@ -56,7 +56,8 @@ export function valuesOf(
     name: rule?.display_name ?? "",
     projectId: rule ? rule.session_id : (fresh.projectId ?? null),
     datasetId: rule?.dataset_id ?? null,
-    filter: rule ? (rule.filter ?? "") : (fresh.filter ?? ""),
+    // most rules concern whole traces; without a filter every call of a model would match
+    filter: rule ? (rule.filter ?? "") : (fresh.filter ?? "eq(is_root, true)"),
     traceFilter: rule ? (rule.trace_filter ?? "") : (fresh.traceFilter ?? ""),
     treeFilter: rule ? (rule.tree_filter ?? "") : (fresh.treeFilter ?? ""),
     sampling: Number(((rule?.sampling_rate ?? 1) * 100).toFixed(4)),
