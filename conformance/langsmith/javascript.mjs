@@ -272,8 +272,8 @@ const CHECKS = {
   },
 
   async "evaluators and rules"() {
-    if (!client.onlineEvaluators || !client.evaluators) return "absent";
-    const { onlineEvaluators, evaluators } = client;
+    const { evaluators: onlineEvaluators, openAPIClient: api } = client;
+    if (!onlineEvaluators?.spend) return "absent";
     const code = "function performEval({ outputs }) { return { short: JSON.stringify(outputs).length < 100 } }";
     const name = `length ${randomUUID()}`;
     const { evaluator: made } = await onlineEvaluators.create({
@@ -286,7 +286,7 @@ const CHECKS = {
     assert.equal(changed.code_evaluator.code, other);
     assert.equal((await onlineEvaluators.retrieve(made.id)).name, name);
     // no client has a method that creates a rule of an evaluator
-    const rule = await client.post("/api/v1/runs/rules", {
+    const rule = await api.post("/api/v1/runs/rules", {
       body: {
         display_name: name,
         sampling_rate: 1,
@@ -295,7 +295,7 @@ const CHECKS = {
         create_alignment_queue: true,
       },
     });
-    const [listed] = await evaluators.list({ evaluator_id: made.id });
+    const [listed] = await api.evaluators.list({ evaluator_id: made.id });
     assert.equal(listed.id, rule.id);
     assert.equal(listed.evaluator_id, made.id);
     assert.equal(listed.use_corrections_dataset, false);

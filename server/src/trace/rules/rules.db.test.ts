@@ -132,8 +132,12 @@ test("embedded code becomes an evaluator, once", async () => {
   await call("PATCH", `/runs/rules/${id}`, { code_evaluators: [{ code, language: "python" }], display_name: "b" });
   expect(await ids()).toEqual(first);
   expect((await rules(`?evaluator_id=${(first as string[])[0]}`)).json).toHaveLength(1);
+  const path = `/v1/platform/evaluators/${(first as string[])[0]}`;
+  expect((await call("GET", path)).json.run_rules).toMatchObject([{ id }]);
+  expect((await call("DELETE", path)).status).toBe(409);
   await call("PATCH", `/runs/rules/${id}`, { code_evaluators: null });
   expect(await ids()).toEqual([]);
+  expect((await call("DELETE", path)).status).toBe(204);
 });
 
 test("orders a back-fill with the rule, and reports it", async () => {
