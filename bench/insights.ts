@@ -145,7 +145,8 @@ try {
   const path = `/sessions/${project}/insights`;
   const idle = memory();
   const started = performance.now();
-  let job = await request<Job>("POST", path, { last_n_hours: 24, sample: RUNS });
+  const { id } = await request<Job>("POST", path, { last_n_hours: 24, sample: RUNS });
+  let job = await request<Job>("GET", `${path}/${id}`);
   const seconds = new Map<string, number>();
   let [last, most, slowest] = [started, idle, 0];
   while (job.status === "queued" || job.status === "running") {
