@@ -2,7 +2,7 @@
 // Options: --quick (fewer samples), --only NAME[,NAME] (see MEASURES), --url URL (a running server), --no-dev-server,
 // --json FILE. Exits with 1 when a target is missed. `npm run bench -- NAME` runs another benchmark instead: guard
 // (authentication before each route of the trace platform), code-evaluators (evaluations in JavaScript and Python), console (first data of each route of traces), feedback,
-// ingest, query, freshness (queries during ingest), export, large-bodies, large-pages (traces), tenants (a workspace
+// ingest, insights (a job of 10,000 runs), query, freshness (queries during ingest), export, large-bodies, large-pages (traces), tenants (a workspace
 // beside a busy one), backup (memory of a backup and its restore), streams (idle and stalled readers), threads (long conversations), large-values (memory),
 // deployments, experiment-comparison (5 experiments of 5,000 examples), prompts (pulls by tag), rules (what 20 rules cost ingest), tracing, python (a Python graph beside LangGraph's server for Python), languages (a long conversation in
 // JavaScript and in Python), webhooks, sharing (bursts to one of three servers), where (processor time and waits of a run, process by process), rest (memory of the
@@ -35,6 +35,7 @@ const OTHERS: Record<string, () => Promise<unknown>> = {
   guard: () => import("./guard.ts"),
   feedback: () => import("./feedback.ts"),
   ingest: () => import("./ingest.ts"),
+  insights: () => import("./insights.ts"),
   languages: () => import("./languages.ts"),
   "large-bodies": () => import("./large-bodies.ts"),
   "large-values": () => import("./large-values.ts"),

@@ -271,6 +271,51 @@ const CHECKS = {
     assert.deepEqual(await all(client.listAnnotationQueues({ name })), []);
   },
 
+  async "evaluators and rules"() {
+    const { evaluators: onlineEvaluators, openAPIClient: api } = client;
+    if (!onlineEvaluators?.spend) return "absent";
+    const code = "function performEval({ outputs }) { return { short: JSON.stringify(outputs).length < 100 } }";
+    const name = `length ${randomUUID()}`;
+    const { evaluator: made } = await onlineEvaluators.create({
+      name,
+      type: "code",
+      code_evaluator: { code, language: "javascript" },
+    });
+    const other = code.replace("100", "200");
+    const { evaluator: changed } = await onlineEvaluators.update(made.id, { code_evaluator: { code: other } });
+    assert.equal(changed.code_evaluator.code, other);
+    assert.equal((await onlineEvaluators.retrieve(made.id)).name, name);
+    // no client has a method that creates a rule of an evaluator
+    const rule = await api.post("/api/v1/runs/rules", {
+      body: {
+        display_name: name,
+        sampling_rate: 1,
+        filter: 'eq(name, "nothing has this name")',
+        evaluator_id: made.id,
+        create_alignment_queue: true,
+      },
+    });
+    // older clients do not list rules
+    if (api.evaluators?.list) {
+      const [listed] = await api.evaluators.list({ evaluator_id: made.id });
+      assert.equal(listed.id, rule.id);
+      assert.equal(listed.evaluator_id, made.id);
+      assert.equal(listed.use_corrections_dataset, false);
+      assert.ok(listed.alignment_annotation_queue_id);
+    }
+    const found = await all(onlineEvaluators.list({ name_contains: name }));
+    assert.deepEqual(
+      found.map((one) => [one.id, one.run_rules.map(({ id }) => id)]),
+      [[made.id, [rule.id]]],
+    );
+    const period_start = new Date().toISOString().slice(0, 10);
+    assert.deepEqual((await onlineEvaluators.spend({ period_start, evaluator_id: made.id })).groups, []);
+    await assert.rejects(onlineEvaluators.delete(made.id), /409/);
+    const gone = await onlineEvaluators.bulkDelete({ evaluator_ids: [made.id], delete_run_rules: true });
+    assert.deepEqual(gone, { succeeded: [made.id], failed: [] });
+    await assert.rejects(onlineEvaluators.retrieve(made.id), /404/);
+  },
+
   async sharing() {
     const { id } = await startedRun();
     const link = await client.shareRun(id);

@@ -423,6 +423,31 @@ async def queue_items():
     client.delete_annotation_queue(queue.id)
 
 
+async def evaluators_and_rules():
+    online = getattr(client, "evaluators", None)
+    if not hasattr(online, "spend"):
+        return "absent"
+    code = "def perform_eval(run, example):\n    return {'short': len(str(run['outputs'])) < 100}"
+    name = f"length {uuid.uuid4()}"
+    made = (await resolve(online.create(name=name, type="code", code_evaluator={"code": code, "language": "python"}))).evaluator
+    other = code.replace("100", "200")
+    changed = (await resolve(online.update(made.id, code_evaluator={"code": other}))).evaluator
+    equal(changed.code_evaluator.code, other)
+    equal((await resolve(online.retrieve(made.id))).name, name)
+    # no client has a method that creates a rule of an evaluator
+    rule = client.request_with_retries(
+        "POST",
+        "/runs/rules",
+        json={"display_name": name, "sampling_rate": 1, "filter": 'eq(name, "nobody")', "evaluator_id": made.id},
+    ).json()
+    found = await collect(online.list(name_contains=name))
+    equal([(each.id, [one.id for one in each.run_rules]) for each in found], [(made.id, [rule["id"]])])
+    spent = await resolve(online.spend(period_start=now().date().isoformat(), evaluator_id=made.id))
+    equal(spent.groups, [])
+    gone = await resolve(online.bulk_delete(evaluator_ids=[made.id], delete_run_rules=True))
+    equal((gone.succeeded, gone.failed), ([made.id], []))
+
+
 def feedback_configs():
     if not hasattr(client, "create_feedback_config"):
         return "absent"
@@ -477,6 +502,7 @@ CHECKS = {
     "judged experiments": judged_experiments,
     "annotation queues": annotation_queues,
     "items of annotation queues": queue_items,
+    "evaluators and rules": evaluators_and_rules,
     "feedback configurations": feedback_configs,
     "examples of runs": examples_of_runs,
     "sharing": sharing,

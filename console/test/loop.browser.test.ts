@@ -1,16 +1,16 @@
 /**
- * The loop from a bad answer to a better agent, as its people play it: a rule judges the answer and puts it in a queue,
- * a reviewer corrects it, the correction becomes an example, the prompt is changed in the playground, an experiment
+ * The loop from a bad answer to a better agent, as its people play it: a judge, a queue and rules are created, a rule
+ * judges the answer and puts it in the queue, a reviewer corrects it, the correction becomes an example, the prompt is changed in the playground, an experiment
  * compares it, the gate passes, the tag moves, the agent answers rightly and monitoring shows it. Clicks and keys of
  * each step are counted and printed.
  *
- * What an operator sets up once (the connection, evaluator, rules and queue) is created over the API.
+ * What exists before (the connection, the prompt, the dataset, an evaluator in code) is created over the API.
  */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 
 import type { Client } from "langsmith";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { CAPITALS, findCapital, modelServer, type ModelServer } from "../../server/test/model-server.ts";
@@ -40,7 +40,6 @@ let client: Client;
 let connectionId: string;
 let datasetId: string;
 let queueId: string;
-let projectId: string;
 beforeAll(async () => {
   [platform, browser, models] = await Promise.all([sharedPlatform("open"), openBrowser(), modelServer()]);
   // the judge knows the capitals
@@ -82,7 +81,7 @@ const message = (role: string, text: string, input_variables: string[]) =>
     }),
   });
 
-/** What exists before the bad answer: a released prompt with its baseline, a judge, rules and a queue. */
+/** What exists before: a released prompt, a dataset, an evaluator in code, and the project of the agent. */
 async function setUp(): Promise<void> {
   const manifest = construct("langchain.prompts.chat.ChatPromptTemplate", {
     input_variables: ["question"],
@@ -101,19 +100,6 @@ async function setUp(): Promise<void> {
         outputs: { answer },
       })),
   );
-  const judge = await request("POST", "/v1/platform/evaluators", {
-    name: JUDGE,
-    type: "llm",
-    llm_evaluator: {
-      prompt: [
-        { role: "system", content: "Judge whether the answer is right." },
-        { role: "user", content: "Question: {{question}}\nAnswer: {{answer}}" },
-      ],
-      variable_mapping: { question: "input.question", answer: "output" },
-      model: { connection_id: connectionId, model: "judge" },
-      scores: [{ key: "right", type: "boolean", description: "Whether the answer is right" }],
-    },
-  });
   await request("POST", "/v1/platform/evaluators", {
     name: CODE,
     type: "code",
@@ -122,27 +108,7 @@ async function setUp(): Promise<void> {
       code: "def perform_eval(run, example):\n    return {'short': len(str(run['outputs'])) < 100}",
     },
   });
-  const queue = await request("POST", "/annotation-queues", {
-    name: QUEUE,
-    rubric_items: [{ feedback_key: "confirmed", description: "Is the answer right?", is_required: true }],
-    default_dataset: datasetId,
-  });
-  queueId = queue.id;
-  ({ id: projectId } = await request("POST", "/sessions", { name: PROJECT }));
-  await request("POST", "/runs/rules", {
-    display_name: `Judge ${RUN}`,
-    session_id: projectId,
-    sampling_rate: 1,
-    filter: "eq(is_root, true)",
-    evaluator_id: judge.evaluator.id,
-  });
-  await request("POST", "/runs/rules", {
-    display_name: `Review ${RUN}`,
-    session_id: projectId,
-    sampling_rate: 1,
-    filter: 'and(eq(is_root, true), eq(feedback_key, "right"), eq(feedback_score, 0))',
-    add_to_annotation_queue_id: queueId,
-  });
+  await request("POST", "/sessions", { name: PROJECT });
 }
 
 const ask = (country: string) => `What is the capital of ${country}?`;
@@ -198,6 +164,13 @@ const goTo = (page: Page, name: string) =>
     .first()
     .click();
 
+/** Chooses in a field that is searched by typing. */
+async function choose(page: Page, field: Locator, name: string): Promise<void> {
+  await field.click();
+  await page.keyboard.insertText(name);
+  await page.getByRole("option", { name }).click();
+}
+
 const counts: { step: string; clicks: number; keys: number }[] = [];
 function step(name: string, inputs: Inputs): string[] {
   counts.push({ step: name, ...inputs });
@@ -205,6 +178,72 @@ function step(name: string, inputs: Inputs): string[] {
 }
 
 test("a bad answer becomes a better agent", async () => {
+  const { page, context, errors } = await openPage(browser);
+  // eight commands and judgements are waited for, on a machine that may be busy
+  page.setDefaultTimeout(90_000);
+  const inputs = await countInputs(context);
+  const problems: string[] = [];
+  await page.goto(platform.url);
+  const started = Date.now();
+
+  // a judge is written
+  await goTo(page, "Evaluators");
+  await page.getByRole("link", { name: "New evaluator" }).click();
+  await enter(page.getByRole("textbox", { name: "Name", exact: true }), JUDGE);
+  await page.getByRole("button", { name: /^Model of the judge/ }).click();
+  await page.getByRole("combobox", { name: "Connection" }).click();
+  await page.getByRole("option", { name: `Fake ${RUN}` }).click();
+  await page.getByRole("combobox", { name: "Model", exact: true }).click();
+  await page.keyboard.insertText("judge");
+  await page.keyboard.press("Escape");
+  await page.getByLabel("Feedback key").click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText("right");
+  await page.getByRole("button", { name: "Create", exact: true }).click();
+  await page.getByRole("heading", { name: JUDGE, level: 1 }).waitFor();
+  problems.push(...step("write a judge", inputs));
+
+  // a queue for wrong answers
+  await goTo(page, "Annotation queues");
+  await page.getByRole("button", { name: "New queue" }).click();
+  const queueForm = page.getByRole("dialog", { name: "New annotation queue" });
+  await enter(queueForm.getByLabel("Name"), QUEUE);
+  await queueForm.getByLabel("Rubric", { exact: true }).click();
+  await page.keyboard.insertText("confirmed");
+  await page.keyboard.press("Enter");
+  await choose(page, queueForm.getByRole("combobox", { name: "Dataset for corrections" }), DATASET);
+  await queueForm.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("heading", { name: QUEUE, level: 1 }).waitFor();
+  queueId = new URL(page.url()).pathname.split("/")[2]!;
+  problems.push(...step("create a queue", inputs));
+
+  // a rule that judges each answer, and one that puts the wrong ones in the queue
+  await goTo(page, "Rules");
+  for (const [name, filter, label, target] of [
+    [`Judge ${RUN}`, null, "Evaluate with", JUDGE],
+    [
+      `Review ${RUN}`,
+      'and(eq(is_root, true), eq(feedback_key, "right"), eq(feedback_score, 0))',
+      "Add to annotation queue",
+      QUEUE,
+    ],
+  ] as const) {
+    await page.getByRole("button", { name: "New rule" }).click();
+    const ruleForm = page.getByRole("dialog", { name: "New rule" });
+    await enter(ruleForm.getByLabel("Name"), name);
+    await choose(page, ruleForm.getByRole("combobox", { name: "Project" }), PROJECT);
+    if (filter !== null) {
+      await ruleForm.getByRole("textbox", { name: "Filter expression" }).first().click();
+      await page.keyboard.press("Control+a");
+      await page.keyboard.insertText(filter);
+    }
+    await choose(page, ruleForm.getByRole("combobox", { name: label }), target);
+    await ruleForm.getByRole("button", { name: "Create" }).click();
+    await page.getByRole("heading", { name, level: 1 }).waitFor();
+    await goTo(page, "Rules");
+  }
+  problems.push(...step("create the rules", inputs));
+
   // the release that is in use, with its baseline
   const released = await heddle(
     ...[
@@ -228,14 +267,6 @@ test("a bad answer becomes a better agent", async () => {
   expect(bad.text).toBe("Lyon");
   await until(async () => (await request("GET", `/annotation-queues/${queueId}/runs`)).length === 1, PATIENT);
   const queued = performance.now() - began;
-
-  const { page, context, errors } = await openPage(browser);
-  // eight commands and judgements are waited for, on a machine that may be busy
-  page.setDefaultTimeout(90_000);
-  const inputs = await countInputs(context);
-  const problems: string[] = [];
-  await page.goto(platform.url);
-  const started = Date.now();
 
   // the reviewer confirms and corrects it
   await goTo(page, "Annotation queues");

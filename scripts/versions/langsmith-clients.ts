@@ -94,15 +94,16 @@ function merge(runs: Check[][]): Check[] {
 
 /** Replaces the table between the page's markers. */
 function writeTable(): void {
-  const names = table
-    .values()
-    .next()
-    .value!.map(({ name }) => name);
+  // the programs do not have the same checks
+  const names = [...new Set([...table.values()].flatMap((checks) => checks.map(({ name }) => name)))].toSorted(
+    (a, b) => Number(a === "warnings") - Number(b === "warnings"),
+  );
   const head = ["client", ...names.map((name) => (name === "warnings" ? "no warnings" : name))];
-  const cell = ({ error, absent }: Check) => (absent ? "–" : error === null ? "yes" : "no");
+  const cell = (check: Check | undefined) => (!check || check.absent ? "–" : check.error === null ? "yes" : "no");
   const rows = Array.from(
     table,
-    ([name, checks]) => `| ${[name.replace("-", " "), ...checks.map(cell)].join(" | ")} |`,
+    ([name, checks]) =>
+      `| ${[name.replace("-", " "), ...names.map((each) => cell(checks.find((check) => check.name === each)))].join(" | ")} |`,
   );
   const text = [`| ${head.join(" | ")} |`, `|${"---|".repeat(head.length)}`, ...rows].join("\n");
   const page = readFileSync(PAGE, "utf8");

@@ -357,6 +357,15 @@ create table control_leader (
   constraint control_leader_pkey PRIMARY KEY (only_row)
 );
 
+create table corrected_judgements (
+  tenant_id uuid not null,
+  feedback_id uuid not null,
+  changed_at timestamp with time zone not null default clock_timestamp(),
+  attempts integer not null default 0,
+  available_at timestamp with time zone not null default now(),
+  constraint corrected_judgements_pkey PRIMARY KEY (tenant_id, feedback_id)
+);
+
 create table crons (
   cron_id uuid not null,
   assistant_id uuid not null,
@@ -1999,6 +2008,7 @@ CREATE INDEX bulk_exports_schedules ON public.bulk_exports USING btree (start_ti
 CREATE INDEX bulk_exports_to_do ON public.bulk_exports USING btree (not_before) WHERE ((cleaned_at IS NULL) AND (interval_hours IS NULL));
 CREATE INDEX cluster_targets_by_cluster ON public.cluster_targets USING btree (cluster);
 CREATE INDEX comparative_experiments_by_dataset ON public.comparative_experiments USING btree (tenant_id, reference_dataset_id, created_at DESC, comparative_experiment_id);
+CREATE INDEX corrected_judgements_by_time ON public.corrected_judgements USING btree (available_at);
 CREATE INDEX crons_by_assistant ON public.crons USING btree (assistant_id);
 CREATE INDEX crons_by_creation ON public.crons USING btree (created_at DESC, cron_id);
 CREATE INDEX crons_by_metadata ON public.crons USING gin (metadata jsonb_path_ops);

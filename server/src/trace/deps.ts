@@ -60,6 +60,8 @@ export interface TraceDeps {
   erasures: { wake(): void };
   /** Worker that judges existing experiments. */
   experimentEvaluator: { wake(): void };
+  /** Worker that makes examples of corrected judgements. */
+  corrections: { wake(): void };
   /** Worker that executes insights jobs. */
   insights: { wake(): void };
   /** Evaluators of pairs of experiments' runs. */

@@ -22,6 +22,10 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
   ],
   [/^\/prompts\/canvas(\/|$)/, "Heddle edits prompts in the console and runs none by this path."],
   [/^\/v2\/runs\/rules(\/|$)/, "Heddle serves automation rules under /api/v1/runs/rules."],
+  [
+    /^\/runs\/rules\/decision-models$/,
+    "Heddle has no decision models. Its judges are prompts of a model with scores: POST /v1/platform/evaluators.",
+  ],
   [/^\/ace(\/|$)/, "Heddle runs code of evaluators by POST /v1/platform/evaluators/try only."],
   [
     /^\/platform\/annotation-queues\/[^/]+\/items\/[^/]+\/finals(\/|$)/,

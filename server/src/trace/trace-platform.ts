@@ -27,6 +27,7 @@ import { Exporter, type ExporterOptions } from "./bulk-exports/exporter.ts";
 import { CodeRunner } from "./code-evaluators/code-runner.ts";
 import type { TraceDeps } from "./deps.ts";
 import { ErasureWorker } from "./erasures/erasure-worker.ts";
+import { CorrectionCollector } from "./evaluators/correction-collector.ts";
 import { ExperimentEvaluator } from "./evaluators/experiment-evaluator.ts";
 import { ExperimentRunner } from "./experiment-runs/experiment-runner.ts";
 import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
@@ -173,6 +174,7 @@ export async function startTracePlatform({
     deletions,
     erasures,
     promptWebhooks,
+    corrections: { wake: () => corrections.wake() },
     experimentEvaluator: { wake: () => experimentEvaluator.wake() },
     experimentRuns: { wake: () => experiments.wake() },
     pairwiseJudges: { wake: () => pairwiseJudges.wake() },
@@ -192,6 +194,7 @@ export async function startTracePlatform({
   const ruleMatcher: RuleMatcher = new RuleMatcher(deps, { database, registry });
   const experiments: ExperimentRunner = new ExperimentRunner(deps);
   const experimentEvaluator: ExperimentEvaluator = new ExperimentEvaluator(deps);
+  const corrections: CorrectionCollector = new CorrectionCollector(deps);
   const pairwiseJudges: PairwiseJudges = new PairwiseJudges(deps);
   const insights: InsightWorker = new InsightWorker(deps, { concurrency: settings.insightConcurrency });
   deps.feedback.start();
@@ -208,6 +211,7 @@ export async function startTracePlatform({
   ruleActor.start();
   backfiller.start();
   ruleMessages.start();
+  corrections.start();
   experimentEvaluator.start();
   experiments.start();
   insights.start();
@@ -229,6 +233,7 @@ export async function startTracePlatform({
       await ruleMatcher.stop();
       await ruleActor.stop();
       await ruleMessages.stop();
+      await corrections.stop();
       await experimentEvaluator.stop();
       await pairwiseJudges.stop();
       await deps.codeRunner.stop();

@@ -6,9 +6,12 @@ import { useState } from "react";
 import { data, traceApi } from "../../api/clients.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
+import { notifyFailure } from "../../ui/notify.ts";
+import { PermittedButton } from "../../ui/permitted-button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { queueChoicesQuery } from "../annotation-queues/queries.ts";
+import { usePermission } from "../settings/use-permission.ts";
 import { datasetChoicesQuery } from "../traces/queries.ts";
 import { AlignmentFigures, ConfusionMatrix } from "./alignment-figures.tsx";
 import { type Alignment, alignmentQuery, type AlignmentScope } from "./queries.ts";
@@ -60,7 +63,12 @@ export function AlignmentPanel({ evaluatorId }: { evaluatorId: string }) {
             <KeyAlignment key={key.feedback_key} alignment={key} />
           ))}
           {found.data.truncated && <Text size="xs">Only the newest 10,000 judgements were compared.</Text>}
-          <Disagreements found={found.data.disagreements} page={page} onPage={setPage} />
+          <Disagreements
+            evaluatorId={evaluatorId}
+            found={found.data.disagreements}
+            page={page}
+            onPage={setPage}
+          />
         </>
       )}
     </Stack>
@@ -131,12 +139,13 @@ function KeyAlignment({ alignment }: { alignment: Alignment["keys"][number] }) {
 }
 
 interface DisagreementsProps {
+  evaluatorId: string;
   found: Alignment["disagreements"];
   page: number;
   onPage: (page: number) => void;
 }
 
-function Disagreements({ found, page, onPage }: DisagreementsProps) {
+function Disagreements({ evaluatorId, found, page, onPage }: DisagreementsProps) {
   return (
     <section aria-label="Disagreements">
       <Title order={2} size="h5" mb="xs">
@@ -157,9 +166,12 @@ function Disagreements({ found, page, onPage }: DisagreementsProps) {
                   Open the run
                 </AnchorLink>
               )}
-              <Text size="xs" c="dimmed">
-                {item.feedback_key}, version {item.version}
-              </Text>
+              <Group gap="sm">
+                <Text size="xs" c="dimmed">
+                  {item.feedback_key}, version {item.version}
+                </Text>
+                <CorrectButton evaluatorId={evaluatorId} item={item} />
+              </Group>
             </Group>
             <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
               <Side title="Judge" score={scoreText(item.judge)} comment={item.judge.comment} />
@@ -172,6 +184,42 @@ function Disagreements({ found, page, onPage }: DisagreementsProps) {
         <Pagination size="sm" mt="sm" total={Math.ceil(found.total / PAGE)} value={page} onChange={onPage} />
       )}
     </section>
+  );
+}
+
+/** Makes the person's label the correction of the judgement: the judge can learn from corrections. */
+function CorrectButton({
+  evaluatorId,
+  item,
+}: {
+  evaluatorId: string;
+  item: Alignment["disagreements"]["items"][number];
+}) {
+  const client = useQueryClient();
+  const denial = usePermission("feedback:update");
+  const { judge, person, is_corrected: isCorrected } = item;
+  const correct = useMutation({
+    mutationFn: () =>
+      data(
+        traceApi.PATCH("/api/v1/feedback/{feedback_id}", {
+          params: { path: { feedback_id: judge.feedback_id } },
+          body: { correction: { score: person.score, value: person.value } },
+        }),
+      ),
+    onError: notifyFailure("Could not correct the judgement"),
+    onSettled: () => client.invalidateQueries({ queryKey: ["evaluator", evaluatorId, "alignment"] }),
+  });
+  if (isCorrected) return <Text size="xs">Corrected</Text>;
+  return (
+    <PermittedButton
+      size="compact-xs"
+      variant="default"
+      denial={denial}
+      loading={correct.isPending}
+      onClick={() => correct.mutate()}
+    >
+      Correct the judgement
+    </PermittedButton>
   );
 }
 

@@ -33,6 +33,8 @@ export interface EvaluatorDraft {
   scores: ScoreDraft[];
   reasoning: boolean;
   examples: number | string;
+  /** Dataset that the corrections become examples of; null before. */
+  correctionsDataset: string | null;
   language: Language;
   code: string;
 }
@@ -81,6 +83,7 @@ export const newDraft = (): EvaluatorDraft => ({
   scores: [newScore()],
   reasoning: true,
   examples: 0,
+  correctionsDataset: null,
   language: "javascript",
   code: TEMPLATES.javascript,
 });
@@ -130,6 +133,7 @@ export function fromDefinition(name: string, description: string | null, definit
     })),
     reasoning: definition.reasoning,
     examples: few?.count ?? 0,
+    correctionsDataset: few?.dataset_id ?? null,
   };
 }
 

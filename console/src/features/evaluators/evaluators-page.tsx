@@ -1,23 +1,23 @@
 import { Badge, Button, Group, Text, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconBooks, IconPlus, IconSearch } from "@tabler/icons-react";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { count } from "../../ui/format.ts";
+import { count, counted, percent } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
-import { type Evaluator, evaluatorsQuery } from "./queries.ts";
+import { type Agreement, agreementQuery, type Evaluator, evaluatorsQuery } from "./queries.ts";
 
 const LibraryDialog = lazy(async () => ({ default: (await import("./library-dialog.tsx")).LibraryDialog }));
 
-const COLUMNS: Column<Evaluator>[] = [
+const columns = (agreements: Map<string, Agreement> | undefined): Column<Evaluator>[] => [
   {
     id: "name",
     header: "Name",
@@ -56,6 +56,12 @@ const COLUMNS: Column<Evaluator>[] = [
   },
   { id: "judgements", header: "Judgements", width: "110px", align: "right", cell: (row) => count(row.judgements) },
   {
+    id: "agreement",
+    header: "Agreement",
+    width: "150px",
+    cell: ({ id }) => <AgreementCell evaluatorId={id} agreement={agreements?.get(id)} />,
+  },
+  {
     id: "errors",
     header: "Errors",
     width: "80px",
@@ -65,6 +71,30 @@ const COLUMNS: Column<Evaluator>[] = [
   { id: "spend", header: "Spent", width: "100px", align: "right", cell: (row) => usd(row.spend_usd) },
   { id: "updated_at", header: "Updated", width: "110px", cell: (row) => <TimeText at={row.updated_at} /> },
 ];
+
+/** Agreement of the newest version with people, of several keys the least, linked to what it is computed from. */
+function AgreementCell({ evaluatorId, agreement }: { evaluatorId: string; agreement: Agreement | undefined }) {
+  if (!agreement) return null;
+  const describe = ({ feedback_key: key, accuracy, kappa, items }: Agreement["keys"][number]) =>
+    `${key}: ${percent(accuracy ?? 0)} of ${counted(items, "label")}${kappa === null ? "" : `, kappa ${kappa.toFixed(2)}`}`;
+  const [least] = agreement.keys.toSorted((a, b) => (a.accuracy ?? 0) - (b.accuracy ?? 0));
+  const text = least
+    ? `${percent(least.accuracy ?? 0)}${least.kappa === null ? "" : ` · κ ${least.kappa.toFixed(2)}`} · ${count(least.items)}`
+    : "No labels";
+  const title = least ? agreement.keys.map(describe).join("; ") : "No run has a judgement and a person's label";
+  return (
+    <AnchorLink
+      to="/evaluators/$evaluatorId"
+      params={{ evaluatorId }}
+      search={{ tab: "alignment" }}
+      size="sm"
+      className="numbers"
+      title={title}
+    >
+      {text}
+    </AnchorLink>
+  );
+}
 
 export const usd = (amount: number): string =>
   amount === 0 ? "–" : `$${amount < 1 ? amount.toPrecision(2) : amount.toFixed(2)}`;
@@ -77,6 +107,8 @@ export function EvaluatorsPage() {
   const search = useDebouncedCallback(setText, 250);
   const found = useInfiniteQuery(evaluatorsQuery(text));
   const evaluators = useMemo(() => found.data?.pages.flatMap((page) => page.evaluators) ?? [], [found.data]);
+  const agreements = useQuery(agreementQuery(text, found.data?.pages.length ?? 0)).data;
+  const shown = useMemo(() => columns(agreements), [agreements]);
   const open = (evaluatorId: string) => navigate({ to: "/evaluators/$evaluatorId", params: { evaluatorId } });
   return (
     <Page
@@ -120,7 +152,7 @@ export function EvaluatorsPage() {
       ) : (
         <DataTable
           label="Evaluators"
-          columns={COLUMNS}
+          columns={shown}
           rows={evaluators}
           rowKey={({ id }) => id}
           onOpen={({ id }) => void open(id)}

@@ -15,6 +15,7 @@ import {
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 
+import { AnchorLink } from "../../ui/links.tsx";
 import { newId } from "../../ui/new-id.ts";
 import { ModelPicker } from "../prompt-playground/model-picker.tsx";
 import { templateProblem, type TemplateFormat } from "../prompt-playground/template.ts";
@@ -107,13 +108,19 @@ export function JudgeFields({ draft, projectId, onChange }: JudgeFieldsProps) {
         />
         <NumberInput
           size="xs"
-          w={220}
+          w={260}
           label="Corrections as examples"
+          description="Newest judgements that people corrected, shown to the judge"
           min={0}
           max={20}
           value={draft.examples}
           onChange={(examples) => onChange({ examples })}
         />
+        {draft.correctionsDataset !== null && (
+          <AnchorLink to="/datasets/$datasetId" params={{ datasetId: draft.correctionsDataset }} size="sm">
+            Corrections
+          </AnchorLink>
+        )}
       </Group>
     </Stack>
   );

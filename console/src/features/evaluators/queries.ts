@@ -12,6 +12,7 @@ type Answer<Name extends keyof operations> = operations[Name] extends {
   : never;
 
 export type Evaluator = Answer<"get_v1_platform_evaluators">["evaluators"][number];
+export type Agreement = NonNullable<Evaluator["alignment"]>;
 export type EvaluatorVersion = Answer<"get_v1_platform_evaluators_evaluator_id_versions">["versions"][number];
 export type LibraryEntry = Answer<"get_v1_platform_evaluators_library">["evaluators"][number];
 export type Alignment = Answer<"get_v1_platform_evaluators_evaluator_id_alignment">;
@@ -33,6 +34,29 @@ export const evaluatorsQuery = (text: string) =>
     initialPageParam: 0,
     getNextPageParam: (page: { evaluators: unknown[] }, pages: unknown[]) =>
       page.evaluators.length < PAGE_SIZE ? undefined : pages.length * PAGE_SIZE,
+    placeholderData: keepPreviousData,
+  });
+
+/** Query for the agreement of listed evaluators with people, by id. It reads more than the list, which does not wait. */
+export const agreementQuery = (text: string, pages: number) =>
+  queryOptions({
+    queryKey: ["evaluators", "agreement", { text, pages }],
+    queryFn: async ({ signal }) => {
+      const found = new Map<string, Agreement>();
+      for (let page = 0; page < pages; page++) {
+        const query = {
+          limit: String(PAGE_SIZE),
+          offset: String(page * PAGE_SIZE),
+          include_alignment: "true" as const,
+          ...(text !== "" && { name_contains: text }),
+        };
+        const { evaluators } = await data(traceApi.GET("/v1/platform/evaluators", { params: { query }, signal }));
+        for (const { id, alignment } of evaluators) if (alignment) found.set(id, alignment);
+      }
+      return found;
+    },
+    enabled: pages > 0,
+    staleTime: 60_000,
     placeholderData: keepPreviousData,
   });
 

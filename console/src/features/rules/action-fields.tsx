@@ -30,6 +30,12 @@ type Props = { form: UseFormReturnType<RuleValues> };
 function Judge({ form }: Props) {
   const evaluators = useQuery(evaluatorChoicesQuery);
   const { evaluatorId } = form.values;
+  const isJudge = evaluators.data?.evaluators.find(({ id }) => id === evaluatorId)?.type === "llm";
+  const choose = (id: string | null) => {
+    const chosen = evaluators.data?.evaluators.find((one) => one.id === id);
+    const examples = chosen?.llm_evaluator?.num_few_shot_examples ?? 0;
+    form.setValues({ evaluatorId: id, examples });
+  };
   return (
     <>
       <Select
@@ -37,9 +43,31 @@ function Judge({ form }: Props) {
         placeholder="No evaluator"
         clearable
         searchable
-        data={(evaluators.data?.evaluators ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-        {...form.getInputProps("evaluatorId")}
+        data={(evaluators.data?.evaluators ?? [])
+          .filter(({ subject }) => subject !== "pair")
+          .map(({ id, name }) => ({ value: id, label: name }))}
+        value={evaluatorId}
+        onChange={choose}
       />
+      {evaluatorId !== null && (
+        <>
+          {isJudge && (
+            <NumberInput
+              label="Corrections as examples"
+              description="The judge sees the newest of its judgements that people corrected. All rules of an evaluator share this."
+              min={0}
+              max={20}
+              allowDecimal={false}
+              {...form.getInputProps("examples")}
+            />
+          )}
+          <Switch
+            label="Add judged runs to the evaluator's alignment queue"
+            description="People label them there, and the evaluator's page compares."
+            {...form.getInputProps("alignmentQueue", { type: "checkbox" })}
+          />
+        </>
+      )}
       {evaluatorId !== null && (
         <Group grow align="flex-start">
           <NumberInput

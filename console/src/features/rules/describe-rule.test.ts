@@ -15,10 +15,16 @@ const NOTHING = {
   webhooks: null,
   alerts: null,
   extend_only: false,
+  use_corrections_dataset: false,
+  alignment_annotation_queue_id: null,
 };
 
 test("describes what a rule does and which runs it looks at", () => {
   expect(describeActions(NOTHING)).toBe("Does nothing yet");
+  const learning = { ...NOTHING, evaluator_id: "e", use_corrections_dataset: true, alignment_annotation_queue_id: "q" };
+  expect(describeActions(learning)).toBe(
+    "Runs an evaluator, shows its judge people's corrections, adds judged runs to the alignment queue",
+  );
   const busy = {
     ...NOTHING,
     evaluator_id: "e",

@@ -14,6 +14,8 @@ type Described = Pick<
   | "webhooks"
   | "alerts"
   | "extend_only"
+  | "use_corrections_dataset"
+  | "alignment_annotation_queue_id"
 >;
 
 /** Describes what a rule does, in words. */
@@ -21,6 +23,8 @@ export function describeActions(rule: Described): string {
   const parts: string[] = [];
   const evaluators = (rule.evaluator_id ? 1 : 0) + (rule.evaluators?.length ?? 0) + (rule.code_evaluators?.length ?? 0);
   if (evaluators > 0) parts.push(evaluators === 1 ? "runs an evaluator" : `runs ${evaluators} evaluators`);
+  if (evaluators > 0 && rule.use_corrections_dataset) parts.push("shows its judge people's corrections");
+  if (rule.alignment_annotation_queue_id) parts.push("adds judged runs to the alignment queue");
   if (rule.add_to_annotation_queue_id) parts.push(`adds to the queue ${named(rule.add_to_annotation_queue_name)}`);
   if (rule.add_to_dataset_id) parts.push(`adds to the dataset ${named(rule.add_to_dataset_name)}`);
   if (rule.add_tags.length > 0) parts.push(`tags ${rule.add_tags.join(", ")}`);

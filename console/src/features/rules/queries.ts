@@ -9,10 +9,7 @@ type Answer<Name extends keyof operations> = operations[Name] extends {
   ? Body
   : never;
 
-export type Rule = Omit<
-  Answer<"get_api_v1_runs_rules">[number],
-  "corrections_dataset_id" | "num_few_shot_examples" | "alignment_annotation_queue_id"
->;
+export type Rule = Answer<"get_api_v1_runs_rules">[number];
 export type RuleLogEntry = Answer<"get_api_v1_runs_rules_rule_id_logs_v2">["logs"][number];
 export type RuleStatistics = Answer<"get_api_v1_runs_rules_statistics">[number];
 export type RulePreview = Answer<"post_api_v1_runs_rules_preview">;

@@ -105,12 +105,14 @@ function Scope({ form }: { form: ReturnType<typeof useForm<RuleValues>> }) {
         <FilterField
           label="Runs where"
           value={values.filter}
+          isLive
           facts={[]}
           onApply={(value) => form.setFieldValue("filter", value)}
         />
         <FilterField
           label="Trace where"
           value={values.traceFilter}
+          isLive
           facts={[]}
           onApply={(value) => form.setFieldValue("traceFilter", value)}
         />

@@ -27,6 +27,7 @@ const ACTIONS = [
   ["feedback", "Feedback"],
   ["webhooks", "Webhook"],
   ["alerts", "Alert"],
+  ["alignment_queue", "Alignment"],
   ["extend_only", "Retention"],
 ] as const;
 

@@ -86,6 +86,7 @@ function Summary({ rule }: { rule: Rule }) {
           Disabled: {rule.disabled_reason}
         </Text>
       )}
+      <Learning rule={rule} />
       {filters.map(([label, text]) => (
         <Text key={label} size="sm" component="div" style={{ overflowWrap: "anywhere" }}>
           {label} <Code>{text}</Code>
@@ -110,6 +111,31 @@ function Summary({ rule }: { rule: Rule }) {
         )}
       </Group>
     </Stack>
+  );
+}
+
+/** Links to what people's judgements of the rule's evaluator become. */
+function Learning({ rule }: { rule: Rule }) {
+  const { evaluator_id: evaluatorId, corrections_dataset_id: datasetId, alignment_annotation_queue_id: queueId } = rule;
+  if (datasetId === null && queueId === null) return null;
+  return (
+    <Group gap="md">
+      {datasetId !== null && (
+        <AnchorLink to="/datasets/$datasetId" params={{ datasetId }} size="sm">
+          Corrections
+        </AnchorLink>
+      )}
+      {queueId !== null && (
+        <AnchorLink to="/annotation-queues/$queueId" params={{ queueId }} size="sm">
+          Alignment queue
+        </AnchorLink>
+      )}
+      {queueId !== null && evaluatorId !== null && (
+        <AnchorLink to="/evaluators/$evaluatorId" params={{ evaluatorId }} search={{ tab: "alignment" }} size="sm">
+          Agreement with people
+        </AnchorLink>
+      )}
+    </Group>
   );
 }
 

@@ -3,7 +3,7 @@ import type { PreviewRequest, Rule } from "./queries.ts";
 
 export type RuleBody = Omit<
   NonNullable<operations["post_api_v1_runs_rules"]["requestBody"]>["content"]["application/json"],
-  "num_few_shot_examples" | "tracer_session_issue_id"
+  "tracer_session_issue_id"
 >;
 
 /** Values of the form of a rule. */
@@ -19,6 +19,9 @@ export interface RuleValues {
   isOnThreads: boolean;
   idleMinutes: number | string;
   evaluatorId: string | null;
+  /** Corrections that the judge sees as examples; 0: none. */
+  examples: number | string;
+  alignmentQueue: boolean;
   spendLimit: number | string;
   spendWindow: "daily" | "weekly" | "monthly";
   queueId: string | null;
@@ -53,13 +56,16 @@ export function valuesOf(
     name: rule?.display_name ?? "",
     projectId: rule ? rule.session_id : (fresh.projectId ?? null),
     datasetId: rule?.dataset_id ?? null,
-    filter: rule ? (rule.filter ?? "") : (fresh.filter ?? ""),
+    // most rules concern whole traces; without a filter every call of a model would match
+    filter: rule ? (rule.filter ?? "") : (fresh.filter ?? "eq(is_root, true)"),
     traceFilter: rule ? (rule.trace_filter ?? "") : (fresh.traceFilter ?? ""),
     treeFilter: rule ? (rule.tree_filter ?? "") : (fresh.treeFilter ?? ""),
     sampling: Number(((rule?.sampling_rate ?? 1) * 100).toFixed(4)),
     isOnThreads: rule?.group_by === "thread_id",
     idleMinutes: (rule?.idle_seconds ?? 300) / 60,
     evaluatorId: rule?.evaluator_id ?? null,
+    examples: rule?.num_few_shot_examples ?? 0,
+    alignmentQueue: rule?.alignment_annotation_queue_id != null,
     spendLimit: rule?.spend_limit ? Number(rule.spend_limit.limit_usd) : "",
     spendWindow: rule?.spend_limit?.window ?? "weekly",
     queueId: rule?.add_to_annotation_queue_id ?? null,
@@ -139,6 +145,8 @@ export function bodyOf(values: RuleValues, rule: Rule | undefined, now: number):
     group_by: values.isOnThreads ? "thread_id" : null,
     idle_seconds: Math.max(1, Math.round(Number(values.idleMinutes) * 60)),
     evaluator_id: values.evaluatorId,
+    ...correctionsOf(values, rule),
+    create_alignment_queue: values.evaluatorId !== null && values.alignmentQueue,
     spend_limit: values.spendLimit === "" ? null : { limit_usd: String(values.spendLimit), window: values.spendWindow },
     add_to_annotation_queue_id: values.queueId,
     add_to_dataset_id: values.targetDatasetId,
@@ -152,6 +160,13 @@ export function bodyOf(values: RuleValues, rule: Rule | undefined, now: number):
     extend_only: values.extendsRetention,
     ...(values.backfills && { backfill_from: backfillFrom(values, now) }),
   };
+}
+
+/** Settings of the judge's corrections. Without any, only the judge that the rule had loses them. */
+function correctionsOf({ evaluatorId, examples }: RuleValues, rule: Rule | undefined) {
+  const count = Number(examples) || 0;
+  if (evaluatorId !== null && count > 0) return { use_corrections_dataset: true, num_few_shot_examples: count };
+  return rule?.use_corrections_dataset && rule.evaluator_id === evaluatorId ? { use_corrections_dataset: false } : {};
 }
 
 export function previewOf(values: RuleValues, now: number): PreviewRequest {

@@ -15,13 +15,15 @@ interface FilterFieldProps {
   /** Applied expression. */
   value: string;
   onApply: (value: string) => void;
+  /** Whether each change is applied: in forms, whose button would otherwise ignore what was typed. */
+  isLive?: boolean;
   facts: readonly Fact[];
   /** Elements beside the buttons. */
   children?: ReactNode;
 }
 
 /** Field for an expression, validated by the server while typing, and applied with Enter. */
-export function FilterField({ label, value, onApply, facts, children }: FilterFieldProps) {
+export function FilterField({ label, value, onApply, isLive = false, facts, children }: FilterFieldProps) {
   const [draft, setDraft] = useState(value);
   useEffect(() => setDraft(value), [value]);
   const [settled] = useDebouncedValue(draft, 350);
@@ -43,7 +45,10 @@ export function FilterField({ label, value, onApply, facts, children }: FilterFi
           <Suspense fallback={<div className={classes.waiting}>{draft}</div>}>
             <FilterEditor
               value={draft}
-              onChange={setDraft}
+              onChange={(text) => {
+                setDraft(text);
+                if (isLive) onApply(text);
+              }}
               onSubmit={() => void apply()}
               facts={facts}
               mistakeAt={filterError?.at ?? null}
@@ -53,7 +58,7 @@ export function FilterField({ label, value, onApply, facts, children }: FilterFi
         </div>
         <Group gap={4} wrap="nowrap" className={classes.buttons}>
           {check.isFetching && <Loader size={12} aria-label="Checking" />}
-          {isChanged && (
+          {isChanged && !isLive && (
             <Button size="compact-xs" disabled={filterError !== null} onClick={() => void apply()}>
               Apply
             </Button>

@@ -341,10 +341,10 @@ export async function countSections(
 }
 
 export async function countArchived(
-  sql: Sql,
+  sql: Sql | Transaction,
   tenantId: string,
   queueId: string,
-  { start_time: since, end_time: until }: { start_time?: string | undefined; end_time?: string | undefined },
+  { start_time: since, end_time: until }: { start_time?: string | undefined; end_time?: string | undefined } = {},
 ): Promise<number> {
   const [row] = await sql<{ size: number }[]>`
     select count(*)::int as size from annotation_queue_runs

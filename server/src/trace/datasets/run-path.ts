@@ -1,6 +1,8 @@
 /**
- * Paths in a run: `inputs.messages[-1].content`, `outputs["a.b"]`. Names are separated by dots; brackets hold an index,
- * which counts from the end when negative, or a name in double quotes as in JSON.
+ * Paths into a run, for mappings of datasets, variables of evaluators and templates of experiments:
+ * `inputs.messages[-1].content`, `outputs["a.b"]`. Names are separated by dots; brackets hold an index, which counts from
+ * the end when negative, or a name in double quotes as in JSON. A name that is a number is an index of a list:
+ * `inputs.messages.-1.content`.
  */
 
 export type Step = string | number;
@@ -21,8 +23,11 @@ export const ROOTS = [
 
 const STEP = /(?:^|\.)([^.[\]"]+)|\[(-?\d{1,6})\]|\[("(?:[^"\\]|\\.)*")\]/gy;
 
-/** Parses a path. @returns its steps, or what is wrong with it */
-export function parsePath(text: string): Step[] | string {
+/** Spellings of `inputs` and `outputs`, which evaluators' paths have too. */
+const ALIASES: Record<string, string> = { input: "inputs", output: "outputs" };
+
+/** Parses the steps of a path, whatever it begins with. @returns the steps, or what is wrong with it */
+export function parseSteps(text: string): Step[] | string {
   const steps: Step[] = [];
   if (text.startsWith(".")) return "begins with a dot";
   let at = 0;
@@ -41,21 +46,29 @@ export function parsePath(text: string): Step[] | string {
       }
     }
   }
-  if (!ROOTS.includes(String(steps[0]))) return `must begin with ${ROOTS.slice(0, -1).join(", ")} or ${ROOTS.at(-1)}`;
   return steps;
 }
 
-/** Reads a value by its path; undefined when it is not there. */
+/** Parses a path into a run. @returns its steps, or what is wrong with it */
+export function parsePath(text: string): Step[] | string {
+  const steps = parseSteps(text.replace(/^run\./, ""));
+  if (typeof steps === "string") return steps;
+  const [first, ...rest] = steps;
+  const root = ALIASES[String(first)] ?? String(first);
+  if (!ROOTS.includes(root)) return `must begin with ${ROOTS.slice(0, -1).join(", ")} or ${ROOTS.at(-1)}`;
+  return [root, ...rest];
+}
+
+/** Reads a value by its path; undefined when it is not there. Only own properties are reached. */
 export function readPath(value: unknown, steps: readonly Step[]): unknown {
   let current = value;
   for (const step of steps) {
-    if (typeof step === "number") {
-      if (!Array.isArray(current)) return undefined;
-      current = current.at(step);
-    } else {
-      if (current === null || typeof current !== "object" || Array.isArray(current)) return undefined;
-      current = Object.hasOwn(current, step) ? (current as Record<string, unknown>)[step] : undefined;
-    }
+    if (Array.isArray(current)) {
+      const index = typeof step === "number" ? step : /^-?\d{1,6}$/.test(step) ? Number(step) : undefined;
+      current = index === undefined ? undefined : (current as unknown[]).at(index);
+    } else if (current !== null && typeof current === "object" && Object.hasOwn(current, step)) {
+      current = (current as Record<string, unknown>)[step];
+    } else return undefined;
   }
   return current;
 }

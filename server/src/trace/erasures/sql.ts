@@ -9,6 +9,7 @@ import { deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
 import { deleteRegistry } from "../prompts/sql.ts";
 import { deleteProjectRows } from "../projects/sql.ts";
 import { deleteMaskingOfWorkspace } from "../masking/sql.ts";
+import { deleteCorrectionsOfWorkspace } from "../evaluators/correction-sql.ts";
 import { deleteRulesOfWorkspace } from "../rules/sql.ts";
 
 export interface Erasure {
@@ -154,6 +155,7 @@ export async function beginWorkspace(
     await deleteRulesOfWorkspace(tx, tenantId);
     await deleteMaskingOfWorkspace(tx, tenantId);
     await tx`delete from trace_shares where tenant_id = ${tenantId}`;
+    await deleteCorrectionsOfWorkspace(tx, tenantId);
     await tx`delete from waiting_pieces where tenant_id = ${tenantId}`;
     const [begun] = await tx<{ project_ids: string[] }[]>`
       update erasures set begun_at = now(), project_ids = array(

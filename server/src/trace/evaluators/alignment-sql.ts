@@ -21,6 +21,9 @@ export interface ComparedRow {
   person_name: string | null;
 }
 
+/** Judgements that are looked through for people's labels, the newest. */
+const MAX_JUDGED = 100_000;
+
 /**
  * Selects an evaluator's judgements that people judged too, newest first: by feedback of the same key on the same run, or
  * by a correction. Of several by one version on a run, and of several by people, the newest counts. Served by
@@ -40,25 +43,26 @@ export async function selectCompared(
       select distinct on (f.run_id, f.key, ${number}) f.feedback_id, f.run_id, f.session_id, f.trace_id,
         ${sql.unsafe(isoTime("f.start_time"))} as start_time, f.key, ${number}::int as version, f.score, f.value,
         f.comment, f.correction, f.source_metadata ->> 'judge_run_id' as judge_run_id, f.created_at
-      from feedback f
-      where f.tenant_id = ${tenantId} and f.source_type = 'model' and f.source_metadata ->> 'evaluator_id' is not null
-        and left(f.source_metadata ->> 'evaluator_id', 36) = ${evaluatorId}
-        and f.run_id is not null and ${number} ~ '^[0-9]{1,9}$'
-        and ${key === undefined ? sql`true` : sql`f.key = ${key}`}
-        and ${version === undefined ? sql`true` : sql`${number} = ${String(version)}`}
-        and ${session === undefined ? sql`true` : sql`f.session_id = ${session}`}
-        and ${
-          dataset === undefined
-            ? sql`true`
-            : sql`f.session_id in (select project_id from projects
-                where tenant_id = ${tenantId} and reference_dataset_id = ${dataset})`
-        }
-        and ${
-          queue === undefined
-            ? sql`true`
-            : sql`f.run_id in (select run_id from annotation_queue_runs
-                where tenant_id = ${tenantId} and queue_id = ${queue})`
-        }
+      from (select f.* from feedback f
+        where f.tenant_id = ${tenantId} and f.source_type = 'model' and f.source_metadata ->> 'evaluator_id' is not null
+          and left(f.source_metadata ->> 'evaluator_id', 36) = ${evaluatorId}
+          and f.run_id is not null and ${number} ~ '^[0-9]{1,9}$'
+          and ${key === undefined ? sql`true` : sql`f.key = ${key}`}
+          and ${version === undefined ? sql`true` : sql`${number} = ${String(version)}`}
+          and ${session === undefined ? sql`true` : sql`f.session_id = ${session}`}
+          and ${
+            dataset === undefined
+              ? sql`true`
+              : sql`f.session_id in (select project_id from projects
+                  where tenant_id = ${tenantId} and reference_dataset_id = ${dataset})`
+          }
+          and ${
+            queue === undefined
+              ? sql`true`
+              : sql`f.run_id in (select run_id from annotation_queue_runs
+                  where tenant_id = ${tenantId} and queue_id = ${queue})`
+          }
+        order by f.created_at desc limit ${MAX_JUDGED}) f
       order by f.run_id, f.key, ${number}, f.created_at desc)
     select j.*, p.score as person_score, p.value as person_value, p.comment as person_comment, p.name as person_name
     from judged j

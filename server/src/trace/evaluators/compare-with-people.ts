@@ -5,7 +5,7 @@ import { isAgreed, measureAlignment, type RatedPair, type Rating } from "./measu
 import type { AlignmentQuery } from "./wire-schema.ts";
 
 /** Most judgements that are compared, the newest. */
-const MAX_COMPARED = 10_000;
+export const MAX_COMPARED = 10_000;
 
 type Compared = RatedPair & { row: ComparedRow; comment: string | null };
 
@@ -45,13 +45,14 @@ export async function compareWithPeople(
         version: row.version,
         judge: { ...judge, comment: row.comment, feedback_id: row.feedback_id, judge_run_id: row.judge_run_id },
         person: { ...person, comment, name: row.person_name },
+        is_corrected: row.correction !== null,
       })),
     },
     truncated: rows.length > MAX_COMPARED,
   };
 }
 
-function toPair(row: ComparedRow): Compared {
+export function toPair(row: ComparedRow): Compared {
   const corrected = readCorrection(row.correction, row.key);
   return {
     id: `${row.run_id} ${row.version}`,
@@ -64,7 +65,7 @@ function toPair(row: ComparedRow): Compared {
 }
 
 /** Reads a correction: `{score}`, `{value}`, `{<key>: …}` or a text. */
-function readCorrection(correction: unknown, key: string): Rating | undefined {
+export function readCorrection(correction: unknown, key: string): Rating | undefined {
   if (typeof correction === "string") return toRating(correction);
   if (correction === null || typeof correction !== "object") return undefined;
   const { score, value } = correction as { score?: unknown; value?: unknown };

@@ -1,10 +1,7 @@
 import type { TraceDeps } from "../deps.ts";
 import { listExamples } from "../examples/sql.ts";
-import { bindVariables, delimit } from "./bind-variables.ts";
+import { delimit } from "./bind-variables.ts";
 import type { LlmDefinition } from "./definition.ts";
-import type { PreparedJudge } from "./prepare-judge.ts";
-import { readEvaluatedRuns } from "./read-evaluated-runs.ts";
-import { findCorrections } from "./sql.ts";
 import { shorten } from "./shorten.ts";
 
 /** Characters of a variable of an example. */
@@ -16,23 +13,17 @@ interface Example {
 }
 
 /**
- * Returns the examples of a judge: judgements of it that people corrected, or the examples of its dataset, whose inputs
- * are the prompt's variables and whose outputs the right scores. Null when it has none.
+ * Returns the newest examples of a judge's dataset, whose inputs are the prompt's variables and whose outputs the right
+ * scores: judgements that people corrected. Null when it has none.
  */
 export async function correctionMessage(
-  deps: Pick<TraceDeps, "sql" | "clickhouse">,
+  deps: Pick<TraceDeps, "sql">,
   tenantId: string,
-  order: { definition: LlmDefinition; prepared: PreparedJudge; evaluatorId: string | null; mark: string },
+  { few_shot: wanted }: LlmDefinition,
+  mark: string,
 ): Promise<string | null> {
-  const { definition, prepared, evaluatorId, mark } = order;
-  const { few_shot: wanted } = definition;
-  if (wanted === null) return null;
-  const examples =
-    wanted.dataset_id === null
-      ? evaluatorId === null
-        ? []
-        : await correctedJudgements(deps, tenantId, evaluatorId, prepared, wanted.count)
-      : await datasetExamples(deps, tenantId, wanted.dataset_id, wanted.count);
+  if (wanted === null || wanted.dataset_id === null) return null;
+  const examples = await datasetExamples(deps, tenantId, wanted.dataset_id, wanted.count);
   if (examples.length === 0) return null;
   const texts = examples.map(({ values, scores }, i) => {
     const shown = Object.entries(values).map(([name, value]) =>
@@ -58,30 +49,5 @@ async function datasetExamples(
   return found.flatMap(({ item }) => {
     const { inputs, outputs } = JSON.parse(item) as { inputs: Record<string, unknown>; outputs: unknown };
     return outputs == null ? [] : [{ values: inputs, scores: outputs }];
-  });
-}
-
-async function correctedJudgements(
-  deps: Pick<TraceDeps, "sql" | "clickhouse">,
-  tenantId: string,
-  evaluatorId: string,
-  { bindings }: PreparedJudge,
-  count: number,
-): Promise<Example[]> {
-  const corrections = await findCorrections(deps.sql, tenantId, evaluatorId, count);
-  const keys = corrections.map(({ run_id, session_id, trace_id, start_time }) => ({
-    id: run_id,
-    project_id: session_id,
-    trace_id,
-    start_time,
-  }));
-  const children = bindings.some(({ path }) => ["trace", "tool_calls", "context"].includes(path.root));
-  const runs = new Map((await readEvaluatedRuns(deps, tenantId, keys, { children })).map((run) => [run.id, run]));
-  return corrections.flatMap(({ run_id, key, correction, comment }) => {
-    const run = runs.get(run_id);
-    if (!run) return [];
-    const { values } = bindVariables({ kind: "run", run }, bindings);
-    const right = typeof correction === "object" && correction !== null ? correction : { [key]: correction };
-    return [{ values, scores: { ...right, ...(comment !== null && { earlier_reasoning: comment }) } }];
   });
 }

@@ -27,7 +27,7 @@ export interface EmbeddedBody {
  * @throws 422 or 404 for none, several, or one that cannot work
  */
 export async function createEmbeddedEvaluator(
-  deps: Pick<TraceDeps, "sql" | "secrets" | "codeRunner">,
+  deps: Pick<TraceDeps, "sql" | "secrets" | "codeRunner" | "corrections">,
   principal: Principal,
   body: EmbeddedBody,
 ): Promise<string> {

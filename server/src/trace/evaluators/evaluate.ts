@@ -68,7 +68,7 @@ export async function evaluateOnce(
       return await evaluateCode(deps, principal.workspaceId, definition, subject, { name, signal });
     }
     const metadata = { ...options.metadata, judged_run_id: subject.run.id, judged_trace_id: subject.run.trace_id };
-    return await judge(deps, principal, definition, subject, { signal, name, metadata, evaluatorId, values });
+    return await judge(deps, principal, definition, subject, { signal, name, metadata, values });
   } catch (error) {
     if (error instanceof AppError) return failed(error.message, error.status >= 500);
     deps.log.error({ err: error, evaluator_id: evaluatorId }, "an evaluator failed");

@@ -49,16 +49,12 @@ export async function listEvaluations(sql: Sql, tenantId: string, experimentId: 
   return row!.items;
 }
 
-/** The evaluator of a rule; its version is the rule's, or null for the newest. */
-export async function findRuleEvaluator(
-  sql: Sql,
-  tenantId: string,
-  ruleId: string,
-): Promise<{ evaluator_id: string | null; version: number | null } | undefined> {
-  const [row] = await sql<{ evaluator_id: string | null; version: number | null }[]>`
-    select evaluator_id, (actions ->> 'evaluator_version')::int as version from rules
+/** Returns the evaluators of a rule, the named one first; undefined for an unknown rule. */
+export async function findRuleEvaluators(sql: Sql, tenantId: string, ruleId: string): Promise<string[] | undefined> {
+  const [row] = await sql<{ evaluator_id: string | null; more: string[] | null }[]>`
+    select evaluator_id, actions -> 'evaluator_ids' as more from rules
     where tenant_id = ${tenantId} and rule_id = ${ruleId}`;
-  return row;
+  return row && [...new Set([...(row.evaluator_id === null ? [] : [row.evaluator_id]), ...(row.more ?? [])])];
 }
 
 export interface ClaimedEvaluation extends NewEvaluation {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 
 import { modelServer } from "../../../test/model-server.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
@@ -377,18 +377,42 @@ test("creates evaluators as the contract's clients do, from a prompt of the regi
   expect((await loadEvaluator(deps, tenant, pairs))!.feedback_keys).toEqual(["helpful"]);
 });
 
-test("corrections become examples of the judge", async () => {
-  const id = await create(correctness({ num_few_shot_examples: 2, use_corrections_dataset: true }));
+test("corrections become examples of the judge's dataset, which its prompt shows", async () => {
+  const id = await create(correctness());
   const wrong = await asked('5 [[{"reasoning":"fine","correct":true}]]');
   const first = await subjectOf(id, wrong);
   const judgement = await evaluate(deps, principal, first.evaluator, first.subject, { signal });
   await storeJudgement(deps, principal, judgement, first.subject.run, { idempotencyKey: `c ${wrong}` });
   const { json: found } = await send("GET", `/feedback?run=${wrong}`);
-  await send("PATCH", `/feedback/${found[0].id}`, { correction: { correct: false } });
+  const correct = (correction: unknown) => send("PATCH", `/feedback/${found[0].id}`, { correction });
+  // from before the judge learns from corrections
+  await correct({ correct: true });
+  await send("PATCH", `/v1/platform/evaluators/${id}`, { llm_evaluator: { use_corrections_dataset: true } });
+  const { json: evaluator } = await send("GET", `/v1/platform/evaluators/${id}`);
+  const { corrections_dataset_id: dataset } = evaluator.llm_evaluator;
+  const examples = async () => (await send("GET", `/examples?dataset=${dataset}`)).json;
+  await vi.waitFor(async () =>
+    expect(await examples()).toMatchObject([{ outputs: { correct: true }, source_run_id: wrong }]),
+  );
+  await correct({ score: 0 });
+  await vi.waitFor(async () =>
+    expect(await examples()).toMatchObject([
+      { outputs: { correct: false }, metadata: { judged: { correct: { score: 1, comment: "fine" } } } },
+    ]),
+  );
   const { json } = await send("POST", "/v1/platform/evaluators/try", { evaluator_id: id, run_ids: [await asked("6")] });
   const text = json.results[0].messages[0].content;
   expect(text).toContain("People corrected these judgements");
-  expect(text).toContain('Right scores: {"correct":false,"earlier_reasoning":"fine"}');
+  expect(text).toContain('Right scores: {"correct":false}');
+  await correct(null);
+  await vi.waitFor(async () => expect(await examples()).toEqual([]));
+  // off and on again: the same dataset
+  await send("PATCH", `/v1/platform/evaluators/${id}`, { llm_evaluator: { use_corrections_dataset: false } });
+  await send("PATCH", `/v1/platform/evaluators/${id}`, {
+    llm_evaluator: { num_few_shot_examples: 3, use_corrections_dataset: true },
+  });
+  const { json: again } = await send("GET", `/v1/platform/evaluators/${id}`);
+  expect(again.llm_evaluator).toMatchObject({ corrections_dataset_id: dataset, num_few_shot_examples: 3 });
 });
 
 test("deletes evaluators, those of rules only with their rules", async () => {

@@ -12,13 +12,12 @@ import { readRows } from "../runs/read-rows.ts";
 import { ch } from "../../base/clickhouse/fragment.ts";
 import { fromRuns } from "../runs/selection.ts";
 import { selectPage } from "../runs/select-page.ts";
-import { evaluate } from "./evaluate.ts";
 import * as jobs from "./evaluation-sql.ts";
 import { inParallel } from "../../base/in-parallel.ts";
+import { experimentFeedbackId, judgeExperimentRun } from "./judge-experiment-run.ts";
 import { loadEvaluator } from "./load-evaluator.ts";
 import { loadSubjects } from "./load-subjects.ts";
 import type { LoadedEvaluator } from "./schema.ts";
-import { judgementFeedbackId, storeJudgement } from "./store-judgement.ts";
 import { sumUsd } from "./sum-usd.ts";
 import { systemPrincipal } from "./system-principal.ts";
 
@@ -117,21 +116,16 @@ export class ExperimentEvaluator {
   ) {
     const { sql } = this.#deps;
     const principal = systemPrincipal(job.tenant_id);
-    const idempotencyKey = (runId: string) => `experiment ${job.evaluator_id} ${job.version} ${runId}`;
-    const [firstKey] = evaluator.feedback_keys;
-    const ids = new Map(keys.map(({ id }) => [id, judgementFeedbackId(idempotencyKey(id), firstKey ?? "")]));
+    const [firstKey = ""] = evaluator.feedback_keys;
+    const ids = new Map(keys.map(({ id }) => [id, experimentFeedbackId(evaluator, id, firstKey)]));
     const stored = await jobs.findStored(sql, job.tenant_id, [...ids.values()]);
     const missing = keys.filter(({ id }) => !stored.has(ids.get(id)!));
     const { subject: kind } = evaluator.definition;
     const subjects = await loadSubjects(this.#deps, job.tenant_id, { kind, needs: evaluator.needs }, missing);
     const metadata = { experiment_id: job.project_id, ...(job.rule_id !== null && { rule_id: job.rule_id }) };
-    const judgements = await inParallel(subjects, AT_ONCE, async (subject) => {
-      const judgement = await evaluate(this.#deps, principal, evaluator, subject, { signal, metadata });
-      // a cancelled judgement stores nothing
-      const options = { idempotencyKey: idempotencyKey(subject.run.id) };
-      await storeJudgement(this.#deps, principal, judgement, subject.run, options);
-      return judgement;
-    });
+    const judgements = await inParallel(subjects, AT_ONCE, (subject) =>
+      judgeExperimentRun(this.#deps, principal, evaluator, subject, { signal, metadata }),
+    );
     const failures = judgements.filter(({ error }) => error !== null);
     return {
       done: keys.length,

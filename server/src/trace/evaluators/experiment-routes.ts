@@ -4,7 +4,7 @@ import { rawJson, route, type Route } from "../../base/http/route.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
 import { findProject } from "../projects/sql.ts";
-import { findRuleEvaluator, insertEvaluation, listEvaluations } from "./evaluation-sql.ts";
+import { findRuleEvaluators, insertEvaluation, listEvaluations } from "./evaluation-sql.ts";
 import { loadEvaluator } from "./load-evaluator.ts";
 import { evaluatorNotFound } from "./save-evaluator.ts";
 import * as schema from "./wire-schema.ts";
@@ -36,14 +36,18 @@ export function experimentEvaluationRoutes(deps: TraceDeps): Route[] {
       async handler({ params, body, principal }) {
         const { workspaceId } = principal;
         await checkExperiment(workspaceId, params.experiment_id);
-        const rule = body.rule_id == null ? undefined : await findRuleEvaluator(sql, workspaceId, body.rule_id);
-        if (body.rule_id != null && !rule) throw notFound("Rule not found");
-        if (rule && rule.evaluator_id === null) throw unprocessable("rule_id: the rule has no evaluator");
-        const wanted = rule
-          ? [{ id: rule.evaluator_id!, version: rule.version ?? undefined }]
-          : body.evaluator_ids!.map((id) => ({ id, version: undefined }));
-        const found = await Promise.all(wanted.map(({ id, version }) => loadEvaluator(deps, workspaceId, id, version)));
+        const field = body.rule_id == null ? "evaluator_ids" : "rule_id";
+        const ids = body.evaluator_ids ?? (await findRuleEvaluators(sql, workspaceId, body.rule_id!));
+        if (!ids) throw notFound("Rule not found");
+        if (ids.length === 0) throw unprocessable("rule_id: the rule has no evaluator");
+        const found = await Promise.all(ids.map((id) => loadEvaluator(deps, workspaceId, id)));
         if (found.includes(undefined)) throw evaluatorNotFound();
+        const pair = found.find((evaluator) => evaluator!.definition.subject === "pair");
+        if (pair) {
+          throw unprocessable(
+            `${field}: the evaluator "${pair.name}" compares two runs, and an experiment has one for an example. Compare two experiments (POST /api/v1/datasets/comparative), and let it judge their pairs (POST …/comparative/{id}/judges).`,
+          );
+        }
         for (const evaluator of found) {
           await insertEvaluation(sql, {
             tenant_id: workspaceId,

@@ -53,8 +53,6 @@ export interface JudgeOptions {
   /** Name and metadata of the judge's run. */
   name: string;
   metadata: Record<string, unknown>;
-  /** The evaluator whose corrections become examples; null before it is saved. */
-  evaluatorId: string | null;
   /** Values of the variables, in place of those of the subject: labelled examples have no run. */
   values?: Record<string, string> | undefined;
 }
@@ -65,7 +63,7 @@ export async function judge(
   principal: Principal,
   definition: LlmDefinition,
   subject: Subject,
-  { signal, name, metadata, evaluatorId, values: given }: JudgeOptions,
+  { signal, name, metadata, values: given }: JudgeOptions,
 ): Promise<Verdict> {
   const tenantId = principal.workspaceId;
   const prepared = await prepareJudge(deps, principal, definition);
@@ -85,7 +83,7 @@ export async function judge(
     tools: [],
     response_schema: prepared.schema,
   });
-  const examples = await correctionMessage(deps, tenantId, { definition, prepared, evaluatorId, mark });
+  const examples = await correctionMessage(deps, tenantId, definition, mark);
   request.messages = withRules(request.messages, [dataRule(mark), ...(examples === null ? [] : [examples])]);
   const project = await ensureJudgeProject(deps.sql, tenantId, uuid7);
   const own = { ...runMetadata(prepared.prepared, connection, metadata), heddle_source: "evaluator" };

@@ -176,12 +176,20 @@ test("judges all runs of an experiment once, also when it is asked again", async
   expect(await count()).toBe(25);
   const rule = uuid7();
   await sql`insert into rules (tenant_id, rule_id, display_name, is_enabled, sampling_rate, idle_seconds, actions, evaluator_id, active_from)
-    values (${mine["x-test-workspace"]}, ${rule}, 'r', true, 1, 60, '{}', ${id}, now())`;
+    values (${mine["x-test-workspace"]}, ${rule}, 'r', true, 1, 60, '{"evaluator_version": 3}', ${id}, now())`;
   await send("POST", `${path}/evaluate`, { rule_id: rule });
   await done(2);
   expect(await count()).toBe(25);
   const { json: shown } = await send("GET", `/v1/platform/evaluators/${id}`);
   expect(shown).toMatchObject({ judgements: 25, feedback_keys: ["right"], run_rules: [{ id: rule }] });
+  const today = new Date().toISOString().slice(0, 10);
+  const { json: spend } = await send("GET", `/v1/platform/evaluators/spend?period_start=${today}&evaluator_id=${id}`);
+  expect(spend.groups).toMatchObject([{ evaluator_id: id, total_trace_count: 25, prev_total_trace_count: 0 }]);
+  expect(spend.groups[0].days).toEqual([{ date: today, spend_usd: 0, trace_count: 25 }]);
+  expect((await send("GET", `/v1/platform/evaluators/spend?period_start=${today}`)).status).toBe(422);
+  const pairs = await create({ ...code(source), name: "which", subject: "pair" });
+  const refused = await send("POST", `${path}/evaluate`, { evaluator_ids: [id, pairs] });
+  expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('"which\\" compares two runs')]);
   expect((await send("POST", `${path}/evaluate`, {})).status).toBe(422);
   expect((await send("POST", `/runs/experiments/${uuid7()}/evaluate`, { evaluator_ids: [id] })).status).toBe(404);
 });
@@ -235,6 +243,24 @@ test("compares judgements with people's labels by version, and makes a queue of 
     [0, 1, "person 4"],
     [1, 0, "person 2"],
   ]);
+  expect(json.disagreements.items.map((each: Json) => each.is_corrected)).toEqual([false, false]);
+  const { json: list } = await send("GET", `/v1/platform/evaluators?resource_id=${uuid7()}&include_alignment=true`);
+  expect(list).toEqual({ total: 0, evaluators: [] });
+  const { json: all } = await send("GET", "/v1/platform/evaluators?include_alignment=true");
+  expect(all.evaluators.find((each: Json) => each.id === id).alignment).toEqual({
+    version: 1,
+    items: 6,
+    keys: [
+      {
+        feedback_key: "ok",
+        items: 6,
+        accuracy: expect.closeTo(4 / 6),
+        kappa: expect.closeTo(1 / 3),
+        mean_absolute_error: expect.closeTo(2 / 6),
+      },
+    ],
+  });
+  expect((await send("GET", "/v1/platform/evaluators")).json.evaluators[0]).not.toHaveProperty("alignment");
   expect((await send("GET", `${path}?version=2`)).json.keys).toEqual([]);
   expect((await send("GET", `${path}?dataset_id=${dataset.id}`)).json.keys[0].items).toBe(6);
   const { json: queue } = await send("POST", `/v1/platform/evaluators/${id}/alignment-queue`, {});

@@ -63,7 +63,7 @@ export function judgeDefinition(entry: JudgeEntry, model: ModelConfiguration | n
 
 /** Creates an evaluator from the library. @returns its id. @throws 404, 422 */
 export function createFromLibrary(
-  deps: Pick<TraceDeps, "sql" | "secrets" | "codeRunner">,
+  deps: Pick<TraceDeps, "sql" | "secrets" | "codeRunner" | "corrections">,
   principal: Principal,
   { library_id: id, name, model, variable_mapping: mapping, language }: FromLibrary,
 ): Promise<string> {

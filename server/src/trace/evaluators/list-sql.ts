@@ -36,7 +36,8 @@ const COLUMNS = {
       'use_corrections_dataset', coalesce(v.definition -> 'few_shot', 'null') <> 'null') order by r.created_at)
     from rules r left join projects p on p.tenant_id = r.tenant_id and p.project_id = r.project_id
       left join datasets d on d.tenant_id = r.tenant_id and d.dataset_id = r.dataset_id
-    where r.tenant_id = e.tenant_id and r.evaluator_id = e.evaluator_id), '[]')`,
+    where r.tenant_id = e.tenant_id
+      and (r.evaluator_id = e.evaluator_id or r.actions -> 'evaluator_ids' ? e.evaluator_id::text)), '[]')`,
   spend_usd: "coalesce(s.spent, 0)::float8",
   judgements: "coalesce(s.judgements, 0)::float8",
   errors: "coalesce(s.errors, 0)::float8",
@@ -147,15 +148,19 @@ export async function insertVersion(
   return count === 1;
 }
 
+/** Whether a rule names an evaluator or embeds it. */
+const using = (sql: Sql | Transaction, tenantId: string, id: string) => sql`
+  tenant_id = ${tenantId} and (evaluator_id = ${id} or actions -> 'evaluator_ids' ? ${id}::text)`;
+
 /** Returns the rules that use an evaluator. */
 export const rulesOfEvaluator = async (sql: Sql | Transaction, tenantId: string, id: string): Promise<string[]> =>
   (
     await sql<{ name: string }[]>`
-      select display_name as name from rules where tenant_id = ${tenantId} and evaluator_id = ${id} limit 10`
+      select display_name as name from rules where ${using(sql, tenantId, id)} limit 10`
   ).map((row) => row.name);
 
 export async function deleteRulesOf(tx: Transaction, tenantId: string, id: string): Promise<void> {
-  await tx`delete from rules where tenant_id = ${tenantId} and evaluator_id = ${id}`;
+  await tx`delete from rules where ${using(tx, tenantId, id)}`;
 }
 
 /** Deletes an evaluator with its versions. Its feedback stays. @returns false for an unknown one */

@@ -1,7 +1,8 @@
 /**
- * Paths from a subject to a value: a root, then names and indexes, such as `output.messages[-1].content` or
- * `metadata["ls.key"]`. Only own properties are reached.
+ * Paths from a subject to a value: a root, then steps (../datasets/run-path.ts), such as `output.messages[-1].content`
+ * or `metadata["ls.key"]`.
  */
+import { parseSteps, readPath as follow, type Step } from "../datasets/run-path.ts";
 import {
   conversationText,
   lastAnswer,
@@ -15,7 +16,7 @@ import type { EvaluatedRun, Subject } from "./schema.ts";
 
 export interface Path {
   root: string;
-  steps: (string | number)[];
+  steps: Step[];
 }
 
 /** Spellings of other clients and products. */
@@ -57,23 +58,14 @@ export const ROOTS: Record<string, string> = {
 };
 
 const MAX_STEPS = 50;
-const HEAD = /^[A-Za-z_][A-Za-z0-9_]*/;
-const STEP = /\.([^.[\]"]{1,200})|\[(-?\d{1,6})\]|\["([^"]{1,200})"\]/y;
+const HEAD = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Parses a path. Returns undefined for an invalid one, or one with an unknown root. */
 export function parsePath(text: string): Path | undefined {
-  const trimmed = text.trim().replace(/^run\./, "");
-  const [head] = HEAD.exec(trimmed) ?? [];
-  if (head === undefined) return undefined;
-  const steps: (string | number)[] = [];
-  let at = head.length;
-  while (at < trimmed.length) {
-    STEP.lastIndex = at;
-    const match = STEP.exec(trimmed);
-    if (!match || steps.length >= MAX_STEPS) return undefined;
-    steps.push(match[2] === undefined ? (match[1] ?? match[3])! : Number(match[2]));
-    at = STEP.lastIndex;
-  }
+  const parsed = parseSteps(text.trim().replace(/^run\./, ""));
+  if (typeof parsed === "string" || parsed.length > MAX_STEPS) return undefined;
+  const [head, ...steps] = parsed;
+  if (typeof head !== "string" || !HEAD.test(head)) return undefined;
   let root = ALIASES[head] ?? head;
   if (head === "example" && typeof steps[0] === "string") {
     const part = { outputs: "reference", inputs: "reference_inputs", metadata: "reference_metadata" }[
@@ -94,7 +86,7 @@ export function readPath(subject: Subject, { root, steps }: Path): unknown {
     const other: Subject = { kind: "run", run: subject.other, reference: subject.reference };
     return readPath(other, { root: inner, steps: typeof first === "string" ? rest : steps });
   }
-  return follow(readRoot(subject, root), steps);
+  return follow(readRoot(subject, root), steps) ?? undefined;
 }
 
 function readRoot({ run, reference, thread }: Subject, root: string): unknown {
@@ -139,16 +131,3 @@ function readRoot({ run, reference, thread }: Subject, root: string): unknown {
 
 const latency = ({ start_time, end_time }: EvaluatedRun): number | undefined =>
   end_time === null ? undefined : (Date.parse(end_time) - Date.parse(start_time)) / 1000;
-
-function follow(value: unknown, steps: (string | number)[]): unknown {
-  let at = value;
-  for (const step of steps) {
-    if (Array.isArray(at)) {
-      const index = typeof step === "number" ? step : /^-?\d{1,6}$/.test(step) ? Number(step) : undefined;
-      at = index === undefined ? undefined : (at as unknown[]).at(index);
-    } else if (at !== null && typeof at === "object" && Object.hasOwn(at, step)) {
-      at = (at as Record<string, unknown>)[step];
-    } else return undefined;
-  }
-  return at ?? undefined;
-}

@@ -2,8 +2,10 @@ import { AppError } from "../../base/errors.ts";
 import { platform } from "../../base/http/aliases.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
+import { addAlignment } from "./add-alignment.ts";
 import { findEvaluator, listEvaluators, listVersions } from "./list-sql.ts";
 import { readDefinition } from "./read-fields.ts";
+import { readSpending } from "./read-spending.ts";
 import { changeEvaluator, createEvaluator, evaluatorNotFound, removeEvaluator } from "./save-evaluator.ts";
 import { tryEvaluator } from "./try-evaluator.ts";
 import * as schema from "./wire-schema.ts";
@@ -29,7 +31,10 @@ export function evaluatorRoutes(deps: TraceDeps): Route[] {
       summary: "List evaluators with their rules and spending",
       query: schema.listQuery,
       out: { 200: schema.evaluators },
-      handler: async ({ query, principal }) => rawJson(await listEvaluators(sql, principal.workspaceId, query)),
+      async handler({ query, principal, c }) {
+        const list = await listEvaluators(sql, principal.workspaceId, query);
+        return query.include_alignment ? c.json(await addAlignment(deps, principal.workspaceId, list)) : rawJson(list);
+      },
     }),
     route({
       tag,
@@ -80,6 +85,17 @@ export function evaluatorRoutes(deps: TraceDeps): Route[] {
       body: schema.tryBody,
       out: { 200: schema.tried },
       handler: async ({ body, principal, c }) => c.json(await tryEvaluator(deps, principal, body, c.req.raw.signal)),
+    }),
+    // before /evaluators/:evaluator_id, which would match "spend" as an id
+    route({
+      tag,
+      method: "GET",
+      ...platform("/evaluators/spend"),
+      permission: "evaluators:read",
+      summary: "Get what evaluators spent in a week, by day",
+      query: schema.spendQuery,
+      out: { 200: schema.spending },
+      handler: async ({ query, principal, c }) => c.json(await readSpending(deps, principal.workspaceId, query)),
     }),
     route({
       tag,

@@ -5,6 +5,8 @@ import { conflict, notFound } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
 import { checkDefinition } from "./check-definition.ts";
+import { recordEarlierCorrections } from "./correction-sql.ts";
+import { withCorrectionsDataset } from "./corrections-dataset.ts";
 import type { Definition } from "./definition.ts";
 import { deleteEvaluator, deleteRulesOf, insertVersion, rulesOfEvaluator, updateEvaluator } from "./list-sql.ts";
 import { configureKeys } from "./feedback-config.ts";
@@ -12,7 +14,7 @@ import { readDefinition } from "./read-fields.ts";
 import { findVersion, insertEvaluator } from "./sql.ts";
 import type { EvaluatorPatch } from "./wire-schema.ts";
 
-type Deps = Pick<TraceDeps, "sql" | "secrets" | "codeRunner">;
+type Deps = Pick<TraceDeps, "sql" | "secrets" | "codeRunner" | "corrections">;
 
 export const evaluatorNotFound = () => notFound("Evaluator not found");
 
@@ -22,8 +24,10 @@ export async function createEvaluator(
   principal: Principal,
   order: { name: string; description?: string | null | undefined; definition: Definition; libraryId?: string },
 ): Promise<string> {
-  const { definition, keys } = await checkDefinition(deps, principal, order.definition);
+  const { definition: checked, keys } = await checkDefinition(deps, principal, order.definition);
   const id = uuid7();
+  const named = { id, name: order.name };
+  const definition = await withCorrectionsDataset(deps.sql, principal.workspaceId, named, checked);
   await insertEvaluator(deps.sql, {
     tenant_id: principal.workspaceId,
     evaluator_id: id,
@@ -55,14 +59,16 @@ export async function changeEvaluator(
   const isNew = patch.llm_evaluator != null || patch.code_evaluator != null || patch.subject != null;
   const read = isNew ? readDefinition(row.type, patch, row.definition) : row.definition;
   const checked = isNew ? await checkDefinition(deps, principal, read) : { definition: read, keys: [] };
-  await configureKeys(deps.sql, tenantId, checked.definition);
+  const definition = await withCorrectionsDataset(deps.sql, tenantId, row, checked.definition);
+  const learns = definition !== checked.definition;
+  await configureKeys(deps.sql, tenantId, definition);
   await deps.sql.begin(async (tx) => {
-    if (!isDeepStrictEqual(checked.definition, row.definition)) {
+    if (!isDeepStrictEqual(definition, row.definition)) {
       const inserted = await insertVersion(tx, {
         tenant_id: tenantId,
         evaluator_id: id,
         expected: row.newest_version,
-        definition: checked.definition,
+        definition,
         // keys that code has given stay known
         keys: row.type === "code" ? row.feedback_keys : checked.keys,
         created_by: principal.actor.userId,
@@ -70,8 +76,11 @@ export async function changeEvaluator(
       if (!inserted)
         throw conflict("The evaluator was changed at the same time. Read it again, then repeat the change.");
     }
+    // a correction that was processed meanwhile has found the earlier version
+    if (learns) await recordEarlierCorrections(tx, tenantId, id);
     await updateEvaluator(tx, tenantId, id, { name: patch.name ?? null, description: patch.description });
   });
+  if (learns) deps.corrections.wake();
 }
 
 /** Deletes an evaluator. @throws 404, or 409 while rules use it, unless they are to be deleted too */

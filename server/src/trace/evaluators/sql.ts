@@ -93,31 +93,3 @@ export async function ensureJudgeProject(
       on conflict do nothing`;
   }
 }
-
-export interface Correction {
-  run_id: string;
-  session_id: string;
-  trace_id: string;
-  start_time: string;
-  key: string;
-  correction: unknown;
-  comment: string | null;
-}
-
-/** Returns judgements of an evaluator that people corrected, newest first. Served by feedback_by_evaluator. */
-export async function findCorrections(
-  sql: Sql,
-  tenantId: string,
-  evaluatorId: string,
-  limit: number,
-): Promise<Correction[]> {
-  return sql<Correction[]>`
-    select run_id, session_id, trace_id, to_char(start_time at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as start_time,
-      key, correction, comment
-    from feedback
-    where tenant_id = ${tenantId} and source_type = 'model' and source_metadata ->> 'evaluator_id' is not null
-      and left(source_metadata ->> 'evaluator_id', 36) = ${evaluatorId}
-      and correction is not null and run_id is not null and session_id is not null and trace_id is not null
-      and start_time is not null
-    order by created_at desc limit ${limit}`;
-}

@@ -124,8 +124,24 @@ export const evaluator = z
   })
   .meta({ id: "Evaluator" });
 
+const agreement = {
+  items: z.int(),
+  accuracy: z.number().nullable(),
+  kappa: z.number().nullable(),
+  mean_absolute_error: z.number().nullable(),
+};
+const summarized = z
+  .object({ version: z.int(), items: z.int(), keys: z.array(z.object({ feedback_key: z.string(), ...agreement })) })
+  .meta({ id: "EvaluatorAgreement" });
+
 export const wrapped = z.object({ evaluator }).meta({ id: "EvaluatorAnswer" });
-export const evaluators = z.object({ evaluators: z.array(evaluator), total: z.int() }).meta({ id: "Evaluators" });
+export const evaluators = z
+  .object({
+    /** `alignment`: with `include_alignment`, how far people agree with the newest version. */
+    evaluators: z.array(evaluator.extend({ alignment: summarized.optional() })),
+    total: z.int(),
+  })
+  .meta({ id: "Evaluators" });
 
 /** Ids as the contract sends them: separated by commas, or repeated. */
 const ids = z
@@ -143,10 +159,43 @@ export const listQuery = z.object({
   sort_by_desc: queryBoolean,
   /** Sums of spending begin here; default: all. */
   spend_from: isoTime.optional(),
+  include_alignment: queryBoolean,
   limit: queryLimit(100, 100),
   offset: queryOffset,
 });
 export type EvaluatorSearch = z.output<typeof listQuery>;
+
+/** Newest clients: `onlineEvaluators.spend`. */
+export const spendQuery = z.object({
+  period_start: z.iso.date(),
+  group_by: z.literal("evaluator", 'only "evaluator" is supported').optional(),
+  evaluator_id: uuid.optional(),
+  session_id: queryNotBuilt("session_id"),
+  dataset_id: queryNotBuilt("dataset_id"),
+  agent_id: queryNotBuilt("agent_id"),
+  tag_value_id: queryNotBuilt("tag_value_id"),
+  type: z.enum(["llm", "code"]).optional(),
+  feedback_key: z.string().max(255).optional(),
+  resource_id: ids.optional(),
+});
+export type SpendQuery = z.output<typeof spendQuery>;
+export const spending = z
+  .object({
+    groups: z.array(
+      z.object({
+        evaluator_id: z.guid(),
+        evaluator_name: z.string(),
+        days: z.array(z.object({ date: z.string(), spend_usd: z.number(), trace_count: z.number() })),
+        total_spend_usd: z.number(),
+        total_trace_count: z.number(),
+        prev_total_spend_usd: z.number(),
+        prev_total_trace_count: z.number(),
+      }),
+    ),
+    period_start: z.string(),
+    period_end: z.string(),
+  })
+  .meta({ id: "EvaluatorSpending" });
 
 export const params = z.object({ evaluator_id: uuid });
 export const versionParams = z.object({
@@ -256,10 +305,7 @@ export const libraryParams = z.object({ library_id: z.string().max(100) });
 export const checkBody = z.object({ model: modelConfiguration }).meta({ id: "EvaluatorCheck" });
 
 const alignment = {
-  items: z.int(),
-  accuracy: z.number().nullable(),
-  kappa: z.number().nullable(),
-  mean_absolute_error: z.number().nullable(),
+  ...agreement,
   confusion: z.object({ categories: z.array(z.string()), counts: z.array(z.array(z.int())) }).nullable(),
 };
 const anyScore = z.union([z.number(), z.boolean(), z.string()]);
@@ -325,6 +371,8 @@ export const aligned = z
           version: z.int(),
           judge: rating.extend({ feedback_id: z.guid(), judge_run_id: nullableText }),
           person: rating.extend({ name: nullableText }),
+          /** Whether the judgement itself was corrected. */
+          is_corrected: z.boolean(),
         }),
       ),
     }),

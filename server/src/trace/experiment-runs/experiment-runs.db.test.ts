@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 
 import { atEnd } from "../../../test/at-end.ts";
 import { modelServer } from "../../../test/model-server.ts";
@@ -275,6 +275,17 @@ test("judges each run by versions of evaluators named by id or name, and average
       feedback_source: { type: "model", metadata: { evaluator_name: "correctness", version: 1 } },
     },
   ]);
+  // judging the finished experiment by the same version is the same judgement
+  const calls = provider.calls.length;
+  const path = `/runs/experiments/${job.id}`;
+  const evaluatorId = feedback[0].feedback_source.metadata.evaluator_id;
+  await ask("POST", `${path}/evaluate`, { evaluator_ids: [evaluatorId] });
+  await vi.waitFor(async () => {
+    const { json } = await ask("GET", `${path}/evaluations`);
+    expect(json.evaluations).toMatchObject([{ status: "completed", done: 3, cost_usd: "0" }]);
+  });
+  expect(provider.calls.length).toBe(calls);
+  expect((await ask("GET", `/feedback?run=${run.id}`)).json).toHaveLength(1);
 });
 
 test("an evaluator that fails leaves its runs unjudged, and a retry judges them without calling the target again", async () => {

@@ -2,9 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Principal } from "../../base/auth/principal.ts";
 import type { TraceDeps } from "../deps.ts";
-import { evaluate } from "../evaluators/evaluate.ts";
+import { judgeExperimentRun } from "../evaluators/judge-experiment-run.ts";
 import type { EvaluatedRun, LoadedEvaluator, Reference, Score } from "../evaluators/schema.ts";
-import { storeJudgement } from "../evaluators/store-judgement.ts";
 import { formatDecimal, parseDecimal } from "../run-rows/decimal.ts";
 import type { RowResult } from "./row-runs.ts";
 
@@ -42,13 +41,9 @@ export async function judgeRow(
       metadata: { heddle_experiment_id: project, heddle_example_id: place.reference_example_id },
     };
     for (let tries = 1; ; tries++) {
-      const judgement = await evaluate(deps, principal, evaluator, subject, options);
-      signal.throwIfAborted();
+      const judgement = await judgeExperimentRun(deps, principal, evaluator, subject, options);
       if (judgement.cost_usd !== null) cost = (cost ?? 0n) + (parseDecimal(judgement.cost_usd) ?? 0n);
       if (judgement.error === null) {
-        const key = `experiment ${place.id} ${evaluator.id}`;
-        const target = { id: place.id, trace_id: place.trace_id, project_id: project, start_time: place.start_time };
-        await storeJudgement(deps, principal, judgement, target, { idempotencyKey: key });
         for (const score of judgement.feedback) judged.scores[score.key] = scoreOf(score);
         break;
       }

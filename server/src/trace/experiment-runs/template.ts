@@ -1,21 +1,21 @@
 /**
  * Templates of JSON: texts that contain `{{inputs.question}}`. A text that is nothing but a placeholder becomes the
- * value itself, of any type; elsewhere the value is inserted as text. A path reads own properties, and elements of
- * lists by their index, from the end for a negative one: `{{output.messages.-1.content}}`.
+ * value itself, of any type; elsewhere the value is inserted as text. Paths are those of ../datasets/run-path.ts.
  */
 import { unprocessable } from "../../base/errors.ts";
+import { parseSteps, readPath as follow } from "../datasets/run-path.ts";
 
 const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/g;
 const WHOLE = /^\{\{\s*([^{}]*?)\s*\}\}$/;
-const SEGMENT = /^[^.{}]{1,256}$/;
+const MAX_PATH = 4096;
 const MAX_DEPTH = 64;
 
 /** @throws 422 for a path whose root is unknown, or that is malformed */
 export function checkTemplate(template: unknown, roots: readonly string[], where: string): void {
   walk(template, where, 0, (text) => {
     for (const [, path = ""] of text.matchAll(PLACEHOLDER)) {
-      const segments = path.split(".");
-      if (!roots.includes(segments[0]!) || !segments.every((segment) => SEGMENT.test(segment))) {
+      const steps = path.length > MAX_PATH ? "is too long" : parseSteps(path);
+      if (typeof steps === "string" || !roots.includes(String(steps[0]))) {
         const known = roots.map((root) => `{{${root}…}}`).join(", ");
         throw unprocessable(`${where}: {{${path}}} is not a value. Placeholders begin with ${known}`);
       }
@@ -42,16 +42,10 @@ function walk(value: unknown, where: string, depth: number, replace: (text: stri
   );
 }
 
-/** Reads a dotted path; undefined when there is no such value. */
-export function readPath(root: unknown, path: string): unknown {
-  let value = root;
-  for (const segment of path.split(".")) {
-    if (Array.isArray(value)) value = /^-?\d{1,9}$/.test(segment) ? value.at(Number(segment)) : undefined;
-    else if (value !== null && typeof value === "object" && Object.hasOwn(value, segment)) {
-      value = (value as Record<string, unknown>)[segment];
-    } else return undefined;
-  }
-  return value;
+/** Reads a path; undefined when there is no such value. */
+function readPath(values: Record<string, unknown>, path: string): unknown {
+  const steps = parseSteps(path);
+  return typeof steps === "string" ? undefined : follow(values, steps);
 }
 
 const asText = (value: unknown): string =>

@@ -92,6 +92,7 @@ export function feedbackRoutes(deps: TraceDeps): Route[] {
           await ensureConfig(sql, tenantId, key, config);
         }
         await rows.updateFeedback(sql, tenantId, params.feedback_id, body);
+        if (body.correction !== undefined) deps.corrections.wake();
         await deps.feedback.flush();
         return read(tenantId, params.feedback_id);
       },

@@ -185,18 +185,27 @@ export async function listFeedbackOfRuns(
   return new Map(rows.map((row) => [row.run_id, row.items]));
 }
 
-/** @returns false when there is no such feedback */
+/**
+ * Updates feedback. A correction of an evaluator's judgement is recorded for `trace/evaluators/correction-collector.ts`.
+ * @returns false when there is no such feedback
+ */
 export async function updateFeedback(sql: Sql, tenantId: string, id: string, patch: FeedbackPatch): Promise<boolean> {
   const isSet = (name: keyof FeedbackPatch) => name in patch && patch[name] !== undefined;
   const json = (value: unknown) => sql`nullif(${JSON.stringify(value ?? null)}::text::jsonb, 'null')`;
   const changed = await sql`
-    update feedback set modified_at = now(),
+    with changed as (update feedback set modified_at = now(),
       score = ${isSet("score") ? sql`${patch.score!}::float8` : sql`score`},
       value = ${isSet("value") ? json(patch.value) : sql`value`},
       comment = ${isSet("comment") ? sql`${patch.comment!}::text` : sql`comment`},
       correction = ${isSet("correction") ? json(patch.correction) : sql`correction`}
     where tenant_id = ${tenantId} and feedback_id = ${id}
-    returning 1`;
+    returning tenant_id, feedback_id, source_type, source_metadata),
+    corrected as (insert into corrected_judgements as c (tenant_id, feedback_id)
+      select tenant_id, feedback_id from changed
+      where ${isSet("correction")} and source_type = 'model' and source_metadata ->> 'evaluator_id' is not null
+      on conflict (tenant_id, feedback_id) do update
+        set changed_at = clock_timestamp(), attempts = 0, available_at = now())
+    select 1 from changed`;
   return changed.length > 0;
 }
 

@@ -5,6 +5,7 @@ import { readEvaluatedRuns } from "../evaluators/read-evaluated-runs.ts";
 import { systemPrincipal } from "../evaluators/system-principal.ts";
 import { findRule, type Rule } from "../rules/sql.ts";
 import { type ActionContext, type ActionName, isFinal, type Item } from "./action-context.ts";
+import { addToAlignmentQueues } from "./add-to-alignment-queues.ts";
 import { addToDataset } from "./add-to-dataset.ts";
 import { addToQueue } from "./add-to-queue.ts";
 import { extendRetention, giveFeedback, tagRuns } from "./change-runs.ts";
@@ -106,6 +107,9 @@ async function perform(context: ActionContext, items: readonly Item[]): Promise<
   if (evaluatorIds.length > 0) {
     const order = { evaluatorIds, limit: limitOf(rule) };
     await act("evaluators", (open) => judgeRuns(context, order, open));
+    if (actions.create_alignment_queue) {
+      await act("alignment_queue", (open) => addToAlignmentQueues(context, evaluatorIds, open));
+    }
   }
 }
 

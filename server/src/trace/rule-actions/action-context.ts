@@ -14,6 +14,7 @@ export type ActionName =
   | "feedback"
   | "extend_only"
   | "evaluators"
+  | "alignment_queue"
   | "webhooks"
   | "alerts";
 

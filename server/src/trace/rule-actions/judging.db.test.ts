@@ -154,3 +154,42 @@ test("an exhausted model budget of the workspace skips the match with the reason
   expect(entry).toMatchObject({ status: "skipped", reason: expect.stringMatching(/model budget/) });
   await ok("PUT", "/models/budget", { limit_usd: null });
 });
+
+test("judged runs go to the alignment queue, and corrections become examples of the rule's judge", async () => {
+  const { id, name } = await project();
+  const judge = await evaluator();
+  const body = { use_corrections_dataset: true, num_few_shot_examples: 4, create_alignment_queue: true };
+  const ruleId = await rule({ session_id: id, evaluator_id: judge, ...body });
+  const read = async () => (await ok("GET", `/runs/rules?id=${ruleId}`))[0];
+  const made = await read();
+  expect(made).toMatchObject({ use_corrections_dataset: true, num_few_shot_examples: 4 });
+  const { corrections_dataset_id: dataset, alignment_annotation_queue_id: queue } = made;
+  const list = await runs(name, 3);
+  const entries = await settled(ruleId, 3);
+  for (const entry of entries) {
+    expect(entry.alignment_queue).toEqual({ outcome: "success", payload: { annotation_queue_ids: [queue] } });
+  }
+  const items = await ok("GET", `/annotation-queues/${queue}/runs?limit=10`);
+  expect(items.map((item: Json) => item.id).toSorted()).toEqual(list.map((run) => run.id).toSorted());
+  const [feedback] = await ok("GET", `/feedback?run=${list[0]!.id}`);
+  await ok("PATCH", `/feedback/${feedback.id}`, { correction: { correct: false } });
+  await vi.waitFor(async () =>
+    expect(await ok("GET", `/examples?dataset=${dataset}`)).toMatchObject([{ outputs: { correct: false } }]),
+  );
+  // a full queue takes no more
+  await sql`insert into annotation_queue_runs (tenant_id, queue_run_id, queue_id, run_id, project_id, trace_id, start_time, added_at)
+    select tenant_id, gen_random_uuid(), queue_id, gen_random_uuid(), project_id, trace_id, now(), now()
+    from annotation_queue_runs, generate_series(1, 200) where queue_id = ${queue} and run_id = ${list[0]!.id}`;
+  await runs(name, 1);
+  const full = (await settled(ruleId, 4)).find((entry) => entry.alignment_queue.outcome === "skipped");
+  expect(full).toMatchObject({ status: "done", reason: expect.stringContaining("200 runs wait") });
+  // a change of other fields keeps them; off is off
+  await ok("PATCH", `/runs/rules/${ruleId}`, { display_name: "renamed" });
+  expect(await read()).toMatchObject({ num_few_shot_examples: 4, alignment_annotation_queue_id: queue });
+  await ok("PATCH", `/runs/rules/${ruleId}`, { use_corrections_dataset: false, create_alignment_queue: false });
+  expect(await read()).toMatchObject({
+    use_corrections_dataset: false,
+    corrections_dataset_id: null,
+    alignment_annotation_queue_id: null,
+  });
+});

@@ -30,6 +30,7 @@ export const ruleLog = z
     thread_id: z.string().nullable(),
     tags: action.nullable(),
     feedback: action.nullable(),
+    alignment_queue: action.nullable(),
     match_id: z.guid(),
     trace_id: z.guid(),
     matched_at: time,

@@ -18,6 +18,7 @@ const ACTIONS = [
   "extend_only",
   "tags",
   "feedback",
+  "alignment_queue",
 ] as const;
 
 /** Serializes decisions with the state of their messages. */

@@ -2,10 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Principal } from "../../base/auth/principal.ts";
 import type { Transaction } from "../../base/db/connect.ts";
-import { type AppError, notFound, unprocessable } from "../../base/errors.ts";
+import { type AppError, forbidden, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
+import { findAlignmentQueue } from "../evaluators/alignment-sql.ts";
+import { createAlignmentQueue } from "../evaluators/create-alignment-queue.ts";
 import { createEmbeddedEvaluator } from "../evaluators/create-embedded.ts";
+import { shareCorrections } from "../evaluators/share-corrections.ts";
 import { KNOWN_AFTER_MS } from "../rule-candidates/rule-directory.ts";
 import { checkRule } from "./check-rule.ts";
 import { deleteRuleSecrets, putRuleSecrets, readRuleSecrets, takeSecrets } from "./rule-secrets.ts";
@@ -41,7 +44,7 @@ export async function createRule(deps: TraceDeps, principal: Principal, body: Cr
     tree_filter: body.tree_filter ?? null,
     group_by: body.group_by ?? null,
     idle_seconds: body.idle_seconds ?? IDLE_SECONDS,
-    actions: await composeActions(deps, principal, body, {}, body),
+    actions: await composeActions(deps, principal, body, null, body),
     evaluator_id: body.evaluator_id ?? null,
     spend_limit_usd: body.spend_limit ? String(body.spend_limit.limit_usd) : null,
     created_by: principal.actor.userId,
@@ -150,9 +153,11 @@ async function composeActions(
   deps: TraceDeps,
   principal: Principal,
   body: PatchBody,
-  stored: RuleActions,
+  /** Null for a new rule. */
+  before: RuleActions | null,
   rule: { display_name: string; group_by?: string | null | undefined; evaluator_id?: string | null | undefined },
 ): Promise<RuleActions> {
+  const stored = before ?? {};
   const actions: RuleActions = { ...stored };
   const set = <K extends keyof RuleActions>(key: K, value: RuleActions[K] | undefined): void => {
     if (value !== undefined) actions[key] = value;
@@ -167,6 +172,7 @@ async function composeActions(
   set("dataset_mapping", body.dataset_mapping);
   set("include_extended_stats", body.include_extended_stats ?? undefined);
   set("transient", body.transient ?? undefined);
+  set("create_alignment_queue", body.create_alignment_queue ?? undefined);
   set("spend_window", body.spend_limit?.window);
   set(
     "alerts",
@@ -186,7 +192,28 @@ async function composeActions(
   actions.code_evaluators = embedded.code_evaluators;
   actions.embedded_ids = embedded.ids;
   actions.evaluator_ids = [...new Set([...(rule.evaluator_id ? [rule.evaluator_id] : []), ...embedded.ids])];
+  await shareCorrections(deps, principal, actions.evaluator_ids, {
+    // a new rule whose body has the contract's default changes nothing of a judge that others use
+    use_corrections_dataset: before === null ? body.use_corrections_dataset || null : body.use_corrections_dataset,
+    num_few_shot_examples: body.num_few_shot_examples,
+  });
+  if (actions.evaluator_ids.length === 0) {
+    if (body.create_alignment_queue) throw unprocessable("create_alignment_queue: the rule has no evaluator");
+    actions.create_alignment_queue = false;
+  }
+  if (actions.create_alignment_queue) await ensureAlignmentQueues(deps, principal, actions.evaluator_ids);
   return actions;
+}
+
+/** Creates the alignment queues of a rule's evaluators, unless they have one. */
+async function ensureAlignmentQueues(deps: TraceDeps, principal: Principal, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    if ((await findAlignmentQueue(deps.sql, principal.workspaceId, id)) !== null) continue;
+    if (!principal.permissions.has("annotation-queues:create")) {
+      throw forbidden("Forbidden: the permission annotation-queues:create is required to create an alignment queue.");
+    }
+    await createAlignmentQueue(deps, principal, id, { limit: 0 });
+  }
 }
 
 /** Creates evaluators for those of a body, unless they are the stored ones. */
@@ -208,8 +235,12 @@ async function embed(
   }
   const ids: string[] = [];
   const subject = group_by ? ("thread" as const) : ("run" as const);
+  const { use_corrections_dataset, num_few_shot_examples } = body;
+  const corrections = { use_corrections_dataset, num_few_shot_examples };
   for (const evaluator of evaluators ?? []) {
-    ids.push(await createEmbeddedEvaluator(deps, principal, { name, subject, evaluators: [evaluator] }));
+    ids.push(
+      await createEmbeddedEvaluator(deps, principal, { name, subject, ...corrections, evaluators: [evaluator] }),
+    );
   }
   for (const evaluator of code_evaluators ?? []) {
     ids.push(await createEmbeddedEvaluator(deps, principal, { name, subject, code_evaluators: [evaluator] }));

@@ -33,8 +33,14 @@ export async function checkRule({ sql, outbound }: Deps, tenantId: string, body:
   if (queue != null && (await findQueue(sql, tenantId, queue)) === undefined) {
     throw notFound(`Annotation queue not found: ${queue}`);
   }
-  if (evaluator_id != null && !(await findVersion(sql, tenantId, evaluator_id))) {
-    throw notFound(`Evaluator not found: ${evaluator_id}`);
+  if (evaluator_id != null) {
+    const evaluator = await findVersion(sql, tenantId, evaluator_id);
+    if (!evaluator) throw notFound(`Evaluator not found: ${evaluator_id}`);
+    if (evaluator.definition.subject === "pair") {
+      throw unprocessable(
+        `evaluator_id: the evaluator "${evaluator.name}" compares two runs, and a rule judges one; use it in the comparison of two experiments`,
+      );
+    }
   }
 }
 

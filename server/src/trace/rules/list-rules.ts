@@ -14,7 +14,8 @@ const WIRE = `json_build_object(
   'add_to_annotation_queue_id', r.actions -> 'add_to_annotation_queue_id', 'add_to_annotation_queue_name', q.name,
   'add_to_dataset_id', r.actions -> 'add_to_dataset_id', 'add_to_dataset_name', t.name,
   'add_to_dataset_prefer_correction', ${action("add_to_dataset_prefer_correction", "false")},
-  'corrections_dataset_id', null, 'use_corrections_dataset', false, 'num_few_shot_examples', null,
+  'corrections_dataset_id', j.few_shot -> 'dataset_id', 'use_corrections_dataset', j.few_shot is not null,
+  'num_few_shot_examples', j.few_shot -> 'count',
   'evaluators', nullif(r.actions -> 'evaluators', 'null'), 'code_evaluators', nullif(r.actions -> 'code_evaluators', 'null'),
   'alerts', (select json_agg((a || jsonb_build_object('routing_key', '${MASK}'))) from jsonb_array_elements(
     nullif(r.actions -> 'alerts', 'null')) a),
@@ -28,7 +29,8 @@ const WIRE = `json_build_object(
     least(1, round(b.done::numeric / b.total, 4)) end,
   'backfill_error', b.error, 'backfill_completed_at', ${utcText("b.completed_at", "+00:00")}, 'transient', ${action("transient", "false")},
   'evaluator_version', ${action("evaluator_version", "1")}, 'evaluator_id', r.evaluator_id,
-  'alignment_annotation_queue_id', null, 'group_by', r.group_by,
+  'alignment_annotation_queue_id', case when (r.actions ->> 'create_alignment_queue')::boolean then l.queue_id end,
+  'group_by', r.group_by,
   'spend_limit', case when r.spend_limit_usd is not null then
     json_build_object('limit_usd', r.spend_limit_usd::text, 'window', ${action("spend_window", '"weekly"')}) end,
   'add_tags', ${action("add_tags", "[]")}, 'add_feedback', ${action("add_feedback", "[]")},
@@ -40,6 +42,15 @@ const NAMED = `
   left join datasets t on t.tenant_id = r.tenant_id and t.dataset_id = (r.actions ->> 'add_to_dataset_id')::uuid
   left join annotation_queues q on q.tenant_id = r.tenant_id
     and q.queue_id = (r.actions ->> 'add_to_annotation_queue_id')::uuid
+  left join lateral (
+    select nullif(v.definition -> 'few_shot', 'null') as few_shot, e.annotation_queue_id
+    from unnest(array_prepend(r.evaluator_id::text, array(
+        select jsonb_array_elements_text(nullif(r.actions -> 'evaluator_ids', 'null'))))) with ordinality as u (id, place)
+      join evaluators e on e.tenant_id = r.tenant_id and e.evaluator_id::text = u.id
+      join evaluator_versions v on v.tenant_id = e.tenant_id and v.evaluator_id = e.evaluator_id
+        and v.version = e.newest_version
+    order by e.type = 'llm' desc, u.place limit 1) j on true
+  left join annotation_queues l on l.tenant_id = r.tenant_id and l.queue_id = j.annotation_queue_id
   left join lateral (
     select * from rule_backfills f where f.tenant_id = r.tenant_id and f.rule_id = r.rule_id
     order by f.created_at desc limit 1) b on true`;

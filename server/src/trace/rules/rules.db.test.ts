@@ -96,7 +96,7 @@ test("a rule is created, listed, changed and deleted; secrets are never returned
   expect(await readRuleSecrets(deps.secrets, made.id)).toEqual({ webhooks: [], alerts: [] });
 });
 
-test("rejects what is unknown, invalid or not supported, by name", async () => {
+test("rejects what is unknown, invalid or without effect, by name", async () => {
   const { project, dataset } = await things();
   const post = async (body: object) => {
     const { status, text } = await call("POST", "/runs/rules", { display_name: "a", sampling_rate: 1, ...body });
@@ -132,8 +132,12 @@ test("embedded code becomes an evaluator, once", async () => {
   await call("PATCH", `/runs/rules/${id}`, { code_evaluators: [{ code, language: "python" }], display_name: "b" });
   expect(await ids()).toEqual(first);
   expect((await rules(`?evaluator_id=${(first as string[])[0]}`)).json).toHaveLength(1);
+  const path = `/v1/platform/evaluators/${(first as string[])[0]}`;
+  expect((await call("GET", path)).json.run_rules).toMatchObject([{ id }]);
+  expect((await call("DELETE", path)).status).toBe(409);
   await call("PATCH", `/runs/rules/${id}`, { code_evaluators: null });
   expect(await ids()).toEqual([]);
+  expect((await call("DELETE", path)).status).toBe(204);
 });
 
 test("orders a back-fill with the rule, and reports it", async () => {

@@ -74,6 +74,8 @@ export interface RuleActions {
   /** Those of them that the rule embeds. */
   embedded_ids?: string[];
   evaluator_version?: number | null;
+  /** Whether judged runs go to the evaluators' alignment queues. */
+  create_alignment_queue?: boolean;
   /** Routing keys and header values are secrets: see rule-secrets.ts. */
   alerts?: { type: "pagerduty"; summary: string | null; severity: string }[] | null;
   webhooks?: { url: string; headers: string[] }[] | null;
@@ -119,6 +121,11 @@ const fields = {
   code_evaluators: z.array(codeEvaluator).max(MAX_LIST).nullish(),
   evaluator_id: uuid.nullish(),
   evaluator_version: z.int().min(1).max(100).nullish(),
+  /** Of the rule's judges: all their rules share them. */
+  use_corrections_dataset: z.boolean().nullish(),
+  num_few_shot_examples: z.int().min(0).max(20).nullish(),
+  /** Judged runs become items of the evaluators' alignment queues. */
+  create_alignment_queue: z.boolean().nullish(),
   alerts: z.array(alert).max(MAX_LIST).nullish(),
   webhooks: z.array(webhook).max(MAX_LIST).nullish(),
   group_by: z.literal("thread_id").nullish(),
@@ -132,9 +139,6 @@ const fields = {
   dataset_mapping: runMapping.nullish(),
   idle_seconds: z.int().min(1).max(604_800).nullish(),
   // not supported
-  use_corrections_dataset: z.literal(false, '"use_corrections_dataset" is not supported').nullish(),
-  num_few_shot_examples: notBuilt("num_few_shot_examples"),
-  create_alignment_queue: z.literal(false, '"create_alignment_queue" is not supported').nullish(),
   tracer_session_issue_id: notBuilt("tracer_session_issue_id"),
 };
 
@@ -194,9 +198,10 @@ export const rule = z
     add_to_dataset_id: z.guid().nullable(),
     add_to_dataset_name: z.string().nullable(),
     add_to_dataset_prefer_correction: z.boolean(),
-    corrections_dataset_id: z.null(),
-    use_corrections_dataset: z.literal(false),
-    num_few_shot_examples: z.null(),
+    /** Of its first judge. */
+    corrections_dataset_id: z.guid().nullable(),
+    use_corrections_dataset: z.boolean(),
+    num_few_shot_examples: z.int().nullable(),
     evaluators: z.array(evaluator).nullable(),
     code_evaluators: z.array(codeEvaluator).nullable(),
     alerts: z.array(alert).nullable(),
@@ -215,7 +220,7 @@ export const rule = z
     transient: z.boolean(),
     evaluator_version: z.int(),
     evaluator_id: z.guid().nullable(),
-    alignment_annotation_queue_id: z.null(),
+    alignment_annotation_queue_id: z.guid().nullable(),
     group_by: z.literal("thread_id").nullable(),
     spend_limit: z.object({ limit_usd: z.string(), window: spendWindow }).nullable(),
     add_tags: z.array(z.string()),

@@ -58,6 +58,7 @@ test("unknown endpoints of the vendor say what to use instead", async () => {
     ["/repos/a/b/owners", /roles/],
     ["/v1/platform/annotation-queues/x/items/y/finals/z", /no final answers/],
     ["/api/v2/runs/rules", /automation rules/],
+    ["/api/v1/runs/rules/decision-models", /judges are prompts/],
     ["/api/v1/sessions/x/dashboard", /runs\/stats/],
     ["/api/v2/sessions", /\/api\/v1\/sessions/],
     ["/v2/datasets", /\/api\/v1\/datasets/],
