@@ -120,6 +120,13 @@ export async function fillTenant(
   const playground = await createdId("POST", "/api/v1/playground-settings", { name: mark, settings: { mark } });
   const queue = await createdId("POST", "/api/v1/annotation-queues", { name: mark, description: mark });
   const [item] = (await ask("POST", `/api/v1/annotation-queues/${queue}/runs`, [run])) as unknown as { id: string }[];
+  const section = await createdId("POST", "/api/v1/charts/section", { title: mark });
+  const chart = await createdId("POST", "/api/v1/charts/create", {
+    title: mark,
+    chart_type: "line",
+    section_id: section,
+    series: [{ name: mark, metric: "run_count", filters: { session: experiments } }],
+  });
   const rule = await createdId("POST", "/api/v1/runs/rules", {
     display_name: mark,
     sampling_rate: 1,
@@ -157,6 +164,8 @@ export async function fillTenant(
     override_id: [viewOverride],
     evaluator_id: [(judged["evaluator"] as { id: string }).id],
     queue_id: [queue],
+    section_id: [section],
+    chart_id: [chart],
     rule_id: [rule],
     backfill_id: [backfill!.backfill_id],
     queue_run_id: [item!.id],

@@ -1,11 +1,9 @@
 /** Metrics of series: statistics of runs (runs/stats.ts), and what only charts show. */
 import { METRICS } from "../runs/stats.ts";
 
-const { last_run_start_time: _none, ...OF_RUNS } = METRICS;
-
 /** Aggregates over units `u` (runs/stats.ts: selectUnits). */
 export const UNIT_METRICS = {
-  ...OF_RUNS,
+  ...METRICS,
   error_count: "countIf(u.failed)",
   // runs by latency: eight bins per factor of ten, by the logarithm of their lower edge times eight
   latency_counts: `sumMap(if(u.latency is null, map(),
@@ -19,7 +17,10 @@ export type FeedbackMetric = (typeof FEEDBACK_METRICS)[number];
 
 export type SeriesMetric = UnitMetric | FeedbackMetric | "thread_count";
 
-export const UNIT_METRIC_NAMES = Object.keys(UNIT_METRICS) as UnitMetric[];
+/** All but a time. */
+export const UNIT_METRIC_NAMES = (Object.keys(UNIT_METRICS) as UnitMetric[]).filter(
+  (name) => name !== "last_run_start_time",
+);
 export const SERIES_METRICS: SeriesMetric[] = [...UNIT_METRIC_NAMES, ...FEEDBACK_METRICS, "thread_count"];
 
 export const isFeedback = (metric: SeriesMetric): metric is FeedbackMetric =>
