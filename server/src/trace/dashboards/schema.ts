@@ -202,7 +202,7 @@ const storedSeries = z
     filters: filters.nullable(),
     feedback_key: z.string().nullable(),
     workspace_id: z.guid().nullable(),
-    project_metric: z.null(),
+    project_metric: z.string().nullable(),
     group_by: shownGroupBy.nullable(),
   })
   .meta({ id: "CustomChartSeries" });
