@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useRef } from "react";
 
+import type { ChartMarker } from "../../ui/chart-props.ts";
 import { notifyDone } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -26,6 +27,8 @@ interface DashboardViewProps {
   search: DashboardSearch;
   onSearch: (search: DashboardSearch) => void;
   actions?: ReactNode;
+  /** Events that the charts show beside the moves of tags. */
+  events?: readonly ChartMarker[] | undefined;
   /** Above the charts. */
   children?: (range: TimeRange) => ReactNode;
   actionsOf?: ((chart: ChartData, charts: readonly ChartData[]) => ChartActions) | undefined;
@@ -40,6 +43,7 @@ export function DashboardView({
   search,
   onSearch,
   actions,
+  events,
   children,
   actionsOf,
   empty,
@@ -52,7 +56,7 @@ export function DashboardView({
   const { data: dashboard, error, refetch } = useQuery(dashboardQuery(source, range, groupBy));
   const { data: earlier } = useQuery(dashboardQuery(source, range, groupBy, true));
   const { data: moves } = useQuery(tagMovesQuery(range));
-  const markers = useMemo(() => moves?.map(toMarker), [moves]);
+  const markers = useMemo(() => [...(moves?.map(toMarker) ?? []), ...(events ?? [])], [moves, events]);
   const before = useMemo(
     () => new Map(earlier ? sectionsOf(earlier).flatMap(({ charts }) => charts.map((chart) => [chart.id, chart])) : []),
     [earlier],

@@ -1,12 +1,14 @@
 import { Button } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useMemo } from "react";
 
 import { ButtonLink } from "../../ui/links.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { projectQuery } from "../projects/queries.ts";
+import { dashboardRange } from "./dashboard-search.ts";
 import { DashboardView } from "./dashboard-view.tsx";
-import { cloneDashboard } from "./queries.ts";
+import { changesQuery, cloneDashboard } from "./queries.ts";
 import { WorsePanel } from "./worse-panel.tsx";
 
 const route = getRouteApi("/_shell/projects/$projectId/dashboard");
@@ -19,6 +21,15 @@ export function ProjectDashboardPage() {
   const navigate = useNavigate();
   const client = useQueryClient();
   const { data: project } = useQuery(projectQuery(projectId));
+  const { data: found } = useQuery(changesQuery(projectId, dashboardRange(search)));
+  const events = useMemo(
+    () =>
+      found?.events.map(({ dimension, value, first_seen: at }) => ({
+        time: Date.parse(at) / 1000,
+        label: `new ${dimension.replace("_", " ")} ${value.slice(0, 40)}`,
+      })),
+    [found],
+  );
   const clone = useMutation({
     mutationFn: () => cloneDashboard({ projectId }),
     onSuccess: async ({ id }) => {
@@ -32,6 +43,7 @@ export function ProjectDashboardPage() {
       source={{ projectId }}
       title={project ? `${project.name} dashboard` : "Dashboard"}
       search={search}
+      events={events}
       onSearch={(next) => void update({ search: next, replace: true })}
       actions={
         <>

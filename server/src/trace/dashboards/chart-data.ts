@@ -14,6 +14,8 @@ interface GroupBy extends Pick<NonNullable<StoredSeries["group_by"]>, "attribute
 const DEFAULT_MS = 7 * 86_400_000;
 /** Points of one answer. */
 const MAX_POINTS = 100_000;
+/** Series of one answer: each may be a statement. */
+const MAX_SERIES = 500;
 
 /** Returns the data of each chart, in their order. `groupBy` applies to series without a grouping. */
 export async function readCharts(
@@ -28,6 +30,11 @@ export async function readCharts(
   const all = charts.flatMap(({ series, common_filters: common }, chart) =>
     series.map((one) => ({ chart, one, request: toRequest(one, common, bounds) })),
   );
+  if (all.length > MAX_SERIES) {
+    throw unprocessable(
+      `The charts have ${all.length} series, and an answer has at most ${MAX_SERIES}. Read dashboards one at a time, or set omit_data.`,
+    );
+  }
   const steps = Math.ceil((bounds.until.getTime() - bounds.since.getTime()) / 1000 / bounds.stepSeconds) + 1;
   const points = all.reduce((sum, { request }) => sum + steps * (1 + (request.group_by?.max_groups ?? 0)), 0);
   if (points > MAX_POINTS) {
