@@ -24,7 +24,7 @@ test("points become lines by group, with gaps", () => {
 test("the difference to the previous period is said in words", () => {
   expect(differenceText("run_count", 150, 100)).toBe("50 % more than before (100)");
   expect(differenceText("run_count", 400, 100)).toBe("4.0 times as much as before (100)");
-  expect(differenceText("error_rate", 0.05, 0.02)).toBe("3.0 points more than before (2%)");
+  expect(differenceText("error_rate", 0.05, 0.02)).toBe("3.0 points more than before (2.0%)");
   expect(differenceText("latency_p50", 1, 2)).toMatch(/^50 % less than before/);
   expect(differenceText("run_count", 3, null)).toBe("No data in the previous period");
 });
