@@ -1,4 +1,4 @@
-import { Button, Text, TextInput, Title } from "@mantine/core";
+import { Button, SimpleGrid, Text, TextInput, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
@@ -30,71 +30,77 @@ export function DashboardsPage() {
         </Button>
       }
     >
-      <Title order={2} size="h5" mb="xs">
-        Of the workspace
-      </Title>
-      {dashboards.error ? (
-        <Problem error={dashboards.error} onRetry={dashboards.refetch} />
-      ) : dashboards.isPending ? (
-        <Loading rows={3} />
-      ) : dashboards.data.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          None yet. Create one, or copy a project&apos;s dashboard and change it.
-        </Text>
-      ) : (
-        <SimpleTable
-          label="Dashboards of the workspace"
-          rows={dashboards.data}
-          rowKey={({ id }) => id}
-          minWidth={500}
-          columns={[
-            {
-              title: "Name",
-              cell: ({ id, title }) => (
-                <AnchorLink to="/dashboards/$dashboardId" params={{ dashboardId: id }} size="sm">
-                  {title}
-                </AnchorLink>
-              ),
-            },
-            { title: "Charts", cell: ({ chart_count: n }) => counted(n, "chart"), width: 110 },
-            { title: "Changed", cell: ({ modified_at: at }) => <TimeText at={at} />, width: 130 },
-          ]}
-        />
-      )}
-      <Title order={2} size="h5" mt="lg" mb="xs">
-        Of projects
-      </Title>
-      {projects.error ? (
-        <Problem error={projects.error} onRetry={projects.refetch} />
-      ) : projects.isPending ? (
-        <Loading rows={3} />
-      ) : projects.data.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          No project has traces yet.
-        </Text>
-      ) : (
-        <SimpleTable
-          label="Dashboards of projects"
-          rows={projects.data}
-          rowKey={({ id }) => id}
-          minWidth={400}
-          columns={[
-            {
-              title: "Project",
-              cell: ({ id, name }) => (
-                <AnchorLink to="/projects/$projectId/dashboard" params={{ projectId: id }} size="sm">
-                  {name ?? id}
-                </AnchorLink>
-              ),
-            },
-            {
-              title: "Last run",
-              cell: ({ last_run_start_time: at }) => (at == null ? "–" : <TimeText at={at} />),
-              width: 130,
-            },
-          ]}
-        />
-      )}
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+        <section>
+          <Title order={2} size="h5" mb="xs">
+            Of the workspace
+          </Title>
+          {dashboards.error ? (
+            <Problem error={dashboards.error} onRetry={dashboards.refetch} />
+          ) : dashboards.isPending ? (
+            <Loading rows={3} />
+          ) : dashboards.data.length === 0 ? (
+            <Text size="sm" c="dimmed">
+              None yet. Create one, or copy a project&apos;s dashboard and change it.
+            </Text>
+          ) : (
+            <SimpleTable
+              label="Dashboards of the workspace"
+              rows={dashboards.data}
+              rowKey={({ id }) => id}
+              minWidth={500}
+              columns={[
+                {
+                  title: "Name",
+                  cell: ({ id, title }) => (
+                    <AnchorLink to="/dashboards/$dashboardId" params={{ dashboardId: id }} size="sm">
+                      {title}
+                    </AnchorLink>
+                  ),
+                },
+                { title: "Charts", cell: ({ chart_count: n }) => counted(n, "chart"), width: 110 },
+                { title: "Changed", cell: ({ modified_at: at }) => <TimeText at={at} />, width: 130 },
+              ]}
+            />
+          )}
+        </section>
+        <section>
+          <Title order={2} size="h5" mb="xs">
+            Of projects
+          </Title>
+          {projects.error ? (
+            <Problem error={projects.error} onRetry={projects.refetch} />
+          ) : projects.isPending ? (
+            <Loading rows={3} />
+          ) : projects.data.length === 0 ? (
+            <Text size="sm" c="dimmed">
+              No project has traces yet.
+            </Text>
+          ) : (
+            <SimpleTable
+              label="Dashboards of projects"
+              rows={projects.data}
+              rowKey={({ id }) => id}
+              minWidth={400}
+              columns={[
+                {
+                  title: "Project",
+                  cell: ({ id, name }) => (
+                    <AnchorLink to="/projects/$projectId/dashboard" params={{ projectId: id }} size="sm">
+                      {name ?? id}
+                    </AnchorLink>
+                  ),
+                },
+                {
+                  title: "Last run",
+                  cell: ({ last_run_start_time: at }) => (at == null ? "–" : <TimeText at={at} />),
+                  width: 130,
+                },
+              ]}
+            />
+          )}
+        </section>
+      </SimpleGrid>
       {isNew && <NewDashboard onClose={() => setNew(false)} />}
     </Page>
   );

@@ -1,4 +1,4 @@
-import { Badge, Group, Paper, Stack, Text, Title } from "@mantine/core";
+import { Badge, Box, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
 import { AnchorLink } from "../../ui/links.tsx";
@@ -8,6 +8,8 @@ import type { TimeRange } from "../../ui/time-range.ts";
 import { TimeText } from "../../ui/time-text.tsx";
 import { type Cause, type Change, changesQuery } from "./queries.ts";
 
+/** The charts below keep their place when the findings arrive. */
+const HEIGHT = 230;
 const FAILED = 'eq(status, "error")';
 
 /** What got worse in a project since the previous period, and in which traces, with links to them. */
@@ -16,48 +18,50 @@ export function WorsePanel({ projectId, range }: { projectId: string; range: Tim
   const worse = found?.changes.filter(({ verdict, causes }) => verdict === "worse" || causes.length > 0) ?? [];
   const rest = found?.changes.filter((change) => !worse.includes(change)) ?? [];
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="worse-title" mb="md" mih={120}>
+    <Paper withBorder p="md" component="section" aria-labelledby="worse-title" mb="md">
       <Title order={2} size="h5" id="worse-title" mb="xs">
         What got worse
       </Title>
-      {error ? (
-        <Problem error={error} title="Could not compare the periods" onRetry={refetch} />
-      ) : !found ? (
-        <Loading rows={3} />
-      ) : (
-        <Stack gap="md">
-          {worse.length === 0 && (
-            <Text size="sm">
-              {found.traces.now === 0
-                ? "No traces in this period."
-                : "Nothing, against the previous period of the same length."}
-            </Text>
-          )}
-          {worse.map((change) => (
-            <Worse
-              key={`${change.measure} ${change.feedback_key ?? ""}`}
-              change={change}
-              found={found}
-              projectId={projectId}
-            />
-          ))}
-          {rest.length > 0 && found.traces.now > 0 && (
-            <Text size="sm" c="dimmed">
-              {rest.map(({ text }) => text).join(" ")}
-            </Text>
-          )}
-          {found.events.length > 0 && (
-            <Text size="sm" c="dimmed" component="div">
-              New in this period:{" "}
-              {found.events.slice(0, 5).map(({ dimension, value, first_seen: at }) => (
-                <span key={`${dimension} ${value}`}>
-                  {dimension.replace("_", " ")} {value.slice(0, 40)} (<TimeText at={at} />){" "}
-                </span>
-              ))}
-            </Text>
-          )}
-        </Stack>
-      )}
+      <Box h={HEIGHT} style={{ overflow: "auto" }} tabIndex={0} role="group" aria-label="Findings">
+        {error ? (
+          <Problem error={error} title="Could not compare the periods" onRetry={refetch} />
+        ) : !found ? (
+          <Loading rows={3} />
+        ) : (
+          <Stack gap="md">
+            {worse.length === 0 && (
+              <Text size="sm">
+                {found.traces.now === 0
+                  ? "No traces in this period."
+                  : "Nothing, against the previous period of the same length."}
+              </Text>
+            )}
+            {worse.map((change) => (
+              <Worse
+                key={`${change.measure} ${change.feedback_key ?? ""}`}
+                change={change}
+                found={found}
+                projectId={projectId}
+              />
+            ))}
+            {rest.length > 0 && found.traces.now > 0 && (
+              <Text size="sm" c="dimmed">
+                {rest.map(({ text }) => text).join(" ")}
+              </Text>
+            )}
+            {found.events.length > 0 && (
+              <Text size="sm" c="dimmed" component="div">
+                New in this period:{" "}
+                {found.events.slice(0, 5).map(({ dimension, value, first_seen: at }) => (
+                  <span key={`${dimension} ${value}`}>
+                    {dimension.replace("_", " ")} {value.slice(0, 40)} (<TimeText at={at} />){" "}
+                  </span>
+                ))}
+              </Text>
+            )}
+          </Stack>
+        )}
+      </Box>
     </Paper>
   );
 }
