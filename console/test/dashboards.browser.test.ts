@@ -140,14 +140,14 @@ test("builds a dashboard: adds, sizes, moves, exports and shares charts", { time
   const menu = async (title: string, item: string) => {
     await page.getByRole("button", { name: `Actions of ${title}` }).click();
     await page.getByRole("menuitem", { name: item }).click();
+    // it fades out, and would take the next click
+    await expect.poll(() => page.getByRole("menuitem").count()).toBe(0);
   };
   await menu("First", "Two thirds wide");
-  const download = page.waitForEvent("download");
-  await menu("First", "Download CSV");
-  expect(await readFile(await (await download).path(), "utf8")).toMatch(/^time,Count\r\n\d{4}-/);
-  const image = page.waitForEvent("download");
-  await menu("Heat", "Download PNG");
-  expect((await image).suggestedFilename()).toBe("Heat.png");
+  const [csv] = await Promise.all([page.waitForEvent("download"), menu("First", "Download CSV")]);
+  expect(await readFile(await csv.path(), "utf8")).toMatch(/^time,Count\r\n\d{4}-/);
+  const [image] = await Promise.all([page.waitForEvent("download"), menu("Heat", "Download PNG")]);
+  expect(image.suggestedFilename()).toBe("Heat.png");
   await page.reload();
   await page.getByRole("region", { name: "Heat" }).waitFor();
   await expect.poll(titles).toEqual(["Second", "First", "Heat"]);
