@@ -130,6 +130,7 @@ const SLICES = {
     "pairwise",
     "dataset-growth",
     "insights",
+    "dashboards",
   ],
 };
 

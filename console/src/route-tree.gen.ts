@@ -17,6 +17,8 @@ import { Route as ShellCompareRouteImport } from './routes/_shell/compare'
 import { Route as ShellPlaygroundRouteImport } from './routes/_shell/playground'
 import { Route as ShellSettingsRouteImport } from './routes/_shell/settings'
 import { Route as ShellAnnotationQueuesIndexRouteImport } from './routes/_shell/annotation-queues.index'
+import { Route as ShellDashboardsIndexRouteImport } from './routes/_shell/dashboards.index'
+import { Route as ShellDashboardsDashboardIdRouteImport } from './routes/_shell/dashboards.$dashboardId'
 import { Route as ShellDatasetsIndexRouteImport } from './routes/_shell/datasets.index'
 import { Route as ShellDatasetsDatasetIdRouteImport } from './routes/_shell/datasets.$datasetId'
 import { Route as ShellDeploymentsIndexRouteImport } from './routes/_shell/deployments.index'
@@ -46,6 +48,7 @@ import { Route as ShellAnnotationQueuesQueueIdIndexRouteImport } from './routes/
 import { Route as ShellAnnotationQueuesQueueIdReviewRouteImport } from './routes/_shell/annotation-queues.$queueId.review'
 import { Route as ShellHubOwnerRepoRouteImport } from './routes/_shell/hub.$owner.$repo'
 import { Route as ShellProjectsProjectIdIndexRouteImport } from './routes/_shell/projects.$projectId.index'
+import { Route as ShellProjectsProjectIdDashboardRouteImport } from './routes/_shell/projects.$projectId.dashboard'
 import { Route as ShellProjectsProjectIdInsightsRouteImport } from './routes/_shell/projects.$projectId.insights'
 import { Route as ShellProjectsProjectIdMonitoringRouteImport } from './routes/_shell/projects.$projectId.monitoring'
 import { Route as ShellProjectsProjectIdReviewRouteImport } from './routes/_shell/projects.$projectId.review'
@@ -100,6 +103,17 @@ const ShellAnnotationQueuesIndexRoute =
   ShellAnnotationQueuesIndexRouteImport.update({
     id: '/annotation-queues/',
     path: '/annotation-queues/',
+    getParentRoute: () => ShellRoute,
+  } as any)
+const ShellDashboardsIndexRoute = ShellDashboardsIndexRouteImport.update({
+  id: '/dashboards/',
+  path: '/dashboards/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellDashboardsDashboardIdRoute =
+  ShellDashboardsDashboardIdRouteImport.update({
+    id: '/dashboards/$dashboardId',
+    path: '/dashboards/$dashboardId',
     getParentRoute: () => ShellRoute,
   } as any)
 const ShellDatasetsIndexRoute = ShellDatasetsIndexRouteImport.update({
@@ -254,6 +268,12 @@ const ShellProjectsProjectIdIndexRoute =
     path: '/projects/$projectId/',
     getParentRoute: () => ShellRoute,
   } as any)
+const ShellProjectsProjectIdDashboardRoute =
+  ShellProjectsProjectIdDashboardRouteImport.update({
+    id: '/projects/$projectId/dashboard',
+    path: '/projects/$projectId/dashboard',
+    getParentRoute: () => ShellRoute,
+  } as any)
 const ShellProjectsProjectIdInsightsRoute =
   ShellProjectsProjectIdInsightsRouteImport.update({
     id: '/projects/$projectId/insights',
@@ -351,6 +371,7 @@ export interface FileRoutesByFullPath {
   '/compare': typeof ShellCompareRoute
   '/playground': typeof ShellPlaygroundRoute
   '/settings': typeof ShellSettingsRoute
+  '/dashboards/$dashboardId': typeof ShellDashboardsDashboardIdRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
@@ -363,6 +384,7 @@ export interface FileRoutesByFullPath {
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
+  '/dashboards/': typeof ShellDashboardsIndexRoute
   '/datasets/': typeof ShellDatasetsIndexRoute
   '/deployments/': typeof ShellDeploymentsIndexRoute
   '/evaluators/': typeof ShellEvaluatorsIndexRoute
@@ -379,6 +401,7 @@ export interface FileRoutesByFullPath {
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
   '/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
   '/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
+  '/projects/$projectId/dashboard': typeof ShellProjectsProjectIdDashboardRoute
   '/projects/$projectId/insights': typeof ShellProjectsProjectIdInsightsRoute
   '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
   '/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
@@ -404,6 +427,7 @@ export interface FileRoutesByTo {
   '/playground': typeof ShellPlaygroundRoute
   '/settings': typeof ShellSettingsRoute
   '/': typeof ShellIndexRoute
+  '/dashboards/$dashboardId': typeof ShellDashboardsDashboardIdRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
@@ -416,6 +440,7 @@ export interface FileRoutesByTo {
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/annotation-queues': typeof ShellAnnotationQueuesIndexRoute
+  '/dashboards': typeof ShellDashboardsIndexRoute
   '/datasets': typeof ShellDatasetsIndexRoute
   '/deployments': typeof ShellDeploymentsIndexRoute
   '/evaluators': typeof ShellEvaluatorsIndexRoute
@@ -432,6 +457,7 @@ export interface FileRoutesByTo {
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
   '/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
   '/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
+  '/projects/$projectId/dashboard': typeof ShellProjectsProjectIdDashboardRoute
   '/projects/$projectId/insights': typeof ShellProjectsProjectIdInsightsRoute
   '/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
   '/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
@@ -459,6 +485,7 @@ export interface FileRoutesById {
   '/_shell/playground': typeof ShellPlaygroundRoute
   '/_shell/settings': typeof ShellSettingsRoute
   '/_shell/': typeof ShellIndexRoute
+  '/_shell/dashboards/$dashboardId': typeof ShellDashboardsDashboardIdRoute
   '/_shell/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/_shell/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/_shell/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
@@ -471,6 +498,7 @@ export interface FileRoutesById {
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
   '/_shell/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
+  '/_shell/dashboards/': typeof ShellDashboardsIndexRoute
   '/_shell/datasets/': typeof ShellDatasetsIndexRoute
   '/_shell/deployments/': typeof ShellDeploymentsIndexRoute
   '/_shell/evaluators/': typeof ShellEvaluatorsIndexRoute
@@ -487,6 +515,7 @@ export interface FileRoutesById {
   '/_shell/a/$server/webhooks': typeof ShellAServerWebhooksRoute
   '/_shell/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
   '/_shell/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
+  '/_shell/projects/$projectId/dashboard': typeof ShellProjectsProjectIdDashboardRoute
   '/_shell/projects/$projectId/insights': typeof ShellProjectsProjectIdInsightsRoute
   '/_shell/projects/$projectId/monitoring': typeof ShellProjectsProjectIdMonitoringRoute
   '/_shell/projects/$projectId/review': typeof ShellProjectsProjectIdReviewRoute
@@ -514,6 +543,7 @@ export interface FileRouteTypes {
     | '/compare'
     | '/playground'
     | '/settings'
+    | '/dashboards/$dashboardId'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
     | '/evaluators/$evaluatorId'
@@ -526,6 +556,7 @@ export interface FileRouteTypes {
     | '/public/$token/d'
     | '/public/$token/r'
     | '/annotation-queues/'
+    | '/dashboards/'
     | '/datasets/'
     | '/deployments/'
     | '/evaluators/'
@@ -542,6 +573,7 @@ export interface FileRouteTypes {
     | '/a/$server/webhooks'
     | '/annotation-queues/$queueId/review'
     | '/hub/$owner/$repo'
+    | '/projects/$projectId/dashboard'
     | '/projects/$projectId/insights'
     | '/projects/$projectId/monitoring'
     | '/projects/$projectId/review'
@@ -567,6 +599,7 @@ export interface FileRouteTypes {
     | '/playground'
     | '/settings'
     | '/'
+    | '/dashboards/$dashboardId'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
     | '/evaluators/$evaluatorId'
@@ -579,6 +612,7 @@ export interface FileRouteTypes {
     | '/public/$token/d'
     | '/public/$token/r'
     | '/annotation-queues'
+    | '/dashboards'
     | '/datasets'
     | '/deployments'
     | '/evaluators'
@@ -595,6 +629,7 @@ export interface FileRouteTypes {
     | '/a/$server/webhooks'
     | '/annotation-queues/$queueId/review'
     | '/hub/$owner/$repo'
+    | '/projects/$projectId/dashboard'
     | '/projects/$projectId/insights'
     | '/projects/$projectId/monitoring'
     | '/projects/$projectId/review'
@@ -621,6 +656,7 @@ export interface FileRouteTypes {
     | '/_shell/playground'
     | '/_shell/settings'
     | '/_shell/'
+    | '/_shell/dashboards/$dashboardId'
     | '/_shell/datasets/$datasetId'
     | '/_shell/deployments/$deploymentId'
     | '/_shell/evaluators/$evaluatorId'
@@ -633,6 +669,7 @@ export interface FileRouteTypes {
     | '/public/$token/d'
     | '/public/$token/r'
     | '/_shell/annotation-queues/'
+    | '/_shell/dashboards/'
     | '/_shell/datasets/'
     | '/_shell/deployments/'
     | '/_shell/evaluators/'
@@ -649,6 +686,7 @@ export interface FileRouteTypes {
     | '/_shell/a/$server/webhooks'
     | '/_shell/annotation-queues/$queueId/review'
     | '/_shell/hub/$owner/$repo'
+    | '/_shell/projects/$projectId/dashboard'
     | '/_shell/projects/$projectId/insights'
     | '/_shell/projects/$projectId/monitoring'
     | '/_shell/projects/$projectId/review'
@@ -731,6 +769,20 @@ declare module '@tanstack/react-router' {
       path: '/annotation-queues'
       fullPath: '/annotation-queues/'
       preLoaderRoute: typeof ShellAnnotationQueuesIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/dashboards/': {
+      id: '/_shell/dashboards/'
+      path: '/dashboards'
+      fullPath: '/dashboards/'
+      preLoaderRoute: typeof ShellDashboardsIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/dashboards/$dashboardId': {
+      id: '/_shell/dashboards/$dashboardId'
+      path: '/dashboards/$dashboardId'
+      fullPath: '/dashboards/$dashboardId'
+      preLoaderRoute: typeof ShellDashboardsDashboardIdRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/datasets/': {
@@ -936,6 +988,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellProjectsProjectIdIndexRouteImport
       parentRoute: typeof ShellRoute
     }
+    '/_shell/projects/$projectId/dashboard': {
+      id: '/_shell/projects/$projectId/dashboard'
+      path: '/projects/$projectId/dashboard'
+      fullPath: '/projects/$projectId/dashboard'
+      preLoaderRoute: typeof ShellProjectsProjectIdDashboardRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/projects/$projectId/insights': {
       id: '/_shell/projects/$projectId/insights'
       path: '/projects/$projectId/insights'
@@ -1050,6 +1109,7 @@ interface ShellRouteChildren {
   ShellPlaygroundRoute: typeof ShellPlaygroundRoute
   ShellSettingsRoute: typeof ShellSettingsRoute
   ShellIndexRoute: typeof ShellIndexRoute
+  ShellDashboardsDashboardIdRoute: typeof ShellDashboardsDashboardIdRoute
   ShellDatasetsDatasetIdRoute: typeof ShellDatasetsDatasetIdRoute
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
   ShellEvaluatorsEvaluatorIdRoute: typeof ShellEvaluatorsEvaluatorIdRoute
@@ -1060,6 +1120,7 @@ interface ShellRouteChildren {
   ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
   ShellRulesRuleIdRoute: typeof ShellRulesRuleIdRoute
   ShellAnnotationQueuesIndexRoute: typeof ShellAnnotationQueuesIndexRoute
+  ShellDashboardsIndexRoute: typeof ShellDashboardsIndexRoute
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
   ShellEvaluatorsIndexRoute: typeof ShellEvaluatorsIndexRoute
@@ -1076,6 +1137,7 @@ interface ShellRouteChildren {
   ShellAServerWebhooksRoute: typeof ShellAServerWebhooksRoute
   ShellAnnotationQueuesQueueIdReviewRoute: typeof ShellAnnotationQueuesQueueIdReviewRoute
   ShellHubOwnerRepoRoute: typeof ShellHubOwnerRepoRoute
+  ShellProjectsProjectIdDashboardRoute: typeof ShellProjectsProjectIdDashboardRoute
   ShellProjectsProjectIdInsightsRoute: typeof ShellProjectsProjectIdInsightsRoute
   ShellProjectsProjectIdMonitoringRoute: typeof ShellProjectsProjectIdMonitoringRoute
   ShellProjectsProjectIdReviewRoute: typeof ShellProjectsProjectIdReviewRoute
@@ -1101,6 +1163,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellPlaygroundRoute: ShellPlaygroundRoute,
   ShellSettingsRoute: ShellSettingsRoute,
   ShellIndexRoute: ShellIndexRoute,
+  ShellDashboardsDashboardIdRoute: ShellDashboardsDashboardIdRoute,
   ShellDatasetsDatasetIdRoute: ShellDatasetsDatasetIdRoute,
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
   ShellEvaluatorsEvaluatorIdRoute: ShellEvaluatorsEvaluatorIdRoute,
@@ -1111,6 +1174,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellPromptsRepoRoute: ShellPromptsRepoRoute,
   ShellRulesRuleIdRoute: ShellRulesRuleIdRoute,
   ShellAnnotationQueuesIndexRoute: ShellAnnotationQueuesIndexRoute,
+  ShellDashboardsIndexRoute: ShellDashboardsIndexRoute,
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
   ShellEvaluatorsIndexRoute: ShellEvaluatorsIndexRoute,
@@ -1128,6 +1192,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellAnnotationQueuesQueueIdReviewRoute:
     ShellAnnotationQueuesQueueIdReviewRoute,
   ShellHubOwnerRepoRoute: ShellHubOwnerRepoRoute,
+  ShellProjectsProjectIdDashboardRoute: ShellProjectsProjectIdDashboardRoute,
   ShellProjectsProjectIdInsightsRoute: ShellProjectsProjectIdInsightsRoute,
   ShellProjectsProjectIdMonitoringRoute: ShellProjectsProjectIdMonitoringRoute,
   ShellProjectsProjectIdReviewRoute: ShellProjectsProjectIdReviewRoute,

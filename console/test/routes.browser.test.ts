@@ -310,6 +310,13 @@ const PAGES: Checked[] = [
     path: () => `/annotation-queues/${ids.queue}/review`,
     ready: "text=Edit output",
   },
+  { route: "/dashboards/", name: "dashboards", path: () => "/dashboards", ready: "text=Of projects" },
+  {
+    route: "/projects/$projectId/dashboard",
+    name: "project-dashboard",
+    path: () => `${project()}/dashboard`,
+    ready: "text=Error rate",
+  },
   { route: "/rules/", name: "rules", path: () => "/rules", ready: "text=Tags checked" },
   { route: "/rules/$ruleId", name: "rule", path: () => `/rules/${ids.rule}`, ready: "td" },
   {
@@ -326,6 +333,7 @@ const PAGES: Checked[] = [
 const ELSEWHERE: Record<string, [file: string, check: string]> = {
   "/sign-in": ["shell", "sign-in"],
   "/settings": ["settings", "settings-"],
+  "/dashboards/$dashboardId": ["dashboards", "dashboard"],
   "/deployments/": ["deployments", "deployments"],
   "/deployments/$deploymentId": ["deployments", "deployment"],
   "/exports/$exportId": ["exports", "export"],

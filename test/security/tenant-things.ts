@@ -121,6 +121,13 @@ export async function fillTenant(
   const queue = await createdId("POST", "/api/v1/annotation-queues", { name: mark, description: mark });
   const [item] = (await ask("POST", `/api/v1/annotation-queues/${queue}/runs`, [run])) as unknown as { id: string }[];
   const masking = await createdId("POST", "/api/v1/masking-rules", { name: mark, is_enabled: false, pattern: mark });
+  const section = await createdId("POST", "/api/v1/charts/section", { title: mark });
+  const chart = await createdId("POST", "/api/v1/charts/create", {
+    title: mark,
+    chart_type: "line",
+    section_id: section,
+    series: [{ name: mark, metric: "run_count", filters: { session: experiments } }],
+  });
   const rule = await createdId("POST", "/api/v1/runs/rules", {
     display_name: mark,
     sampling_rate: 1,
@@ -159,6 +166,8 @@ export async function fillTenant(
     evaluator_id: [(judged["evaluator"] as { id: string }).id],
     queue_id: [queue],
     rule_id: [rule, masking],
+    section_id: [section],
+    chart_id: [chart],
     backfill_id: [backfill!.backfill_id],
     queue_run_id: [item!.id],
     annotation_queue_run_id: [item!.id],

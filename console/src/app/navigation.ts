@@ -3,6 +3,7 @@ import {
   IconAdjustmentsBolt,
   IconBell,
   IconBox,
+  IconChartLine,
   IconClock,
   IconCloudUpload,
   IconDatabase,
@@ -57,6 +58,7 @@ const GROUPS: { label: string; pages: Page[] }[] = [
       { to: "/a/$server/threads", label: "Threads", icon: IconMessages, needs: "agent" },
       { to: "/a/$server/inbox", label: "Inbox", icon: IconBell, needs: "agent" },
       { to: "/projects", label: "Traces", icon: IconTimeline, needs: "trace" },
+      { to: "/dashboards", label: "Dashboards", icon: IconChartLine, needs: "trace" },
     ],
   },
   {

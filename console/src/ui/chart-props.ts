@@ -1,3 +1,5 @@
+import type { ReactNode } from "react";
+
 export interface ChartSeries {
   label: string;
   /** A value for each time; null where there is none. */
@@ -31,7 +33,9 @@ export interface ChartProps {
   onZoom?: ((from: number, to: number) => void) | undefined;
   markers?: readonly ChartMarker[] | undefined;
   /** Note beside the title. */
-  note?: string;
+  note?: string | undefined;
+  /** Beside the title, at its end. */
+  actions?: ReactNode;
 }
 
 /** Dashes and gaps of a previous period's line, in pixels. */

@@ -8,7 +8,7 @@ const Plot = lazy(() => import("./plot.tsx"));
 const HEIGHT = 180;
 
 /** Time series chart with the values at the pointer; also available as a table. */
-export function Chart(props: ChartProps) {
+export function Chart({ actions, ...props }: ChartProps) {
   const { title, times, series, format, note } = props;
   const [at, setAt] = useState<number | null>(null);
   const [isTable, setTable] = useState(false);
@@ -26,13 +26,16 @@ export function Chart(props: ChartProps) {
             </Text>
           )}
         </Title>
-        {!isEmpty && (
-          <UnstyledButton onClick={() => setTable(!isTable)} aria-pressed={isTable} style={{ flexShrink: 0 }}>
-            <Text size="xs" c="dimmed" td="underline">
-              {isTable ? "Chart" : "Table"}
-            </Text>
-          </UnstyledButton>
-        )}
+        <Group gap={6} wrap="nowrap">
+          {!isEmpty && (
+            <UnstyledButton onClick={() => setTable(!isTable)} aria-pressed={isTable} style={{ flexShrink: 0 }}>
+              <Text size="xs" c="dimmed" td="underline">
+                {isTable ? "Chart" : "Table"}
+              </Text>
+            </UnstyledButton>
+          )}
+          {actions}
+        </Group>
       </Group>
       <Box h={HEIGHT}>
         {isEmpty ? (

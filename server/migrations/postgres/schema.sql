@@ -273,6 +273,35 @@ create table bulk_exports (
   constraint bulk_exports_source_bulk_export_id_window_n_key UNIQUE (source_bulk_export_id, window_n)
 );
 
+create table chart_sections (
+  tenant_id uuid not null,
+  section_id uuid not null,
+  title text not null,
+  description text,
+  index integer not null,
+  created_at timestamp with time zone not null default now(),
+  modified_at timestamp with time zone not null default now(),
+  constraint chart_sections_pkey PRIMARY KEY (tenant_id, section_id)
+);
+
+create table charts (
+  tenant_id uuid not null,
+  chart_id uuid not null,
+  section_id uuid not null,
+  title text not null,
+  description text,
+  index integer not null,
+  chart_type text not null,
+  series jsonb not null,
+  common_filters jsonb,
+  metadata jsonb,
+  created_at timestamp with time zone not null default now(),
+  modified_at timestamp with time zone not null default now(),
+  constraint charts_chart_type_check CHECK ((chart_type = ANY (ARRAY['line'::text, 'bar'::text]))),
+  constraint charts_tenant_id_section_id_fkey FOREIGN KEY (tenant_id, section_id) REFERENCES chart_sections(tenant_id, section_id) ON DELETE CASCADE,
+  constraint charts_pkey PRIMARY KEY (tenant_id, chart_id)
+);
+
 create table checkpoint_blobs (
   thread_id text not null,
   checkpoint_ns text not null default ''::text,
@@ -2006,6 +2035,8 @@ CREATE INDEX bulk_exports_by_destination ON public.bulk_exports USING btree (des
 CREATE INDEX bulk_exports_by_tenant ON public.bulk_exports USING btree (tenant_id, created_at DESC, id);
 CREATE INDEX bulk_exports_schedules ON public.bulk_exports USING btree (start_time) WHERE ((interval_hours IS NOT NULL) AND (status = 'RUNNING'::text));
 CREATE INDEX bulk_exports_to_do ON public.bulk_exports USING btree (not_before) WHERE ((cleaned_at IS NULL) AND (interval_hours IS NULL));
+CREATE INDEX chart_sections_by_creation ON public.chart_sections USING btree (tenant_id, created_at DESC, section_id DESC);
+CREATE INDEX charts_by_section ON public.charts USING btree (tenant_id, section_id, index, created_at);
 CREATE INDEX cluster_targets_by_cluster ON public.cluster_targets USING btree (cluster);
 CREATE INDEX comparative_experiments_by_dataset ON public.comparative_experiments USING btree (tenant_id, reference_dataset_id, created_at DESC, comparative_experiment_id);
 CREATE INDEX corrected_judgements_by_time ON public.corrected_judgements USING btree (available_at);

@@ -15,6 +15,8 @@ import { datasetCloneRoutes } from "./dataset-transfers/clone-routes.ts";
 import { datasetTransferRoutes } from "./dataset-transfers/routes.ts";
 import { datasetRoutes } from "./datasets/routes.ts";
 import { datasetVersionRoutes } from "./datasets/version-routes.ts";
+import { changeRoutes } from "./dashboards/change-routes.ts";
+import { dashboardRoutes } from "./dashboards/routes.ts";
 import type { TraceDeps } from "./deps.ts";
 import { exampleFromRunRoutes } from "./examples/from-run-routes.ts";
 import { exampleRoutes } from "./examples/routes.ts";
@@ -96,6 +98,9 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     // before /insights/:job_id, which would match "configs" and "estimate" as ids
     ...insightConfigRoutes(deps),
     ...insightRoutes(deps),
+    // before /charts/:chart_id, which would match "changes" as an id
+    ...changeRoutes(deps),
+    ...dashboardRoutes(deps),
     ...projectRoutes(deps),
     ...attachmentRoutes(deps),
     // before /feedback/:feedback_id, which would match "tokens" and "formulas" as ids

@@ -33,9 +33,13 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
       "/api/v1/annotation-queues/{queue_id}/agreement, and correct feedback by PATCH /api/v1/feedback/{feedback_id}.",
   ],
   [
-    /^\/(charts|org-charts)(\/|$)|^\/sessions\/[^/]+\/(dashboard|views|issues|agent-versions)(\/|$)|^\/orgs\/current\/dashboard$/,
-    "Heddle stores no charts. Get their statistics by POST /api/v1/runs/stats and /api/v1/runs/stats/timeline; the " +
-      "console shows them on a project's page.",
+    /^\/org-charts(\/|$)|^\/orgs\/current\/dashboard$/,
+    "Heddle keeps dashboards per workspace. Use POST /api/v1/charts and /api/v1/charts/section in each of them.",
+  ],
+  [
+    /^\/sessions\/[^/]+\/(views|issues|agent-versions)(\/|$)/,
+    "Heddle has no such part of a project. Its dashboard is POST /api/v1/sessions/{session_id}/dashboard, its " +
+      "statistics are POST /api/v1/runs/stats.",
   ],
   [/^\/alerts(\/|$)/, "Heddle sends no alerts on traces. Alert on GET /metrics, or poll POST /api/v1/runs/stats."],
   [

@@ -53,6 +53,9 @@ export function MonitoringPage() {
             value={range}
             onChange={(next) => change({ last: undefined, from: undefined, to: undefined, ...next })}
           />
+          <ButtonLink to="/projects/$projectId/dashboard" params={{ projectId }} variant="default" size="xs">
+            What got worse
+          </ButtonLink>
           <ButtonLink to="/projects/$projectId" params={{ projectId }} variant="default" size="xs">
             Runs
           </ButtonLink>

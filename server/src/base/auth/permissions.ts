@@ -52,6 +52,10 @@ export const PERMISSIONS = {
   "evaluators:create": { scope: "workspace", description: "Create evaluators and try them on runs" },
   "evaluators:update": { scope: "workspace", description: "Change evaluators and judge experiments by them" },
   "evaluators:delete": { scope: "workspace", description: "Delete evaluators" },
+  "charts:read": { scope: "workspace", description: "View dashboards, with statistics of all runs" },
+  "charts:create": { scope: "workspace", description: "Create dashboards and charts" },
+  "charts:update": { scope: "workspace", description: "Change dashboards and charts" },
+  "charts:delete": { scope: "workspace", description: "Delete dashboards and charts" },
   "bulk-exports:read": { scope: "workspace", description: "View exports and their destinations" },
   "bulk-exports:manage": {
     scope: "workspace",

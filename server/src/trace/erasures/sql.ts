@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ownConnection, type Sql } from "../../base/db/connect.ts";
 import { lockedInTime } from "../../base/db/lock-timeout.ts";
 import { deleteQueuesOfWorkspace } from "../annotation-queues/sql.ts";
+import { deleteDashboardsOfWorkspace } from "../dashboards/sql.ts";
 import { deleteDatasets, selectBlobs } from "../datasets/sql.ts";
 import { deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
 import { deleteRegistry } from "../prompts/sql.ts";
@@ -154,6 +155,7 @@ export async function beginWorkspace(
     await deleteQueuesOfWorkspace(tx, tenantId);
     await deleteRulesOfWorkspace(tx, tenantId);
     await deleteMaskingOfWorkspace(tx, tenantId);
+    await deleteDashboardsOfWorkspace(tx, tenantId);
     await tx`delete from trace_shares where tenant_id = ${tenantId}`;
     await deleteCorrectionsOfWorkspace(tx, tenantId);
     await tx`delete from waiting_pieces where tenant_id = ${tenantId}`;

@@ -28,6 +28,16 @@ const CLASSES: Record<string, string[]> = {
     "POST /api/v1/runs/rules/trigger",
     "POST /api/v1/runs/rules/:rule_id/trigger",
   ],
+  "charts.key charts.user": [
+    "POST /api/v1/charts",
+    "POST /api/v1/charts/:chart_id",
+    "POST /api/v1/charts/changes",
+    "POST /api/v1/charts/create",
+    "POST /api/v1/charts/preview",
+    "POST /api/v1/charts/section",
+    "POST /api/v1/charts/section/:section_id",
+    "POST /api/v1/charts/section/clone",
+  ],
   "generate.key generate.user": [
     "POST /api/v1/sessions/:session_id/insights/configs/generate",
     "POST /api/v1/datasets/:dataset_id/generate",

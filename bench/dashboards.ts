@@ -1,0 +1,159 @@
+// npm run bench -- dashboards: the time of a project's dashboard (12 charts over 30 days) over 1,000,000 runs, at rest
+// and while runs arrive. Options: --runs N, --samples N, --quick (100,000 runs). Exits with 1 when a target is missed.
+import { cpus, loadavg } from "node:os";
+import { parseArgs } from "node:util";
+
+import { residentMemory } from "./processes.ts";
+import { startSeededTrace } from "./seeded-trace.ts";
+import { removeDirectory, temporaryDirectory } from "./servers.ts";
+import { median, percentile } from "./statistics.ts";
+import { Targets } from "./targets.ts";
+
+const { values: options } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: "boolean", default: false },
+    runs: { type: "string" },
+    samples: { type: "string" },
+  },
+});
+const RUNS = Number(options.runs ?? (options.quick ? 100_000 : 1_000_000));
+const SAMPLES = Number(options.samples ?? 11);
+const LIMIT_MS = RUNS > 1_000_000 ? 1000 : 400;
+const DAY_MS = 86_400_000;
+const FILL_SECONDS = 900;
+
+const directory = await temporaryDirectory();
+const busyBefore = loadavg()[0]!;
+const targets = new Targets();
+try {
+  const env = { HEDDLE_RATE_LIMITS: "off", UV_THREADPOOL_SIZE: "8" };
+  const { server, project } = await startSeededTrace(directory, "dashboards", env, RUNS);
+  try {
+    const ask = async (method: string, path: string, body?: object) => {
+      const response = await fetch(server.url + path, {
+        method,
+        headers: { "x-api-key": server.firstKey, "content-type": "application/json" },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+      return text === "" ? {} : (JSON.parse(text) as Record<string, unknown>);
+    };
+    const chart = (title: string, metrics: string[], filter: string, group_by?: object) => ({
+      title,
+      chart_type: "line",
+      common_filters: { session: [project.id], filter },
+      series: metrics.map((metric) => ({ name: metric, metric, group_by })),
+    });
+    const [traces, calls] = ["eq(is_root, true)", 'eq(run_type, "llm")'];
+    const charts = [
+      chart("traces", ["run_count"], traces),
+      chart("latency", ["latency_p50", "latency_p95", "latency_p99"], traces),
+      chart("error rate", ["error_rate"], traces),
+      chart("cost", ["total_cost"], traces),
+      chart("tokens", ["prompt_tokens", "completion_tokens"], traces),
+      chart("feedback", ["feedback_count"], traces),
+      chart("calls", ["run_count"], calls),
+      chart("latency of calls", ["latency_p50", "latency_p99"], calls),
+      chart("error rate of calls", ["error_rate"], calls),
+      chart("tokens of calls", ["total_tokens"], calls),
+      chart("runs by name", ["run_count"], traces, { attribute: "name" }),
+      chart("errors by env", ["error_rate"], traces, { attribute: "metadata", path: "env" }),
+    ];
+    const { id: section } = await ask("POST", "/charts/section", { title: "bench" });
+    for (const one of charts) await ask("POST", "/charts/create", { ...one, section_id: section });
+    const period = () => ({
+      start_time: new Date(Date.now() - 30 * DAY_MS).toISOString(),
+      end_time: new Date().toISOString(),
+      stride: { hours: 6 },
+    });
+    const dashboard = () => ask("POST", `/charts/section/${String(section)}`, period());
+    const changes = () =>
+      ask("POST", "/charts/changes", {
+        session: [project.id],
+        start_time: new Date(Date.now() - DAY_MS).toISOString(),
+      });
+
+    console.log(
+      `A project of ${RUNS.toLocaleString("en")} runs, Node ${process.version}, ${cpus().length} cores, client on the ` +
+        `same machine. Medians of ${SAMPLES}.\n`,
+    );
+    const first = await time(dashboard);
+    console.log(`${"first dashboard, before it is filled".padEnd(42)} ${first.toFixed(0).padStart(7)} ms`);
+    const filledIn = await fill(dashboard);
+    console.log(`${"back-fill".padEnd(42)} ${filledIn.toFixed(1).padStart(7)} s`);
+    await line("12 charts over 30 days", dashboard, LIMIT_MS);
+    let arriving = true;
+    const arrive = (async () => {
+      for (let n = 0; arriving; n++) {
+        const start = new Date(Date.now() - 60_000);
+        const post = Array.from({ length: 50 }, () => sample(start));
+        await ask("POST", "/runs/batch", { post });
+        await new Promise((resolve) => setTimeout(resolve, 250));
+      }
+    })();
+    await line("the same while 200 runs arrive a second", dashboard, LIMIT_MS);
+    arriving = false;
+    await arrive;
+    await line("what got worse in a day", changes, 3000);
+    console.log(`\nresident memory of the server: ${(residentMemory(server.pid).own / 1e6).toFixed(0)} MB`);
+  } finally {
+    await server.stop();
+  }
+
+  function sample(start: Date) {
+    const id = crypto.randomUUID();
+    const segment = `${start.toISOString().replaceAll(/[-:.Z]/g, "")}000Z${id}`;
+    return {
+      id,
+      trace_id: id,
+      dotted_order: segment,
+      name: "step 0",
+      run_type: "chain",
+      session_name: "dashboards",
+      start_time: start.toISOString(),
+      end_time: new Date().toISOString(),
+      inputs: { question: "a question" },
+      outputs: { answer: "an answer" },
+    };
+  }
+} finally {
+  await removeDirectory(directory);
+}
+
+async function time(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
+
+/** Waits until the dashboard's time stays low: the back-fill is done. @returns seconds */
+async function fill(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  let quick = 0;
+  let least = Infinity;
+  while (quick < 3 && performance.now() - startedAt < FILL_SECONDS * 1000) {
+    const ms = await time(work);
+    quick = ms < LIMIT_MS || ms > least * 0.9 ? quick + 1 : 0;
+    least = Math.min(least, ms);
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+  }
+  return (performance.now() - startedAt) / 1000;
+}
+
+async function line(label: string, work: () => Promise<unknown>, limit: number): Promise<void> {
+  const times: number[] = [];
+  for (let i = -1; i < SAMPLES; i++) {
+    const ms = await time(work);
+    if (i >= 0) times.push(ms);
+  }
+  const middle = median(times);
+  targets.report(label, `${middle.toFixed(0)} ms`, middle <= limit, `<= ${limit} ms`);
+  console.log(`${"  95th percentile".padEnd(42)} ${percentile(times, 0.95).toFixed(0).padStart(7)} ms`);
+}
+
+if (busyBefore > 1) {
+  console.log(`\nThe machine was busy before (load ${busyBefore.toFixed(1)}): these measurements are worth little.`);
+}
+process.exitCode = targets.missed ? 1 : 0;

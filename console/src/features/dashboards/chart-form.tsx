@@ -1,0 +1,122 @@
+import { Alert, Box, Group, MultiSelect, Select, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+
+import { Chart } from "../../ui/chart.tsx";
+import { FormModal } from "../../ui/form-modal.tsx";
+import type { TimeRange } from "../../ui/time-range.ts";
+import { projectChoicesQuery } from "../rules/queries.ts";
+import { FilterField } from "../runs/filter-field.tsx";
+import { formatOf, toLines } from "./chart-series.ts";
+import { bodyOf, type ChartValues, isFeedbackMetric, METRIC_LABELS, UNITS, valuesOf } from "./chart-values.ts";
+import { GroupPicker } from "./group-picker.tsx";
+import { HeatMap } from "./heat-map.tsx";
+import { type ChartBody, type ChartData, previewQuery } from "./queries.ts";
+
+interface ChartFormProps {
+  dashboardId: string;
+  /** Absent for a new one. */
+  initial?: ChartData | undefined;
+  projectId?: string | undefined;
+  sections: readonly string[];
+  range: TimeRange;
+  onSave: (body: ChartBody) => Promise<unknown>;
+  onClose: () => void;
+}
+
+const DISPLAYS = [
+  { value: "line", label: "Lines" },
+  { value: "bar", label: "Bars" },
+  { value: "table", label: "Table" },
+  { value: "number", label: "Number" },
+  { value: "heatmap", label: "Heat map of latency" },
+];
+const METRICS = Object.entries(METRIC_LABELS)
+  .filter(([value]) => value !== "latency_counts")
+  .map(([value, label]) => ({ value, label }));
+
+/** Form of a chart, with a preview over the dashboard's period. */
+export function ChartForm({ dashboardId, initial, projectId, range, onSave, onClose }: ChartFormProps) {
+  const form = useForm<ChartValues>({ initialValues: valuesOf(initial, projectId) });
+  const { values } = form;
+  const projects = useQuery(projectChoicesQuery);
+  const choices = (projects.data ?? []).map(({ id, name }) => ({ value: id, label: name ?? id }));
+  const isKnown = values.projectId === null || choices.some(({ value }) => value === values.projectId);
+  const isHeatMap = values.display === "heatmap";
+  const isReady = isHeatMap || values.metrics.length > 0;
+  return (
+    <FormModal
+      title={initial ? "Edit chart" : "New chart"}
+      action={initial ? "Save" : "Add"}
+      failure="Could not save the chart"
+      form={form}
+      isReady={isReady}
+      onSubmit={async () => {
+        await onSave(bodyOf(values, initial, dashboardId));
+        onClose();
+      }}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Title"
+        placeholder="The metric's name"
+        maxLength={512}
+        data-autofocus
+        {...form.getInputProps("title")}
+      />
+      <Group grow align="flex-start">
+        <Select label="Show as" data={DISPLAYS} allowDeselect={false} {...form.getInputProps("display")} />
+        <Select
+          label="Of"
+          data={Object.entries(UNITS).map(([value, label]) => ({ value, label }))}
+          allowDeselect={false}
+          {...form.getInputProps("unit")}
+        />
+      </Group>
+      {!isHeatMap && (
+        <MultiSelect label="Metrics" data={METRICS} searchable maxValues={10} {...form.getInputProps("metrics")} />
+      )}
+      {values.metrics.some(isFeedbackMetric) && !isHeatMap && (
+        <TextInput label="Feedback key" placeholder="All keys" maxLength={180} {...form.getInputProps("feedbackKey")} />
+      )}
+      <Select
+        label="Project"
+        placeholder="All projects"
+        clearable
+        searchable
+        data={isKnown ? choices : [...choices, { value: values.projectId!, label: values.projectId! }]}
+        {...form.getInputProps("projectId")}
+      />
+      <FilterField
+        label="Filter"
+        value={values.filter}
+        facts={[]}
+        onApply={(filter) => form.setFieldValue("filter", filter)}
+      />
+      <Group grow align="flex-end">
+        <GroupPicker
+          label="Group by"
+          value={values.group === "" ? undefined : values.group}
+          onChange={(group) => form.setFieldValue("group", group ?? "")}
+        />
+        <TextInput label="Section" placeholder="None" maxLength={100} {...form.getInputProps("section")} />
+      </Group>
+      {isReady && <Preview body={bodyOf(values, initial, dashboardId)} range={range} />}
+    </FormModal>
+  );
+}
+
+function Preview({ body, range }: { body: ChartBody; range: TimeRange }) {
+  const [settled] = useDebouncedValue(JSON.stringify(body), 400);
+  const shown = JSON.parse(settled) as ChartBody;
+  const { data, error } = useQuery(previewQuery(shown, range, true));
+  if (error) return <Alert color="red">{error.message}</Alert>;
+  const series = shown.series.map((one, index) => ({ ...one, id: String(index) })) as unknown as ChartData["series"];
+  const metric = shown.series[0]?.metric ?? "";
+  if (metric === "latency_counts") {
+    return <Box mih={180}>{data && <HeatMap title="Preview" data={data.data} height={180} />}</Box>;
+  }
+  const lines = toLines({ series, data: data?.data ?? [] });
+  return <Chart title="Preview" times={lines.times} series={lines.series} format={formatOf(metric)} />;
+}

@@ -1,0 +1,108 @@
+import { type Display, displayOf, widthOf } from "./chart-series.ts";
+import { printGrouping, readGrouping } from "./dashboard-search.ts";
+import type { ChartBody, ChartData } from "./queries.ts";
+
+export const UNITS = { traces: "Traces", llm: "LLM calls", tool: "Tool calls", all: "All runs" } as const;
+type Unit = keyof typeof UNITS;
+
+/** Values of the form of a chart. */
+export interface ChartValues {
+  title: string;
+  metrics: string[];
+  feedbackKey: string;
+  unit: Unit;
+  projectId: string | null;
+  filter: string;
+  /** Such as `metadata:plan`; empty: none. */
+  group: string;
+  display: Display;
+  section: string;
+}
+
+export const METRIC_LABELS: Record<string, string> = {
+  run_count: "Count",
+  error_rate: "Error rate",
+  error_count: "Errors",
+  latency_p50: "Latency, P50",
+  latency_p95: "Latency, P95",
+  latency_p99: "Latency, P99",
+  latency_avg: "Latency, mean",
+  latency_counts: "Latency, distribution",
+  first_token_p50: "First token, P50",
+  first_token_p95: "First token, P95",
+  first_token_p99: "First token, P99",
+  total_tokens: "Tokens",
+  prompt_tokens: "Prompt tokens",
+  completion_tokens: "Completion tokens",
+  total_cost: "Cost",
+  prompt_cost: "Prompt cost",
+  completion_cost: "Completion cost",
+  cost_p50: "Cost, P50",
+  cost_p99: "Cost, P99",
+  streaming_rate: "Share of streamed answers",
+  thread_count: "Threads",
+  feedback_score_avg: "Feedback, mean score",
+  feedback_count: "Feedback, count",
+};
+
+const UNIT_FILTERS: Record<Unit, string | null> = {
+  traces: "eq(is_root, true)",
+  llm: 'eq(run_type, "llm")',
+  tool: 'eq(run_type, "tool")',
+  all: null,
+};
+
+export const isFeedbackMetric = (metric: string): boolean => metric.startsWith("feedback");
+
+/** The unit is the chart's common filter, the text of the form that of its series. */
+export function valuesOf(chart: ChartData | undefined, projectId?: string): ChartValues {
+  const first = chart?.series[0];
+  const common = chart?.common_filters;
+  const unit = (Object.keys(UNIT_FILTERS) as Unit[]).find((name) => UNIT_FILTERS[name] === (common?.filter ?? null));
+  return {
+    title: chart?.title ?? "",
+    metrics: chart?.series.map(({ metric }) => metric) ?? ["run_count"],
+    feedbackKey: first?.feedback_key ?? "",
+    unit: chart ? (unit ?? "all") : "traces",
+    projectId: common?.session?.[0] ?? projectId ?? null,
+    // a filter that is no unit is kept as text
+    filter: first?.filters?.filter ?? (unit === undefined ? (common?.filter ?? "") : ""),
+    group: printGrouping(first?.group_by),
+    display: chart ? displayOf(chart) : "line",
+    section: typeof chart?.metadata?.["section"] === "string" ? chart.metadata["section"] : "",
+  };
+}
+
+export function bodyOf(values: ChartValues, initial: ChartData | undefined, dashboardId: string): ChartBody {
+  const { display, unit, projectId } = values;
+  const metrics = display === "heatmap" ? ["latency_counts"] : values.metrics;
+  const filter = values.filter.trim();
+  const group = readGrouping(values.group);
+  return {
+    title: values.title.trim() || metrics.map((metric) => METRIC_LABELS[metric] ?? metric).join(", "),
+    description: initial?.description ?? null,
+    section_id: dashboardId,
+    chart_type: display === "bar" ? "bar" : "line",
+    metadata: {
+      ...initial?.metadata,
+      display,
+      width: initial ? widthOf(initial) : 1,
+      section: values.section.trim() || undefined,
+    },
+    common_filters: { filter: UNIT_FILTERS[unit], session: projectId === null ? null : [projectId] },
+    series: metrics.map((metric) => ({
+      ...sameSeries(initial, metric),
+      name: METRIC_LABELS[metric] ?? metric,
+      metric: metric as ChartBody["series"][number]["metric"],
+      feedback_key: isFeedbackMetric(metric) ? values.feedbackKey.trim() || null : null,
+      filters: filter === "" ? null : { filter },
+      group_by: group ?? null,
+    })),
+  };
+}
+
+/** A series of the same metric stays the same, for links and alerts on it. */
+function sameSeries(initial: ChartData | undefined, metric: string): { id?: string } {
+  const id = initial?.series.find((series) => series.metric === metric)?.id;
+  return id === undefined ? {} : { id };
+}

@@ -1,0 +1,172 @@
+import { Button, Menu, Text } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { lazy, Suspense, useState } from "react";
+
+import { useConfirm } from "../../ui/confirm.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { notifyFailure } from "../../ui/notify.ts";
+import type { ChartActions } from "./chart-card.tsx";
+import { sectionOf } from "./chart-series.ts";
+import { dashboardRange } from "./dashboard-search.ts";
+import { DashboardView } from "./dashboard-view.tsx";
+import {
+  type ChartBody,
+  type ChartData,
+  cloneDashboard,
+  createChart,
+  dashboardQuery,
+  deleteChart,
+  deleteDashboard,
+  updateChart,
+} from "./queries.ts";
+
+const ChartForm = lazy(async () => ({ default: (await import("./chart-form.tsx")).ChartForm }));
+const route = getRouteApi("/_shell/dashboards/$dashboardId");
+
+/** A dashboard of the workspace, whose charts can be added, changed, ordered and removed. */
+export function DashboardPage() {
+  const { dashboardId } = route.useParams();
+  const search = route.useSearch();
+  const update = route.useNavigate();
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const [editing, setEditing] = useState<ChartData | "new" | null>(null);
+  const { confirm, dialog } = useConfirm();
+  const range = dashboardRange(search);
+  const { data: dashboard } = useQuery(dashboardQuery({ dashboardId }, range, undefined));
+  const refresh = () => client.invalidateQueries({ queryKey: ["dashboards"] });
+  const act = useMutation({
+    mutationFn: (work: () => Promise<unknown>) => work(),
+    onSettled: refresh,
+    onError: notifyFailure("Could not change the dashboard"),
+  });
+  const actionsOf = (chart: ChartData): ChartActions => {
+    const charts = dashboard?.charts ?? [];
+    return {
+      edit: () => setEditing(chart),
+      copy: () => act.mutate(() => createChart({ ...copyOf(chart), section_id: dashboardId })),
+      remove: () =>
+        confirm({
+          title: `Delete ${chart.title}?`,
+          body: "The chart is deleted. The runs stay.",
+          action: "Delete",
+          run: async () => {
+            await deleteChart(chart.id);
+            await refresh();
+          },
+        }),
+      resize: (width) => act.mutate(() => updateChart(chart.id, { metadata: { ...chart.metadata, width } })),
+      move: (by) => act.mutate(() => reorder(charts, chart.id, charts.findIndex(({ id }) => id === chart.id) + by)),
+      take: (id) =>
+        act.mutate(() =>
+          reorder(
+            charts,
+            id,
+            charts.findIndex((one) => one.id === chart.id),
+          ),
+        ),
+    };
+  };
+  const clone = () =>
+    act.mutate(async () => {
+      const { id } = await cloneDashboard({ dashboardId });
+      await navigate({ to: "/dashboards/$dashboardId", params: { dashboardId: id } });
+    });
+  const remove = () =>
+    confirm({
+      title: "Delete this dashboard?",
+      body: "The dashboard and its charts are deleted for all members of the workspace. The runs stay.",
+      action: "Delete",
+      run: async () => {
+        await deleteDashboard(dashboardId);
+        await navigate({ to: "/dashboards" });
+        await client.invalidateQueries({ queryKey: ["dashboards"], exact: true });
+      },
+    });
+  const onSave = async (body: ChartBody) => {
+    if (editing === "new" || editing === null) await createChart(body);
+    else await updateChart(editing.id, body);
+    await refresh();
+  };
+  return (
+    <>
+      <DashboardView
+        source={{ dashboardId }}
+        title={dashboard?.title ?? "Dashboard"}
+        search={search}
+        onSearch={(next) => void update({ search: next, replace: true })}
+        actionsOf={actionsOf}
+        actions={
+          <>
+            <Menu position="bottom-end">
+              <Menu.Target>
+                <Button size="xs" variant="default">
+                  More
+                </Button>
+              </Menu.Target>
+              <Menu.Dropdown>
+                <Menu.Item onClick={clone}>Duplicate</Menu.Item>
+                <Menu.Item color="red" onClick={remove}>
+                  Delete
+                </Menu.Item>
+              </Menu.Dropdown>
+            </Menu>
+            <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setEditing("new")}>
+              Add chart
+            </Button>
+          </>
+        }
+        empty={
+          <Empty title="No charts yet">
+            <Text size="sm" maw={520}>
+              Add a chart of any metric of runs, traces, tokens, cost or feedback, with a filter and groups.
+            </Text>
+          </Empty>
+        }
+      />
+      <Suspense>
+        {editing !== null && (
+          <ChartForm
+            dashboardId={dashboardId}
+            initial={editing === "new" ? undefined : editing}
+            sections={[...new Set((dashboard?.charts ?? []).map(sectionOf))]}
+            range={range}
+            onSave={onSave}
+            onClose={() => setEditing(null)}
+          />
+        )}
+      </Suspense>
+      {dialog}
+    </>
+  );
+}
+
+function copyOf({ title, description, chart_type, metadata, common_filters, series }: ChartData): ChartBody {
+  return {
+    title: `${title}, copy`.slice(0, 512),
+    description: description ?? null,
+    chart_type,
+    metadata: metadata ?? null,
+    common_filters: common_filters ?? null,
+    series: series.map(({ id: _id, project_metric: _metric, ...one }) => one) as ChartBody["series"],
+  };
+}
+
+/** Moves a chart to a place and numbers those whose place changed. */
+async function reorder(charts: readonly ChartData[], id: string, place: number): Promise<void> {
+  const moved = charts.find((chart) => chart.id === id);
+  if (!moved || place < 0 || place >= charts.length) return;
+  const order = charts.filter((chart) => chart !== moved);
+  order.splice(place, 0, moved);
+  const target = charts[place]!;
+  for (const [index, chart] of order.entries()) {
+    const joins = chart === moved && sectionOf(chart) !== sectionOf(target);
+    if (chart.index === index && !joins) continue;
+    await updateChart(chart.id, {
+      index,
+      ...(joins && { metadata: { ...chart.metadata, section: sectionOf(target) || undefined } }),
+    });
+  }
+}

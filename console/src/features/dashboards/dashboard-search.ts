@@ -1,0 +1,47 @@
+import { optionalText } from "../../ui/search-params.ts";
+import { readTimeRange, type TimeRange } from "../../ui/time-range.ts";
+import type { GroupBy } from "./queries.ts";
+
+/** Search parameters of a dashboard, which make its address a link that others of the workspace can open. */
+export interface DashboardSearch {
+  last?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+  /** Such as `model`, `metadata:plan`, `feedback:helpful`. */
+  group?: string | undefined;
+  /** Whether charts also show the previous period. */
+  before?: boolean | undefined;
+}
+
+export const readDashboardSearch = (search: Record<string, unknown>): DashboardSearch => ({
+  last: optionalText(search["last"]),
+  from: optionalText(search["from"]),
+  to: optionalText(search["to"]),
+  group: optionalText(search["group"]),
+  before: search["before"] === true ? true : undefined,
+});
+
+export const dashboardRange = (search: DashboardSearch): TimeRange => readTimeRange(search, { last: "24h" });
+
+export const GROUPINGS = [
+  "name",
+  "run_type",
+  "tag",
+  "model",
+  "prompt_commit",
+  "revision",
+  "metadata",
+  "feedback",
+] as const;
+
+/** Reads a grouping such as `metadata:plan`. */
+export function readGrouping(text: string | undefined): GroupBy | undefined {
+  const [, attribute, path] = /^(\w+)(?::(.+))?$/s.exec(text ?? "") ?? [];
+  const known = GROUPINGS.find((name) => name === attribute);
+  if (known === undefined) return undefined;
+  if (known === "metadata" || known === "feedback") return path ? { attribute: known, path, max_groups: 6 } : undefined;
+  return { attribute: known, max_groups: 6 };
+}
+
+export const printGrouping = (by: { attribute: string; path?: string | null | undefined } | null | undefined): string =>
+  by == null ? "" : by.path ? `${by.attribute}:${by.path}` : by.attribute;

@@ -1,0 +1,149 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+
+import { data, traceApi } from "../../api/clients.ts";
+import type { operations } from "../../api/trace.d.ts";
+import { bucketSeconds, rangeBounds, type TimeRange } from "../../ui/time-range.ts";
+
+type Answer<Name extends keyof operations> = operations[Name] extends {
+  responses: { 200: { content: { "application/json": infer Body } } };
+}
+  ? Body
+  : never;
+type Body<Name extends keyof operations> = NonNullable<
+  operations[Name] extends { requestBody?: { content: { "application/json": infer Request } } } ? Request : never
+>;
+
+export type Dashboard = Answer<"get_api_v1_charts_section">[number];
+export type DashboardData = Answer<"post_api_v1_charts_section_section_id">;
+export type ChartData = DashboardData["charts"][number];
+export type DataPoint = ChartData["data"][number];
+type Create = Body<"post_api_v1_charts_create">;
+type Series = Omit<Create["series"][number], "project_metric"> & { id?: string };
+export type ChartBody = Omit<Create, "series" | "index" | "section_id"> & { series: Series[]; section_id?: string };
+export type ChartPatch = Partial<ChartBody> & { index?: number };
+export type GroupBy = NonNullable<Body<"post_api_v1_charts_section_section_id">["group_by"]>;
+export type Changes = Answer<"post_api_v1_charts_changes">;
+export type Change = Changes["changes"][number];
+export type Cause = Change["causes"][number];
+
+/** Period of charts, as the API takes it. */
+export interface Period {
+  start_time: string;
+  end_time: string;
+  stride: { days: number; hours: number; minutes: number };
+  timezone: string;
+}
+
+const REFRESH_MS = 30_000;
+/** Steps of a chart. */
+const MOST_STEPS = 72;
+
+/** Returns a range as period; `isBefore`: the period of the same length before it. */
+export function periodOf(range: TimeRange, isBefore = false, now = Date.now()): Period {
+  const bounds = rangeBounds(range, now);
+  const minutes = Math.max(1, Math.ceil(bucketSeconds(range, bounds.to, MOST_STEPS) / 60));
+  // a whole number of steps, so that those of both periods align
+  const step = minutes * 60_000;
+  const shift = isBefore ? Math.ceil((bounds.to - bounds.from) / step) * step : 0;
+  return {
+    start_time: new Date(bounds.from - shift).toISOString(),
+    end_time: new Date(bounds.to - shift).toISOString(),
+    stride: { days: 0, hours: 0, minutes },
+    timezone: Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC",
+  };
+}
+
+export const dashboardsQuery = queryOptions({
+  queryKey: ["dashboards"],
+  queryFn: ({ signal }) =>
+    data(
+      traceApi.GET("/api/v1/charts/section", {
+        params: { query: { sort_by: "index", sort_by_desc: "false", limit: "100" } },
+        signal,
+      }),
+    ),
+});
+
+/** What a dashboard is read from: itself, or a project. */
+export type Source = { dashboardId: string } | { projectId: string };
+
+export const dashboardQuery = (source: Source, range: TimeRange, groupBy: GroupBy | undefined, isBefore = false) =>
+  queryOptions({
+    queryKey: ["dashboards", "data", source, range, groupBy, isBefore],
+    queryFn: ({ signal }): Promise<DashboardData> => {
+      const body = { ...periodOf(range, isBefore), ...(groupBy && { group_by: groupBy }) };
+      return "dashboardId" in source
+        ? data(
+            traceApi.POST("/api/v1/charts/section/{section_id}", {
+              params: { path: { section_id: source.dashboardId } },
+              body,
+              signal,
+            }),
+          )
+        : data(
+            traceApi.POST("/api/v1/sessions/{session_id}/dashboard", {
+              params: { path: { session_id: source.projectId } },
+              body,
+              signal,
+            }),
+          );
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: "last" in range ? REFRESH_MS : false,
+    staleTime: 20_000,
+  });
+
+export const changesQuery = (projectId: string, range: TimeRange) =>
+  queryOptions({
+    queryKey: ["dashboards", "changes", projectId, range],
+    queryFn: ({ signal }) => {
+      const { start_time, end_time } = periodOf(range);
+      return data(
+        traceApi.POST("/api/v1/charts/changes", { body: { session: [projectId], start_time, end_time }, signal }),
+      );
+    },
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+    retry: false,
+  });
+
+export const previewQuery = (body: ChartBody, range: TimeRange, isEnabled: boolean) =>
+  queryOptions({
+    queryKey: ["dashboards", "preview", body, range],
+    queryFn: ({ signal }) =>
+      data(
+        traceApi.POST("/api/v1/charts/preview", {
+          body: {
+            bucket_info: periodOf(range),
+            chart: {
+              series: body.series.map((series, index) => ({ ...series, id: String(index) })),
+              common_filters: body.common_filters ?? null,
+            },
+          },
+          signal,
+        }),
+      ),
+    enabled: isEnabled,
+    retry: false,
+    staleTime: 30_000,
+    placeholderData: keepPreviousData,
+  });
+
+export const createDashboard = (title: string) => data(traceApi.POST("/api/v1/charts/section", { body: { title } }));
+export const renameDashboard = (id: string, title: string) =>
+  data(
+    traceApi.PATCH("/api/v1/charts/section/{section_id}", { params: { path: { section_id: id } }, body: { title } }),
+  );
+export const deleteDashboard = (id: string) =>
+  data(traceApi.DELETE("/api/v1/charts/section/{section_id}", { params: { path: { section_id: id } } }));
+export const cloneDashboard = (source: Source) =>
+  data(
+    traceApi.POST("/api/v1/charts/section/clone", {
+      body: "dashboardId" in source ? { section_id: source.dashboardId } : { session_id: source.projectId },
+    }),
+  );
+export const createChart = (body: ChartBody) => data(traceApi.POST("/api/v1/charts/create", { body }));
+export const updateChart = (id: string, body: ChartPatch) =>
+  data(traceApi.PATCH("/api/v1/charts/{chart_id}", { params: { path: { chart_id: id } }, body }));
+export const deleteChart = (id: string) =>
+  data(traceApi.DELETE("/api/v1/charts/{chart_id}", { params: { path: { chart_id: id } } }));

@@ -1,0 +1,161 @@
+/** What got worse yesterday and why, in a few clicks; and a dashboard of one's own. */
+import { readFile } from "node:fs/promises";
+
+import type { Browser, Locator } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { checkOpenPage, openBrowser, openPage } from "./browser.ts";
+import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
+
+let platform: SharedPlatform;
+let browser: Browser;
+
+const RUN = crypto.randomUUID().slice(0, 8);
+const PROJECT = `worse ${RUN}`;
+const DAY = 86_400_000;
+const START = Date.now() - 2 * DAY;
+const SIZE = 480;
+
+async function trace(path: string, body?: object): Promise<unknown> {
+  const response = await fetch(`${platform.traceUrl}/api/v1${path}`, {
+    method: body ? "POST" : "GET",
+    headers: { "content-type": "application/json" },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return await response.json();
+}
+
+const micro = (ms: number) => new Date(ms).toISOString().replace("Z", "000Z");
+
+function run(start: number, seconds: number, fields: Record<string, unknown>, parent?: Record<string, unknown>) {
+  const id = crypto.randomUUID();
+  const segment = `${micro(start).replace(/[-:.Z]/g, "")}Z${id}`;
+  return {
+    id,
+    name: "agent",
+    run_type: "chain",
+    session_name: PROJECT,
+    start_time: micro(start),
+    end_time: micro(start + seconds * 1000),
+    inputs: {},
+    outputs: {},
+    trace_id: parent?.["trace_id"] ?? id,
+    ...(parent && { parent_run_id: parent["id"] }),
+    dotted_order: parent ? `${String(parent["dotted_order"])}.${segment}` : segment,
+    ...fields,
+  };
+}
+
+/** Three causes on the second day: a plan fails, a new revision is slow, a model is expensive. */
+beforeAll(async () => {
+  platform = await sharedPlatform("open");
+  browser = await openBrowser();
+  const post = Array.from({ length: SIZE }, (_, i) => {
+    const isNow = i >= SIZE / 2;
+    const plan = ["free", "team", "pro"][i % 3]!;
+    const revision = isNow && i % 4 === 1 ? "r2" : "r1";
+    const model = i % 5 < 2 ? "large" : "small";
+    const noise = ((i * 7919) % 100) / 100;
+    const root = run(START + 60_000 + i * ((2 * DAY - 240_000) / SIZE), (revision === "r2" ? 7 : 2) + noise, {
+      extra: { metadata: { plan, revision_id: revision } },
+      ...(((isNow && plan === "pro" && i % 2 === 0) || i % 89 === 0) && { error: "TimeoutError: no" }),
+    });
+    const cost = (model === "large" ? (isNow ? 0.9 : 0.3) : 0.1) + noise / 100;
+    const usage_metadata = { input_tokens: 9, output_tokens: 1, total_tokens: 10, total_cost: cost };
+    const call = {
+      name: "model",
+      run_type: "llm",
+      outputs: { usage_metadata },
+      extra: { metadata: { ls_model_name: model } },
+    };
+    return [root, run(Date.parse(root.start_time), 0.5, call, root)];
+  }).flat();
+  await trace("/runs/batch", { post });
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+});
+
+test("plays what got worse yesterday and why, in at most eight clicks", { timeout: 60_000 }, async () => {
+  const { page, errors } = await openPage(browser);
+  await page.goto(platform.url);
+  let clicks = 0;
+  const click = async (target: Locator) => {
+    clicks++;
+    await target.click();
+  };
+  await click(page.getByRole("link", { name: "Dashboards" }));
+  await click(page.getByRole("link", { name: PROJECT }));
+  const panel = page.getByRole("region", { name: "What got worse" });
+  await panel.getByText(/Error rate rose from .* points\)/).waitFor();
+  await panel
+    .getByText(/of the change is in traces with plan pro: /)
+    .first()
+    .waitFor();
+  await panel
+    .getByText(/traces with revision r2: .*new in this period/)
+    .first()
+    .waitFor();
+  await panel
+    .getByText(/traces with model large: /)
+    .first()
+    .waitFor();
+  await click(panel.getByRole("link", { name: "Failed runs with plan pro" }));
+  await page.waitForURL(/plan/);
+  await click(page.locator("[data-row]").first());
+  await page.getByText("TimeoutError: no").first().waitFor();
+  expect(clicks).toBeLessThanOrEqual(8);
+  expect(errors).toEqual([]);
+  await page.context().close();
+});
+
+test("builds a dashboard: adds, sizes, moves, exports and shares charts", { timeout: 90_000 }, async () => {
+  const { page, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/dashboards`);
+  await page.getByRole("button", { name: "New dashboard" }).click();
+  await page.getByRole("dialog").getByLabel("Name").fill(`Team ${RUN}`);
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByText("No charts yet").waitFor();
+  const add = async (title: string, display?: string) => {
+    await page.getByRole("button", { name: "Add chart" }).click();
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Title").fill(title);
+    if (display !== undefined) {
+      await form.getByLabel("Show as").click();
+      await page.getByRole("option", { name: display, exact: true }).click();
+    }
+    await form.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByRole("region", { name: title }).waitFor();
+  };
+  await add("First");
+  await add("Second", "Number");
+  await add("Heat", "Heat map of latency");
+  const titles = () =>
+    page.locator("section section").evaluateAll((charts) => charts.map((chart) => chart.getAttribute("aria-label")));
+  const handle = page.getByRole("button", { name: /^Move Second/ });
+  await handle.focus();
+  await page.keyboard.press("ArrowLeft");
+  await expect.poll(titles).toEqual(["Second", "First", "Heat"]);
+  const menu = async (title: string, item: string) => {
+    await page.getByRole("button", { name: `Actions of ${title}` }).click();
+    await page.getByRole("menuitem", { name: item }).click();
+    // it fades out, and would take the next click
+    await expect.poll(() => page.getByRole("menuitem").count()).toBe(0);
+  };
+  await menu("First", "Two thirds wide");
+  const [csv] = await Promise.all([page.waitForEvent("download"), menu("First", "Download CSV")]);
+  expect(await readFile(await csv.path(), "utf8")).toMatch(/^time,Count\r\n\d{4}-/);
+  const [image] = await Promise.all([page.waitForEvent("download"), menu("Heat", "Download PNG")]);
+  expect(image.suggestedFilename()).toBe("Heat.png");
+  await page.reload();
+  await page.getByRole("region", { name: "Heat" }).waitFor();
+  await expect.poll(titles).toEqual(["Second", "First", "Heat"]);
+  expect(await checkOpenPage(page, "dashboard", "text=Add chart")).toEqual([]);
+  await page.getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.waitForURL(/\/dashboards$/);
+  expect(errors).toEqual([]);
+  await page.context().close();
+});

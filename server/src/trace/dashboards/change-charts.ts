@@ -1,0 +1,164 @@
+/** Creation and change of dashboards and charts. Writers of a workspace take turns. */
+import type { Transaction } from "../../base/db/connect.ts";
+import { notFound, unprocessable } from "../../base/errors.ts";
+import { uuid7 } from "../../base/ids.ts";
+import type { TraceDeps } from "../deps.ts";
+import { readFilter } from "../filter/read-filter.ts";
+import { checkProjects } from "../runs/query-runs.ts";
+import { RunScope } from "../runs/run-scope.ts";
+import type { PrebuiltSection } from "./prebuilt.ts";
+import {
+  type Chart,
+  type ChartCreate,
+  type ChartFilters,
+  type ChartPatch,
+  MAX_CHARTS,
+  MAX_SECTIONS,
+  type SectionCreate,
+  type StoredSeries,
+} from "./schema.ts";
+import * as rows from "./sql.ts";
+
+/** Dashboard of charts that were created without one. */
+const DEFAULT_SECTION = "Charts";
+
+export const SECTION_NOT_FOUND = "Section not found";
+export const CHART_NOT_FOUND = "Chart not found";
+
+type NewSeries = ChartCreate["series"][number] & { id?: string | null | undefined };
+
+export async function createSection(
+  { sql }: Pick<TraceDeps, "sql">,
+  tenantId: string,
+  body: SectionCreate,
+  charts: readonly Chart[] = [],
+): Promise<string> {
+  const id = uuid7();
+  await sql.begin(async (tx) => {
+    await rows.lockDashboards(tx, tenantId);
+    await addSection(tx, tenantId, id, body);
+    for (const chart of charts) await rows.insertChart(tx, tenantId, copyOf(chart, id));
+  });
+  return id;
+}
+
+async function addSection(tx: Transaction, tenantId: string, id: string, body: SectionCreate): Promise<void> {
+  const { n, next } = await rows.countSections(tx, tenantId);
+  if (n >= MAX_SECTIONS) throw unprocessable(`The workspace has ${MAX_SECTIONS} dashboards. Delete some first.`);
+  const { title, description = null, index } = body;
+  await rows.insertSection(tx, tenantId, { id, title, description, index: index ?? next });
+}
+
+const copyOf = (chart: Chart, section_id: string): Chart => ({
+  ...chart,
+  id: uuid7(),
+  section_id,
+  series: chart.series.map((series) => ({ ...series, id: uuid7() })),
+});
+
+/** Copies a project's own dashboard; its sections become the charts' `metadata.section`. */
+export const clonePrebuilt = (
+  deps: Pick<TraceDeps, "sql">,
+  tenantId: string,
+  title: string,
+  sections: readonly PrebuiltSection[],
+): Promise<string> => {
+  const charts = sections.flatMap(({ title: section, charts }) =>
+    charts.map((chart) => ({ ...chart, metadata: { ...chart.metadata, section } })),
+  );
+  return createSection(
+    deps,
+    tenantId,
+    { title },
+    charts.slice(0, MAX_CHARTS).map((chart, index) => ({ ...chart, index })),
+  );
+};
+
+/** @returns the chart's id. @throws 404 for an unknown section or project, 422 when the section is full */
+export async function createChart(deps: TraceDeps, tenantId: string, body: ChartCreate): Promise<string> {
+  await checkCharted(deps, tenantId, body.series, body.common_filters);
+  const id = uuid7();
+  await deps.sql.begin(async (tx) => {
+    await rows.lockDashboards(tx, tenantId);
+    const section_id = body.section_id ?? (await defaultSection(tx, tenantId));
+    if (!(await rows.findSection(tx, tenantId, section_id))) throw notFound(SECTION_NOT_FOUND);
+    const next = await freePlace(tx, tenantId, section_id);
+    await rows.insertChart(tx, tenantId, {
+      id,
+      section_id,
+      title: body.title,
+      description: body.description ?? null,
+      index: body.index ?? next,
+      chart_type: body.chart_type,
+      series: body.series.map((series) => storeSeries(series, [])),
+      metadata: body.metadata ?? null,
+      common_filters: body.common_filters ?? null,
+    });
+  });
+  return id;
+}
+
+async function defaultSection(tx: Transaction, tenantId: string): Promise<string> {
+  const found = await rows.findSectionByTitle(tx, tenantId, DEFAULT_SECTION);
+  if (found !== undefined) return found;
+  const id = uuid7();
+  await addSection(tx, tenantId, id, { title: DEFAULT_SECTION });
+  return id;
+}
+
+async function freePlace(tx: Transaction, tenantId: string, section: string): Promise<number> {
+  const { n, next } = await rows.countCharts(tx, tenantId, section);
+  if (n >= MAX_CHARTS) throw unprocessable(`The dashboard has ${MAX_CHARTS} charts. Delete some, or use another one.`);
+  return next;
+}
+
+/** @throws 404 for an unknown chart, section or project */
+export async function updateChart(deps: TraceDeps, tenantId: string, id: string, patch: ChartPatch): Promise<void> {
+  await checkCharted(deps, tenantId, patch.series ?? [], patch.common_filters);
+  await deps.sql.begin(async (tx) => {
+    await rows.lockDashboards(tx, tenantId);
+    const chart = await rows.findChart(tx, tenantId, id);
+    if (!chart) throw notFound(CHART_NOT_FOUND);
+    const section = patch.section_id ?? chart.section_id;
+    if (section !== chart.section_id) {
+      if (!(await rows.findSection(tx, tenantId, section))) throw notFound(SECTION_NOT_FOUND);
+      await freePlace(tx, tenantId, section);
+    }
+    const known = chart.series.map((series) => series.id);
+    const series = patch.series?.map((one) => storeSeries(one, known));
+    await rows.updateChart(tx, tenantId, id, { ...patch, series });
+    await rows.touch(tx, tenantId, section);
+  });
+}
+
+/** A series keeps its id; unknown ids are replaced, because a series belongs to one chart. */
+export function storeSeries(series: NewSeries, known: readonly string[]): StoredSeries {
+  const { id, name, metric, filters, feedback_key, group_by: by } = series;
+  return {
+    id: id != null && known.includes(id) ? id : uuid7(),
+    name,
+    metric: metric as StoredSeries["metric"],
+    filters: filters ?? null,
+    feedback_key: feedback_key ?? null,
+    workspace_id: null,
+    project_metric: null,
+    group_by: by ? { ...by, path: by.path ?? null, set_by: "series" } : null,
+  };
+}
+
+/** @throws FilterError (400), 404 for an unknown project, 422 for a series of another workspace */
+export async function checkCharted(
+  deps: TraceDeps,
+  tenantId: string,
+  series: readonly NewSeries[],
+  common: ChartFilters | null | undefined,
+): Promise<void> {
+  const filters = [common, ...series.map((one) => one.filters)];
+  for (const one of filters) {
+    for (const text of [one?.filter, one?.trace_filter, one?.tree_filter]) if (text) readFilter(text);
+  }
+  const foreign = series.find(({ workspace_id: id }) => id != null && id !== tenantId);
+  if (foreign) throw unprocessable(`series "${foreign.name}": workspace_id must be the workspace of the request`);
+  const projects = [...new Set(filters.flatMap((one) => one?.session ?? []))];
+  await checkProjects(deps, RunScope.ofTenant(tenantId), projects);
+}

@@ -1,0 +1,140 @@
+/** Data of charts: their series over a period, in steps. */
+import { unprocessable } from "../../base/errors.ts";
+import { readManySeries, type SeriesDeps, type SeriesPoint } from "./read-series.ts";
+import type { ChartFilters, ChartWithData, DataPoint, Period, StoredSeries } from "./schema.ts";
+import { isAdditive, type SeriesMetric } from "./series-metrics.ts";
+import type { SeriesRequest } from "./series-request.ts";
+
+type Charted = Pick<ChartWithData, "series" | "common_filters">;
+interface GroupBy extends Pick<NonNullable<StoredSeries["group_by"]>, "attribute" | "max_groups"> {
+  path?: string | null | undefined;
+}
+
+/** Period without a start: a week. */
+const DEFAULT_MS = 7 * 86_400_000;
+/** Points of one answer. */
+const MAX_POINTS = 100_000;
+/** Series of one answer: each may be a statement. */
+const MAX_SERIES = 500;
+
+/** Returns the data of each chart, in their order. `groupBy` applies to series without a grouping. */
+export async function readCharts(
+  deps: SeriesDeps,
+  tenantId: string,
+  charts: readonly Charted[],
+  period: Period,
+  now = Date.now(),
+): Promise<DataPoint[][]> {
+  if (period.omit_data) return charts.map(() => []);
+  const bounds = readPeriod(period, now);
+  const all = charts.flatMap(({ series, common_filters: common }, chart) =>
+    series.map((one) => ({ chart, one, request: toRequest(one, common, bounds) })),
+  );
+  if (all.length > MAX_SERIES) {
+    throw unprocessable(
+      `The charts have ${all.length} series, and an answer has at most ${MAX_SERIES}. Read dashboards one at a time, or set omit_data.`,
+    );
+  }
+  const steps = Math.ceil((bounds.until.getTime() - bounds.since.getTime()) / 1000 / bounds.stepSeconds) + 1;
+  const points = all.reduce((sum, { request }) => sum + steps * (1 + (request.group_by?.max_groups ?? 0)), 0);
+  if (points > MAX_POINTS) {
+    throw unprocessable(
+      `The charts have ${points} points in this period, and an answer at most ${MAX_POINTS}. Choose a longer stride or a shorter period.`,
+    );
+  }
+  const read = await readManySeries(
+    deps,
+    tenantId,
+    all.map(({ request }) => request),
+  );
+  const data: DataPoint[][] = charts.map(() => []);
+  all.forEach(({ chart, one, request }, i) => data[chart]!.push(...fill(one, request, read[i]!)));
+  return data;
+}
+
+type Bounds = Pick<SeriesRequest, "since" | "until" | "stepSeconds"> & { offsetSeconds: number };
+
+export function readPeriod({ start_time, end_time, stride, timezone }: Omit<Period, "omit_data">, now: number): Bounds {
+  const until = end_time == null ? new Date(now) : new Date(end_time);
+  const since = start_time == null ? new Date(until.getTime() - DEFAULT_MS) : new Date(start_time);
+  const stepSeconds = stride.days * 86_400 + stride.hours * 3600 + stride.minutes * 60;
+  return { since, until, stepSeconds, offsetSeconds: -zoneSeconds(timezone, since) };
+}
+
+/** Returns how far local time is ahead of UTC. */
+function zoneSeconds(timeZone: string, at: Date): number {
+  const name = new Intl.DateTimeFormat("en", { timeZone, timeZoneName: "longOffset" })
+    .formatToParts(at)
+    .find(({ type }) => type === "timeZoneName")!.value;
+  const [, sign, hours, minutes = "0"] = /([+-])(\d\d):?(\d\d)?/.exec(name) ?? [undefined, "+", "0"];
+  return (sign === "-" ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60);
+}
+
+function toRequest(series: StoredSeries, common: ChartFilters | null, bounds: Bounds): SeriesRequest {
+  const own = series.filters;
+  return {
+    ...bounds,
+    metric: series.metric as SeriesMetric,
+    feedback_key: series.feedback_key,
+    projects: both(common?.session, own?.session),
+    filters: {
+      filter: conjoin(common?.filter, own?.filter),
+      trace_filter: conjoin(common?.trace_filter, own?.trace_filter),
+      tree_filter: conjoin(common?.tree_filter, own?.tree_filter),
+    },
+    group_by: series.group_by,
+  };
+}
+
+function both(a: string[] | null | undefined, b: string[] | null | undefined): string[] | undefined {
+  if (!a?.length) return b?.length ? b : undefined;
+  return b?.length ? a.filter((id) => b.includes(id)) : a;
+}
+
+/** Each within `and`, because adjacent conditions on pairs mean the same pair. */
+function conjoin(a: string | null | undefined, b: string | null | undefined): string | undefined {
+  const [first, second] = [a?.trim(), b?.trim()];
+  if (!first || !second) return first || second || undefined;
+  return `and(and(${first}), and(${second}))`;
+}
+
+/** Adds the buckets without runs, which are 0 for counts and sums. */
+function fill(series: StoredSeries, request: SeriesRequest, points: readonly SeriesPoint[]): DataPoint[] {
+  const { since, until, stepSeconds, offsetSeconds = 0 } = request;
+  const step = stepSeconds * 1000;
+  const offset = offsetSeconds * 1000;
+  const first = Math.floor((since.getTime() - offset) / step) * step + offset;
+  const groups = new Map<string | null, Map<number, SeriesPoint["value"]>>();
+  if (!request.group_by) groups.set(null, new Map());
+  for (const { at, group, value } of points) {
+    let values = groups.get(group);
+    if (!values) groups.set(group, (values = new Map()));
+    values.set(at.getTime(), value);
+  }
+  const empty = isAdditive(request.metric) ? 0 : null;
+  return Array.from(groups).flatMap(([group, values]) => {
+    const data: DataPoint[] = [];
+    for (let at = first; at < until.getTime(); at += step) {
+      data.push({
+        series_id: series.id,
+        timestamp: new Date(at).toISOString(),
+        value: (values.get(at) ?? empty) as DataPoint["value"],
+        group,
+      });
+    }
+    return data;
+  });
+}
+
+/** Gives series without a grouping that of the whole dashboard. */
+export const groupSeries = <T extends Charted>(charts: readonly T[], by: GroupBy | null | undefined): T[] =>
+  by
+    ? charts.map((chart) => ({
+        ...chart,
+        series: chart.series.map((series) =>
+          series.group_by
+            ? series
+            : { ...series, group_by: { ...by, path: by.path ?? null, set_by: "section" as const } },
+        ),
+      }))
+    : [...charts];

@@ -1,0 +1,216 @@
+/**
+ * Series of a metric over time, by group: what charts show and alerts watch. Requests about the same runs are one
+ * statement.
+ */
+import { all, bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
+import { unprocessable } from "../../base/errors.ts";
+import { inParallel } from "../../base/in-parallel.ts";
+import type { TraceDeps } from "../deps.ts";
+import { loadScope } from "../runs/load-scope.ts";
+import { readRows } from "../runs/read-rows.ts";
+import { RunScope } from "../runs/run-scope.ts";
+import { fromRuns, type RunSelection } from "../runs/selection.ts";
+import { groupColumn, type Grouping, selectUnits } from "../runs/stats.ts";
+import { isFeedback, isOfUnits, needsUsage, type SeriesMetric, latencyEdge, UNIT_METRICS } from "./series-metrics.ts";
+import { MAX_POINTS, OTHER, readGroupBy, readSelection, type SeriesRequest } from "./series-request.ts";
+
+export interface SeriesPoint {
+  /** Start of the bucket. */
+  at: Date;
+  /** Null without grouping. */
+  group: string | null;
+  /** A count per value or bin for metrics that are distributions. */
+  value: SeriesValue;
+}
+export type SeriesValue = number | Record<string, number> | FeedbackSummary | null;
+export interface FeedbackSummary {
+  n: number;
+  avg: number | null;
+  values: Record<string, number>;
+}
+
+export type SeriesDeps = Pick<TraceDeps, "sql" | "clickhouse" | "settings" | "projects">;
+
+const DEFAULT_GROUPS = 5;
+
+/**
+ * Reads one series; buckets without runs are left out.
+ * @throws FilterError (400) for an invalid filter, and 422 for a period with too many steps
+ */
+export async function readSeries(deps: SeriesDeps, tenantId: string, request: SeriesRequest): Promise<SeriesPoint[]> {
+  return (await readManySeries(deps, tenantId, [request]))[0]!;
+}
+
+/** Statements of one call at a time, beside the limit of the workspace. */
+const AT_ONCE = 2;
+
+/** Reads several series, in their order. */
+export async function readManySeries(
+  deps: SeriesDeps,
+  tenantId: string,
+  requests: readonly SeriesRequest[],
+): Promise<SeriesPoint[][]> {
+  const bySource = new Map<string, number[]>();
+  requests.forEach((request, index) => {
+    const key = JSON.stringify([
+      sourceKind(request),
+      { ...request, metric: undefined, feedback_key: ofFeedback(request) },
+    ]);
+    bySource.set(key, [...(bySource.get(key) ?? []), index]);
+  });
+  const answers: SeriesPoint[][] = [];
+  await inParallel([...bySource.values()], AT_ONCE, async (indexes) => {
+    const series = await readSource(
+      deps,
+      tenantId,
+      requests[indexes[0]!]!,
+      indexes.map((index) => requests[index]!.metric),
+    );
+    indexes.forEach((index, i) => (answers[index] = series[i]!));
+  });
+  return answers;
+}
+
+const ofFeedback = ({ metric, feedback_key: key }: SeriesRequest) => (isFeedback(metric) ? (key ?? null) : undefined);
+
+/** Metrics that one statement can read. */
+const sourceKind = ({ metric }: SeriesRequest): string => {
+  if (isFeedback(metric)) return "feedback";
+  if (!isOfUnits(metric)) return metric;
+  return needsUsage(metric) ? "usage" : "units";
+};
+
+type Row = { bucket: string | number; group_name: string | null } & Record<`m${number}`, unknown>;
+
+async function readSource(
+  deps: SeriesDeps,
+  tenantId: string,
+  request: SeriesRequest,
+  metrics: SeriesMetric[],
+): Promise<SeriesPoint[][]> {
+  const selection = readSelection(request);
+  const scope = await loadScope(deps, RunScope.ofTenant(tenantId), selection);
+  const rows = await readRows<Row>(
+    deps.clickhouse.forTenant(tenantId),
+    "dashboards.series",
+    ch`${selectPoints(scope, selection, request, metrics)} order by bucket, group_name limit ${bind("UInt32", MAX_POINTS + 1)}`,
+    { use_skip_indexes: 0 },
+  );
+  if (rows.length > MAX_POINTS)
+    throw unprocessable(`The series has more than ${MAX_POINTS} points. Choose longer steps.`);
+  return metrics.map((metric, i) =>
+    rows.map((row) => ({
+      at: new Date(Number(row.bucket) * 1000),
+      group: row.group_name,
+      value: readValue(metric, row[`m${i}`]),
+    })),
+  );
+}
+
+function readValue(metric: SeriesMetric, value: unknown): SeriesValue {
+  if (value === null || value === undefined) return null;
+  if (metric === "feedback") {
+    const [n, avg, values] = value as [number, number | null, object];
+    return { n: Number(n), avg, values: numbers(values) };
+  }
+  if (metric === "latency_counts") {
+    return Object.fromEntries(
+      Object.entries(numbers(value as object)).map(([bin, n]) => [latencyEdge(Number(bin)), n]),
+    );
+  }
+  if (typeof value === "object") return numbers(value);
+  return Number(value);
+}
+
+const numbers = (map: object) => Object.fromEntries(Object.entries(map).map(([key, n]) => [key, Number(n)]));
+
+function selectPoints(
+  scope: RunScope,
+  selection: RunSelection,
+  request: SeriesRequest,
+  metrics: SeriesMetric[],
+): Fragment {
+  const grouping = readGroupBy(request.group_by);
+  const source = selectGrouped(scope, selection, grouping, request, metrics);
+  const columns = metrics.map((metric, i) => ch`${columnOf(metric)} as ${raw(`m${i}`)}`);
+  const group = grouping
+    ? ch`if(u.grp in (${largestGroups(scope, selection, grouping, request.group_by?.max_groups ?? DEFAULT_GROUPS)}),
+        u.grp, ${bind("String", OTHER)})`
+    : raw("cast(null as Nullable(String))");
+  return ch`select ${bucketOf(request)} as bucket, ${group} as group_name, ${join(columns, ", ")}
+    from (${source}) as u group by bucket, group_name`;
+}
+
+function bucketOf({ stepSeconds, offsetSeconds = 0 }: SeriesRequest): Fragment {
+  const step = bind("Int64", stepSeconds);
+  const offset = bind("Int64", offsetSeconds);
+  return ch`(intDiv(toUnixTimestamp64Second(u.started) - ${offset}, ${step}) * ${step} + ${offset})`;
+}
+
+function columnOf(metric: SeriesMetric): Fragment {
+  switch (metric) {
+    case "thread_count":
+      return raw("uniqExact(u.thread)");
+    case "feedback_count":
+      return raw("count()");
+    case "feedback_score_avg":
+      return raw("avg(u.score)");
+    case "feedback_values":
+      return raw(VALUES);
+    case "feedback":
+      return raw(`(count(), avg(u.score), ${VALUES})`);
+    default:
+      return raw(UNIT_METRICS[metric]);
+  }
+}
+
+const VALUES = "sumMap(if(u.value is null, map(), map(assumeNotNull(u.value), toUInt64(1))))";
+
+type SeriesGrouping = Grouping | { attribute: "feedback"; path: string };
+
+/** Builds the counted units `u` with their group `grp` and start `started`. */
+function selectGrouped(
+  scope: RunScope,
+  selection: RunSelection,
+  grouping: SeriesGrouping | undefined,
+  request: SeriesRequest,
+  metrics: readonly SeriesMetric[],
+): Fragment {
+  const tenant = bind("UUID", scope.tenantId);
+  const own = grouping?.attribute === "feedback" ? undefined : grouping;
+  let units: Fragment;
+  if (isFeedback(metrics[0]!)) {
+    const withFeedback = ch`r.id in (select run_id from feedback where tenant_id = ${tenant})`;
+    const conditions = [ch`f.tenant_id = ${tenant}`];
+    if (request.feedback_key != null) conditions.push(ch`f.key = ${bind("String", request.feedback_key)}`);
+    units = ch`select m.id as id, m.grp as grp, m.started as started, f.score as score, f.value as value
+      from feedback as f final
+      inner join (
+        select r.id as id, ${groupColumn(own)} as grp, r.start_time as started ${fromRuns(scope, selection, [withFeedback])}
+      ) as m on m.id = f.run_id
+      where ${all(conditions)}`;
+  } else if (metrics[0] === "thread_count") {
+    units = ch`select r.id as id, ${groupColumn(own)} as grp, r.start_time as started, r.thread_id as thread
+      ${fromRuns(scope, selection)}`;
+  } else {
+    units = selectUnits(scope, selection, own, metrics.some(needsUsage));
+  }
+  if (grouping?.attribute !== "feedback") return units;
+  return ch`select * except (grp), v.grp as grp from (${units}) as w
+    inner join (${feedbackGroups(scope, grouping.path)}) as v on v.run = w.id`;
+}
+
+/** Builds the values of a feedback key as groups: a run with several is in each of them. */
+const feedbackGroups = (scope: RunScope, key: string): Fragment => ch`
+  select distinct f.run_id as run, coalesce(f.value, toString(f.score), '') as grp from feedback as f final
+  where f.tenant_id = ${bind("UUID", scope.tenantId)} and f.key = ${bind("String", key)}`;
+
+/** Builds the names of the groups with the most runs. */
+function largestGroups(scope: RunScope, selection: RunSelection, grouping: SeriesGrouping, most: number): Fragment {
+  const limit = ch`group by grp order by count() desc, grp limit ${bind("UInt32", most)}`;
+  if (grouping.attribute !== "feedback") {
+    return ch`select ${groupColumn(grouping)} as grp ${fromRuns(scope, selection)} ${limit}`;
+  }
+  return ch`select v.grp as grp from (select r.id as id ${fromRuns(scope, selection)}) as w
+    inner join (${feedbackGroups(scope, grouping.path)}) as v on v.run = w.id ${limit}`;
+}

@@ -1,0 +1,116 @@
+import { unprocessable } from "../../base/errors.ts";
+import { readFilter } from "../filter/read-filter.ts";
+import type { Expression } from "../filter/expression.ts";
+import { parseTime } from "../filter/literals.ts";
+import { limited } from "../runs/limited.ts";
+import type { RunSelection } from "../runs/selection.ts";
+import type { Grouping } from "../runs/stats.ts";
+import type { SeriesMetric } from "./series-metrics.ts";
+
+/** Filters of the filter language (docs/filter-language.md), and what is counted: by default all runs. */
+export interface SeriesFilters {
+  filter?: string | null | undefined;
+  trace_filter?: string | null | undefined;
+  tree_filter?: string | null | undefined;
+  /** `traces`: each root stands for its trace. A filter that requires `is_root` means the same. */
+  runs?: "all" | "traces" | "llm" | "tool" | undefined;
+}
+
+/** Key by which runs are grouped. Models, commits of prompts and revisions are in the metadata. */
+export interface SeriesGroupBy {
+  attribute:
+    | "name"
+    | "run_type"
+    | "tag"
+    | "metadata"
+    | "project"
+    | "error_kind"
+    | "model"
+    | "prompt_commit"
+    | "revision"
+    | "feedback";
+  /** Metadata key, or key of the feedback. */
+  path?: string | null | undefined;
+  /** Groups with the most runs; all others are one, named OTHER. */
+  max_groups?: number | undefined;
+}
+
+export interface SeriesRequest {
+  metric: SeriesMetric;
+  /** Metrics of feedback: all feedback without it. */
+  feedback_key?: string | null | undefined;
+  projects?: readonly string[] | undefined;
+  filters?: SeriesFilters | undefined;
+  group_by?: SeriesGroupBy | null | undefined;
+  /** Runs that started at `since` or later, and before `until`. */
+  since: Date;
+  until: Date;
+  /** Buckets begin at multiples of it since 1970, moved by `offsetSeconds`, such as that of a time zone. */
+  stepSeconds: number;
+  offsetSeconds?: number | undefined;
+}
+
+/** Name of the group of all runs beyond the largest groups. */
+export const OTHER = "(other)";
+
+/** Buckets of a series, over all groups. */
+export const MAX_POINTS = 10_000;
+
+const METADATA_KEYS = {
+  model: "ls_model_name",
+  prompt_commit: "lc_hub_commit_hash",
+  revision: "revision_id",
+} as const;
+
+export function readGroupBy(
+  by: SeriesGroupBy | null | undefined,
+): Grouping | { attribute: "feedback"; path: string } | undefined {
+  if (!by) return undefined;
+  const { attribute, path } = by;
+  switch (attribute) {
+    case "model":
+    case "prompt_commit":
+    case "revision":
+      return { attribute: "metadata", path: METADATA_KEYS[attribute] };
+    case "metadata":
+    case "feedback":
+      if (path == null || path === "") throw unprocessable(`A grouping by ${attribute} needs the key in path.`);
+      return { attribute, path };
+    default:
+      return { attribute };
+  }
+}
+
+/** @throws FilterError (400), and 422 for more conditions or points than a request may have */
+export function readSelection(request: Omit<SeriesRequest, "metric">): RunSelection {
+  const { since, until, stepSeconds, projects, filters = {} } = request;
+  const length = (until.getTime() - since.getTime()) / 1000;
+  if (!(length > 0)) throw unprocessable("The end of the period must be after its start.");
+  if (length / stepSeconds > MAX_POINTS) {
+    throw unprocessable(
+      `The period has more than ${MAX_POINTS} steps of ${stepSeconds} s. Choose longer steps (stride).`,
+    );
+  }
+  const [from, before] = [parseTime(since.getTime()), parseTime(until.getTime())];
+  if (from === undefined || before === undefined) throw unprocessable("The period must be between 1900 and 2299.");
+  const filter = filters.filter ? readFilter(filters.filter) : undefined;
+  const isOfRoots = filters.runs === "traces" || (filter !== undefined && requiresRoot(filter));
+  return limited({
+    projects,
+    since: from,
+    before,
+    filters: filter && [filter],
+    trace_filter: filters.trace_filter ? readFilter(filters.trace_filter) : undefined,
+    tree_filter: filters.tree_filter ? readFilter(filters.tree_filter) : undefined,
+    // a filter names roots that have arrived; traces also count without
+    ...(isOfRoots && (filters.runs === "traces" ? { is_head: true } : { is_root: true })),
+    ...((filters.runs === "llm" || filters.runs === "tool") && { run_types: [filters.runs] }),
+  });
+}
+
+function requiresRoot(expression: Expression): boolean {
+  if (expression.kind === "and") return expression.items.some(requiresRoot);
+  if (expression.kind !== "field" || expression.field.name !== "is_root") return false;
+  const { test } = expression;
+  return (test.op === "eq" && test.value === true) || (test.op === "neq" && test.value === false);
+}
