@@ -129,6 +129,7 @@ const SLICES = {
     "pairwise",
     "dataset-growth",
     "insights",
+    "alerts",
   ],
 };
 

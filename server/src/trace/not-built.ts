@@ -33,7 +33,6 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Heddle stores no charts. Get their statistics by POST /api/v1/runs/stats and /api/v1/runs/stats/timeline; the " +
       "console shows them on a project's page.",
   ],
-  [/^\/alerts(\/|$)/, "Heddle sends no alerts on traces. Alert on GET /metrics, or poll POST /api/v1/runs/stats."],
   [
     /^\/usage-limits(\/|$)|^\/workspaces\/current\/usage_limits$/,
     "Heddle has no usage limits on traces. Limit requests by HEDDLE_RATE_LIMITS (docs/settings.md).",

@@ -20,6 +20,8 @@ import { startTelemetry } from "../base/telemetry/telemetry.ts";
 import { isLoopback, resolveExposure } from "../identity/exposure.ts";
 import type { IdentitySettings } from "../identity/settings.ts";
 import { startSignIn } from "../identity/sign-in/sign-in-service.ts";
+import { AlertEvaluator } from "./alerts/alert-evaluator.ts";
+import { createAlertMessages } from "./alerts/alert-messages.ts";
 import { TraceCopier } from "./backups/trace-copier.ts";
 import { DestinationTester } from "./bulk-exports/destination-worker-test.ts";
 import { measureExports } from "./bulk-exports/export-metrics.ts";
@@ -149,6 +151,7 @@ export async function startTracePlatform({
     fault: faultPoint,
     deps: (): TraceDeps => deps,
   });
+  const alertMessages = createAlertMessages({ sql, log, settings, outbound, secrets, fault: faultPoint });
   const deps: TraceDeps = {
     ...ingest,
     blobs,
@@ -177,6 +180,8 @@ export async function startTracePlatform({
     models: { metrics: measureModels(registry) },
     ruleCandidates,
     ruleMessages,
+    alertMessages,
+    alertEvaluator: { wake: () => alertEvaluator.wake() },
     ruleActor: { wake: () => ruleActor.wake() },
     ruleBackfills: { wake: () => backfiller.wake() },
     ruleMatcher: { wake: () => ruleMatcher.wake() },
@@ -184,6 +189,7 @@ export async function startTracePlatform({
     insights: { wake: () => insights.wake() },
   };
   measureRules(registry, { sql, log });
+  const alertEvaluator: AlertEvaluator = new AlertEvaluator(deps, faultPoint);
   const ruleActor: RuleActor = new RuleActor(deps, faultPoint);
   const backfiller: Backfiller = new Backfiller(deps, faultPoint);
   const ruleMatcher: RuleMatcher = new RuleMatcher(deps, { database, registry });
@@ -204,6 +210,8 @@ export async function startTracePlatform({
   ruleActor.start();
   backfiller.start();
   ruleMessages.start();
+  alertEvaluator.start();
+  alertMessages.start();
   experimentEvaluator.start();
   experiments.start();
   insights.start();
@@ -225,6 +233,8 @@ export async function startTracePlatform({
       await ruleMatcher.stop();
       await ruleActor.stop();
       await ruleMessages.stop();
+      await alertEvaluator.stop();
+      await alertMessages.stop();
       await experimentEvaluator.stop();
       await pairwiseJudges.stop();
       await deps.codeRunner.stop();

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { ownConnection, type Sql } from "../../base/db/connect.ts";
 import { lockedInTime } from "../../base/db/lock-timeout.ts";
+import { deleteAlertRulesOfWorkspace } from "../alerts/sql.ts";
 import { deleteQueuesOfWorkspace } from "../annotation-queues/sql.ts";
 import { deleteDatasets, selectBlobs } from "../datasets/sql.ts";
 import { deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
@@ -151,6 +152,7 @@ export async function beginWorkspace(
     await tx`delete from feedback_tokens where tenant_id = ${tenantId}`;
     await deleteQueuesOfWorkspace(tx, tenantId);
     await deleteRulesOfWorkspace(tx, tenantId);
+    await deleteAlertRulesOfWorkspace(tx, tenantId);
     await tx`delete from trace_shares where tenant_id = ${tenantId}`;
     await tx`delete from waiting_pieces where tenant_id = ${tenantId}`;
     const [begun] = await tx<{ project_ids: string[] }[]>`

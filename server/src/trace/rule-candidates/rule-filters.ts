@@ -49,7 +49,8 @@ export function describeInterest({ filter, trace_filter, tree_filter }: RuleFilt
   };
 }
 
-function requiresRoot(expression: Expression): boolean {
+/** Whether only roots of traces can pass. */
+export function requiresRoot(expression: Expression): boolean {
   if (expression.kind === "and") return expression.items.some(requiresRoot);
   if (expression.kind !== "field" || expression.field.name !== "is_root") return false;
   const { test } = expression;
