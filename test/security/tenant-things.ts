@@ -126,6 +126,19 @@ export async function fillTenant(
     transient: true,
     backfill_from: new Date(Date.now() - 60_000).toISOString(),
   });
+  const alert = (await ask("POST", "/v1/platform/alerts/all", {
+    rule: {
+      name: mark,
+      type: "threshold",
+      attribute: "error_count",
+      aggregation: "sum",
+      operator: "gt",
+      threshold: 1e9,
+      window_minutes: 5,
+      enabled: false,
+    },
+    actions: [],
+  })) as { rule: { id: string } };
   const judged = await ask("POST", "/v1/platform/evaluators", {
     name: mark,
     type: "code",
@@ -158,6 +171,7 @@ export async function fillTenant(
     evaluator_id: [(judged["evaluator"] as { id: string }).id],
     queue_id: [queue],
     rule_id: [rule],
+    alert_rule_id: [alert.rule.id],
     backfill_id: [backfill!.backfill_id],
     queue_run_id: [item!.id],
     annotation_queue_run_id: [item!.id],

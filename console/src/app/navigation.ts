@@ -2,6 +2,7 @@ import {
   IconActivity,
   IconAdjustmentsBolt,
   IconBell,
+  IconBellRinging,
   IconBox,
   IconClock,
   IconCloudUpload,
@@ -57,6 +58,7 @@ const GROUPS: { label: string; pages: Page[] }[] = [
       { to: "/a/$server/threads", label: "Threads", icon: IconMessages, needs: "agent" },
       { to: "/a/$server/inbox", label: "Inbox", icon: IconBell, needs: "agent" },
       { to: "/projects", label: "Traces", icon: IconTimeline, needs: "trace" },
+      { to: "/alerts", label: "Alerts", icon: IconBellRinging, needs: "trace" },
     ],
   },
   {
