@@ -16,6 +16,8 @@ import { Route as ShellSplatRouteImport } from './routes/_shell/$'
 import { Route as ShellCompareRouteImport } from './routes/_shell/compare'
 import { Route as ShellPlaygroundRouteImport } from './routes/_shell/playground'
 import { Route as ShellSettingsRouteImport } from './routes/_shell/settings'
+import { Route as ShellAlertsIndexRouteImport } from './routes/_shell/alerts.index'
+import { Route as ShellAlertsAlertIdRouteImport } from './routes/_shell/alerts.$alertId'
 import { Route as ShellAnnotationQueuesIndexRouteImport } from './routes/_shell/annotation-queues.index'
 import { Route as ShellDatasetsIndexRouteImport } from './routes/_shell/datasets.index'
 import { Route as ShellDatasetsDatasetIdRouteImport } from './routes/_shell/datasets.$datasetId'
@@ -94,6 +96,16 @@ const ShellPlaygroundRoute = ShellPlaygroundRouteImport.update({
 const ShellSettingsRoute = ShellSettingsRouteImport.update({
   id: '/settings',
   path: '/settings',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellAlertsIndexRoute = ShellAlertsIndexRouteImport.update({
+  id: '/alerts/',
+  path: '/alerts/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellAlertsAlertIdRoute = ShellAlertsAlertIdRouteImport.update({
+  id: '/alerts/$alertId',
+  path: '/alerts/$alertId',
   getParentRoute: () => ShellRoute,
 } as any)
 const ShellAnnotationQueuesIndexRoute =
@@ -351,6 +363,7 @@ export interface FileRoutesByFullPath {
   '/compare': typeof ShellCompareRoute
   '/playground': typeof ShellPlaygroundRoute
   '/settings': typeof ShellSettingsRoute
+  '/alerts/$alertId': typeof ShellAlertsAlertIdRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
@@ -362,6 +375,7 @@ export interface FileRoutesByFullPath {
   '/rules/$ruleId': typeof ShellRulesRuleIdRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
+  '/alerts/': typeof ShellAlertsIndexRoute
   '/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/datasets/': typeof ShellDatasetsIndexRoute
   '/deployments/': typeof ShellDeploymentsIndexRoute
@@ -404,6 +418,7 @@ export interface FileRoutesByTo {
   '/playground': typeof ShellPlaygroundRoute
   '/settings': typeof ShellSettingsRoute
   '/': typeof ShellIndexRoute
+  '/alerts/$alertId': typeof ShellAlertsAlertIdRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
@@ -415,6 +430,7 @@ export interface FileRoutesByTo {
   '/rules/$ruleId': typeof ShellRulesRuleIdRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
+  '/alerts': typeof ShellAlertsIndexRoute
   '/annotation-queues': typeof ShellAnnotationQueuesIndexRoute
   '/datasets': typeof ShellDatasetsIndexRoute
   '/deployments': typeof ShellDeploymentsIndexRoute
@@ -459,6 +475,7 @@ export interface FileRoutesById {
   '/_shell/playground': typeof ShellPlaygroundRoute
   '/_shell/settings': typeof ShellSettingsRoute
   '/_shell/': typeof ShellIndexRoute
+  '/_shell/alerts/$alertId': typeof ShellAlertsAlertIdRoute
   '/_shell/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/_shell/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/_shell/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
@@ -470,6 +487,7 @@ export interface FileRoutesById {
   '/_shell/rules/$ruleId': typeof ShellRulesRuleIdRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
+  '/_shell/alerts/': typeof ShellAlertsIndexRoute
   '/_shell/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/_shell/datasets/': typeof ShellDatasetsIndexRoute
   '/_shell/deployments/': typeof ShellDeploymentsIndexRoute
@@ -514,6 +532,7 @@ export interface FileRouteTypes {
     | '/compare'
     | '/playground'
     | '/settings'
+    | '/alerts/$alertId'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
     | '/evaluators/$evaluatorId'
@@ -525,6 +544,7 @@ export interface FileRouteTypes {
     | '/rules/$ruleId'
     | '/public/$token/d'
     | '/public/$token/r'
+    | '/alerts/'
     | '/annotation-queues/'
     | '/datasets/'
     | '/deployments/'
@@ -567,6 +587,7 @@ export interface FileRouteTypes {
     | '/playground'
     | '/settings'
     | '/'
+    | '/alerts/$alertId'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
     | '/evaluators/$evaluatorId'
@@ -578,6 +599,7 @@ export interface FileRouteTypes {
     | '/rules/$ruleId'
     | '/public/$token/d'
     | '/public/$token/r'
+    | '/alerts'
     | '/annotation-queues'
     | '/datasets'
     | '/deployments'
@@ -621,6 +643,7 @@ export interface FileRouteTypes {
     | '/_shell/playground'
     | '/_shell/settings'
     | '/_shell/'
+    | '/_shell/alerts/$alertId'
     | '/_shell/datasets/$datasetId'
     | '/_shell/deployments/$deploymentId'
     | '/_shell/evaluators/$evaluatorId'
@@ -632,6 +655,7 @@ export interface FileRouteTypes {
     | '/_shell/rules/$ruleId'
     | '/public/$token/d'
     | '/public/$token/r'
+    | '/_shell/alerts/'
     | '/_shell/annotation-queues/'
     | '/_shell/datasets/'
     | '/_shell/deployments/'
@@ -724,6 +748,20 @@ declare module '@tanstack/react-router' {
       path: '/settings'
       fullPath: '/settings'
       preLoaderRoute: typeof ShellSettingsRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/alerts/': {
+      id: '/_shell/alerts/'
+      path: '/alerts'
+      fullPath: '/alerts/'
+      preLoaderRoute: typeof ShellAlertsIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/alerts/$alertId': {
+      id: '/_shell/alerts/$alertId'
+      path: '/alerts/$alertId'
+      fullPath: '/alerts/$alertId'
+      preLoaderRoute: typeof ShellAlertsAlertIdRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/annotation-queues/': {
@@ -1050,6 +1088,7 @@ interface ShellRouteChildren {
   ShellPlaygroundRoute: typeof ShellPlaygroundRoute
   ShellSettingsRoute: typeof ShellSettingsRoute
   ShellIndexRoute: typeof ShellIndexRoute
+  ShellAlertsAlertIdRoute: typeof ShellAlertsAlertIdRoute
   ShellDatasetsDatasetIdRoute: typeof ShellDatasetsDatasetIdRoute
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
   ShellEvaluatorsEvaluatorIdRoute: typeof ShellEvaluatorsEvaluatorIdRoute
@@ -1059,6 +1098,7 @@ interface ShellRouteChildren {
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
   ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
   ShellRulesRuleIdRoute: typeof ShellRulesRuleIdRoute
+  ShellAlertsIndexRoute: typeof ShellAlertsIndexRoute
   ShellAnnotationQueuesIndexRoute: typeof ShellAnnotationQueuesIndexRoute
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
@@ -1101,6 +1141,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellPlaygroundRoute: ShellPlaygroundRoute,
   ShellSettingsRoute: ShellSettingsRoute,
   ShellIndexRoute: ShellIndexRoute,
+  ShellAlertsAlertIdRoute: ShellAlertsAlertIdRoute,
   ShellDatasetsDatasetIdRoute: ShellDatasetsDatasetIdRoute,
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
   ShellEvaluatorsEvaluatorIdRoute: ShellEvaluatorsEvaluatorIdRoute,
@@ -1110,6 +1151,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
   ShellPromptsRepoRoute: ShellPromptsRepoRoute,
   ShellRulesRuleIdRoute: ShellRulesRuleIdRoute,
+  ShellAlertsIndexRoute: ShellAlertsIndexRoute,
   ShellAnnotationQueuesIndexRoute: ShellAnnotationQueuesIndexRoute,
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,
