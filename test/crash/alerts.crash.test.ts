@@ -54,11 +54,11 @@ test("each crossing of a threshold is one incident, told once, in order", async 
   const replicas = [await TraceProcess.create(installation), await TraceProcess.create(installation)];
   try {
     for (const replica of replicas) await replica.start(env);
-    const post = async (path: string, body: object): Promise<any> => {
+    const post = async (path: string, body: object): Promise<{ rule: { id: string } }> => {
       const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
       const response = await fetch(replicas[0]!.url + path, init);
       expect([response.status, response.ok]).toEqual([response.status, true]);
-      return response.json();
+      return (await response.json()) as { rule: { id: string } };
     };
     // in the windows of all ticks of the test
     const start_time = microseconds(Date.now() - 120_000);

@@ -1,8 +1,8 @@
 import { METRICS, type MetricName } from "./describe-alert.ts";
 import type { Alert, AlertBody, AlertRule } from "./queries.ts";
 
-type Action = AlertBody["actions"][number];
-export type Target = Exclude<Action["target"], "dynatrace">;
+type Action = Exclude<AlertBody["actions"][number], { target: "dynatrace" }>;
+export type Target = Action["target"];
 
 export interface ChannelValues {
   id: string | null;

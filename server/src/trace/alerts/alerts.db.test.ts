@@ -60,8 +60,16 @@ async function create(session: string, rule: object = {}, actions: object[] = []
 }
 
 const read = async (session: string, id: string) => (await call("GET", `/v1/platform/alerts/${session}/${id}`)).json;
+interface Shown {
+  group: string;
+  value: number;
+  last_value: number;
+  fired_at: string;
+  began_at: string;
+  deliveries: { status: string }[];
+}
 const incidents = async (id: string) =>
-  (await call("GET", `/v1/platform/alert-incidents?alert_rule_id=${id}`)).json as any[];
+  (await call("GET", `/v1/platform/alert-incidents?alert_rule_id=${id}`)).json as Shown[];
 
 /** Lets the next ticks come at once: as if the last evaluation had been minutes ago. */
 async function pass(id: string, minutes = 1): Promise<void> {
@@ -145,7 +153,7 @@ test("a firing and its resolution reach every channel once, in order, signed and
   await waitFor(async () => {
     const [incident] = await incidents(rule);
     expect(incident).toMatchObject({ id: key, status: "resolved", value: 3, worst_value: 3, threshold: 3 });
-    expect(incident.deliveries.map((delivery: any) => delivery.status)).toEqual(Array(10).fill("delivered"));
+    expect(incident!.deliveries.map((delivery) => delivery.status)).toEqual(Array(10).fill("delivered"));
   });
 });
 
@@ -160,8 +168,8 @@ test("a condition must hold for some evaluations, and missed ticks are made up f
   const [incident] = await incidents(rule);
   const { evaluated_at } = (await read(session, rule)).rule;
   // the third of the four ticks
-  expect(Date.parse(evaluated_at) - Date.parse(incident.fired_at)).toBe(60_000);
-  expect(Date.parse(incident.fired_at) - Date.parse(incident.began_at)).toBe(120_000);
+  expect(Date.parse(evaluated_at) - Date.parse(incident!.fired_at)).toBe(60_000);
+  expect(Date.parse(incident!.fired_at) - Date.parse(incident!.began_at)).toBe(120_000);
   expect((await read(session, rule)).rule.error).toBeNull();
 });
 
@@ -183,7 +191,7 @@ test("groups fire by themselves, with hysteresis, percentages and a minimum of r
   await runs(2, 1, model("a"));
   await pass(rule);
   expect((await incidents(rule))[0]).toMatchObject({ status: "firing", worst_value: 50 });
-  expect(Math.round((await incidents(rule))[0].last_value)).toBe(33);
+  expect(Math.round((await incidents(rule))[0]!.last_value)).toBe(33);
   await runs(10, 1, model("a"));
   await pass(rule);
   expect((await incidents(rule))[0]).toMatchObject({ status: "resolved", reason: "recovered" });
@@ -264,7 +272,9 @@ test("rejects what it cannot evaluate, and names the field", async () => {
   });
   expect([changed.status, changed.json.rule]).toEqual([200, { ...rule, name: "New", updated_at: expect.any(String) }]);
   expect(changed.json.actions[0].id).toBe(actions[0].id);
-  expect((await call("GET", "/v1/platform/alerts")).json.map((item: any) => item.rule.id)).toContain(id);
+  expect(
+    (await call("GET", "/v1/platform/alerts")).json.map((item: { rule: { id: string } }) => item.rule.id),
+  ).toContain(id);
   expect((await call("DELETE", `/v1/platform/alerts/${session}/${id}`)).status).toBe(200);
   expect((await call("GET", `/v1/platform/alerts/${session}/${id}`)).status).toBe(404);
   expect(await platform.deps.secrets.get({ purpose: "alert-rule", id })).toBeNull();
@@ -294,7 +304,7 @@ test("a preview counts how often a rule would have fired", async () => {
   const preview = (rule: object, hours?: number) =>
     call("POST", `/v1/platform/alerts/${session}/preview`, { rule: { ...RULE, ...rule }, hours });
   const whole = (await preview({})).json;
-  expect([whole.fired, whole.incidents.map(({ value }: any) => value)]).toEqual([3, [3, 3, 3]]);
+  expect([whole.fired, whole.incidents.map(({ value }: { value: number }) => value)]).toEqual([3, [3, 3, 3]]);
   expect((await preview({}, 24)).json).toMatchObject({ fired: 2, step_minutes: 1 });
   expect((await preview({ threshold: 3 })).json.fired).toBe(0);
   expect(whole.series[0].points.length).toBeGreaterThan(100);

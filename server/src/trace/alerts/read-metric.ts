@@ -57,11 +57,10 @@ export async function readObservations(deps: Deps, rule: MeasuredRule, ticks: Ti
   const reader = { deps, rule };
   const base = minutes(definition.threshold_window_minutes ?? definition.window_minutes);
   const measure = async (at: Ticks, length: number) => {
-    const parts = [
+    const [values, whole] = await Promise.all([
       readSeries(reader, own, at, length),
-      isRatio && readSeries(reader, denominator, at, length),
-    ] as const;
-    const [values, whole] = await Promise.all(parts);
+      isRatio ? readSeries(reader, denominator, at, length) : Promise.resolve(undefined),
+    ]);
     return whole ? divide(values, whole) : values;
   };
   const [values, baselines] = await Promise.all([
