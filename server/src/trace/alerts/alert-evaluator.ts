@@ -1,6 +1,7 @@
 /**
  * Evaluates alert rules in the background, in every process with that role: a job is one rule, claimed under a lease.
- * What a killed or frozen process had claimed is evaluated by another; the lease also fences its writes.
+ * What a killed or frozen process had claimed is evaluated by another; the lease also fences its writes. The last slot
+ * is for a workspace that has none, so that slow rules of one do not delay another's.
  */
 import { coerceError } from "../../base/errors.ts";
 import type { FaultPoint } from "../../base/fault-point.ts";
@@ -15,6 +16,8 @@ const RETRY_MS = 10_000;
 export class AlertEvaluator {
   readonly #worker: LeasedWorker<ClaimedRule>;
   readonly #failures = new Map<string, string>();
+  /** Workspaces of the rules in progress, by lease. */
+  readonly #tenants = new Map<string, string>();
   #stopped = false;
 
   constructor(deps: TraceDeps, fault: FaultPoint) {
@@ -26,7 +29,12 @@ export class AlertEvaluator {
       concurrency: settings.alertConcurrency,
       leaseSeconds,
       renewMs: Math.min(5000, (leaseSeconds * 1000) / 6),
-      claim: () => claimAlertRule(sql, leaseSeconds),
+      claim: async (running) => {
+        const isLast = running > 0 && running === settings.alertConcurrency - 1;
+        const rule = await claimAlertRule(sql, leaseSeconds, isLast ? [...new Set(this.#tenants.values())] : []);
+        if (rule) this.#tenants.set(rule.lease_id, rule.tenant_id);
+        return rule;
+      },
       renew: (rule) => renewAlertLease(sql, rule, leaseSeconds),
       work: async (rule, signal) => {
         fault("alert-claimed");
@@ -65,6 +73,7 @@ export class AlertEvaluator {
   async #release({ sql }: TraceDeps, rule: ClaimedRule): Promise<void> {
     const reason = this.#failures.get(rule.lease_id);
     this.#failures.delete(rule.lease_id);
+    this.#tenants.delete(rule.lease_id);
     await postponeAlertRule(sql, rule, this.#stopped ? 0 : RETRY_MS, this.#stopped ? null : (reason ?? null));
   }
 }

@@ -13,8 +13,13 @@ export interface ClaimedRule extends AlertRule {
 /**
  * Claims the rule that is due the longest, under a lease. One whose time is further away than its interval was set
  * before the clock was put back, and is due as well.
+ * @param except workspaces whose rules are left
  */
-export async function claimAlertRule(sql: Sql, leaseSeconds: number): Promise<ClaimedRule | undefined> {
+export async function claimAlertRule(
+  sql: Sql,
+  leaseSeconds: number,
+  except: readonly string[],
+): Promise<ClaimedRule | undefined> {
   const lease = randomUUID();
   const [row] = await sql<ClaimedRule[]>`
     update alert_rules r set lease_id = ${lease}, available_at = now() + make_interval(secs => ${leaseSeconds})
@@ -22,6 +27,7 @@ export async function claimAlertRule(sql: Sql, leaseSeconds: number): Promise<Cl
       select rule_id from alert_rules
       where is_enabled and (available_at <= now()
         or available_at > now() + make_interval(secs => interval_seconds + ${2 * leaseSeconds}))
+        and tenant_id <> all(${except as string[]}::text[]::uuid[])
       order by available_at limit 1 for update skip locked)
     returning r.*, now() as now`;
   return row;

@@ -4,10 +4,12 @@ import { integer, text } from "../../base/config/options.ts";
 export const alertOptions = {
   alertConcurrency: integer({
     env: ["HEDDLE_ALERT_CONCURRENCY"],
-    default: 2,
+    default: 3,
     min: 0,
     max: 32,
-    description: "Maximum number of alert rules that this process evaluates concurrently. 0: other processes evaluate.",
+    description:
+      "Maximum number of alert rules that this process evaluates concurrently; the last slot is for a workspace that " +
+      "has none. 0: other processes evaluate.",
   }),
   alertLeaseSeconds: integer({
     env: ["HEDDLE_ALERT_LEASE_SECONDS"],
