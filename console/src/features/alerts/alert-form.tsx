@@ -10,7 +10,7 @@ import { FilterField } from "../runs/filter-field.tsx";
 import { AlertChart } from "./alert-chart.tsx";
 import { actionsOf, type AlertValues, ruleOf, valuesOf } from "./alert-values.ts";
 import { ChannelFields } from "./channel-fields.tsx";
-import { METRICS, OPERATORS } from "./describe-alert.ts";
+import { findMetric, METRICS, OPERATORS } from "./describe-alert.ts";
 import { type Alert, sessionOf } from "./queries.ts";
 
 interface AlertFormProps {
@@ -116,6 +116,8 @@ function Scope({ form, isNew }: { form: UseFormReturnType<AlertValues>; isNew: b
 function Condition({ form }: { form: UseFormReturnType<AlertValues> }) {
   const { type, metric } = form.values;
   const isAbsence = type === "absence";
+  const known = Object.entries(METRICS).map(([value, { label }]) => ({ value, label }));
+  const metrics = findMetric(metric) ? known : [...known, { value: metric, label: metric.replaceAll("_", " ") }];
   return (
     <Fieldset legend="Condition">
       <Stack gap="xs">
@@ -131,12 +133,7 @@ function Condition({ form }: { form: UseFormReturnType<AlertValues> }) {
             {...form.getInputProps("type")}
           />
           {!isAbsence && (
-            <Select
-              label="Metric"
-              allowDeselect={false}
-              data={Object.entries(METRICS).map(([value, { label }]) => ({ value, label }))}
-              {...form.getInputProps("metric")}
-            />
+            <Select label="Metric" allowDeselect={false} data={metrics} {...form.getInputProps("metric")} />
           )}
           <NumberInput label="Window" suffix=" min" min={1} max={10_080} {...form.getInputProps("window")} />
         </Group>
@@ -149,7 +146,7 @@ function Condition({ form }: { form: UseFormReturnType<AlertValues> }) {
               {...form.getInputProps("operator")}
             />
             {type === "threshold" ? (
-              <NumberInput label={`Threshold ${METRICS[metric].unit}`} {...form.getInputProps("threshold")} />
+              <NumberInput label={`Threshold ${findMetric(metric)?.unit ?? ""}`} {...form.getInputProps("threshold")} />
             ) : (
               <NumberInput
                 label="Change to the previous period"

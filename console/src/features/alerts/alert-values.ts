@@ -1,4 +1,4 @@
-import { METRICS, type MetricName } from "./describe-alert.ts";
+import type { MetricName } from "./describe-alert.ts";
 import type { Alert, AlertBody, AlertRule } from "./queries.ts";
 
 type Action = Exclude<AlertBody["actions"][number], { target: "dynatrace" }>;
@@ -35,12 +35,11 @@ export interface AlertValues {
 
 export function valuesOf(alert: Alert | undefined, projectId: string | null): AlertValues {
   const rule = alert?.rule;
-  const name = `${rule?.attribute} ${rule?.aggregation}`;
   return {
     name: rule?.name ?? "",
     projectId: rule ? rule.session_id : projectId,
     type: rule?.type ?? "threshold",
-    metric: name in METRICS ? (name as MetricName) : "error_count pct",
+    metric: rule ? `${rule.attribute} ${rule.aggregation}` : "error_count pct",
     operator: rule?.operator ?? "gt",
     threshold: rule?.threshold ?? (rule ? "" : 5),
     percent: rule?.threshold_multiplier == null ? 50 : Math.round((rule.threshold_multiplier - 1) * 1e6) / 1e4,
@@ -78,7 +77,6 @@ export function ruleOf(values: AlertValues): AlertBody["rule"] | null {
   const isAbsence = type === "absence";
   return {
     name: values.name.trim() || "Alert",
-    description: "",
     type,
     attribute: isAbsence ? "run_count" : attribute,
     aggregation: isAbsence ? "sum" : aggregation,

@@ -15,14 +15,16 @@ export const METRICS = {
   "feedback_score avg": { label: "Feedback score, average", unit: "" },
   "feedback_score count": { label: "Feedback, count", unit: "" },
 } as const;
-export type MetricName = keyof typeof METRICS;
+/** Attribute and aggregation, also one that only the API offers. */
+export type MetricName = string;
 
 type Measured = Pick<AlertRule, "attribute" | "aggregation" | "type">;
 
+export const findMetric = (name: MetricName): { label: string; unit: string } | undefined =>
+  (METRICS as Record<string, { label: string; unit: string }>)[name];
+
 const metricOf = ({ attribute, aggregation }: Measured) =>
-  METRICS[`${attribute === "run_latency" ? "latency" : attribute} ${aggregation}` as MetricName] as
-    | (typeof METRICS)[MetricName]
-    | undefined;
+  findMetric(`${attribute === "run_latency" ? "latency" : attribute} ${aggregation}`);
 
 export function describeMetric(rule: Measured): string {
   if (rule.type === "absence") return "Runs";
