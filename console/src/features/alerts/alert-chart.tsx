@@ -1,4 +1,4 @@
-import { Text } from "@mantine/core";
+import { Box, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 
@@ -14,8 +14,17 @@ interface AlertChartProps {
   hours: number;
 }
 
+/** Height of the chart, so that nothing below moves when it is loaded. */
+const HEIGHT = 270;
+
 /** Values of a rule's metric with its threshold, and how often the rule would have fired. */
-export function AlertChart({ projectId, rule, hours }: AlertChartProps) {
+export const AlertChart = (props: AlertChartProps) => (
+  <Box mih={HEIGHT}>
+    <Loaded {...props} />
+  </Box>
+);
+
+function Loaded({ projectId, rule, hours }: AlertChartProps) {
   const preview = useQuery(alertPreviewQuery(projectId, rule, hours));
   const { data } = preview;
   const chart = useMemo(() => data && plotted(data), [data]);
@@ -28,7 +37,7 @@ export function AlertChart({ projectId, rule, hours }: AlertChartProps) {
   }
   if (rule === null || data === undefined || chart === undefined) {
     return (
-      <Text size="sm" c="dimmed" role="status" mih={250}>
+      <Text size="sm" c="dimmed" role="status">
         {rule === null ? "Complete the condition to see how often it would have fired." : "Loading the past…"}
       </Text>
     );
