@@ -131,6 +131,7 @@ const SLICES = {
     "dataset-growth",
     "insights",
     "dashboards",
+    "alerts",
   ],
 };
 

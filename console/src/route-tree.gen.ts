@@ -16,6 +16,8 @@ import { Route as ShellSplatRouteImport } from './routes/_shell/$'
 import { Route as ShellCompareRouteImport } from './routes/_shell/compare'
 import { Route as ShellPlaygroundRouteImport } from './routes/_shell/playground'
 import { Route as ShellSettingsRouteImport } from './routes/_shell/settings'
+import { Route as ShellAlertsIndexRouteImport } from './routes/_shell/alerts.index'
+import { Route as ShellAlertsAlertIdRouteImport } from './routes/_shell/alerts.$alertId'
 import { Route as ShellAnnotationQueuesIndexRouteImport } from './routes/_shell/annotation-queues.index'
 import { Route as ShellDashboardsIndexRouteImport } from './routes/_shell/dashboards.index'
 import { Route as ShellDashboardsDashboardIdRouteImport } from './routes/_shell/dashboards.$dashboardId'
@@ -97,6 +99,16 @@ const ShellPlaygroundRoute = ShellPlaygroundRouteImport.update({
 const ShellSettingsRoute = ShellSettingsRouteImport.update({
   id: '/settings',
   path: '/settings',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellAlertsIndexRoute = ShellAlertsIndexRouteImport.update({
+  id: '/alerts/',
+  path: '/alerts/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellAlertsAlertIdRoute = ShellAlertsAlertIdRouteImport.update({
+  id: '/alerts/$alertId',
+  path: '/alerts/$alertId',
   getParentRoute: () => ShellRoute,
 } as any)
 const ShellAnnotationQueuesIndexRoute =
@@ -372,6 +384,7 @@ export interface FileRoutesByFullPath {
   '/playground': typeof ShellPlaygroundRoute
   '/settings': typeof ShellSettingsRoute
   '/dashboards/$dashboardId': typeof ShellDashboardsDashboardIdRoute
+  '/alerts/$alertId': typeof ShellAlertsAlertIdRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
@@ -383,6 +396,7 @@ export interface FileRoutesByFullPath {
   '/rules/$ruleId': typeof ShellRulesRuleIdRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
+  '/alerts/': typeof ShellAlertsIndexRoute
   '/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/dashboards/': typeof ShellDashboardsIndexRoute
   '/datasets/': typeof ShellDatasetsIndexRoute
@@ -428,6 +442,7 @@ export interface FileRoutesByTo {
   '/settings': typeof ShellSettingsRoute
   '/': typeof ShellIndexRoute
   '/dashboards/$dashboardId': typeof ShellDashboardsDashboardIdRoute
+  '/alerts/$alertId': typeof ShellAlertsAlertIdRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
@@ -439,6 +454,7 @@ export interface FileRoutesByTo {
   '/rules/$ruleId': typeof ShellRulesRuleIdRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
+  '/alerts': typeof ShellAlertsIndexRoute
   '/annotation-queues': typeof ShellAnnotationQueuesIndexRoute
   '/dashboards': typeof ShellDashboardsIndexRoute
   '/datasets': typeof ShellDatasetsIndexRoute
@@ -486,6 +502,7 @@ export interface FileRoutesById {
   '/_shell/settings': typeof ShellSettingsRoute
   '/_shell/': typeof ShellIndexRoute
   '/_shell/dashboards/$dashboardId': typeof ShellDashboardsDashboardIdRoute
+  '/_shell/alerts/$alertId': typeof ShellAlertsAlertIdRoute
   '/_shell/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/_shell/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/_shell/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
@@ -497,6 +514,7 @@ export interface FileRoutesById {
   '/_shell/rules/$ruleId': typeof ShellRulesRuleIdRoute
   '/public/$token/d': typeof PublicTokenDRoute
   '/public/$token/r': typeof PublicTokenRRoute
+  '/_shell/alerts/': typeof ShellAlertsIndexRoute
   '/_shell/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
   '/_shell/dashboards/': typeof ShellDashboardsIndexRoute
   '/_shell/datasets/': typeof ShellDatasetsIndexRoute
@@ -544,6 +562,7 @@ export interface FileRouteTypes {
     | '/playground'
     | '/settings'
     | '/dashboards/$dashboardId'
+    | '/alerts/$alertId'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
     | '/evaluators/$evaluatorId'
@@ -555,6 +574,7 @@ export interface FileRouteTypes {
     | '/rules/$ruleId'
     | '/public/$token/d'
     | '/public/$token/r'
+    | '/alerts/'
     | '/annotation-queues/'
     | '/dashboards/'
     | '/datasets/'
@@ -600,6 +620,7 @@ export interface FileRouteTypes {
     | '/settings'
     | '/'
     | '/dashboards/$dashboardId'
+    | '/alerts/$alertId'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
     | '/evaluators/$evaluatorId'
@@ -611,6 +632,7 @@ export interface FileRouteTypes {
     | '/rules/$ruleId'
     | '/public/$token/d'
     | '/public/$token/r'
+    | '/alerts'
     | '/annotation-queues'
     | '/dashboards'
     | '/datasets'
@@ -657,6 +679,7 @@ export interface FileRouteTypes {
     | '/_shell/settings'
     | '/_shell/'
     | '/_shell/dashboards/$dashboardId'
+    | '/_shell/alerts/$alertId'
     | '/_shell/datasets/$datasetId'
     | '/_shell/deployments/$deploymentId'
     | '/_shell/evaluators/$evaluatorId'
@@ -668,6 +691,7 @@ export interface FileRouteTypes {
     | '/_shell/rules/$ruleId'
     | '/public/$token/d'
     | '/public/$token/r'
+    | '/_shell/alerts/'
     | '/_shell/annotation-queues/'
     | '/_shell/dashboards/'
     | '/_shell/datasets/'
@@ -762,6 +786,20 @@ declare module '@tanstack/react-router' {
       path: '/settings'
       fullPath: '/settings'
       preLoaderRoute: typeof ShellSettingsRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/alerts/': {
+      id: '/_shell/alerts/'
+      path: '/alerts'
+      fullPath: '/alerts/'
+      preLoaderRoute: typeof ShellAlertsIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/alerts/$alertId': {
+      id: '/_shell/alerts/$alertId'
+      path: '/alerts/$alertId'
+      fullPath: '/alerts/$alertId'
+      preLoaderRoute: typeof ShellAlertsAlertIdRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/annotation-queues/': {
@@ -1110,6 +1148,7 @@ interface ShellRouteChildren {
   ShellSettingsRoute: typeof ShellSettingsRoute
   ShellIndexRoute: typeof ShellIndexRoute
   ShellDashboardsDashboardIdRoute: typeof ShellDashboardsDashboardIdRoute
+  ShellAlertsAlertIdRoute: typeof ShellAlertsAlertIdRoute
   ShellDatasetsDatasetIdRoute: typeof ShellDatasetsDatasetIdRoute
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
   ShellEvaluatorsEvaluatorIdRoute: typeof ShellEvaluatorsEvaluatorIdRoute
@@ -1119,6 +1158,7 @@ interface ShellRouteChildren {
   ShellExportsDestinationsRoute: typeof ShellExportsDestinationsRoute
   ShellPromptsRepoRoute: typeof ShellPromptsRepoRoute
   ShellRulesRuleIdRoute: typeof ShellRulesRuleIdRoute
+  ShellAlertsIndexRoute: typeof ShellAlertsIndexRoute
   ShellAnnotationQueuesIndexRoute: typeof ShellAnnotationQueuesIndexRoute
   ShellDashboardsIndexRoute: typeof ShellDashboardsIndexRoute
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
@@ -1164,6 +1204,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellSettingsRoute: ShellSettingsRoute,
   ShellIndexRoute: ShellIndexRoute,
   ShellDashboardsDashboardIdRoute: ShellDashboardsDashboardIdRoute,
+  ShellAlertsAlertIdRoute: ShellAlertsAlertIdRoute,
   ShellDatasetsDatasetIdRoute: ShellDatasetsDatasetIdRoute,
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
   ShellEvaluatorsEvaluatorIdRoute: ShellEvaluatorsEvaluatorIdRoute,
@@ -1173,6 +1214,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellExportsDestinationsRoute: ShellExportsDestinationsRoute,
   ShellPromptsRepoRoute: ShellPromptsRepoRoute,
   ShellRulesRuleIdRoute: ShellRulesRuleIdRoute,
+  ShellAlertsIndexRoute: ShellAlertsIndexRoute,
   ShellAnnotationQueuesIndexRoute: ShellAnnotationQueuesIndexRoute,
   ShellDashboardsIndexRoute: ShellDashboardsIndexRoute,
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,

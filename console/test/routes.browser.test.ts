@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { checkOpenPage, openBrowser, openPage, until } from "./browser.ts";
 import { observeShifts, shiftProblems } from "./layout-shift.ts";
 import { chatManifest, promptApi, withModel } from "./seed-prompts.ts";
-import { type Seeded, seedEvaluator, seedQueue, seedRule } from "./seed-traces.ts";
+import { type Seeded, seedAlert, seedEvaluator, seedQueue, seedRule } from "./seed-traces.ts";
 import { type SharedPlatform, sharedPlatform, sharedTraces } from "./shared-platform.ts";
 
 /** Data arrives up to this much late, later for each further request of a page. */
@@ -24,6 +24,7 @@ let browser: Browser;
 let client: Client;
 let seeded: Seeded;
 let ids: Record<
+  | "alert"
   | "assistant"
   | "cron"
   | "evaluator"
@@ -68,7 +69,9 @@ async function createObjects(): Promise<typeof ids> {
   await until(async () => (await fetch(`${platform.traceUrl}/runs/${run!.run_id}`)).ok);
   const queue = await seedQueue(platform.traceUrl, "Replies", [seeded.agentRunId], seeded.datasetId);
   const rule = await seedRule(platform.traceUrl, seeded.projectId, [seeded.agentRunId]);
+  const alert = await seedAlert(platform.traceUrl, seeded.projectId);
   return {
+    alert,
     queue,
     experiment: await createExperiment(),
     pairs: await createReview(),
@@ -318,6 +321,8 @@ const PAGES: Checked[] = [
     ready: "text=Error rate",
   },
   { route: "/rules/", name: "rules", path: () => "/rules", ready: "text=Tags checked" },
+  { route: "/alerts/", name: "alerts", path: () => "/alerts", ready: "text=Runs of an hour" },
+  { route: "/alerts/$alertId", name: "alert", path: () => `/alerts/${ids.alert}`, ready: ".uplot" },
   { route: "/rules/$ruleId", name: "rule", path: () => `/rules/${ids.rule}`, ready: "td" },
   {
     route: "/projects/$projectId/review",

@@ -364,3 +364,24 @@ export async function seedRule(url: string, project: string, runIds: string[]): 
   await post(`/api/v1/runs/rules/${id}/trigger`, { run_ids: runIds });
   return id;
 }
+
+/** Creates an alert rule that fires; its channel rejects test messages. @returns its id */
+export async function seedAlert(traceUrl: string, projectId: string): Promise<string> {
+  const rule = {
+    name: "Runs of an hour",
+    description: "",
+    type: "threshold",
+    attribute: "run_count",
+    aggregation: "sum",
+    operator: "gte",
+    threshold: 0,
+    window_minutes: 60,
+  };
+  const response = await fetch(`${traceUrl}/v1/platform/alerts/${projectId}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ rule, actions: [{ target: "webhook", config: { url: `${traceUrl}/ok` } }] }),
+  });
+  if (response.status !== 201) throw new Error(`the alert was answered with ${response.status}`);
+  return ((await response.json()) as { rule: { id: string } }).rule.id;
+}

@@ -134,6 +134,19 @@ export async function fillTenant(
     transient: true,
     backfill_from: new Date(Date.now() - 60_000).toISOString(),
   });
+  const alert = (await ask("POST", "/v1/platform/alerts/all", {
+    rule: {
+      name: mark,
+      type: "threshold",
+      attribute: "error_count",
+      aggregation: "sum",
+      operator: "gt",
+      threshold: 1e9,
+      window_minutes: 5,
+      enabled: false,
+    },
+    actions: [],
+  })) as { rule: { id: string } };
   const judged = await ask("POST", "/v1/platform/evaluators", {
     name: mark,
     type: "code",
@@ -168,6 +181,7 @@ export async function fillTenant(
     rule_id: [rule, masking],
     section_id: [section],
     chart_id: [chart],
+    alert_rule_id: [alert.rule.id],
     backfill_id: [backfill!.backfill_id],
     queue_run_id: [item!.id],
     annotation_queue_run_id: [item!.id],

@@ -2,6 +2,7 @@ import {
   IconActivity,
   IconAdjustmentsBolt,
   IconBell,
+  IconBellRinging,
   IconBox,
   IconChartLine,
   IconClock,
@@ -59,6 +60,7 @@ const GROUPS: { label: string; pages: Page[] }[] = [
       { to: "/a/$server/inbox", label: "Inbox", icon: IconBell, needs: "agent" },
       { to: "/projects", label: "Traces", icon: IconTimeline, needs: "trace" },
       { to: "/dashboards", label: "Dashboards", icon: IconChartLine, needs: "trace" },
+      { to: "/alerts", label: "Alerts", icon: IconBellRinging, needs: "trace" },
     ],
   },
   {

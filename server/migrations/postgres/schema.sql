@@ -1,5 +1,110 @@
 -- The schema that the migrations of this folder amount to. Written by `npm run schema`; not run by anything.
 
+create table alert_deliveries (
+  delivery_id uuid not null,
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  incident_id uuid not null,
+  event text not null,
+  action_id uuid not null,
+  target text not null,
+  url text not null,
+  receiver text not null,
+  status text not null default 'pending'::text,
+  attempts integer not null default 0,
+  tries integer not null default 0,
+  queued_at timestamp with time zone not null default now(),
+  available_at timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  constraint alert_deliveries_event_check CHECK ((event = ANY (ARRAY['firing'::text, 'resolved'::text]))),
+  constraint alert_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
+  constraint alert_deliveries_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES alert_incidents(incident_id) ON DELETE CASCADE,
+  constraint alert_deliveries_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES alert_rules(rule_id) ON DELETE CASCADE,
+  constraint alert_deliveries_pkey PRIMARY KEY (delivery_id)
+);
+
+create table alert_delivery_attempts (
+  delivery_id uuid not null,
+  attempt integer not null,
+  started_at timestamp with time zone not null,
+  duration_ms integer not null,
+  status_code integer,
+  error text,
+  constraint alert_delivery_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES alert_deliveries(delivery_id) ON DELETE CASCADE,
+  constraint alert_delivery_attempts_pkey PRIMARY KEY (delivery_id, attempt)
+);
+
+create table alert_groups (
+  rule_id uuid not null,
+  group_name text not null,
+  status text not null,
+  breaches integer not null,
+  began_at timestamp with time zone not null,
+  incident_id uuid,
+  constraint alert_groups_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'firing'::text]))),
+  constraint alert_groups_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES alert_incidents(incident_id) ON DELETE CASCADE,
+  constraint alert_groups_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES alert_rules(rule_id) ON DELETE CASCADE,
+  constraint alert_groups_pkey PRIMARY KEY (rule_id, group_name)
+);
+
+create table alert_incidents (
+  incident_id uuid not null,
+  tenant_id uuid not null,
+  rule_id uuid not null,
+  group_name text not null,
+  status text not null,
+  severity text not null,
+  began_at timestamp with time zone not null,
+  fired_at timestamp with time zone not null,
+  resolved_at timestamp with time zone,
+  value double precision,
+  worst double precision,
+  last_value double precision,
+  threshold double precision,
+  reason text,
+  told_at timestamp with time zone,
+  constraint alert_incidents_reason_check CHECK ((reason = ANY (ARRAY['recovered'::text, 'no_data'::text, 'changed'::text, 'disabled'::text]))),
+  constraint alert_incidents_status_check CHECK ((status = ANY (ARRAY['firing'::text, 'resolved'::text]))),
+  constraint alert_incidents_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES alert_rules(rule_id) ON DELETE CASCADE,
+  constraint alert_incidents_pkey PRIMARY KEY (incident_id)
+);
+
+create table alert_receivers (
+  receiver text not null,
+  failures integer not null,
+  paused_until timestamp with time zone,
+  last_error text,
+  updated_at timestamp with time zone not null default now(),
+  constraint alert_receivers_pkey PRIMARY KEY (receiver)
+);
+
+create table alert_rules (
+  rule_id uuid not null,
+  tenant_id uuid not null,
+  project_id uuid,
+  name text not null,
+  definition jsonb not null,
+  severity text not null,
+  is_enabled boolean not null,
+  disabled_reason text,
+  silenced_until timestamp with time zone,
+  maintenance jsonb not null default '[]'::jsonb,
+  actions jsonb not null,
+  interval_seconds integer not null,
+  generation integer not null default 1,
+  evaluated_at timestamp with time zone,
+  available_at timestamp with time zone not null default now(),
+  lease_id uuid,
+  error text,
+  created_by uuid,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint alert_rules_interval_seconds_check CHECK ((interval_seconds > 0)),
+  constraint alert_rules_severity_check CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'error'::text, 'critical'::text]))),
+  constraint alert_rules_pkey PRIMARY KEY (rule_id)
+);
+
 create table annotation_queue_reviewers (
   tenant_id uuid not null,
   queue_id uuid not null,
@@ -2013,6 +2118,14 @@ create table workspaces (
   constraint workspaces_tenant_handle_key UNIQUE (tenant_handle)
 );
 
+CREATE INDEX alert_deliveries_by_creation ON public.alert_deliveries USING btree (created_at);
+CREATE INDEX alert_deliveries_by_incident ON public.alert_deliveries USING btree (incident_id);
+CREATE INDEX alert_deliveries_by_rule ON public.alert_deliveries USING btree (rule_id);
+CREATE INDEX alert_deliveries_due ON public.alert_deliveries USING btree (receiver, available_at) WHERE (status = 'pending'::text);
+CREATE INDEX alert_incidents_of_rule ON public.alert_incidents USING btree (rule_id, fired_at DESC, incident_id DESC);
+CREATE INDEX alert_incidents_of_tenant ON public.alert_incidents USING btree (tenant_id, fired_at DESC, incident_id DESC);
+CREATE INDEX alert_rules_due ON public.alert_rules USING btree (available_at) WHERE is_enabled;
+CREATE INDEX alert_rules_of_tenant ON public.alert_rules USING btree (tenant_id, created_at DESC, rule_id DESC);
 CREATE UNIQUE INDEX annotation_queue_pairs_once ON public.annotation_queue_runs USING btree (tenant_id, queue_id, run_id, other_run_id) WHERE (item_type = 'PAIR'::text);
 CREATE INDEX annotation_queue_reviewers_by_identity ON public.annotation_queue_reviewers USING btree (identity_id);
 CREATE INDEX annotation_queue_runs_by_addition ON public.annotation_queue_runs USING btree (tenant_id, queue_id, added_at, queue_run_id);
@@ -2194,6 +2307,7 @@ CREATE INDEX webhook_deliveries_state_due ON public.webhook_deliveries USING btr
 CREATE INDEX workspace_members_by_user ON public.workspace_members USING btree (user_id);
 CREATE INDEX workspaces_by_organization ON public.workspaces USING btree (organization_id, created_at, id);
 CREATE UNIQUE INDEX workspaces_default ON public.workspaces USING btree (is_default) WHERE is_default;
+CREATE TRIGGER alert_firing_ended AFTER UPDATE OF status ON public.alert_deliveries FOR EACH ROW WHEN (((new.event = 'firing'::text) AND (old.status = 'pending'::text) AND (new.status <> 'pending'::text))) EXECUTE FUNCTION release_alert_resolution();
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER cluster_targets_changes AFTER UPDATE OF generation, revision_id, state, message ON public.cluster_targets FOR EACH ROW WHEN (((((old.generation IS DISTINCT FROM new.generation) OR (old.revision_id IS DISTINCT FROM new.revision_id)) OR (old.state IS DISTINCT FROM new.state)) OR (old.message IS DISTINCT FROM new.message))) EXECUTE FUNCTION announce_control();
@@ -2281,6 +2395,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function put_value_lists(_thread_id uuid, _had jsonb, _lists jsonb) returns void
 -- function put_values(_thread_id uuid, _state jsonb) returns void
 -- function refuse_audit_change() returns trigger
+-- function release_alert_resolution() returns trigger
 -- function release_run(_run_id uuid, _attempt integer, _blame boolean, _max_failures integer, _reason text, _notify boolean) returns TABLE(outcome text, thread_id uuid)
 -- function replace_value_lists() returns trigger
 -- function resume_refusal(_named text[], _strict boolean, _pending jsonb) returns text

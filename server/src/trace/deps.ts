@@ -77,6 +77,10 @@ export interface TraceDeps {
   ruleActor: { wake(): void };
   /** Executes back-fills of rules. */
   ruleBackfills: { wake(): void };
+  /** Evaluates alert rules. */
+  alertEvaluator: { wake(): void };
+  /** Sender of the messages of alerts. */
+  alertMessages: { wake(): void };
   /** Sender of the webhooks and alerts of rules. */
   ruleMessages: { wake(): void };
   /** Executes experiments. */

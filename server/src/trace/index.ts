@@ -3,6 +3,7 @@ import type { Route } from "../base/http/route.ts";
 import { auditRoutes } from "../identity/audit/routes.ts";
 import { identityRoutes } from "../identity/index.ts";
 import { signInRoutes } from "../identity/sign-in/routes.ts";
+import { alertRoutes } from "./alerts/routes.ts";
 import { annotationQueueItemRoutes } from "./annotation-queues/item-routes.ts";
 import { queueItemRoutes } from "./annotation-queues/queue-item-routes.ts";
 import { annotationReviewRoutes } from "./annotation-queues/review-routes.ts";
@@ -101,6 +102,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     // before /charts/:chart_id, which would match "changes" as an id
     ...changeRoutes(deps),
     ...dashboardRoutes(deps),
+    ...alertRoutes(deps),
     ...projectRoutes(deps),
     ...attachmentRoutes(deps),
     // before /feedback/:feedback_id, which would match "tokens" and "formulas" as ids

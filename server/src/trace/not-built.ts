@@ -41,7 +41,6 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Heddle has no such part of a project. Its dashboard is POST /api/v1/sessions/{session_id}/dashboard, its " +
       "statistics are POST /api/v1/runs/stats.",
   ],
-  [/^\/alerts(\/|$)/, "Heddle sends no alerts on traces. Alert on GET /metrics, or poll POST /api/v1/runs/stats."],
   [
     /^\/usage-limits(\/|$)|^\/workspaces\/current\/usage_limits$/,
     "Heddle has no usage limits on traces. Limit requests by HEDDLE_RATE_LIMITS (docs/settings.md).",

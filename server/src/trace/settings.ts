@@ -9,6 +9,7 @@ import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions } from "../base/http/cross-origin.ts";
 import { outboundOptions } from "../base/outbound/settings.ts";
 import { webhookOptions } from "../base/webhooks/settings.ts";
+import { alertOptions } from "./alerts/settings.ts";
 import { codeEvaluatorOptions } from "./code-evaluators/settings.ts";
 import { destinationOptions } from "./bulk-exports/destination-settings.ts";
 import { exportOptions } from "./bulk-exports/settings.ts";
@@ -111,6 +112,7 @@ export const traceOptions = {
   ...destinationOptions,
   ...exportOptions,
   ...ruleActionOptions,
+  ...alertOptions,
   ...experimentOptions,
   ...codeEvaluatorOptions,
   ...insightOptions,

@@ -20,6 +20,8 @@ import { startTelemetry } from "../base/telemetry/telemetry.ts";
 import { isLoopback, resolveExposure } from "../identity/exposure.ts";
 import type { IdentitySettings } from "../identity/settings.ts";
 import { startSignIn } from "../identity/sign-in/sign-in-service.ts";
+import { AlertEvaluator } from "./alerts/alert-evaluator.ts";
+import { createAlertMessages } from "./alerts/alert-messages.ts";
 import { TraceCopier } from "./backups/trace-copier.ts";
 import { DestinationTester } from "./bulk-exports/destination-worker-test.ts";
 import { measureExports } from "./bulk-exports/export-metrics.ts";
@@ -152,6 +154,7 @@ export async function startTracePlatform({
     fault: faultPoint,
     deps: (): TraceDeps => deps,
   });
+  const alertMessages = createAlertMessages({ sql, log, settings, outbound, secrets, fault: faultPoint });
   const deps: TraceDeps = {
     ...ingest,
     blobs,
@@ -182,6 +185,8 @@ export async function startTracePlatform({
     masking,
     ruleCandidates,
     ruleMessages,
+    alertMessages,
+    alertEvaluator: { wake: () => alertEvaluator.wake() },
     ruleActor: { wake: () => ruleActor.wake() },
     ruleBackfills: { wake: () => backfiller.wake() },
     ruleMatcher: { wake: () => ruleMatcher.wake() },
@@ -189,6 +194,7 @@ export async function startTracePlatform({
     insights: { wake: () => insights.wake() },
   };
   measureRules(registry, { sql, log });
+  const alertEvaluator: AlertEvaluator = new AlertEvaluator(deps, faultPoint);
   const ruleActor: RuleActor = new RuleActor(deps, faultPoint);
   const backfiller: Backfiller = new Backfiller(deps, faultPoint);
   const ruleMatcher: RuleMatcher = new RuleMatcher(deps, { database, registry });
@@ -212,6 +218,8 @@ export async function startTracePlatform({
   backfiller.start();
   ruleMessages.start();
   corrections.start();
+  alertEvaluator.start();
+  alertMessages.start();
   experimentEvaluator.start();
   experiments.start();
   insights.start();
@@ -234,6 +242,8 @@ export async function startTracePlatform({
       await ruleActor.stop();
       await ruleMessages.stop();
       await corrections.stop();
+      await alertEvaluator.stop();
+      await alertMessages.stop();
       await experimentEvaluator.stop();
       await pairwiseJudges.stop();
       await deps.codeRunner.stop();

@@ -101,6 +101,7 @@ function Actions({ projectId }: { projectId: string }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          <Menu.Item onClick={() => void navigate({ to: "/alerts", search: { project: projectId } })}>Alerts</Menu.Item>
           <Menu.Item onClick={() => setEdited(true)}>Edit</Menu.Item>
           <Menu.Item
             color="red"

@@ -41,10 +41,13 @@ export const PERMISSIONS = {
     description: "Change annotation queues, add runs to them and review",
   },
   "annotation-queues:delete": { scope: "workspace", description: "Delete annotation queues" },
-  "rules:read": { scope: "workspace", description: "View automation rules and their logs" },
-  "rules:create": { scope: "workspace", description: "Create automation rules" },
-  "rules:update": { scope: "workspace", description: "Change automation rules, trigger them and start back-fills" },
-  "rules:delete": { scope: "workspace", description: "Delete automation rules" },
+  "rules:read": { scope: "workspace", description: "View automation rules and alerts, and their logs" },
+  "rules:create": { scope: "workspace", description: "Create automation rules and alerts" },
+  "rules:update": {
+    scope: "workspace",
+    description: "Change automation rules and alerts, trigger rules and start back-fills",
+  },
+  "rules:delete": { scope: "workspace", description: "Delete automation rules and alerts" },
   "evaluators:read": {
     scope: "workspace",
     description: "View evaluators, their versions and their agreement with people",

@@ -42,6 +42,10 @@ import {
 export interface ComposedMessage {
   body: string;
   headers: Record<string, string>;
+  /** Whole URL, where that of the delivery lacks what is secret of it. */
+  url?: string;
+  /** Sends the message by other means than HTTP. */
+  post?(): Promise<PostResult>;
 }
 
 export interface WebhookSenderOptions {
@@ -261,16 +265,22 @@ export class WebhookSender {
   ): Promise<ComposedMessage | PostResult | undefined> {
     try {
       // the rules may have changed since it was stored
-      checkWebhook(this.#o.rules(), this.#o.outbound, url);
-      return await this.#o.compose(id, sentAt);
+      const check = (target: string) => checkWebhook(this.#o.rules(), this.#o.outbound, target);
+      const isHttp = !url.startsWith("mailto:");
+      if (isHttp) check(url);
+      const message = await this.#o.compose(id, sentAt);
+      if (message?.url !== undefined && message.url !== url) check(message.url);
+      return message;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       return { statusCode: null, error: error.message, blocked: true, retryAfterMs: 0 };
     }
   }
 
-  #post({ delivery_id: id, url }: ClaimedDelivery, message: ComposedMessage, sentAt: Date): Promise<PostResult> {
+  #post({ delivery_id: id, url: known }: ClaimedDelivery, message: ComposedMessage, sentAt: Date): Promise<PostResult> {
     const { settings, outbound } = this.#o;
+    if (message.post) return message.post();
+    const url = message.url ?? known;
     const post = buildPost(settings, id, url, message, sentAt);
     const postSelf = isRelative(url) ? this.#o.postSelf() : null;
     return postSelf ? postSelf(post) : postWebhook(outbound, post);

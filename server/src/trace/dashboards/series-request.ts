@@ -1,7 +1,7 @@
 import { unprocessable } from "../../base/errors.ts";
 import { readFilter } from "../filter/read-filter.ts";
-import type { Expression } from "../filter/expression.ts";
 import { parseTime } from "../filter/literals.ts";
+import { requiresRoot } from "../rule-candidates/rule-filters.ts";
 import { limited } from "../runs/limited.ts";
 import type { RunSelection } from "../runs/selection.ts";
 import type { Grouping } from "../runs/stats.ts";
@@ -106,11 +106,4 @@ export function readSelection(request: Omit<SeriesRequest, "metric">): RunSelect
     ...(isOfRoots && (filters.runs === "traces" ? { is_head: true } : { is_root: true })),
     ...((filters.runs === "llm" || filters.runs === "tool") && { run_types: [filters.runs] }),
   });
-}
-
-function requiresRoot(expression: Expression): boolean {
-  if (expression.kind === "and") return expression.items.some(requiresRoot);
-  if (expression.kind !== "field" || expression.field.name !== "is_root") return false;
-  const { test } = expression;
-  return (test.op === "eq" && test.value === true) || (test.op === "neq" && test.value === false);
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { ownConnection, type Sql } from "../../base/db/connect.ts";
 import { lockedInTime } from "../../base/db/lock-timeout.ts";
+import { deleteAlertRulesOfWorkspace } from "../alerts/sql.ts";
 import { deleteQueuesOfWorkspace } from "../annotation-queues/sql.ts";
 import { deleteDashboardsOfWorkspace } from "../dashboards/sql.ts";
 import { deleteDatasets, selectBlobs } from "../datasets/sql.ts";
@@ -156,6 +157,7 @@ export async function beginWorkspace(
     await deleteRulesOfWorkspace(tx, tenantId);
     await deleteMaskingOfWorkspace(tx, tenantId);
     await deleteDashboardsOfWorkspace(tx, tenantId);
+    await deleteAlertRulesOfWorkspace(tx, tenantId);
     await tx`delete from trace_shares where tenant_id = ${tenantId}`;
     await deleteCorrectionsOfWorkspace(tx, tenantId);
     await tx`delete from waiting_pieces where tenant_id = ${tenantId}`;

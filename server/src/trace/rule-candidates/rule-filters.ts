@@ -53,6 +53,14 @@ export function describeInterest({ filter, trace_filter, tree_filter }: RuleFilt
   };
 }
 
+/** Whether only roots of traces can pass. */
+export function requiresRoot(expression: Expression): boolean {
+  if (expression.kind === "and") return expression.items.some(requiresRoot);
+  if (expression.kind !== "field" || expression.field.name !== "is_root") return false;
+  const { test } = expression;
+  return (test.op === "eq" && test.value === true) || (test.op === "neq" && test.value === false);
+}
+
 function mentions(expression: Expression, test: (expression: Expression) => boolean): boolean {
   if (expression.kind === "and" || expression.kind === "or") {
     return expression.items.some((item) => mentions(item, test));

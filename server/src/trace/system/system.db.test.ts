@@ -75,7 +75,6 @@ test("unknown endpoints of the vendor say what to use instead", async () => {
     ["/api/v1/orgs/current/billing/usage", /HEDDLE_RATE_LIMITS/],
     ["/api/v1/orgs/current/sso-settings", /HEDDLE_OIDC_ISSUER/],
     ["/v1/platform/orgs/current/scim/tokens", /no SCIM/],
-    ["/v1/platform/alerts/x", /Alert on GET \/metrics/],
     ["/api/v1/usage-limits/org", /HEDDLE_RATE_LIMITS/],
     ["/oauth/token", /HEDDLE_OIDC_ISSUER/],
     ["/api/v1/service-accounts", /service-keys/],

@@ -1,0 +1,113 @@
+import { Button, Group, Text } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useState } from "react";
+
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { AnchorLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { AlertStatus } from "./alert-status.tsx";
+import { describeCondition } from "./describe-alert.ts";
+import { type Alert, alertsQuery } from "./queries.ts";
+
+const AlertForm = lazy(async () => ({ default: (await import("./alert-form.tsx")).AlertForm }));
+
+/** List of alert rules with their states, of a project or of the workspace. */
+export function AlertsPage() {
+  const { project } = useSearch({ from: "/_shell/alerts/" });
+  const navigate = useNavigate();
+  const [isNew, setNew] = useState(false);
+  const alerts = useQuery(alertsQuery(project));
+  const open = (alertId: string) => navigate({ to: "/alerts/$alertId", params: { alertId } });
+  return (
+    <Page
+      title="Alerts"
+      actions={
+        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setNew(true)}>
+          New alert
+        </Button>
+      }
+    >
+      {project !== undefined && (
+        <Group gap="xs" mb="sm">
+          <Text size="sm">Alerts of one project.</Text>
+          <AnchorLink to="/alerts" size="sm">
+            Show all
+          </AnchorLink>
+        </Group>
+      )}
+      {alerts.error ? (
+        <Problem error={alerts.error} onRetry={alerts.refetch} />
+      ) : alerts.isPending ? (
+        <Loading rows={8} />
+      ) : alerts.data.length === 0 ? (
+        <Empty title="No alerts yet">
+          <Text size="sm" maw={520}>
+            An alert watches a metric of traced runs, such as the error rate or the cost, and tells Slack, Teams,
+            PagerDuty, a webhook or people by e-mail when it crosses a threshold.
+          </Text>
+        </Empty>
+      ) : (
+        <DataTable
+          label="Alerts"
+          columns={COLUMNS}
+          rows={alerts.data}
+          rowKey={({ rule }) => rule.id}
+          onOpen={({ rule }) => void open(rule.id)}
+        />
+      )}
+      <Suspense>
+        {isNew && <AlertForm projectId={project ?? null} onSaved={open} onClose={() => setNew(false)} />}
+      </Suspense>
+    </Page>
+  );
+}
+
+const COLUMNS: Column<Alert>[] = [
+  {
+    id: "name",
+    header: "Name",
+    width: "minmax(160px, 1.2fr)",
+    cell: ({ rule }) => (
+      <AnchorLink to="/alerts/$alertId" params={{ alertId: rule.id }} size="sm" truncate>
+        {rule.name}
+      </AnchorLink>
+    ),
+  },
+  { id: "status", header: "State", width: "150px", cell: ({ rule }) => <AlertStatus {...rule} /> },
+  {
+    id: "condition",
+    header: "Condition",
+    width: "minmax(200px, 2fr)",
+    cell: ({ rule }) => <Clipped text={describeCondition(rule)} />,
+  },
+  {
+    id: "project",
+    header: "Project",
+    width: "minmax(120px, 1fr)",
+    cell: ({ rule }) => <Clipped text={rule.session_name ?? (rule.session_id === null ? "All projects" : "–")} />,
+  },
+  {
+    id: "channels",
+    header: "Tells",
+    width: "minmax(100px, 1fr)",
+    cell: ({ actions }) => <Clipped text={actions.map(({ target }) => target).join(", ") || "–"} />,
+  },
+  {
+    id: "last",
+    header: "Last fired",
+    width: "110px",
+    cell: ({ rule }) => (rule.last_fired_at === null ? "–" : <TimeText at={rule.last_fired_at} />),
+  },
+];
+
+const Clipped = ({ text }: { text: string }) => (
+  <Text size="sm" truncate title={text}>
+    {text}
+  </Text>
+);

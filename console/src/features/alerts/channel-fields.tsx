@@ -1,0 +1,118 @@
+import { ActionIcon, Button, Fieldset, Group, Select, Stack, Text, TextInput } from "@mantine/core";
+import type { UseFormReturnType } from "@mantine/form";
+import { IconPlus, IconTrash } from "@tabler/icons-react";
+import { useMutation } from "@tanstack/react-query";
+
+import { data, traceApi } from "../../api/clients.ts";
+import { actionsOf, type AlertValues, ruleOf, type Target } from "./alert-values.ts";
+import { sessionOf, type TestResult } from "./queries.ts";
+
+const TARGETS: { value: Target; label: string; field: string; placeholder: string }[] = [
+  { value: "slack", label: "Slack", field: "URL", placeholder: "https://hooks.slack.com/services/…" },
+  { value: "teams", label: "Teams", field: "URL", placeholder: "https://….logic.azure.com/workflows/…" },
+  { value: "pagerduty", label: "PagerDuty", field: "Routing key", placeholder: "R0…" },
+  { value: "email", label: "E-mail", field: "Addresses", placeholder: "ops@example.com" },
+  { value: "webhook", label: "Webhook", field: "URL", placeholder: "https://example.com/alerts" },
+];
+
+/** Fields of the channels that an alert tells, and a test of them that shows the receivers' answers. */
+export function ChannelFields({
+  form,
+  alertId,
+}: {
+  form: UseFormReturnType<AlertValues>;
+  alertId?: string | undefined;
+}) {
+  const { values } = form;
+  const test = useMutation({
+    mutationFn: () => {
+      const rule = ruleOf(values);
+      return data(
+        traceApi.POST("/v1/platform/alerts/{session_id}/test", {
+          params: { path: { session_id: sessionOf(values.projectId) } },
+          body: { alert_rule_id: alertId, rule, actions: actionsOf(values) },
+        }),
+      );
+    },
+  });
+  return (
+    <Fieldset legend="Channels">
+      <Stack gap="xs">
+        {values.channels.map(({ target, text }, index) => {
+          const { field, placeholder } = TARGETS.find(({ value }) => value === target)!;
+          return (
+            <Group key={index} gap="xs" wrap="nowrap" align="flex-end">
+              <Select
+                label="Channel"
+                w={130}
+                allowDeselect={false}
+                data={TARGETS}
+                value={target}
+                onChange={(value) =>
+                  form.setFieldValue(`channels.${index}`, { id: null, target: value as Target, text: "", headers: {} })
+                }
+              />
+              <TextInput
+                label={field}
+                placeholder={placeholder}
+                flex={1}
+                value={text}
+                onChange={({ currentTarget }) => form.setFieldValue(`channels.${index}.text`, currentTarget.value)}
+              />
+              <ActionIcon
+                variant="default"
+                size={36}
+                aria-label={`Remove channel ${index + 1}`}
+                onClick={() => form.removeListItem("channels", index)}
+              >
+                <IconTrash size={16} />
+              </ActionIcon>
+            </Group>
+          );
+        })}
+        <Group gap="xs">
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconPlus size={14} aria-hidden />}
+            onClick={() => form.insertListItem("channels", { id: null, target: "slack", text: "", headers: {} })}
+          >
+            Add channel
+          </Button>
+          {values.channels.length > 0 && (
+            <Button size="xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+              Send test message
+            </Button>
+          )}
+        </Group>
+        {test.error && (
+          <Text size="sm" c="var(--mantine-color-error)" role="alert">
+            {test.error.message}
+          </Text>
+        )}
+        <TestResults results={test.data?.results} />
+      </Stack>
+    </Fieldset>
+  );
+}
+
+/** What each receiver answered to a test message. */
+export function TestResults({ results }: { results: readonly TestResult[] | undefined }) {
+  if (results === undefined) return null;
+  return (
+    <Stack gap={2} role="status">
+      {results.map(({ target, status, status_code: code, answer, error }, index) => (
+        <Text
+          key={index}
+          size="sm"
+          c={status === "failed" ? "var(--mantine-color-error)" : undefined}
+          style={{ overflowWrap: "anywhere" }}
+        >
+          {TARGETS.find(({ value }) => value === target)?.label}: {status === "failed" ? "failed" : "delivered"}
+          {code !== null && `, ${code}`}
+          {(answer ?? error) !== null && ` – ${answer || error || "empty answer"}`}
+        </Text>
+      ))}
+    </Stack>
+  );
+}

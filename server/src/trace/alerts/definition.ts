@@ -1,0 +1,70 @@
+import { METRICS } from "../runs/stats.ts";
+
+/** What a rule measures and when it fires; stored as JSON. Fields are those of the wire. */
+export interface AlertDefinition {
+  description: string;
+  type: "threshold" | "change" | "absence";
+  attribute: Attribute;
+  aggregation: Aggregation;
+  operator: "gt" | "gte" | "lt" | "lte";
+  threshold: number | null;
+  /** Of a change: fires when the value compares so with the baseline times this. */
+  threshold_multiplier: number | null;
+  /** Length of the baseline, which ends where the window begins; null: as long as the window. */
+  threshold_window_minutes: number | null;
+  window_minutes: number;
+  interval_minutes: number;
+  /** Minutes between the end of the window and its evaluation, for runs that arrive late. */
+  delay_minutes: number;
+  filter: string | null;
+  denominator_filter: string | null;
+  feedback_key: string | null;
+  group_by: AlertGroupBy | null;
+  for_evaluations: number;
+  /** Windows with fewer runs have no value. */
+  min_runs: number;
+  resolve_threshold: number | null;
+  no_data: "resolve" | "keep";
+}
+
+export interface AlertGroupBy {
+  attribute: "name" | "run_type" | "tag" | "model" | "error_kind" | "metadata";
+  path?: string | null | undefined;
+}
+
+export const AGGREGATIONS = ["avg", "sum", "pct", "p50", "p95", "p99", "count"] as const;
+export type Aggregation = (typeof AGGREGATIONS)[number];
+
+const quantiles = (column: string) =>
+  Object.fromEntries(
+    [50, 95, 99].map((level) => [`p${level}`, `quantileExactInclusive(0.${level})(toFloat64(u.${column}))`]),
+  );
+const seconds = (column: string) => ({ avg: `avg(u.${column})`, ...quantiles(column) });
+const usage = (name: keyof typeof METRICS) => ({
+  sum: `toFloat64(ifNull(${METRICS[name]}, 0))`,
+  avg: `toFloat64(${METRICS[name]}) / count()`,
+  ...quantiles(name),
+});
+
+/** Aggregates over units `u` (runs/stats.ts), of feedback over `f`. Those of `pct` are its numerator. */
+export const ATTRIBUTES = {
+  latency: seconds("latency"),
+  run_latency: seconds("latency"),
+  first_token: seconds("first_token"),
+  error_count: { sum: "countIf(u.failed)", avg: "avg(u.failed)", pct: "countIf(u.failed)" },
+  run_count: { sum: "count()", count: "count()", pct: "count()" },
+  total_cost: usage("total_cost"),
+  total_tokens: usage("total_tokens"),
+  prompt_tokens: usage("prompt_tokens"),
+  completion_tokens: usage("completion_tokens"),
+  feedback_score: { avg: "avg(f.score)", sum: "sum(f.score)", count: "count()" },
+} as const satisfies Record<string, Partial<Record<Aggregation, string>>>;
+export type Attribute = keyof typeof ATTRIBUTES;
+export const ATTRIBUTE_NAMES = Object.keys(ATTRIBUTES) as [Attribute, ...Attribute[]];
+
+export const expressionFor = (attribute: Attribute, aggregation: Aggregation): string | undefined =>
+  (ATTRIBUTES[attribute] as Partial<Record<Aggregation, string>>)[aggregation];
+
+/** Whether the metric grows with the length of its window; without runs it is 0. */
+export const isTotal = ({ attribute, aggregation }: Pick<AlertDefinition, "attribute" | "aggregation">): boolean =>
+  aggregation === "count" || (aggregation === "sum" && attribute !== "feedback_score");
