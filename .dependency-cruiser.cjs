@@ -116,6 +116,7 @@ const SLICES = {
     "retention",
     "system",
     "threads",
+    "views",
     "prompt-statistics",
     "workspace-secrets",
     "playground-settings",

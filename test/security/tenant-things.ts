@@ -133,6 +133,10 @@ export async function fillTenant(
     code_evaluator: { language: "javascript", code: `function performEval() { return "${mark}" }` },
   });
   const insights = `/api/v1/sessions/${experiments[0]}/insights`;
+  const view = await createdId("POST", `/api/v1/sessions/${experiments[0]}/views`, {
+    display_name: mark,
+    filter_string: `eq(name, "${mark}")`,
+  });
   const config = await createdId("POST", `${insights}/configs`, { name: mark, config: {} });
   // of a period without runs, so that no model is called
   const past = { start_time: "2001-01-01T00:00:00Z", end_time: "2001-01-02T00:00:00Z" };
@@ -158,6 +162,7 @@ export async function fillTenant(
     evaluator_id: [(judged["evaluator"] as { id: string }).id],
     queue_id: [queue],
     rule_id: [rule],
+    view_id: [view],
     backfill_id: [backfill!.backfill_id],
     queue_run_id: [item!.id],
     annotation_queue_run_id: [item!.id],

@@ -72,6 +72,7 @@ import { guideRoutes } from "./system/guide-routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 import { workspaceSettingsRoutes } from "./system/settings-routes.ts";
 import { threadRoutes } from "./threads/routes.ts";
+import { viewRoutes } from "./views/routes.ts";
 import { workspaceSecretRoutes } from "./workspace-secrets/routes.ts";
 
 /** All endpoints of the trace platform. The system routes come last: their document describes the others. */
@@ -94,6 +95,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     // before /insights/:job_id, which would match "configs" and "estimate" as ids
     ...insightConfigRoutes(deps),
     ...insightRoutes(deps),
+    ...viewRoutes(deps),
     ...projectRoutes(deps),
     ...attachmentRoutes(deps),
     // before /feedback/:feedback_id, which would match "tokens" and "formulas" as ids

@@ -29,7 +29,7 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
       "/api/v1/annotation-queues/{queue_id}/agreement, and correct feedback by PATCH /api/v1/feedback/{feedback_id}.",
   ],
   [
-    /^\/(charts|org-charts)(\/|$)|^\/sessions\/[^/]+\/(dashboard|views|issues|agent-versions)(\/|$)|^\/orgs\/current\/dashboard$/,
+    /^\/(charts|org-charts)(\/|$)|^\/sessions\/[^/]+\/(dashboard|issues|agent-versions)(\/|$)|^\/orgs\/current\/dashboard$/,
     "Heddle stores no charts. Get their statistics by POST /api/v1/runs/stats and /api/v1/runs/stats/timeline; the " +
       "console shows them on a project's page.",
   ],

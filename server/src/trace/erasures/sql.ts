@@ -9,6 +9,7 @@ import { deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
 import { deleteRegistry } from "../prompts/sql.ts";
 import { deleteProjectRows } from "../projects/sql.ts";
 import { deleteRulesOfWorkspace } from "../rules/sql.ts";
+import { deleteViewsOfWorkspace } from "../views/sql.ts";
 
 export interface Erasure {
   id: string;
@@ -151,6 +152,7 @@ export async function beginWorkspace(
     await tx`delete from feedback_tokens where tenant_id = ${tenantId}`;
     await deleteQueuesOfWorkspace(tx, tenantId);
     await deleteRulesOfWorkspace(tx, tenantId);
+    await deleteViewsOfWorkspace(tx, tenantId);
     await tx`delete from trace_shares where tenant_id = ${tenantId}`;
     await tx`delete from waiting_pieces where tenant_id = ${tenantId}`;
     const [begun] = await tx<{ project_ids: string[] }[]>`

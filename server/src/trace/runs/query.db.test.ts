@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { uuid7 } from "../../base/ids.ts";
 import { microseconds, sampleRun, type SampleRun, sendRuns } from "../../../test/sample-runs.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
+import { until } from "../../../test/until.ts";
 
 const { call, platform } = await testTracePlatform();
 const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
@@ -361,7 +362,72 @@ test("runs are sorted by a metric over all pages, those without a value last", a
   const { cursor } = { cursor: first.json.cursors.next };
   expect((await call("POST", "/runs/query", { ...roots, order_by: "total_cost", cursor })).status).toBe(400);
   expect((await call("POST", "/runs/query", { ...roots, cursor })).status).toBe(400);
-  expect((await call("POST", "/runs/query", { ...roots, order_by: "name" })).status).toBe(422);
+  for (const order_by of ["status", "feedback:", `feedback:${"k".repeat(201)}`]) {
+    expect((await call("POST", "/runs/query", { ...roots, order_by })).status).toBe(422);
+  }
+});
+
+test("runs are sorted by name without regard to case, and by the mean of a feedback", async () => {
+  const session = await sendCalls("sorted by words", [
+    { name: "beta", seconds: 1 },
+    { name: "Alpha", seconds: 1 },
+    { name: "γάμμα".repeat(200), seconds: 1 },
+    { name: "beta", seconds: 2 },
+  ]);
+  const roots = { session, is_root: true };
+  const { json } = await call("POST", "/runs/query", { ...roots, order: "asc", select: ["id"] });
+  const [one, two, three] = json.runs.map((run: { id: string }) => run.id);
+  const judge = (run_id: string, score: number | null, key = "helpful: yes?") =>
+    call("POST", "/feedback", { run_id, key, score, ...(score === null && { value: "none" }) });
+  for (const [id, score] of [
+    [one, 0.5],
+    [one, 1],
+    [two, 0.25],
+    [three, null],
+  ] as const)
+    await judge(id, score);
+  await judge(three, 9, "other");
+  await until(async () => {
+    const { json: stats } = await call("POST", "/runs/stats", { session: [session] });
+    return Object.keys((stats.feedback_stats ?? {}) as object).length === 2 && stats.feedback_stats.other.n === 1;
+  });
+  for (const limit of [1, 3, 100]) {
+    const ids = async (order_by: string, order: string) => {
+      const found: string[] = [];
+      for (let cursor: string | null = null; ;) {
+        const page = await call("POST", "/runs/query", { ...roots, select: ["id"], limit, order_by, order, cursor });
+        expect(page.status).toBe(200);
+        found.push(...page.json.runs.map((run: { id: string }) => run.id));
+        cursor = page.json.cursors.next;
+        if (cursor === null) return found;
+      }
+    };
+    const [a, b, c, d] = json.runs.map((run: { id: string }) => run.id);
+    expect(await ids("name", "asc")).toEqual([b, d, a, c]);
+    expect(await ids("name", "desc")).toEqual([c, d, a, b]);
+    expect(await ids("feedback:helpful: yes?", "desc")).toEqual([a, b, d, c]);
+    expect(await ids("feedback:helpful: yes?", "asc")).toEqual([b, a, d, c]);
+  }
+});
+
+test("pages sorted by cost neither miss nor repeat a trace under ties, while others arrive", async () => {
+  const session = await sendCalls(
+    "tied",
+    Array.from({ length: 12 }, (_, i) => ({ name: `t${i}`, seconds: 1, usage: usageOf(5, 0.1 + (i % 3) / 10) })),
+  );
+  const body = { session, is_root: true, select: ["name"], limit: 5, order_by: "total_cost" };
+  const names: string[] = [];
+  for (let cursor: string | null = null, page = 0; ; page++) {
+    const { json } = await call("POST", "/runs/query", { ...body, cursor });
+    names.push(...json.runs.map((run: SampleRun) => run["name"]));
+    cursor = json.cursors.next;
+    if (cursor === null) break;
+    // equal to those of the page, dearer and cheaper
+    const usages = [0.1, 0.2, 0.3, 0.5].map((cost) => ({ name: `late ${page}`, seconds: 1, usage: usageOf(5, cost) }));
+    await sendCalls("tied", usages);
+  }
+  expect(new Set(names.filter((name) => name.startsWith("t"))).size).toBe(12);
+  expect(names.filter((name) => name.startsWith("t"))).toHaveLength(12);
 });
 
 test("filters on tokens and costs mean what rows show: of a root, the sums of its trace", async () => {
