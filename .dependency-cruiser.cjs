@@ -117,6 +117,7 @@ const SLICES = {
     "system",
     "threads",
     "views",
+    "search",
     "prompt-statistics",
     "workspace-secrets",
     "playground-settings",

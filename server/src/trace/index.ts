@@ -64,6 +64,7 @@ import { ruleRoutes } from "./rules/routes.ts";
 import { runDeleteRoutes } from "./erasures/run-routes.ts";
 import { runQueryRoutes } from "./runs/query-routes.ts";
 import { runV2Routes } from "./runs/v2-routes.ts";
+import { searchRoutes } from "./search/routes.ts";
 import { experimentShareRoutes } from "./sharing/experiment-routes.ts";
 import { datasetShareRoutes } from "./sharing/dataset-routes.ts";
 import { publicRunRoutes } from "./sharing/public-routes.ts";
@@ -96,6 +97,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...insightConfigRoutes(deps),
     ...insightRoutes(deps),
     ...viewRoutes(deps),
+    ...searchRoutes(deps),
     ...projectRoutes(deps),
     ...attachmentRoutes(deps),
     // before /feedback/:feedback_id, which would match "tokens" and "formulas" as ids
