@@ -106,6 +106,12 @@ try {
         start_time: ago(7),
       }),
     );
+    const find = (label: string, text: string) =>
+      line(label, () => ask(server, "GET", `/search?q=${encodeURIComponent(text)}`));
+    await find("search: 6 characters of an id", bigTrace.slice(-6));
+    await find("search: a frequent word", "an answer");
+    await find("search: a name", "step 7");
+    await find("search: what occurs nowhere", "no such words");
     console.log(`\nresident memory of the server: ${(residentMemory(server.pid).own / 1e6).toFixed(0)} MB`);
   } finally {
     await server.stop();

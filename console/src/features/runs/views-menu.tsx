@@ -19,7 +19,7 @@ import { notifyFailure } from "../../ui/notify.ts";
 import { usePermission } from "../settings/use-permission.ts";
 import { BrowserFilters } from "./browser-filters.tsx";
 import classes from "./quick-filters.module.css";
-import { RUN_SEARCH, type RunSearch } from "./run-search.ts";
+import type { RunSearch } from "./run-search.ts";
 import { useRunColumns } from "./use-run-columns.ts";
 import { deleteView, saveView, updateView, viewsQuery } from "./view-queries.ts";
 import { isChanged, isUntouched, searchOfView, type View, viewOfSearch } from "./view-record.ts";

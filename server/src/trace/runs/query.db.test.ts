@@ -457,3 +457,57 @@ test("filters on tokens and costs mean what rows show: of a root, the sums of it
   });
   expect(stats.json.run_count).toBe(1);
 });
+
+test("a filter on a root's cost counts calls beyond the time range, in lists, statistics, groups and v2", async () => {
+  const start = Date.now() - 120_000;
+  const roots = [0.03, 0.01].map((cost, index) => {
+    const fields = { name: `cost ${cost}`, extra: { metadata: { thread_id: `thread ${cost}` } } };
+    const root = sampleRun("bounded", { ...fields, start_time: microseconds(start + index) }, { seconds: 90 });
+    // neither call passes the filter alone, and both begin after the range
+    const calls = [30, 60].map((seconds) =>
+      sampleRun(
+        "bounded",
+        {
+          run_type: "llm",
+          start_time: microseconds(start + seconds * 1000),
+          outputs: { usage_metadata: usageOf(10, cost) },
+        },
+        { parent: root, seconds: 1 },
+      ),
+    );
+    return [root, ...calls];
+  });
+  await sendRuns(call, roots.flat());
+  const session = await projectId("bounded");
+  const filter = "gt(total_cost, 0.05)";
+  const bounds = { start_time: microseconds(start - 1000), end_time: microseconds(start + 1000) };
+  const body = { session, is_root: true, ...bounds };
+  expect(await queryNames({ ...body, filter })).toEqual(["cost 0.03"]);
+  expect(await queryNames({ ...body, order_by: "total_cost" })).toEqual(["cost 0.03", "cost 0.01"]);
+  expect((await call("POST", "/runs/stats", { ...body, session: [session], filter })).json).toMatchObject({
+    run_count: 1,
+  });
+  const grouped = await call("POST", "/runs/group", {
+    session_id: session,
+    group_by: "conversation",
+    filter,
+    ...bounds,
+  });
+  expect(grouped.json).toMatchObject({ total: 1, groups: [{ thread_id: "thread 0.03", total_cost: 0.06 }] });
+  const v2 = { min_start_time: bounds.start_time, max_start_time: bounds.end_time };
+  const runs = await call("POST", "/v2/runs/query", {
+    project_ids: [session],
+    is_root: true,
+    filter,
+    selects: ["NAME"],
+    ...v2,
+  });
+  expect(runs.json.items).toMatchObject([{ name: "cost 0.03" }]);
+  const traces = await call("POST", "/v2/traces/query", {
+    project_id: session,
+    trace_filter: filter,
+    selects: ["NAME"],
+    ...v2,
+  });
+  expect(traces.json.items).toMatchObject([{ root_run: { name: "cost 0.03" } }]);
+});
