@@ -71,7 +71,8 @@ export function searchOfView(view: View): ViewedSearch {
     text: list.query ?? "",
     last: isPreset(duration) ? duration : RUN_SEARCH.last,
     from: from ?? "",
-    to: from === null ? "" : (to ?? new Date().toISOString()),
+    // other clients save ranges without an end
+    to: from === null ? "" : (to ?? "2100-01-01T00:00:00Z"),
     sort: isRunSort(list.order_by) ? list.order_by : RUN_SEARCH.sort,
     desc: list.order !== "asc",
     columns: list.columns?.join(",") ?? "",

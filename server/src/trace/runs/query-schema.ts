@@ -29,7 +29,7 @@ const optional = <T extends z.ZodType>(item: T) => item.nullish().transform((val
 const expression = optional(z.string().max(65_536));
 
 /** Own to Heddle: what runs are sorted by; those without a value come last, in both directions. */
-const sortKey = optional(
+export const sortKey = optional(
   z
     .union([z.enum(SORT_KEYS), z.string().startsWith("feedback:")], `must be ${SORT_KEYS.join(", ")} or feedback:<key>`)
     .refine(isSortKey, "must name a feedback key of at most 200 characters: feedback:<key>")

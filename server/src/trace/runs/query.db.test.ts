@@ -358,6 +358,22 @@ test("runs are sorted by a metric over all pages, those without a value last", a
     expect((await sorted("total_tokens", "desc")).slice(0, 3)).toEqual(["b", "d", "a"]);
     expect(await sorted("first_token", "desc", calls)).toEqual(["d", "a", "b", "c"]);
   }
+  const names: string[] = [];
+  for (let cursor: string | undefined; ;) {
+    const body = {
+      project_ids: [session],
+      is_root: true,
+      order_by: "total_cost",
+      page_size: 2,
+      selects: ["NAME"],
+      cursor,
+    };
+    const { json } = await call("POST", "/v2/runs/query", body);
+    names.push(...json.items.map((item: { name: string }) => item.name));
+    cursor = json.next_cursor;
+    if (cursor === undefined) break;
+  }
+  expect(names).toEqual(["a", "d", "b", "c"]);
   const first = await call("POST", "/runs/query", { ...roots, order_by: "latency", limit: 1 });
   const { cursor } = { cursor: first.json.cursors.next };
   expect((await call("POST", "/runs/query", { ...roots, order_by: "total_cost", cursor })).status).toBe(400);
