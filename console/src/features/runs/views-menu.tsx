@@ -36,6 +36,7 @@ export function ViewsMenu({ projectId, search, onChange }: ViewsMenuProps) {
   const { data: views } = useQuery(viewsQuery(projectId));
   const [isOpen, setOpen] = useState(false);
   const denial = usePermission("projects:update");
+  const { confirm, dialog } = useConfirm();
   const { visible } = useRunColumns(search, onChange);
   const open = views?.find(({ id }) => id === search.view);
   const changed = open !== undefined && isChanged(open, search);
@@ -50,6 +51,20 @@ export function ViewsMenu({ projectId, search, onChange }: ViewsMenuProps) {
     },
     onError: notifyFailure("Could not save the view"),
   });
+  // a click in the dialog is outside of the menu and closes it, so the dialog is no part of the menu
+  const remove = (view: View) => {
+    setOpen(false);
+    confirm({
+      title: `Delete ${view.display_name}?`,
+      body: view.is_shared ? "This deletes the view for the whole workspace." : "This deletes your view.",
+      action: "Delete",
+      run: async () => {
+        await deleteView(projectId, view.id);
+        if (view.id === search.view) onChange({ view: "", columns: "" });
+        await refresh();
+      },
+    });
+  };
   const maySave = open !== undefined && (!open.is_shared || denial === null);
   return (
     <Group gap={4}>
@@ -76,7 +91,7 @@ export function ViewsMenu({ projectId, search, onChange }: ViewsMenuProps) {
               setOpen(false);
             }}
             onClose={() => onChange({ view: "", columns: "" })}
-            onDeleted={(id) => id === search.view && onChange({ view: "", columns: "" })}
+            onDelete={remove}
           />
           <SaveAsNew
             projectId={projectId}
@@ -92,6 +107,7 @@ export function ViewsMenu({ projectId, search, onChange }: ViewsMenuProps) {
           <BrowserFilters projectId={projectId} columns={visible} />
         </Popover.Dropdown>
       </Popover>
+      {dialog}
       {open && changed && (
         <>
           <Badge variant="light" color="yellow" size="sm" tt="none">
@@ -134,16 +150,14 @@ interface ViewListProps {
   denial: string | null;
   onUse: (view: View) => void;
   onClose: () => void;
-  onDeleted: (id: string) => void;
+  onDelete: (view: View) => void;
 }
 
-function ViewList({ projectId, views, openId, denial, onUse, onClose, onDeleted }: ViewListProps) {
+function ViewList({ projectId, views, openId, denial, onUse, onClose, onDelete }: ViewListProps) {
   const client = useQueryClient();
-  const { confirm, dialog } = useConfirm();
-  const refresh = () => client.invalidateQueries({ queryKey: viewsQuery(projectId).queryKey });
   const setDefault = useMutation({
     mutationFn: (view: View) => updateView(projectId, view.id, { is_default: !view.is_default }),
-    onSuccess: refresh,
+    onSuccess: () => client.invalidateQueries({ queryKey: viewsQuery(projectId).queryKey }),
     onError: notifyFailure("Could not change the default view"),
   });
   return (
@@ -193,18 +207,7 @@ function ViewList({ projectId, views, openId, denial, onUse, onClose, onDeleted 
             size="sm"
             disabled={view.is_shared && denial !== null}
             aria-label={`Delete view ${view.display_name}`}
-            onClick={() =>
-              confirm({
-                title: `Delete ${view.display_name}?`,
-                body: view.is_shared ? "This deletes the view for the whole workspace." : "This deletes your view.",
-                action: "Delete",
-                run: async () => {
-                  await deleteView(projectId, view.id);
-                  onDeleted(view.id);
-                  await refresh();
-                },
-              })
-            }
+            onClick={() => onDelete(view)}
           >
             <IconTrash size={14} />
           </ActionIcon>
@@ -215,7 +218,6 @@ function ViewList({ projectId, views, openId, denial, onUse, onClose, onDeleted 
           Close this view
         </Button>
       )}
-      {dialog}
     </Stack>
   );
 }
