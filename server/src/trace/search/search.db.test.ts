@@ -72,7 +72,7 @@ test("finds everything by name, runs by content newest first, and threads by id,
     run: [`call ${word}`],
     thread: [thread],
   });
-  expect(found["trace"]!.at(-1)!.name).toBe("long ago");
+  expect(found["trace"]![0]!.name).toBe("feed");
   expect(found["run"]![0]).toMatchObject({ id: child.id, project_name: "aquarium zebrafish" });
   expect(await search("zebrafish absent")).toEqual({});
   expect(await search("%")).toEqual({});
