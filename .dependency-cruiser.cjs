@@ -117,6 +117,8 @@ const SLICES = {
     "retention",
     "system",
     "threads",
+    "views",
+    "search",
     "prompt-statistics",
     "workspace-secrets",
     "playground-settings",

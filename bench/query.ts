@@ -69,6 +69,22 @@ try {
     await line("100 by metadata and latency, any time", query({ filter: metadata }));
     await line("what nothing passes, any time", query({ filter: rare }));
     await line("100 with a failed run in their trace", query({ is_root: true, tree_filter: 'eq(status,"error")' }));
+    for (const order_by of ["latency", "total_cost", "name"]) {
+      for (const [range, bounds] of [
+        ["a week", { start_time: ago(7) }],
+        ["everything", {}],
+      ] as const) {
+        await line(
+          `50 roots of ${range} by ${order_by}`,
+          query({ is_root: true, select, limit: 50, order_by, ...bounds }),
+        );
+      }
+    }
+    await line("50 runs of everything by total_cost", query({ select, limit: 50, order_by: "total_cost" }));
+    await line(
+      "50 roots with gt(total_cost, 0.001)",
+      query({ is_root: true, select, filter: "gt(total_cost, 0.001)" }),
+    );
     await line(
       "statistics over a week, all runs",
       () => ask(server, "POST", "/runs/stats", { session, start_time: ago(7) }),
@@ -90,6 +106,12 @@ try {
         start_time: ago(7),
       }),
     );
+    const find = (label: string, text: string) =>
+      line(label, () => ask(server, "GET", `/search?q=${encodeURIComponent(text)}`));
+    await find("search: 6 characters of an id", bigTrace.slice(-6));
+    await find("search: a frequent word", "an answer");
+    await find("search: a name", "step 7");
+    await find("search: what occurs nowhere", "no such words");
     console.log(`\nresident memory of the server: ${(residentMemory(server.pid).own / 1e6).toFixed(0)} MB`);
   } finally {
     await server.stop();

@@ -146,6 +146,25 @@ test("Ctrl+K opens a page and a thread by its id, also from an unknown address",
   await page.getByRole("option", { name }).waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL(new RegExp(`/projects/${projectId}`));
+
+  // a run by a few characters of its id, and by its content
+  const start = new Date().toISOString();
+  const run = { id: crypto.randomUUID(), name: "palette", run_type: "chain", session_id: projectId, start_time: start };
+  const answer = await fetch(`${platform.traceUrl}/api/v1/runs`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ...run, end_time: start, inputs: { question: `needle ${name}` }, outputs: {} }),
+  });
+  expect(answer.status).toBe(202);
+  for (const text of [run.id.slice(24), `needle ${name}`]) {
+    await page.keyboard.press("Control+k");
+    await field.fill(text);
+    await page.getByRole("option", { name: `palette Trace in ${name}` }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(new RegExp(`/r/${run.id}$`));
+    await page.goto(platform.url);
+    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Inbox" }).waitFor();
+  }
   expect(errors).toEqual([]);
   await context.close();
 });

@@ -155,17 +155,61 @@ test("completes a filter, shows its errors, and keeps it in the address", async 
   await shared.page.waitForURL(/returns/);
   await until(async () => (await runRows(shared.page).count()) === 3, 10_000);
   expect((await filterEditor(shared.page).innerText()).trim()).toBe('and(eq(status, "error"), eq(name, "returns"))');
-  await shared.page.keyboard.press("Escape");
-  await shared.page.getByRole("button", { name: "Saved filters" }).click();
-  await shared.page.getByText("Saved in this browser, for this project").waitFor();
-  await shared.page.getByRole("textbox", { name: "Filter name" }).fill("failed returns");
-  await shared.page.getByRole("button", { name: "Save", exact: true }).click();
-  await shared.page.goto(projectPage());
-  await shared.page.getByRole("button", { name: "Saved filters" }).click();
-  await shared.page.getByRole("button", { name: "failed returns", exact: true }).click();
-  await shared.page.waitForURL(/returns/);
-  expect([...errors, ...shared.errors]).toEqual([]);
+  await context.close();
   await shared.context.close();
+  expect([...errors, ...shared.errors]).toEqual([]);
+});
+
+test("a view keeps filter, sort order and columns for others, and filters of the browser become views", async () => {
+  const { page, context, errors } = await openPage(browser);
+  const name = `dear returns ${Date.now()}`;
+  await page.goto(`${projectPage()}?filter=${encodeURIComponent('eq(name, "returns")')}`);
+  await runRows(page).first().waitFor();
+  const shown = await runRows(page).count();
+  const projectId = new URL(page.url()).pathname.split("/")[2]!;
+  const old = { tab: "traces", filter: 'eq(status, "error")', trace_filter: "", tree_filter: "", text: "" };
+  await page.evaluate(
+    ([key, value]) => localStorage.setItem(key!, value!),
+    [`heddle.filters.${projectId}`, JSON.stringify([{ ...old, name: `${name} kept` }])],
+  );
+  await page.reload();
+  await page.getByRole("columnheader", { name: "Cost" }).getByRole("button").click();
+  await page.waitForURL(/sort=total_cost/);
+  await page.getByRole("columnheader", { name: "Cost" }).and(page.locator("[aria-sort=descending]")).waitFor();
+  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByRole("button", { name: "Save as views" }).click();
+  await page.getByRole("button", { name: `${name} kept`, exact: true }).waitFor();
+  expect(await page.evaluate((key) => localStorage.getItem(key), `heddle.filters.${projectId}`)).toBe("[]");
+  await page.getByRole("textbox", { name: "View name" }).fill(name);
+  await page.getByText("Share with the workspace").click();
+  await page.getByRole("button", { name: "Save as new" }).click();
+  await page.getByRole("button", { name: `View: ${name}` }).waitFor();
+  await page.waitForURL(/view=/);
+  const view = new URL(page.url()).searchParams.get("view")!;
+
+  // a change is marked, and saved for everyone
+  await page.getByRole("columnheader", { name: "Cost" }).getByRole("button").click();
+  await page.getByText("Changed", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Changed", { exact: true }).waitFor({ state: "detached" });
+
+  // elsewhere a link to the view suffices
+  const other = await openPage(browser);
+  await other.page.goto(`${projectPage()}?view=${view}`);
+  await other.page.getByRole("button", { name: `View: ${name}` }).waitFor();
+  await other.page.waitForURL(/desc=false/);
+  await until(async () => (await runRows(other.page).count()) === shown, 10_000);
+  await other.page
+    .getByRole("columnheader", { name: "Cost" })
+    .and(other.page.locator("[aria-sort=ascending]"))
+    .waitFor();
+  expect(await other.page.getByText("Changed", { exact: true }).count()).toBe(0);
+  await other.page.getByRole("button", { name: `View: ${name}` }).click();
+  await other.page.getByRole("button", { name: `Delete view ${name}`, exact: true }).click();
+  await other.page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+  await other.page.getByRole("button", { name: "Views", exact: true }).waitFor();
+  expect([...errors, ...other.errors]).toEqual([]);
+  await other.context.close();
   await context.close();
 });
 

@@ -154,6 +154,10 @@ export async function fillTenant(
     code_evaluator: { language: "javascript", code: `function performEval() { return "${mark}" }` },
   });
   const insights = `/api/v1/sessions/${experiments[0]}/insights`;
+  const view = await createdId("POST", `/api/v1/sessions/${experiments[0]}/views`, {
+    display_name: mark,
+    filter_string: `eq(name, "${mark}")`,
+  });
   const config = await createdId("POST", `${insights}/configs`, { name: mark, config: {} });
   // of a period without runs, so that no model is called
   const past = { start_time: "2001-01-01T00:00:00Z", end_time: "2001-01-02T00:00:00Z" };
@@ -182,6 +186,7 @@ export async function fillTenant(
     section_id: [section],
     chart_id: [chart],
     alert_rule_id: [alert.rule.id],
+    view_id: [view],
     backfill_id: [backfill!.backfill_id],
     queue_run_id: [item!.id],
     annotation_queue_run_id: [item!.id],

@@ -18,6 +18,7 @@ interface Choice extends Pick<NavItem, "icon" | "label"> {
   key: string;
   /** Kind of object, shown beside its name. */
   kind?: string;
+  within?: string | undefined;
   go: () => Promise<void>;
 }
 
@@ -33,7 +34,7 @@ export function GoTo({ onClose }: { onClose: () => void }) {
   const [at, setAt] = useState(0);
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
-  const choices = useChoices(text.trim());
+  const { choices, isSearching } = useChoices(text.trim());
   const selected = Math.min(at, choices.length - 1);
   const choose = (choice: Choice | undefined) => {
     if (!choice) return;
@@ -63,7 +64,7 @@ export function GoTo({ onClose }: { onClose: () => void }) {
     >
       <TextInput
         data-autofocus
-        placeholder="Page, project, dataset, deployment, assistant, or ID of a thread or run"
+        placeholder="Name, content of a run, or 4 characters of an ID"
         aria-label="Page, object or ID"
         role="combobox"
         aria-expanded="true"
@@ -92,8 +93,8 @@ export function GoTo({ onClose }: { onClose: () => void }) {
             <choice.icon size={16} aria-hidden />
             <span dir="auto">{choice.label}</span>
             {choice.kind !== undefined && (
-              <Text span size="xs" c="dimmed" ml="auto">
-                {choice.kind}
+              <Text span size="xs" c="dimmed" ml="auto" style={{ flexShrink: 0 }}>
+                {choice.within === undefined ? choice.kind : `${choice.kind} in ${choice.within}`}
               </Text>
             )}
           </div>
@@ -101,14 +102,14 @@ export function GoTo({ onClose }: { onClose: () => void }) {
       </div>
       {choices.length === 0 && (
         <Text size="sm" c="dimmed" mt="xs">
-          No match among pages and names. To open a thread or a run, enter its full ID.
+          {isSearching ? "Searching…" : "No match among pages, names, contents of runs and IDs."}
         </Text>
       )}
     </Modal>
   );
 }
 
-function useChoices(text: string): Choice[] {
+function useChoices(text: string): { choices: Choice[]; isSearching: boolean } {
   const navigate = useNavigate();
   const { servers } = useAgentServers();
   const { server: current } = useParams({ strict: false });
@@ -120,38 +121,20 @@ function useChoices(text: string): Choice[] {
     getInitialValueInEffect: false,
   });
   const [settled] = useDebouncedValue(text, 150);
-  const { data: found } = useQuery({
+  const { data: found, isFetching } = useQuery({
     ...objectsQuery(settled, about?.spaces, server),
-    enabled: settled !== "" && !isId(settled),
+    enabled: settled !== "",
   });
-  if (isId(text)) {
-    const thread: Choice = {
-      key: "thread",
-      label: `Thread ${text}`,
-      icon: IconMessages,
-      go: () => navigate({ to: "/a/$server/threads/$threadId", params: { server: server!, threadId: text } }),
-    };
-    const trace: Choice = {
-      key: "trace",
-      label: `Trace of run ${text}`,
-      icon: IconTimeline,
-      async go() {
-        const params = { path: { run_id: text } };
-        const { session_id: projectId } = await data(traceApi.GET("/api/v1/runs/{run_id}", { params }));
-        await navigate({ to: "/projects/$projectId/r/$runId", params: { projectId: String(projectId), runId: text } });
-      },
-    };
-    return [...(server === undefined ? [] : [thread]), ...(about?.spaces.trace ? [trace] : [])];
-  }
   const open = (object: FoundObject): Choice => ({
     key: keyOf(object),
     label: object.name,
     kind: object.kind,
+    within: object.within,
     icon: OBJECT_ICONS[object.kind],
     go: () => {
       // a value, not an update: the palette is closed already, and updates of closed components are not computed
       setRecent([object, ...recent.filter((other) => keyOf(other) !== keyOf(object))].slice(0, RECENT));
-      return navigate({ to: object.to, params: object.params } as never);
+      return navigate({ to: object.to, params: object.params, search: object.search ?? {} } as never);
     },
   });
   const places = [OVERVIEW, ...navGroups(about, server !== undefined).flatMap(({ pages }) => pages)];
@@ -163,7 +146,32 @@ function useChoices(text: string): Choice[] {
       icon,
       go: () => navigate({ to, ...(to!.includes("$server") && { params: { server } }) } as never),
     }));
-  return text === "" ? [...recent.map(open), ...pages] : [...pages, ...(found ?? []).map(open)];
+  if (text === "") return { choices: [...recent.map(open), ...pages], isSearching: false };
+  const isSearching = settled !== text || isFetching;
+  if (!isId(text)) return { choices: [...pages, ...(found ?? []).map(open)], isSearching };
+  // whole ids are opened without a search
+  const thread: Choice = {
+    key: "thread",
+    label: `Thread ${text}`,
+    icon: IconMessages,
+    go: () => navigate({ to: "/a/$server/threads/$threadId", params: { server: server!, threadId: text } }),
+  };
+  const trace: Choice = {
+    key: "trace",
+    label: `Trace of run ${text}`,
+    icon: IconTimeline,
+    async go() {
+      const params = { path: { run_id: text } };
+      const { session_id: projectId } = await data(traceApi.GET("/api/v1/runs/{run_id}", { params }));
+      await navigate({ to: "/projects/$projectId/r/$runId", params: { projectId: String(projectId), runId: text } });
+    },
+  };
+  const others = (found ?? []).filter(({ params }) => params["runId"] !== text);
+  return {
+    choices: [...(server === undefined ? [] : [thread]), ...(about?.spaces.trace ? [trace] : []), ...others.map(open)],
+    isSearching,
+  };
 }
 
-const keyOf = ({ to, params }: FoundObject): string => `${to} ${Object.values(params).join(" ")}`;
+const keyOf = ({ to, params, search }: FoundObject): string =>
+  `${to} ${Object.values({ ...params, ...search }).join(" ")}`;

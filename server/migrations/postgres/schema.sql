@@ -594,6 +594,16 @@ create table datasets (
   constraint datasets_tenant_id_name_key UNIQUE (tenant_id, name)
 );
 
+create table default_views (
+  tenant_id uuid not null,
+  person_id text not null,
+  session_id uuid not null,
+  view_id uuid not null,
+  constraint default_views_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES projects(tenant_id, project_id) ON DELETE CASCADE,
+  constraint default_views_tenant_id_view_id_fkey FOREIGN KEY (tenant_id, view_id) REFERENCES saved_views(tenant_id, view_id) ON DELETE CASCADE,
+  constraint default_views_pkey PRIMARY KEY (tenant_id, person_id, session_id)
+);
+
 create table deployment_logs (
   id bigint generated always as identity not null,
   deployment_id uuid not null,
@@ -1808,6 +1818,29 @@ create table runs (
   constraint runs_pkey PRIMARY KEY (run_id)
 );
 
+create table saved_views (
+  tenant_id uuid not null,
+  view_id uuid not null,
+  session_id uuid,
+  display_name text not null,
+  description text,
+  type text not null,
+  filter_string text,
+  trace_filter_string text,
+  tree_filter_string text,
+  start_time timestamp with time zone,
+  end_time timestamp with time zone,
+  duration text,
+  list jsonb not null default '{}'::jsonb,
+  owner_id text not null,
+  is_shared boolean not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint saved_views_type_check CHECK ((type = ANY (ARRAY['runs'::text, 'threads'::text, 'single_run'::text]))),
+  constraint saved_views_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES projects(tenant_id, project_id) ON DELETE CASCADE,
+  constraint saved_views_pkey PRIMARY KEY (tenant_id, view_id)
+);
+
 create table secret_keys (
   key_id text not null,
   check_value bytea not null,
@@ -2163,6 +2196,8 @@ CREATE INDEX dataset_examples_by_source ON public.dataset_examples USING btree (
 CREATE UNIQUE INDEX dataset_examples_current ON public.dataset_examples USING btree (tenant_id, example_id) WHERE (replaced_at IS NULL);
 CREATE INDEX dataset_examples_in_dataset ON public.dataset_examples USING btree (tenant_id, dataset_id, modified_at DESC, example_id) INCLUDE (replaced_at);
 CREATE INDEX datasets_by_creation ON public.datasets USING btree (tenant_id, created_at DESC, dataset_id);
+CREATE INDEX default_views_by_project ON public.default_views USING btree (tenant_id, session_id);
+CREATE INDEX default_views_by_view ON public.default_views USING btree (tenant_id, view_id);
 CREATE INDEX deployment_logs_by_age ON public.deployment_logs USING btree (at);
 CREATE INDEX deployment_logs_by_deployment ON public.deployment_logs USING btree (deployment_id, kind, id);
 CREATE INDEX deployment_logs_by_revision ON public.deployment_logs USING btree (revision_id, kind, id);
@@ -2280,6 +2315,7 @@ CREATE INDEX runs_by_thread ON public.runs USING btree (thread_id, seq DESC);
 CREATE INDEX runs_inflight ON public.runs USING btree (thread_id, seq) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
 CREATE UNIQUE INDEX runs_one_running ON public.runs USING btree (thread_id) WHERE (status = 'running'::text);
 CREATE INDEX runs_queue ON public.runs USING btree (seq) WHERE (status = 'pending'::text);
+CREATE INDEX saved_views_by_project ON public.saved_views USING btree (tenant_id, session_id, created_at);
 CREATE UNIQUE INDEX secret_keys_current ON public.secret_keys USING btree (is_current) WHERE is_current;
 CREATE INDEX secrets_by_key ON public.secrets USING btree (key_id);
 CREATE INDEX secrets_by_workspace ON public.secrets USING btree (workspace_id);

@@ -68,6 +68,7 @@ import { ruleRoutes } from "./rules/routes.ts";
 import { runDeleteRoutes } from "./erasures/run-routes.ts";
 import { runQueryRoutes } from "./runs/query-routes.ts";
 import { runV2Routes } from "./runs/v2-routes.ts";
+import { searchRoutes } from "./search/routes.ts";
 import { experimentShareRoutes } from "./sharing/experiment-routes.ts";
 import { datasetShareRoutes } from "./sharing/dataset-routes.ts";
 import { publicRunRoutes } from "./sharing/public-routes.ts";
@@ -76,6 +77,7 @@ import { guideRoutes } from "./system/guide-routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 import { workspaceSettingsRoutes } from "./system/settings-routes.ts";
 import { threadRoutes } from "./threads/routes.ts";
+import { viewRoutes } from "./views/routes.ts";
 import { workspaceSecretRoutes } from "./workspace-secrets/routes.ts";
 
 /** All endpoints of the trace platform. The system routes come last: their document describes the others. */
@@ -103,6 +105,8 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...changeRoutes(deps),
     ...dashboardRoutes(deps),
     ...alertRoutes(deps),
+    ...viewRoutes(deps),
+    ...searchRoutes(deps),
     ...projectRoutes(deps),
     ...attachmentRoutes(deps),
     // before /feedback/:feedback_id, which would match "tokens" and "formulas" as ids

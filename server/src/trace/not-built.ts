@@ -37,7 +37,7 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Heddle keeps dashboards per workspace. Use POST /api/v1/charts and /api/v1/charts/section in each of them.",
   ],
   [
-    /^\/sessions\/[^/]+\/(views|issues|agent-versions)(\/|$)/,
+    /^\/sessions\/[^/]+\/(issues|agent-versions)(\/|$)/,
     "Heddle has no such part of a project. Its dashboard is POST /api/v1/sessions/{session_id}/dashboard, its " +
       "statistics are POST /api/v1/runs/stats.",
   ],

@@ -13,8 +13,8 @@ import { QuickFilters } from "./quick-filters.tsx";
 import { RangeFilter } from "./range-filter.tsx";
 import { searchRange, type RunSearch } from "./run-search.ts";
 import { facetsQuery } from "./queries.ts";
-import { SavedFilters } from "./saved-filters.tsx";
 import { useFirstPage } from "./use-first-page.ts";
+import { ViewsMenu } from "./views-menu.tsx";
 
 /** Additional filters: on the root of the trace, or on any run of it. */
 const MORE = { trace_filter: "Root run where", tree_filter: "Any run in the trace where" } as const;
@@ -54,7 +54,7 @@ export function FilterBar({ projectId, search, onChange }: FilterBarProps) {
           }}
         />
         {hasMore && <RangeFilter projectId={projectId} search={search} onChange={onChange} />}
-        <SavedFilters projectId={projectId} search={search} onUse={onChange} />
+        <ViewsMenu projectId={projectId} search={search} onChange={onChange} />
         {addable.length > 0 && (
           <Menu position="bottom-start">
             <Menu.Target>

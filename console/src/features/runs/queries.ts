@@ -38,6 +38,9 @@ const SELECTED: Selected[] = [
 const PAGE_SIZE = 50;
 export const LIVE_MS = 3000;
 
+/** The search without what does not change a list's rows. */
+const listOf = (search: RunSearch) => ({ ...search, live: undefined, view: undefined, columns: undefined });
+
 /** Returns the part of a query that does not depend on the current time. */
 function runQueryBody(projectId: string, search: RunSearch): RunQuery {
   const { tab, filter, trace_filter, tree_filter, text } = search;
@@ -60,7 +63,7 @@ export const selectionOf = (projectId: string, search: RunSearch): RunQuery => (
 
 export const runsQuery = (projectId: string, search: RunSearch) =>
   infiniteQueryOptions({
-    queryKey: ["runs", projectId, { ...search, live: undefined }],
+    queryKey: ["runs", projectId, listOf(search)],
     queryFn: ({ pageParam, signal }) => {
       // later pages keep the bounds of the first through their cursor's start time
       const body: RunQuery = {
@@ -107,7 +110,7 @@ export const liveRunsQuery = (projectId: string, search: RunSearch) => {
 /** Query for statistics over the selected runs. */
 export const runStatsQuery = (projectId: string, search: RunSearch) =>
   queryOptions({
-    queryKey: ["run-stats", projectId, { ...search, live: undefined, sort: undefined, desc: undefined }],
+    queryKey: ["run-stats", projectId, { ...listOf(search), sort: undefined, desc: undefined }],
     queryFn: ({ signal }) =>
       data(
         traceApi.POST("/api/v1/runs/stats", {
@@ -235,7 +238,7 @@ export const filterCheckQuery = (filter: string) =>
 
 export const threadsQuery = (projectId: string, search: RunSearch) =>
   infiniteQueryOptions({
-    queryKey: ["run-threads", projectId, { ...search, live: undefined }],
+    queryKey: ["run-threads", projectId, listOf(search)],
     queryFn: ({ pageParam, signal }) => {
       const { start_time, end_time } = boundsAt(search, Date.now());
       const filter = conjoin(search.filter, search.text.trim() === "" ? "" : `search(${JSON.stringify(search.text)})`);

@@ -17,13 +17,12 @@ interface RangeFilterProps {
 
 /** Filters runs by latency and cost. A range is selected by dragging across a histogram, or typed. */
 export function RangeFilter({ projectId, search, onChange }: RangeFilterProps) {
-  // the cost of a trace is the cost of its LLM calls, but filters compare the cost of the run itself
-  const fields: HistogramField[] = search.tab === "traces" ? ["latency"] : ["latency", "total_cost"];
+  const fields: HistogramField[] = ["latency", "total_cost"];
   return (
     <Popover position="bottom-start" width={360} trapFocus>
       <Popover.Target>
         <Button variant="default" size="xs" leftSection={<IconChartHistogram size={14} aria-hidden />}>
-          {fields.length > 1 ? "Latency and cost" : "Latency"}
+          Latency and cost
         </Button>
       </Popover.Target>
       <Popover.Dropdown p="sm">

@@ -39,8 +39,9 @@ export const RUN_COLUMNS: [id: string, label: string][] = [
 ];
 export const HIDDEN_BY_DEFAULT = ["error", "first_token", "metadata", "thread", "dataset"];
 
-/** Sort keys of the columns that can be sorted. */
+/** Sort keys of the columns that can be sorted, other than feedback (feedback-sort.tsx). */
 export const RUN_SORTS: Record<string, RunSort> = {
+  name: "name",
   start_time: "start_time",
   latency: "latency",
   first_token: "first_token",
@@ -131,7 +132,7 @@ export function runColumns(projectId: string, tab: Tab): Column<Run>[] {
     id,
     header,
     ...cells[id]!,
-    sortable: RUN_SORTS[id] !== undefined,
+    sortable: RUN_SORTS[id] !== undefined || id === "feedback",
   }));
 }
 

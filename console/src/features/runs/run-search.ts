@@ -5,8 +5,11 @@ export const TABS = ["traces", "llm", "all", "threads"] as const;
 export type Tab = (typeof TABS)[number];
 
 /** Sort keys of `/runs/query`. */
-export const SORTS = ["start_time", "latency", "first_token", "total_tokens", "total_cost"] as const;
-export type RunSort = (typeof SORTS)[number];
+const SORTS = ["start_time", "latency", "first_token", "total_tokens", "total_cost", "name"] as const;
+export type RunSort = (typeof SORTS)[number] | `feedback:${string}`;
+
+export const isRunSort = (value: unknown): value is RunSort =>
+  SORTS.includes(value as (typeof SORTS)[number]) || (typeof value === "string" && /^feedback:.{1,200}$/s.test(value));
 
 export interface RunSearch {
   tab: Tab;
@@ -24,6 +27,9 @@ export interface RunSearch {
   /** Newest or largest first. */
   desc: boolean;
   live: boolean;
+  /** Id of the open saved view, from which the list may differ; and its columns, `name,cost`. */
+  view: string;
+  columns: string;
   /** In the tab for threads: the replayed thread, and its turn, from 1. */
   thread: string;
   turn: number;
@@ -42,6 +48,8 @@ export const RUN_SEARCH: RunSearch = {
   sort: "start_time",
   desc: true,
   live: true,
+  view: "",
+  columns: "",
   thread: "",
   turn: 0,
 };
@@ -61,9 +69,11 @@ export function readRunSearch(search: Partial<Record<keyof RunSearch, unknown>>)
     last: isPreset(last) ? last : RUN_SEARCH.last,
     from: time(search.from),
     to: time(search.to),
-    sort: SORTS.includes(sort as RunSort) ? (sort as RunSort) : RUN_SEARCH.sort,
+    sort: isRunSort(sort) ? sort : RUN_SEARCH.sort,
     desc: search.desc !== false,
     live: search.live !== false,
+    view: text(search.view),
+    columns: text(search.columns).slice(0, 2000),
     thread: text(search.thread),
     turn: Number.isSafeInteger(search.turn) ? Number(search.turn) : RUN_SEARCH.turn,
   };

@@ -1,5 +1,4 @@
 import { Anchor, Button, Checkbox, Group, Loader, Switch, Text } from "@mantine/core";
-import { useLocalStorage } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
@@ -12,13 +11,15 @@ import { count, duration, money, percent, tokens } from "../../ui/format.ts";
 import { ButtonLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { HIDDEN_BY_DEFAULT, RUN_COLUMNS, RUN_SORTS, runColumns } from "./run-columns.tsx";
+import { RUN_COLUMNS, RUN_SORTS, runColumns } from "./run-columns.tsx";
 import { isNewestFirst, RUN_SEARCH, type RunSearch } from "./run-search.ts";
+import { FeedbackSort, feedbackSort, scoredKeys } from "./feedback-sort.tsx";
 import { RunSelection } from "./run-selection.tsx";
 import { LIVE_MS, runStatsQuery } from "./queries.ts";
 import { useFirstPage } from "./use-first-page.ts";
 import { filterOfSearch } from "../rules/describe-rule.ts";
 import { useLiveRuns } from "./use-live-runs.ts";
+import { useRunColumns } from "./use-run-columns.ts";
 import { TracingSample } from "../samples/sample-parts.tsx";
 import { projectQuery } from "../projects/queries.ts";
 
@@ -31,7 +32,9 @@ const RuleForm = lazy(async () => ({ default: (await import("../rules/rule-form.
 const CHOOSABLE = RUN_COLUMNS.filter(([id]) => id !== "name").map(([id, label]) => ({ id, label }));
 
 const columnOfSort = (sort: RunSearch["sort"]): string =>
-  Object.keys(RUN_SORTS).find((id) => RUN_SORTS[id] === sort) ?? "start_time";
+  sort.startsWith("feedback:")
+    ? "feedback"
+    : (Object.keys(RUN_SORTS).find((id) => RUN_SORTS[id] === sort) ?? "start_time");
 
 interface RunsTableProps {
   projectId: string;
@@ -42,21 +45,13 @@ interface RunsTableProps {
 export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
   const navigate = useNavigate();
   const { found, runs, isLive, liveError } = useLiveRuns(projectId, search);
-  const [hidden, setHidden] = useLocalStorage({
-    key: "heddle.runs.hidden",
-    defaultValue: HIDDEN_BY_DEFAULT,
-    getInitialValueInEffect: false,
-  });
-  const [order, setOrder] = useLocalStorage<string[]>({
-    key: "heddle.runs.order",
-    defaultValue: [],
-    getInitialValueInEffect: false,
-  });
+  const { hidden, order, setHidden, setOrder } = useRunColumns(search, onChange);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const toggle = ({ id }: { id: string }) =>
     setSelected((before) =>
       before.has(id) ? new Set([...before].filter((other) => other !== id)) : new Set([...before, id]),
     );
+  const scored = useMemo(() => scoredKeys(runs), [runs]);
   const chosen = runs.filter(({ id }) => selected.has(id));
   const columns = useMemo(() => {
     const all = chosen.length > 0 && chosen.length === runs.length;
@@ -103,6 +98,7 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
             disabled={!isNewestFirst(search)}
             onChange={({ currentTarget: { checked } }) => onChange({ live: checked })}
           />
+          <FeedbackSort search={search} keys={scored} onChange={onChange} />
           <ColumnPicker columns={inOrder(CHOOSABLE, order)} hidden={hidden} onChange={setHidden} onOrder={setOrder} />
         </Group>
       </Group>
@@ -127,7 +123,10 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
           isSelected={({ id }) => selected.has(id)}
           onToggle={toggle}
           sort={{ id: columnOfSort(search.sort), desc: search.desc }}
-          onSort={({ id, desc }) => onChange({ sort: RUN_SORTS[id] ?? RUN_SEARCH.sort, desc })}
+          onSort={({ id, desc }) => {
+            const sort = id === "feedback" ? feedbackSort(search.sort, scored) : RUN_SORTS[id];
+            if (sort !== undefined) onChange({ sort, desc });
+          }}
           onOpen={({ id }) => void navigate({ to: "/projects/$projectId/r/$runId", params: { projectId, runId: id } })}
           onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
           maxHeight="max(320px, calc(100dvh - 330px))"

@@ -13,6 +13,7 @@ import { deleteProjectRows } from "../projects/sql.ts";
 import { deleteMaskingOfWorkspace } from "../masking/sql.ts";
 import { deleteCorrectionsOfWorkspace } from "../evaluators/correction-sql.ts";
 import { deleteRulesOfWorkspace } from "../rules/sql.ts";
+import { deleteViewsOfWorkspace } from "../views/sql.ts";
 
 export interface Erasure {
   id: string;
@@ -158,6 +159,7 @@ export async function beginWorkspace(
     await deleteMaskingOfWorkspace(tx, tenantId);
     await deleteDashboardsOfWorkspace(tx, tenantId);
     await deleteAlertRulesOfWorkspace(tx, tenantId);
+    await deleteViewsOfWorkspace(tx, tenantId);
     await tx`delete from trace_shares where tenant_id = ${tenantId}`;
     await deleteCorrectionsOfWorkspace(tx, tenantId);
     await tx`delete from waiting_pieces where tenant_id = ${tenantId}`;

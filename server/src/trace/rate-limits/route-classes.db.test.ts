@@ -25,6 +25,7 @@ const CLASSES: Record<string, string[]> = {
     "DELETE /api/v1/sessions/:session_id",
     "DELETE /api/v1/sessions/:session_id/insights/:job_id",
     "DELETE /api/v1/sessions/:session_id/insights/configs/:config_id",
+    "DELETE /api/v1/sessions/:session_id/views/:view_id",
     "POST /api/v1/runs/rules/trigger",
     "POST /api/v1/runs/rules/:rule_id/trigger",
   ],

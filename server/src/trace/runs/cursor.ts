@@ -1,7 +1,8 @@
 import { AppError } from "../../base/errors.ts";
 import { isUuid } from "../../base/ids.ts";
 import { parseTime } from "../filter/literals.ts";
-import type { Position, SortKey } from "./select-page.ts";
+import type { Position } from "./select-page.ts";
+import type { SortKey } from "./sort-keys.ts";
 
 /** Encodes the end of a page as an opaque cursor. */
 export const encodeCursor = ({ start_time, id, sort_value }: Position, sort: SortKey = "start_time"): string =>
@@ -17,10 +18,11 @@ export function readCursor(text: string | undefined, sort: SortKey = "start_time
       string,
       string,
       SortKey?,
-      (number | null)?,
+      (number | string | null)?,
     ];
     const start_time = parseTime(at);
-    const isValue = sort_value === null || Number.isFinite(sort_value);
+    const isValue =
+      sort_value === null || (sort === "name" ? typeof sort_value === "string" : Number.isFinite(sort_value));
     if (start_time !== undefined && isUuid(id) && key === sort && isValue) return { start_time, id, sort_value };
   } catch {
     // falls through

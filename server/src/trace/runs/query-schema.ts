@@ -2,8 +2,8 @@ import { z } from "zod";
 
 import { jsonObject, queryBoolean, uuid } from "../../base/http/fields.ts";
 import { parseTime } from "../filter/literals.ts";
-import { SORT_KEYS } from "./select-page.ts";
 import { SELECTABLE_V1 } from "./serialize-v1.ts";
+import { isSortKey, SORT_KEYS, type SortKey } from "./sort-keys.ts";
 
 /** Contract trace-platform §3.1 to §3.4. Clients send null for unset fields. */
 
@@ -27,6 +27,14 @@ const some = <T extends z.ZodType>(item: T, max: number) =>
 const optional = <T extends z.ZodType>(item: T) => item.nullish().transform((value) => value ?? undefined);
 
 const expression = optional(z.string().max(65_536));
+
+/** Own to Heddle: what runs are sorted by; those without a value come last, in both directions. */
+export const sortKey = optional(
+  z
+    .union([z.enum(SORT_KEYS), z.string().startsWith("feedback:")], `must be ${SORT_KEYS.join(", ")} or feedback:<key>`)
+    .refine(isSortKey, "must name a feedback key of at most 200 characters: feedback:<key>")
+    .transform((key) => key as SortKey),
+);
 
 /** Selection of runs, the same in queries and statistics. */
 const selecting = {
@@ -62,7 +70,8 @@ export const queryBody = z
     ...selecting,
     skip_pagination: z.boolean().nullish(),
     skip_prev_cursor: z.boolean().nullish(),
-    cursor: optional(z.string().max(1000)),
+    // those of lists that are sorted by name contain one
+    cursor: optional(z.string().max(4000)),
     // clients pass on their user's limit, so a larger one returns a full page
     limit: z
       .int()
@@ -70,8 +79,7 @@ export const queryBody = z
       .nullish()
       .transform((limit) => Math.min(limit ?? 100, 100)),
     select: optional(z.array(z.enum(SELECTABLE_V1)).max(200)),
-    /** Own to Heddle: the metric that runs are sorted by; those without a value come last, in both directions. */
-    order_by: optional(z.enum(SORT_KEYS)),
+    order_by: sortKey,
     order: z
       .enum(["asc", "desc"])
       .nullish()

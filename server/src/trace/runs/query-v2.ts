@@ -54,7 +54,7 @@ export async function serializePage(
     if (withSubtrees) await addSubtreeUsage(deps.clickhouse, known, rows);
     for (const row of rows) items.push(plan.print(row, related, context));
   });
-  return { items, next: next && encodeCursor(next) };
+  return { items, next: next && encodeCursor(next, page.sort) };
 }
 
 export async function queryRunsV2(
@@ -85,7 +85,12 @@ export async function queryRunsV2(
     trace_filter: readFilters(body.trace_filter)[0],
     tree_filter: readFilters(body.tree_filter)[0],
   });
-  const page = { descending: body.sort_order === "DESC", limit: body.page_size, after: readCursor(body.cursor) };
+  const page = {
+    descending: body.sort_order === "DESC",
+    sort: body.order_by,
+    limit: body.page_size,
+    after: readCursor(body.cursor, body.order_by),
+  };
   const plan = planV2(body.selects);
   return serializePage(deps, scope, context, selection, plan, page, body.include_subtree_usage);
 }

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { uuid7 } from "../../base/ids.ts";
 import { microseconds, sampleRun, type SampleRun, sendRuns } from "../../../test/sample-runs.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
+import { until } from "../../../test/until.ts";
 
 const { call, platform } = await testTracePlatform();
 const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
@@ -357,11 +358,92 @@ test("runs are sorted by a metric over all pages, those without a value last", a
     expect((await sorted("total_tokens", "desc")).slice(0, 3)).toEqual(["b", "d", "a"]);
     expect(await sorted("first_token", "desc", calls)).toEqual(["d", "a", "b", "c"]);
   }
+  const names: string[] = [];
+  for (let cursor: string | undefined; ;) {
+    const body = {
+      project_ids: [session],
+      is_root: true,
+      order_by: "total_cost",
+      page_size: 2,
+      selects: ["NAME"],
+      cursor,
+    };
+    const { json } = await call("POST", "/v2/runs/query", body);
+    names.push(...json.items.map((item: { name: string }) => item.name));
+    cursor = json.next_cursor;
+    if (cursor === undefined) break;
+  }
+  expect(names).toEqual(["a", "d", "b", "c"]);
   const first = await call("POST", "/runs/query", { ...roots, order_by: "latency", limit: 1 });
   const { cursor } = { cursor: first.json.cursors.next };
   expect((await call("POST", "/runs/query", { ...roots, order_by: "total_cost", cursor })).status).toBe(400);
   expect((await call("POST", "/runs/query", { ...roots, cursor })).status).toBe(400);
-  expect((await call("POST", "/runs/query", { ...roots, order_by: "name" })).status).toBe(422);
+  for (const order_by of ["status", "feedback:", `feedback:${"k".repeat(201)}`]) {
+    expect((await call("POST", "/runs/query", { ...roots, order_by })).status).toBe(422);
+  }
+});
+
+test("runs are sorted by name without regard to case, and by the mean of a feedback", async () => {
+  const session = await sendCalls("sorted by words", [
+    { name: "beta", seconds: 1 },
+    { name: "Alpha", seconds: 1 },
+    { name: "γάμμα".repeat(200), seconds: 1 },
+    { name: "beta", seconds: 2 },
+  ]);
+  const roots = { session, is_root: true };
+  const { json } = await call("POST", "/runs/query", { ...roots, order: "asc", select: ["id"] });
+  const [one, two, three] = json.runs.map((run: { id: string }) => run.id);
+  const judge = (run_id: string, score: number | null, key = "helpful: yes?") =>
+    call("POST", "/feedback", { run_id, key, score, ...(score === null && { value: "none" }) });
+  for (const [id, score] of [
+    [one, 0.5],
+    [one, 1],
+    [two, 0.25],
+    [three, null],
+  ] as const)
+    await judge(id, score);
+  await judge(three, 9, "other");
+  await until(async () => {
+    const { json: stats } = await call("POST", "/runs/stats", { session: [session] });
+    return Object.keys((stats.feedback_stats ?? {}) as object).length === 2 && stats.feedback_stats.other.n === 1;
+  });
+  for (const limit of [1, 3, 100]) {
+    const ids = async (order_by: string, order: string) => {
+      const found: string[] = [];
+      for (let cursor: string | null = null; ;) {
+        const page = await call("POST", "/runs/query", { ...roots, select: ["id"], limit, order_by, order, cursor });
+        expect(page.status).toBe(200);
+        found.push(...page.json.runs.map((run: { id: string }) => run.id));
+        cursor = page.json.cursors.next;
+        if (cursor === null) return found;
+      }
+    };
+    const [a, b, c, d] = json.runs.map((run: { id: string }) => run.id);
+    expect(await ids("name", "asc")).toEqual([b, d, a, c]);
+    expect(await ids("name", "desc")).toEqual([c, d, a, b]);
+    expect(await ids("feedback:helpful: yes?", "desc")).toEqual([a, b, d, c]);
+    expect(await ids("feedback:helpful: yes?", "asc")).toEqual([b, a, d, c]);
+  }
+});
+
+test("pages sorted by cost neither miss nor repeat a trace under ties, while others arrive", async () => {
+  const session = await sendCalls(
+    "tied",
+    Array.from({ length: 12 }, (_, i) => ({ name: `t${i}`, seconds: 1, usage: usageOf(5, 0.1 + (i % 3) / 10) })),
+  );
+  const body = { session, is_root: true, select: ["name"], limit: 5, order_by: "total_cost" };
+  const names: string[] = [];
+  for (let cursor: string | null = null, page = 0; ; page++) {
+    const { json } = await call("POST", "/runs/query", { ...body, cursor });
+    names.push(...json.runs.map((run: SampleRun) => run["name"]));
+    cursor = json.cursors.next;
+    if (cursor === null) break;
+    // equal to those of the page, dearer and cheaper
+    const usages = [0.1, 0.2, 0.3, 0.5].map((cost) => ({ name: `late ${page}`, seconds: 1, usage: usageOf(5, cost) }));
+    await sendCalls("tied", usages);
+  }
+  expect(new Set(names.filter((name) => name.startsWith("t"))).size).toBe(12);
+  expect(names.filter((name) => name.startsWith("t"))).toHaveLength(12);
 });
 
 test("filters on tokens and costs mean what rows show: of a root, the sums of its trace", async () => {
@@ -390,4 +472,58 @@ test("filters on tokens and costs mean what rows show: of a root, the sums of it
     filter: "gt(total_cost, 0.05)",
   });
   expect(stats.json.run_count).toBe(1);
+});
+
+test("a filter on a root's cost counts calls beyond the time range, in lists, statistics, groups and v2", async () => {
+  const start = Date.now() - 120_000;
+  const roots = [0.03, 0.01].map((cost, index) => {
+    const fields = { name: `cost ${cost}`, extra: { metadata: { thread_id: `thread ${cost}` } } };
+    const root = sampleRun("bounded", { ...fields, start_time: microseconds(start + index) }, { seconds: 90 });
+    // neither call passes the filter alone, and both begin after the range
+    const calls = [30, 60].map((seconds) =>
+      sampleRun(
+        "bounded",
+        {
+          run_type: "llm",
+          start_time: microseconds(start + seconds * 1000),
+          outputs: { usage_metadata: usageOf(10, cost) },
+        },
+        { parent: root, seconds: 1 },
+      ),
+    );
+    return [root, ...calls];
+  });
+  await sendRuns(call, roots.flat());
+  const session = await projectId("bounded");
+  const filter = "gt(total_cost, 0.05)";
+  const bounds = { start_time: microseconds(start - 1000), end_time: microseconds(start + 1000) };
+  const body = { session, is_root: true, ...bounds };
+  expect(await queryNames({ ...body, filter })).toEqual(["cost 0.03"]);
+  expect(await queryNames({ ...body, order_by: "total_cost" })).toEqual(["cost 0.03", "cost 0.01"]);
+  expect((await call("POST", "/runs/stats", { ...body, session: [session], filter })).json).toMatchObject({
+    run_count: 1,
+  });
+  const grouped = await call("POST", "/runs/group", {
+    session_id: session,
+    group_by: "conversation",
+    filter,
+    ...bounds,
+  });
+  expect(grouped.json).toMatchObject({ total: 1, groups: [{ thread_id: "thread 0.03", total_cost: 0.06 }] });
+  const v2 = { min_start_time: bounds.start_time, max_start_time: bounds.end_time };
+  const runs = await call("POST", "/v2/runs/query", {
+    project_ids: [session],
+    is_root: true,
+    filter,
+    selects: ["NAME"],
+    ...v2,
+  });
+  expect(runs.json.items).toMatchObject([{ name: "cost 0.03" }]);
+  const traces = await call("POST", "/v2/traces/query", {
+    project_id: session,
+    trace_filter: filter,
+    selects: ["NAME"],
+    ...v2,
+  });
+  expect(traces.json.items).toMatchObject([{ root_run: { name: "cost 0.03" } }]);
 });

@@ -16,18 +16,16 @@ import { findRunKeys, type RunRow, runStatus } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromPieces, fromRuns, hasConditions, type RunSelection, time } from "./selection.ts";
-import { fromShownUsage } from "./shown-usage.ts";
+import type { SortKey } from "./sort-keys.ts";
+import { beyondValue, fromSortValues } from "./sort-value.ts";
 
 /** Last run of a page; the next page starts after it. */
 export interface Position {
   start_time: MicroTime;
   id: string;
   /** Its value of the sort key, unless runs are sorted by start time; null when it has none. */
-  sort_value?: number | null;
+  sort_value?: number | string | null;
 }
-
-export const SORT_KEYS = ["start_time", "latency", "first_token", "total_tokens", "total_cost"] as const;
-export type SortKey = (typeof SORT_KEYS)[number];
 
 export interface PageRequest {
   /** Columns of `runs as r`, and expressions over them whose alias differs from all column names. */
@@ -43,7 +41,7 @@ export interface PageRequest {
 
 /** Selected values, as ClickHouse formats them. Tenant, project, start time and id are always included. */
 export type Row = Pick<RunRow, "project_id" | "start_time" | "id"> &
-  Partial<RunRow> & { sort_value?: number | null } & Record<string, unknown>;
+  Partial<RunRow> & { sort_value?: number | string | null } & Record<string, unknown>;
 
 /** Minimum number of pieces in the first window, growth factor, and largest window before the rest. */
 const WINDOW = 400;
@@ -79,7 +77,7 @@ export async function selectPage(
 }
 
 /**
- * Selects a page sorted by a metric: runs without a value last, runs with equal values newest first. Reads the metric of
+ * Selects a page sorted by a metric or by name: runs without a value last, runs with equal values newest first. Reads the metric of
  * the whole selection, then the columns of the page.
  */
 async function selectSorted(
@@ -89,9 +87,8 @@ async function selectSorted(
   page: PageRequest,
   sort: Exclude<SortKey, "start_time">,
 ): Promise<{ rows: Row[]; next: Position | undefined }> {
-  const statement = ch`select project_id, start_time, id, sort_value
-    from (select project_id, start_time, id, ${metricOfRuns(scope, selection, sort)})
-    where ${beyondValue(page)}
+  const statement = ch`select project_id, start_time, id, sort_value ${fromSortValues(scope, selection, sort)}
+    where ${beyondValue(page.after, page.descending)}
     order by sort_value ${direction(page)} nulls last, start_time desc, id desc limit ${bind("UInt32", page.limit + 1)}`;
   const keys = await readRows<Row>(clickhouse.forTenant(scope.tenantId), "runs.sorted", statement);
   const batch = keys.slice(0, page.limit);
@@ -99,22 +96,6 @@ async function selectSorted(
   const values = new Map(batch.map((key) => [key.id, key.sort_value ?? null]));
   for (const row of rows) row.sort_value = values.get(row.id) ?? null;
   return { rows, next: keys.length > page.limit ? batch.at(-1) : undefined };
-}
-
-function metricOfRuns(scope: RunScope, selection: RunSelection, sort: Exclude<SortKey, "start_time">): Fragment {
-  if (sort === "total_tokens" || sort === "total_cost") {
-    return ch`shown as sort_value ${fromShownUsage(scope, selection, sort)}`;
-  }
-  const end = sort === "latency" ? "r.end_time" : "r.first_token_time";
-  return ch`toFloat64(dateDiff('microsecond', r.start_time, ${raw(end)})) as sort_value ${fromRuns(scope, selection)}`;
-}
-
-function beyondValue({ after, descending }: PageRequest): Fragment {
-  if (!after) return raw("true");
-  const older = ch`(start_time, id) < (${time(after.start_time)}, ${bind("UUID", after.id)})`;
-  if (after.sort_value == null) return ch`sort_value is null and ${older}`;
-  const value = bind("Float64", after.sort_value);
-  return ch`(ifNull(sort_value ${raw(descending ? "<" : ">")} ${value} or (sort_value = ${value} and ${older}), true))`;
 }
 
 interface Window {

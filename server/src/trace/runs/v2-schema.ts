@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isoTime, queryMany, uuid } from "../../base/http/fields.ts";
 import { parseTime } from "../filter/literals.ts";
 import { SELECTABLE_V2 } from "./serialize-v2.ts";
-import { microTime, RUN_TYPES } from "./query-schema.ts";
+import { microTime, RUN_TYPES, sortKey } from "./query-schema.ts";
 
 /** Contract trace-platform §3.5. */
 
@@ -20,7 +20,8 @@ export const pageSize = (byDefault: number, max: number) =>
     .max(max)
     .nullish()
     .transform((n) => n ?? byDefault);
-export const cursor = optional(z.string().max(1000));
+/** Those of lists that are sorted by name contain one. */
+export const cursor = optional(z.string().max(4000));
 /** Time in a query string, converted for ClickHouse. */
 export const queryTime = isoTime.transform((text) => parseTime(text)!).optional();
 
@@ -57,6 +58,7 @@ export const queryBody = z
     tree_filter: expression,
     include_subtree_usage: optional(z.boolean()),
     selects,
+    order_by: sortKey,
     sort_order: z
       .enum(["ASC", "DESC"])
       .nullish()

@@ -1,0 +1,51 @@
+/** Value of a run that a list is sorted by, and the condition of a page that begins after it. */
+import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
+import type { RunScope } from "./run-scope.ts";
+import type { Position } from "./select-page.ts";
+import { fromRuns, type RunSelection, time } from "./selection.ts";
+import { fromShownUsage } from "./shown-usage.ts";
+import { feedbackKeyOf, type SortKey } from "./sort-keys.ts";
+
+/** Characters of a name that are compared. Cursors contain them. */
+const NAME_CHARACTERS = 100;
+
+/**
+ * Builds the source of the selected runs with the value of the sort key: columns `project_id`, `start_time`, `id` and
+ * `sort_value`, a nullable Float64 or, for names, a String.
+ */
+export function fromSortValues(
+  scope: RunScope,
+  selection: RunSelection,
+  sort: Exclude<SortKey, "start_time">,
+): Fragment {
+  const keys = raw("r.project_id as project_id, r.start_time as start_time, r.id as id");
+  const key = feedbackKeyOf(sort);
+  if (key !== undefined) {
+    return ch`from (select project_id, start_time, id, f.mean as sort_value
+      from (select ${keys} ${fromRuns(scope, selection)}) as k
+      left any join (
+        select run_id, avg(score) as mean from feedback final
+        where tenant_id = ${bind("UUID", scope.tenantId)} and key = ${bind("String", key)} and score is not null
+        group by run_id) as f on f.run_id = k.id)`;
+  }
+  if (sort === "total_tokens" || sort === "total_cost") {
+    return ch`from (select project_id, start_time, id, shown as sort_value ${fromShownUsage(scope, selection, sort)})`;
+  }
+  return ch`from (select ${keys}, ${raw(VALUES[sort as keyof typeof VALUES])} as sort_value ${fromRuns(scope, selection)})`;
+}
+
+const VALUES = {
+  latency: "toFloat64(dateDiff('microsecond', r.start_time, r.end_time))",
+  first_token: "toFloat64(dateDiff('microsecond', r.start_time, r.first_token_time))",
+  // as readers expect of names: without regard to case
+  name: `lowerUTF8(substringUTF8(ifNull(r.name, ''), 1, ${NAME_CHARACTERS}))`,
+};
+
+/** Condition on `sort_value`, `start_time` and `id` that a run comes after the position. */
+export function beyondValue(after: Position | undefined, descending: boolean): Fragment {
+  if (!after) return raw("true");
+  const older = ch`(start_time, id) < (${time(after.start_time)}, ${bind("UUID", after.id)})`;
+  if (after.sort_value == null) return ch`sort_value is null and ${older}`;
+  const value = bind(typeof after.sort_value === "string" ? "String" : "Float64", after.sort_value);
+  return ch`(ifNull(sort_value ${raw(descending ? "<" : ">")} ${value} or (sort_value = ${value} and ${older}), true))`;
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from "node:crypto";
+
+import { expect, test } from "vitest";
+
+import type { Permission } from "../../base/auth/permissions.ts";
+import { createCaller } from "../../../test/call.ts";
+import { openGuard, testPrincipal } from "../../../test/principal.ts";
+import { microseconds, sampleRun, sendRuns } from "../../../test/sample-runs.ts";
+import { testTracePlatform } from "../../../test/trace-platform.ts";
+import { createTraceApp } from "../../trace-app.ts";
+
+const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
+
+const { call, platform } = await testTracePlatform();
+
+interface Found {
+  id: string;
+  name: string;
+  project_name: string | null;
+}
+
+/** Returns the results by kind. */
+async function search(q: string, limit = 5, as = call, headers = {}) {
+  const { status, json, text } = await as(
+    "GET",
+    `/search?limit=${limit}&q=${encodeURIComponent(q)}`,
+    undefined,
+    headers,
+  );
+  if (status !== 200) throw new Error(text);
+  const groups = json.groups as { kind: string; results: Found[] }[];
+  return Object.fromEntries(groups.map(({ kind, results }) => [kind, results]));
+}
+
+const word = "Zebrafish";
+const trace = sampleRun("aquarium zebrafish", {
+  name: "feed",
+  start_time: microseconds(Date.now() - 1000),
+  inputs: { text: `a "${word.toLowerCase()}" and an eel` },
+});
+const child = sampleRun("aquarium zebrafish", { name: `call ${word}`, run_type: "llm" }, { parent: trace });
+const old = sampleRun("aquarium zebrafish", {
+  name: "long ago",
+  start_time: microseconds(Date.now() - 40 * 86_400_000),
+  outputs: { text: word },
+});
+const thread = `${word.toUpperCase()}-42`;
+const turn = sampleRun("aquarium zebrafish", { name: "turn", extra: { metadata: { thread_id: thread } } });
+await sendRuns(call, [trace, child, old, turn]);
+const { json: dataset } = await call("POST", "/datasets", { name: `${word}s of 2026` });
+await call("POST", "/datasets", { name: "eels" });
+await call("POST", "/sessions", { name: `${word} experiment`, reference_dataset_id: dataset.id });
+await call("POST", "/annotation-queues", { name: `a ${word} queue` });
+const { json: project } = await call("GET", "/sessions?name=aquarium%20zebrafish");
+await call("POST", `/sessions/${project[0].id}/views`, { display_name: `my ${word}`, is_shared: true });
+await call("POST", "/repos", { repo_handle: "zebrafish-prompt", is_public: false });
+
+test("finds everything by name, runs by content newest first, and threads by id, by kind", async () => {
+  const found = await search(word);
+  const names = Object.fromEntries(
+    Object.entries(found).map(([kind, list]) => [kind, list.map(({ name }) => name).toSorted()]),
+  );
+  expect(names).toEqual({
+    project: ["aquarium zebrafish"],
+    experiment: [`${word} experiment`],
+    dataset: [`${word}s of 2026`],
+    prompt: ["zebrafish-prompt"],
+    view: [`my ${word}`],
+    annotation_queue: [`a ${word} queue`],
+    // the thread's id is in its metadata
+    trace: ["feed", "long ago", "turn"],
+    run: [`call ${word}`],
+    thread: [thread],
+  });
+  expect(found["trace"]![0]!.name).toBe("feed");
+  expect(found["run"]![0]).toMatchObject({ id: child.id, project_name: "aquarium zebrafish" });
+  expect(await search("zebrafish absent")).toEqual({});
+  expect(await search("%")).toEqual({});
+  expect((await search('a "zebrafish" and'))["trace"]).toMatchObject([{ id: trace.id }]);
+});
+
+test("finds a run by four or more characters of its id, anywhere in it", async () => {
+  for (const part of [child.id, child.id.slice(0, 13), child.id.slice(-12), child.id.slice(-7).toUpperCase()]) {
+    expect((await search(part))["run"]).toMatchObject([{ id: child.id, name: `call ${word}` }]);
+  }
+  expect((await search(trace.id.slice(-12)))["trace"]).toMatchObject([{ id: trace.id }]);
+  expect((await search(dataset.id.slice(0, 18)))["dataset"]).toMatchObject([{ id: dataset.id }]);
+  expect(await search(randomUUID())).toEqual({});
+});
+
+test("a workspace, a permission and a limit bound what is found", async () => {
+  expect(await search(word, 5, call, OTHER)).toEqual({});
+  expect(await search(child.id.slice(-12), 5, call, OTHER)).toEqual({});
+  const permissions: Permission[] = ["projects:read"];
+  const guard = { ...openGuard, authenticator: { authenticate: () => testPrincipal(undefined, permissions) } };
+  const reader = createCaller(createTraceApp(platform.deps, guard));
+  expect(Object.keys(await search(word, 5, reader))).toEqual(["project", "view"]);
+  await sendRuns(
+    call,
+    Array.from({ length: 30 }, () => sampleRun("aquarium zebrafish", { name: word })),
+  );
+  expect((await search(word, 7))["trace"]).toHaveLength(7);
+  for (const query of ["", "?q=", "?q=%20", "?q=a&limit=21", `?q=${"x".repeat(501)}`]) {
+    expect((await call("GET", `/search${query}`)).status).toBe(422);
+  }
+});
