@@ -128,6 +128,7 @@ const SLICES = {
     "experiment-runs",
     "pairwise",
     "dataset-growth",
+    "mcp",
     "insights",
   ],
 };

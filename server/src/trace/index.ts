@@ -41,6 +41,8 @@ import { insightConfigRoutes } from "./insights/config-routes.ts";
 import { insightRoutes } from "./insights/routes.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
 import { legalHoldRoutes } from "./legal-holds/routes.ts";
+import { mcpRoutes } from "./mcp/routes.ts";
+import type { OwnApp } from "./mcp/platform-api.ts";
 import { modelBudgetRoutes } from "./models/budget-routes.ts";
 import { modelRoutes } from "./models/routes.ts";
 import { otelRoutes } from "./otel/routes.ts";
@@ -75,7 +77,7 @@ import { threadRoutes } from "./threads/routes.ts";
 import { workspaceSecretRoutes } from "./workspace-secrets/routes.ts";
 
 /** All endpoints of the trace platform. The system routes come last: their document describes the others. */
-export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
+export function traceRoutes(deps: TraceDeps, audit: AuditSink, app: OwnApp = {}): Route[] {
   const routes: Route[] = [
     ...ingestRoutes(deps),
     ...otelRoutes(deps),
@@ -150,6 +152,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...workspaceSettingsRoutes(deps),
     ...rateLimitRoutes(deps),
     ...guideRoutes(),
+    ...mcpRoutes(deps, app),
     ...identityRoutes(deps),
     ...auditRoutes(deps),
     ...signInRoutes({ ...deps.signIn, audit }),
