@@ -7,8 +7,6 @@ import { latencyOf, shortRun, shortRunSchema, type WireRun, WIRE_FIELDS } from "
 import { ToolError } from "./tool-error.ts";
 import { tool, type Tool } from "./tool.ts";
 
-/** Requests for the outline of a trace, of 100 runs each: a key may send 15 queries in 10 s. */
-const MAX_PAGES = 10;
 /** Runs whose values are read at once. */
 const CHUNK = 25;
 /** Estimated characters of a run besides its values. */
@@ -35,7 +33,6 @@ export const TRACE_TOOLS: Tool[] = [
     output: z.object({
       trace_id: z.string(),
       run_count: z.int(),
-      incomplete: z.boolean().describe("Whether the trace has more runs than the tree was built from."),
       runs: z.array(
         shortRunSchema.omit({ trace_id: true }).extend({ depth: z.int(), parent_run_id: z.string().nullable() }),
       ),
@@ -43,7 +40,7 @@ export const TRACE_TOOLS: Tool[] = [
     }),
     async run(api, input) {
       const { trace_id, max_value_characters: max } = input;
-      const { outline, incomplete } = await readOutline(api, trace_id, input.errors_only);
+      const outline = await readOutline(api, trace_id, input.errors_only);
       if (outline.length === 0 && !input.errors_only)
         throw new ToolError(`There is no trace ${trace_id}. query_runs returns the trace_id of each run.`);
       const runs = [];
@@ -69,7 +66,7 @@ export const TRACE_TOOLS: Tool[] = [
         }
       }
       const next_cursor = position < outline.length ? String(position) : null;
-      return { trace_id, run_count: outline.length, incomplete, runs, next_cursor };
+      return { trace_id, run_count: outline.length, runs, next_cursor };
     },
   }),
   tool({
@@ -132,27 +129,14 @@ export const TRACE_TOOLS: Tool[] = [
 ];
 
 /** Reads the runs of a trace without values, in the order of the tree. */
-async function readOutline(
-  api: PlatformApi,
-  trace: string,
-  errorsOnly: boolean,
-): Promise<{ outline: WireRun[]; incomplete: boolean }> {
-  const outline: WireRun[] = [];
-  let cursor: string | null | undefined;
-  for (let page = 0; page < MAX_PAGES && cursor !== null; page++) {
-    const answer = await api.post<{ runs: WireRun[]; cursors: { next: string | null } }>("/api/v1/runs/query", {
-      trace,
-      select: OUTLINE,
-      order: "asc",
-      limit: 100,
-      ...(errorsOnly && { error: true }),
-      ...(cursor && { cursor }),
-    });
-    outline.push(...answer.runs);
-    cursor = answer.cursors.next;
-  }
-  outline.sort((a, b) => (a.dotted_order < b.dotted_order ? -1 : 1));
-  return { outline, incomplete: cursor !== null };
+async function readOutline(api: PlatformApi, trace: string, errorsOnly: boolean): Promise<WireRun[]> {
+  // a trace is returned whole
+  const { runs } = await api.post<{ runs: WireRun[] }>("/api/v1/runs/query", {
+    trace,
+    select: OUTLINE,
+    ...(errorsOnly && { error: true }),
+  });
+  return runs.sort((a, b) => (a.dotted_order < b.dotted_order ? -1 : 1));
 }
 
 async function readRuns(api: PlatformApi, ids: string[]): Promise<Map<string, WireRun>> {

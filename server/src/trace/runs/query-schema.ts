@@ -71,7 +71,14 @@ export const queryBody = z
       .transform((limit) => Math.min(limit ?? 100, 100)),
     select: optional(z.array(z.enum(SELECTABLE_V1)).max(200)),
     /** Own to Heddle: the metric that runs are sorted by; those without a value come last, in both directions. */
-    order_by: optional(z.enum(SORT_KEYS)),
+    order_by: optional(
+      z
+        .string()
+        .max(250)
+        // a leading minus of the vendor's clients means descending, the default
+        .transform((key) => key.replace(/^-/, ""))
+        .pipe(z.enum(SORT_KEYS)),
+    ),
     order: z
       .enum(["asc", "desc"])
       .nullish()
