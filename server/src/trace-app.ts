@@ -20,7 +20,7 @@ export function createTraceApp(deps: TraceDeps, guard: Guard, reach: Reach = LOC
   const own: OwnApp = {};
   const app = createApp(deps, traceRoutes(deps, guard.audit, own), guard, {
     allows,
-    arrival: challengeMcp({ ...deps.settings, ...deps.signIn.settings }),
+    arrival: challengeMcp(deps.settings),
     gate,
     bodySetting: BODY_SETTING,
     errors: deps.settings.errors,

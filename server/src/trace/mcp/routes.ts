@@ -56,7 +56,7 @@ export function mcpRoutes(deps: TraceDeps, app: OwnApp): Route[] {
       publicBecause: "clients read it to find out how to authenticate (RFC 9728)",
       summary: "Describe how clients of the MCP server authenticate",
       out: { 200: resourceMetadataSchema },
-      handler: ({ c }) => c.json(resourceMetadata({ ...deps.settings, ...deps.signIn.settings }, c)),
+      handler: ({ c }) => c.json(resourceMetadata(deps.settings, c)),
     }),
   ];
 }
