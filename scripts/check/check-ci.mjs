@@ -52,46 +52,32 @@ const suites = [
     paced: (file) => file.endsWith("/floods.test.ts"),
   },
   { name: "console", args: (report) => vitest(report, "--project", "console"), paced: always },
-  {
-    name: "crash",
-    args: (report) => vitest(report, "--project", "crash"),
-    // the files with time limits in seconds
-    paced: (file) => /\/(recovery|data-directory|standalone-gateway)\.crash\.test\.ts$/.test(file),
-  },
 ];
+/** Its processes are often waited for, so it runs beside the programs. */
+const crash = {
+  name: "crash",
+  args: (report) => vitest(report, "--project", "crash"),
+  // the files with time limits in seconds
+  paced: (file) => /\/(recovery|data-directory|standalone-gateway)\.crash\.test\.ts$/.test(file),
+};
 
-/**
- * The project's own programs that report their result by exit code. The lists run side by side: the fault injection
- * run mostly waits, and its laws hold at any speed.
- */
+/** The project's own programs that report their result by exit code. */
 const programChecks = [
-  [
-    {
-      name: "chaos",
-      args: ["--import", "tsx", "test/chaos/main.ts", "--minutes", "2", "--seed", "14"],
-    },
-  ],
-  [
-    { name: "python", args: ["--import", "tsx", "scripts/versions/python-client.ts"] },
-    {
-      name: "clients",
-      args: [
-        "--import",
-        "tsx",
-        "scripts/versions/langsmith-clients.ts",
-        "--only",
-        "npm-0.12.0,pypi-0.14.10,pypi-0.15.1",
-      ],
-    },
-    { name: "prompts", args: ["--import", "tsx", "scripts/versions/prompt-clients.ts"] },
-    {
-      name: "versions",
-      args: ["--import", "tsx", "scripts/versions/langgraph-versions.ts", "--only", "0.2.57,0.4.10,1.7.3"],
-    },
-    { name: "python-host", args: ["--import", "tsx", "scripts/services/python-suite.ts"] },
-    { name: "audit", args: ["scripts/check/audit.mjs"] },
-    { name: "newest", args: ["--import", "tsx", "scripts/check/newest-packages.ts"] },
-  ],
+  { name: "python", args: ["--import", "tsx", "scripts/versions/python-client.ts"] },
+  {
+    name: "clients",
+    args: ["--import", "tsx", "scripts/versions/langsmith-clients.ts", "--only", "npm-0.12.0,pypi-0.14.10,pypi-0.15.1"],
+  },
+  { name: "prompts", args: ["--import", "tsx", "scripts/versions/prompt-clients.ts"] },
+  {
+    name: "versions",
+    args: ["--import", "tsx", "scripts/versions/langgraph-versions.ts", "--only", "0.2.57,0.4.10,1.7.3"],
+  },
+  { name: "python-host", args: ["--import", "tsx", "scripts/services/python-suite.ts"] },
+  { name: "audit", args: ["scripts/check/audit.mjs"] },
+  { name: "newest", args: ["--import", "tsx", "scripts/check/newest-packages.ts"] },
+  // it mostly waits, and its laws hold at any speed
+  { name: "chaos", args: ["--import", "tsx", "test/chaos/main.ts", "--minutes", "2", "--seed", "14"] },
 ];
 const SKIPPED = 77;
 
@@ -266,7 +252,7 @@ async function runPrograms(programs) {
     });
   }
 }
-await Promise.all(programChecks.map((programs) => runPrograms(programs.filter(isWanted))));
+await Promise.all([...[crash].filter(isWanted).map(measureSuite), runPrograms(programChecks.filter(isWanted))]);
 rmSync(reports, { recursive: true, force: true });
 
 lines.push(describeLines(countLines(root, trackedFiles(root))));

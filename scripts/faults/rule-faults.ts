@@ -1,6 +1,6 @@
 // Kills and freezes two trace platforms while traces arrive in every order, and checks that the rules have matched
-// exactly the runs that they should: --runs N (default 10000), --faults N (default 50), --seed N. Exits with 1 on a
-// violation.
+// exactly the runs that they should, and acted once on each: --runs N (default 10000), --faults N (default 50), --seed
+// N. Exits with 1 on a violation.
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,7 +38,11 @@ try {
   await sql.end();
   console.log(JSON.stringify({ ...report, seconds: Math.round((performance.now() - startedAt) / 1000) }));
   for (const violation of violations.slice(0, 50)) console.log(`VIOLATION ${violation}`);
-  console.log(violations.length === 0 ? "Each match is there once." : `${violations.length} violations; seed ${seed}.`);
+  console.log(
+    violations.length === 0
+      ? "Each match is there once, and was acted on once."
+      : `${violations.length} violations; seed ${seed}.`,
+  );
   process.exitCode = violations.length === 0 ? 0 : 1;
 } finally {
   await cluster.stop();

@@ -1,7 +1,7 @@
 /**
  * Two trace platforms on one Postgres and one ClickHouse evaluate rules while they are killed and frozen, and while
- * traces of every order arrive. In the end the matches must be exactly those that the model predicts: none missing, none
- * too many, each once.
+ * traces of every order arrive. In the end the matches must be exactly those that the model predicts, and what was done
+ * with them too (items of a queue, examples, feedback): none missing, none too many, each once.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -32,6 +32,7 @@ export interface RuleFaultReport {
   freezes: number;
   longFreezes: number;
   matches: number;
+  actions: number;
   violations: string[];
 }
 
@@ -57,7 +58,7 @@ export async function runRuleFaults(options: RuleFaultOptions): Promise<RuleFaul
   const clickhouse = await clickHouseServer(sessions);
   const env = { DATABASE_URI: uri, CLICKHOUSE_URL: clickhouse.url, HEDDLE_LOG_LEVEL: "warn" };
   const replicas = await Promise.all(Array.from({ length: REPLICAS }, () => TraceProcess.create(installation)));
-  const report = { runs: 0, requests: 0, repeated: 0, kills: 0, freezes: 0, longFreezes: 0, matches: 0 };
+  const report = { runs: 0, requests: 0, repeated: 0, kills: 0, freezes: 0, longFreezes: 0, matches: 0, actions: 0 };
 
   /** Sends a request to any replica until it is accepted. */
   async function send(path: string, body: object): Promise<unknown> {
@@ -133,9 +134,21 @@ export async function runRuleFaults(options: RuleFaultOptions): Promise<RuleFaul
     for (const replica of replicas) await replica.start(env);
     const load = new RuleLoad(random, PROJECT);
     const rules: { id: string; name: string }[] = [];
-    for (const { name, body } of MODEL_RULES) {
-      const made = (await send("/api/v1/runs/rules", { display_name: name, sampling_rate: 1, ...body })) as {
-        id: string;
+    const create = async (path: string, body: object) => ((await send(path, body)) as { id: string }).id;
+    const targets = {
+      queue: await create("/api/v1/annotation-queues", { name: PROJECT }),
+      dataset: await create("/api/v1/datasets", { name: PROJECT }),
+      feedback: "by rule",
+    };
+    const actions = {
+      queue: { add_to_annotation_queue_id: targets.queue },
+      dataset: { add_to_dataset_id: targets.dataset },
+      feedback: { add_feedback: [{ key: targets.feedback, score: 1 }] },
+    };
+    for (const { name, body, action } of MODEL_RULES) {
+      const acted = action && actions[action];
+      const made = {
+        id: await create("/api/v1/runs/rules", { display_name: name, sampling_rate: 1, ...body, ...acted }),
       };
       rules.push({ id: made.id, name });
     }
@@ -165,6 +178,14 @@ export async function runRuleFaults(options: RuleFaultOptions): Promise<RuleFaul
       for (const run of expected) if (!ids.has(run)) violations.push(`${name}: ${run} is missing`);
       for (const run of ids) if (!expected.has(run)) violations.push(`${name}: ${run} matched and should not`);
       if (ids.size !== found.length) violations.push(`${name}: ${found.length - ids.size} matches are doubled`);
+      if (rule.action) {
+        const acted = await ACTED[rule.action](sql, targets[rule.action]);
+        report.actions += acted.length;
+        const once = new Set(acted);
+        for (const run of expected) if (!once.has(run)) violations.push(`${name}: nothing was done with ${run}`);
+        for (const run of once) if (!expected.has(run)) violations.push(`${name}: something was done with ${run}`);
+        if (once.size !== acted.length) violations.push(`${name}: ${acted.length - once.size} actions are doubled`);
+      }
     }
     violations.push(...(await checkThreads(sql, ofThreads.id, load)));
     return { ...report, violations };
@@ -178,14 +199,24 @@ export async function runRuleFaults(options: RuleFaultOptions): Promise<RuleFaul
   }
 }
 
-/** Waits until nothing is left to evaluate: runs, feedback, updates that wait for their runs, idle threads. */
+/** Runs with which something was done, by action: items of a queue, examples of a dataset, feedback of a key. */
+const ACTED: Record<"queue" | "dataset" | "feedback", (sql: Sql, target: string) => Promise<string[]>> = {
+  queue: async (sql, id) => runIds(await sql`select run_id from annotation_queue_runs where queue_id = ${id}`),
+  dataset: async (sql, id) =>
+    runIds(await sql`select source_run_id as run_id from dataset_examples where dataset_id = ${id}`),
+  feedback: async (sql, key) => runIds(await sql`select run_id from feedback where key = ${key}`),
+};
+const runIds = (rows: readonly Record<string, unknown>[]): string[] => rows.map((row) => String(row["run_id"]));
+
+/** Waits until nothing is left to evaluate and to do: runs, feedback, updates that wait for their runs, idle threads. */
 async function settled(sql: Sql): Promise<void> {
   const deadline = Date.now() + 120_000;
   for (let quiet = 0; quiet < 5;) {
     const [left] = await sql<{ n: number }[]>`
       select (select count(*) from rule_candidates)::int + (select count(*) from feedback_changes)::int
         + (select count(*) from waiting_pieces)::int
-        + (select count(*) from rule_threads where due_at < 'infinity')::int as n`;
+        + (select count(*) from rule_threads where due_at < 'infinity')::int
+        + (select count(*) from rule_matches where status = 'pending')::int as n`;
     quiet = left!.n === 0 ? quiet + 1 : 0;
     if (Date.now() > deadline) throw new Error(`${left!.n} things are still waiting for the rules`);
     await sleep(300);

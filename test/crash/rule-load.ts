@@ -30,6 +30,8 @@ export interface Message {
 export interface ModelRule {
   name: string;
   body: object;
+  /** What is done with each match, once. */
+  action?: "queue" | "dataset" | "feedback";
   matches(run: ModelRun, trace: readonly ModelRun[]): boolean;
 }
 
@@ -37,10 +39,11 @@ export interface ModelRule {
 export const MODEL_RULES: ModelRule[] = [
   { name: "all", body: {}, matches: () => true },
   { name: "roots", body: { filter: "eq(is_root, true)" }, matches: (run) => run.isRoot },
-  { name: "errors", body: { filter: "neq(error, null)" }, matches: (run) => run.error },
-  { name: "late", body: { filter: 'has(tags, "late")' }, matches: (run) => run.tags.has("late") },
+  { name: "errors", body: { filter: "neq(error, null)" }, action: "queue", matches: (run) => run.error },
+  { name: "late", body: { filter: 'has(tags, "late")' }, action: "dataset", matches: (run) => run.tags.has("late") },
   {
     name: "metadata",
+    action: "feedback",
     body: { filter: 'and(eq(is_root, true), has(metadata, \'{"env": "prod"}\'))' },
     matches: (run) => run.isRoot && run.metadata["env"] === "prod",
   },
@@ -211,7 +214,8 @@ export class RuleLoad {
       run_type: "chain",
       start_time: iso,
       session_name: this.#project,
-      inputs: { text: "in" },
+      // an example is made once of equal inputs
+      inputs: { text: `in ${id}` },
       extra: { metadata },
     };
     const end = { ...key, end_time: END, outputs: { text: "out" }, ...(model.error && { error: "it failed" }) };

@@ -4,7 +4,7 @@ import { testDatabase } from "../../server/test/db.ts";
 import { runRuleFaults } from "./rule-faults.ts";
 
 /** A short version of `scripts/faults/rule-faults.ts`. */
-test("rules match each run once while two platforms are killed and frozen", async () => {
+test("rules match each run once, and act on it once, while two platforms are killed and frozen", async () => {
   const db = await testDatabase();
   const { violations, ...report } = await runRuleFaults({ uri: db.uri, sql: db.sql, runs: 600, faults: 8, seed: 38 });
   expect(violations).toEqual([]);

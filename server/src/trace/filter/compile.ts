@@ -8,7 +8,7 @@
  * Values are bound, never interpolated. The condition is true or false for every run, never null (expression.ts).
  */
 import { all, any, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
-import { type IncompleteHours, IS_HEAD, RUN_LATENCY, runStatus } from "../run-rows/clickhouse.ts";
+import { type IncompleteHours, RUN_LATENCY, runStatus } from "../run-rows/clickhouse.ts";
 import { containsEntries, somePair, someTag } from "./compile-pairs.ts";
 import { compileTest, type Subject } from "./compile-test.ts";
 import type { Expression, Test } from "./expression.ts";
@@ -31,8 +31,11 @@ export interface Tiers {
   projects: string[];
 }
 
-/** Compiles the condition that the run's trace passes `test`, whose subject is the sum `whole` of that usage. */
-export type TraceUsage = (name: UsageName, test: Fragment) => Fragment;
+/**
+ * Compiles the condition that the run's trace passes `test`, whose subject is the sum `whole` of that usage, if the run
+ * is the head of the trace, and `own` otherwise.
+ */
+export type TraceUsage = (name: UsageName, test: Fragment, own: Fragment) => Fragment;
 
 /**
  * Compiles an expression to a condition.
@@ -95,7 +98,7 @@ function compileUsage(name: UsageName, test: Test, traceUsage: TraceUsage | unde
     return compileTest({ sql, type: "number", nullable: isPresence }, test);
   };
   const own = compile(`r.${name}`);
-  return traceUsage ? ch`if(${raw(IS_HEAD)}, ${traceUsage(name, compile("whole"))}, ${own})` : own;
+  return traceUsage ? traceUsage(name, compile("whole"), own) : own;
 }
 
 function compileField(field: Field, test: Test, scope: FilterScope): Fragment {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { clusterApart } from "./cluster-apart.ts";
 import { clusterVectors } from "./cluster-vectors.ts";
 import { planted, randIndex } from "../../../test/planted-topics.ts";
-import { matrix } from "./vectors.ts";
+import { matrix, pick } from "./vectors.ts";
 
 const fit = (topics: number, count: number, noise: number, columns = 256) => {
   const { points, labels } = planted({ topics, count, noise, columns });
@@ -19,6 +19,19 @@ test.each([
   const { index, tree } = fit(topics, count, noise);
   expect(index).toBeGreaterThanOrEqual(0.9);
   expect(tree.nodes.filter((node) => node.isLeaf)).toHaveLength(topics);
+});
+
+test("copies of a vector are no topic of their own", () => {
+  const { points, labels } = planted({ topics: 5, count: 10, noise: 0.4, columns: 256 });
+  const copied = Array.from({ length: 6 }, () => [...labels.keys()]).flat();
+  const { leaves, nodes } = clusterVectors(pick(points, copied));
+  expect(nodes.filter((node) => node.isLeaf)).toHaveLength(5);
+  expect(
+    randIndex(
+      copied.map((row) => labels[row]!),
+      leaves,
+    ),
+  ).toBe(1);
 });
 
 test("recovers topics of many dimensions after the projection", () => {

@@ -82,10 +82,15 @@ function chooseClusters(
   wanted: number | undefined,
   random: () => number,
 ): { centers: Matrix; silhouette: number } | undefined {
-  const sample = points.rows > SAMPLE ? pick(points, choose(points.rows, SAMPLE, random)) : points;
-  const similarities = similarityMatrix(sample);
-  if (similarities.every((each) => each > EQUAL)) return undefined;
-  const most = Math.min(CANDIDATES.at(-1)!, Math.max(2, Math.floor(Math.sqrt(points.rows))));
+  const some = points.rows > SAMPLE ? pick(points, choose(points.rows, SAMPLE, random)) : points;
+  const all = similarityMatrix(some);
+  if (all.every((each) => each > EQUAL)) return undefined;
+  const distinct = distinctRows(all, some.rows);
+  // copies of one vector would be the densest cluster that there can be
+  const hasCopies = distinct.length >= MIN_VECTORS && distinct.length < some.rows;
+  const sample = hasCopies ? pick(some, distinct) : some;
+  const similarities = hasCopies ? similarityMatrix(sample) : all;
+  const most = Math.min(CANDIDATES.at(-1)!, Math.max(2, Math.floor(Math.min(Math.sqrt(points.rows), sample.rows / 2))));
   const counts = wanted === undefined ? CANDIDATES.filter((each) => each <= most) : [Math.min(wanted, sample.rows)];
   const scores = Array.from(wardLabels(similarities, sample.rows, counts), ([k, labels]) => {
     const { centers, labels: improved } = improve(sample, meansOf(sample, labels, k), TRYING);
@@ -93,6 +98,15 @@ function chooseClusters(
   });
   const best = Math.max(...scores.map((score) => score.silhouette));
   return scores.findLast((score) => score.silhouette >= (best > 0 ? best * TOLERANCE : best));
+}
+
+/** Returns the rows that equal none before them. */
+function distinctRows(similarities: Float32Array, rows: number): number[] {
+  const found: number[] = [];
+  for (let i = 0; i < rows; i++) {
+    if (found.every((other) => similarities[i * rows + other]! <= EQUAL)) found.push(i);
+  }
+  return found;
 }
 
 /** Returns the mean of each cluster, at length 1. */

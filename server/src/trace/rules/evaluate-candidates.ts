@@ -120,6 +120,8 @@ function compileRule(scope: RunScope, { filters, row }: ReadRule, { projects, tr
     filters: filter ? [filter] : [],
     trace_filter,
     tree_filter,
+    // decisions are final, and what a child says in its root's place may be untrue when the root arrives
+    arrived_roots: true,
     ...(row.group_by !== null && { is_root: true, has_thread: true }),
   });
   return ch`toBool(${condition})`;

@@ -117,6 +117,28 @@ test("matches heads and whole traces again when a later run of the trace is writ
   expect(await matches(roots)).toEqual([root.id]);
 });
 
+test("a run does not decide about its trace in the place of a root that has not arrived", async () => {
+  const within = await addRule({ filter: 'eq(name, "tool")', trace_filter: 'has(tags, "vip")' });
+  const costly = await addRule({ filter: "gt(total_tokens, 100)" });
+  const root = create({ end_time: end });
+  const usage = (tokens: number) => ({
+    usage_metadata: { input_tokens: tokens, output_tokens: 0, total_tokens: tokens },
+  });
+  const tool = child(root, { name: "tool", tags: ["vip"], end_time: end });
+  const calls = [60, 61].map((tokens) =>
+    child(tool, { trace_id: root.id, run_type: "llm", end_time: end, outputs: usage(tokens) }),
+  );
+  await send([tool, ...calls]);
+  await settled();
+  expect([await matches(within), await matches(costly)]).toEqual([[], []]);
+  await send([root]);
+  await settled();
+  expect([await matches(within), await matches(costly)]).toEqual([[], [root.id]]);
+  await send([], [patch(root, { tags: ["vip"] })]);
+  await settled();
+  expect(await matches(within)).toEqual([tool.id]);
+});
+
 test("ignores runs from before the rule, but for its own candidates", async () => {
   const active_from = new Date(Date.now() + 3_600_000).toISOString();
   const other = await addRule();

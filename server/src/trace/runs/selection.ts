@@ -34,6 +34,8 @@ export interface RunSelection {
   filters?: readonly Expression[] | undefined;
   trace_filter?: Expression | undefined;
   tree_filter?: Expression | undefined;
+  /** Only roots are heads of traces, not runs that stand in for a root until it arrives. */
+  arrived_roots?: boolean | undefined;
 }
 
 const TIME = "DateTime64(6, 'UTC')";
@@ -114,7 +116,7 @@ function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] 
   if (selection.has_thread) conditions.push(raw("r.thread_id is not null"));
   if (selection.has_example) conditions.push(raw("r.reference_example_id is not null"));
   for (const filter of filters ?? []) conditions.push(compileFilter(filter, scope, usageTest(scope, selection)));
-  if (trace_filter) conditions.push(inMatchingTrace(scope, selection, trace_filter, [raw(IS_HEAD)]));
+  if (trace_filter) conditions.push(inMatchingTrace(scope, selection, trace_filter, [isHead(selection)]));
   if (tree_filter) conditions.push(inMatchingTrace(scope, selection, tree_filter, []));
   return conditions;
 }
@@ -124,8 +126,8 @@ function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] 
  * extend beyond the bounds.
  */
 function inMatchingTrace(scope: RunScope, selection: RunSelection, filter: Expression, also: Fragment[]): Fragment {
-  const { projects, traces } = selection;
-  const passing = all([...also, compileFilter(filter, scope, usageTest(scope, { projects, traces }))]);
+  const { projects, traces, arrived_roots } = selection;
+  const passing = all([...also, compileFilter(filter, scope, usageTest(scope, { projects, traces, arrived_roots }))]);
   return ch`r.trace_id in (
     select r.trace_id from runs as r final
     prewhere ${all(keyConditions(scope, { projects, traces }))} where ${passing})`;
@@ -146,5 +148,8 @@ export function selectTraceSums(
 /** Tests of tokens and costs mean what lists show: of the head of a trace, the sums of the trace (contract §1.9). */
 const usageTest =
   (scope: RunScope, selection: RunSelection): TraceUsage =>
-  (name, test) =>
-    ch`r.trace_id in (select usage_trace from (${selectTraceSums(scope, selection, name)}) where ${test})`;
+  (name, test, own) =>
+    ch`if(${isHead(selection)},
+      r.trace_id in (select usage_trace from (${selectTraceSums(scope, selection, name)}) where ${test}), ${own})`;
+
+const isHead = ({ arrived_roots }: RunSelection): Fragment => raw(arrived_roots ? "r.parent_run_id is null" : IS_HEAD);
