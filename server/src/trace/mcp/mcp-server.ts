@@ -17,7 +17,7 @@ import { ToolError } from "./tool-error.ts";
 import { describeTool, type Tool } from "./tool.ts";
 import { TRACE_TOOLS } from "./trace-tools.ts";
 
-export const TOOLS: readonly Tool[] = [...RUN_TOOLS, ...TRACE_TOOLS, ...DATASET_TOOLS, ...PROMPT_TOOLS];
+const TOOLS: readonly Tool[] = [...RUN_TOOLS, ...TRACE_TOOLS, ...DATASET_TOOLS, ...PROMPT_TOOLS];
 
 const INSTRUCTIONS =
   "Traces of LLM applications: a project has traces, a trace is a tree of runs, and runs have feedback. To find out why " +

@@ -3,7 +3,7 @@ import { answerMcp, rejectMcpSession, rejectMcpStream } from "../../base/http/mc
 import { rpcAnswer } from "../../base/http/json-rpc.ts";
 import type { TraceDeps } from "../deps.ts";
 import type { OwnApp } from "./platform-api.ts";
-import { mcpServer, TOOLS } from "./mcp-server.ts";
+import { mcpServer } from "./mcp-server.ts";
 import { MCP_PATH, METADATA_PATH } from "./paths.ts";
 import { resourceMetadata, resourceMetadataSchema } from "./resource-metadata.ts";
 
@@ -12,10 +12,8 @@ export function mcpRoutes(deps: TraceDeps, app: OwnApp): Route[] {
   const base = {
     tag: "MCP",
     path: MCP_PATH,
-    permission: "own",
-    /** Each tool requires a permission of its own, and each of its requests is one of the caller. */
-    admits: ({ permissions }: { permissions: ReadonlySet<string> }) =>
-      Promise.resolve(TOOLS.some(({ permission }) => permissions.has(permission))),
+    // and each tool requires its own, as each request that it makes is one of the caller
+    permission: "runs:read",
   } as const;
   const server = mcpServer(deps, app);
   return [
