@@ -12,7 +12,7 @@ export const command = declareActions({
   about: `Reads feedback on runs, and adds some. Examples:
 
   heddle feedback list --project shop --key correct
-  heddle feedback add 01a22287-9459-7000-ac18-f5e8b0a0befe --key correct --score 0 --comment "wrong city"`,
+  heddle feedback add RUN --key correct --score 0 --comment "wrong city"`,
   actions: {
     list: { summary: "List feedback, newest first, of --project or of each --run." },
     add: { summary: "Add feedback to a run.", argument: { placeholder: "RUN", what: "id of the run", isUuid: true } },
