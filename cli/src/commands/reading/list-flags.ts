@@ -61,6 +61,7 @@ export function toToolFilters(options: FilterOptions): Record<string, unknown> {
     return [pair.slice(0, at), pair.slice(at + 1)] as const;
   });
   const tags = given["tag"] as string[];
+  const text = (name: keyof FilterOptions) => given[name] as string | undefined;
   const filters = {
     project: needProject(given["project"] as string | undefined),
     name: given["name"],
@@ -68,15 +69,15 @@ export function toToolFilters(options: FilterOptions): Record<string, unknown> {
     status: given["error"] === true ? "error" : given["status"],
     since: given["since"],
     until: given["until"],
-    min_latency_seconds: toNumber("min-latency", given["min-latency"]),
-    max_latency_seconds: toNumber("max-latency", given["max-latency"]),
-    min_total_cost_usd: toNumber("min-cost", given["min-cost"]),
+    min_latency_seconds: toNumber("min-latency", text("min-latency")),
+    max_latency_seconds: toNumber("max-latency", text("max-latency")),
+    min_total_cost_usd: toNumber("min-cost", text("min-cost")),
     tags: tags.length > 0 ? tags : undefined,
     metadata: pairs.length > 0 ? Object.fromEntries(pairs) : undefined,
     thread_id: given["thread"],
     text: given["text"],
     feedback_key: given["feedback"],
-    max_feedback_score: toNumber("max-score", given["max-score"]),
+    max_feedback_score: toNumber("max-score", text("max-score")),
     filter: given["filter"],
     sort_by: given["sort"],
     order: given["order"],
@@ -90,10 +91,9 @@ export function needProject(project: string | undefined): string {
   return project;
 }
 
-export function toNumber(name: string, text: unknown): number | undefined {
+export function toNumber(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const number = Number(text);
-  if (text === "" || !Number.isFinite(number))
-    throw new UsageError(`--${name} must be a number, not "${String(text)}".`);
+  if (text === "" || !Number.isFinite(number)) throw new UsageError(`--${name} must be a number, not "${text}".`);
   return number;
 }

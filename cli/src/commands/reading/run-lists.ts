@@ -58,7 +58,7 @@ function nodeText(run: Node): string {
   const facts = [
     run["run_type"],
     seconds(run["latency_seconds"]),
-    run["total_tokens"] && `${String(run["total_tokens"])} tokens`,
+    run["total_tokens"] ? `${cell(run["total_tokens"])} tokens` : "",
   ];
   const head = `${indent}${cell(run["name"])} (${facts.filter(Boolean).map(String).join(", ")}) ${String(run["id"])}`;
   const lines = [isFailed ? red(`${head} error`) : head];
@@ -76,7 +76,7 @@ export async function printRun(api: TraceApi, id: string, json: boolean): Promis
   if (json) return void process.stdout.write(`${JSON.stringify(JSON.parse(text))}\n`);
   const run = JSON.parse(text) as Item & { extra?: { metadata?: unknown } | null };
   const lines = SHOWN.split(" ").flatMap((name) =>
-    run[name] == null ? [] : [`${`${name}:`.padEnd(15)} ${clean(String(run[name]))}`],
+    run[name] == null ? [] : [`${`${name}:`.padEnd(15)} ${clean(cell(run[name], 10_000))}`],
   );
   const parts = {
     tags: run["tags"],

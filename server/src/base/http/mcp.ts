@@ -126,7 +126,7 @@ function checkVersion(c: Context, { method, params }: RpcRequest): boolean {
   const unknown = [inHeader, inBody].find((version) => version !== undefined && !VERSIONS.includes(version as string));
   if (unknown !== undefined) {
     const data = { supported: VERSIONS, requested: unknown };
-    const message = `Unsupported protocol version "${String(unknown)}". Supported: ${VERSIONS.join(", ")}.`;
+    const message = `Unsupported protocol version ${JSON.stringify(unknown)}. Supported: ${VERSIONS.join(", ")}.`;
     throw new RpcError(UNSUPPORTED_VERSION, message, { status: 400, data });
   }
   if (!MODERN.includes(inHeader!) && !MODERN.includes(inBody as string)) return false;

@@ -45,6 +45,7 @@ export function describeTool({ name, title, description, writes, input, output }
 }
 
 function jsonSchema(schema: z.ZodType, io: "input" | "output"): object {
-  const { $schema: _dialect, ...described } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  const described = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  delete described.$schema;
   return described;
 }

@@ -33,9 +33,7 @@ export const TRACE_TOOLS: Tool[] = [
     output: z.object({
       trace_id: z.string(),
       run_count: z.int(),
-      runs: z.array(
-        shortRunSchema.omit({ trace_id: true }).extend({ depth: z.int(), parent_run_id: z.string().nullable() }),
-      ),
+      runs: z.array(shortRunSchema.extend({ depth: z.int(), parent_run_id: z.string().nullable() })),
       next_cursor: fields.nextCursor,
     }),
     async run(api, input) {
@@ -58,8 +56,8 @@ export const TRACE_TOOLS: Tool[] = [
           position++;
           // deleted meanwhile
           if (!run) continue;
-          const { trace_id: _trace, ...short } = shortRun(run, max);
-          const node = { ...short, depth: dotted_order.split(".").length - 1, parent_run_id: parent_run_id ?? null };
+          const depth = dotted_order.split(".").length - 1;
+          const node = { ...shortRun(run, max), depth, parent_run_id: parent_run_id ?? null };
           left -= JSON.stringify(node).length;
           runs.push(node);
           if (left <= 0) break;
