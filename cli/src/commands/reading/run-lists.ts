@@ -76,7 +76,7 @@ export async function printRun(api: TraceApi, id: string, json: boolean): Promis
   if (json) return void process.stdout.write(`${JSON.stringify(JSON.parse(text))}\n`);
   const run = JSON.parse(text) as Item & { extra?: { metadata?: unknown } | null };
   const lines = SHOWN.split(" ").flatMap((name) =>
-    run[name] == null ? [] : [`${`${name}:`.padEnd(15)} ${clean(cell(run[name], 10_000))}`],
+    run[name] == null ? [] : [`${`${name}:`.padEnd(15)} ${clean(plain(run[name]))}`],
   );
   const parts = {
     tags: run["tags"],
@@ -91,6 +91,8 @@ export async function printRun(api: TraceApi, id: string, json: boolean): Promis
   }
   process.stdout.write(`${lines.join("\n")}\n`);
 }
+
+const plain = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 /** Removes control characters, which would change the terminal's state. */
 // oxlint-disable-next-line no-control-regex -- they are what is removed
