@@ -131,6 +131,7 @@ const SLICES = {
     "experiment-runs",
     "pairwise",
     "dataset-growth",
+    "mcp",
     "insights",
     "dashboards",
     "alerts",

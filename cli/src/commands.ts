@@ -2,6 +2,7 @@ import * as audit from "./commands/audit.ts";
 import * as backup from "./commands/backup.ts";
 import * as blobs from "./commands/blobs.ts";
 import * as checkpoints from "./commands/checkpoints.ts";
+import * as datasets from "./commands/datasets.ts";
 import * as deploy from "./commands/deploy.ts";
 import * as deployments from "./commands/deployments.ts";
 import * as dev from "./commands/dev.ts";
@@ -10,6 +11,7 @@ import * as erase from "./commands/erase.ts";
 import * as evaluators from "./commands/evaluators.ts";
 import * as experiment from "./commands/experiment.ts";
 import * as exporting from "./commands/export.ts";
+import * as feedback from "./commands/feedback.ts";
 import * as holds from "./commands/holds.ts";
 import * as importing from "./commands/import.ts";
 import * as interrupt from "./commands/interrupt.ts";
@@ -18,12 +20,17 @@ import * as listener from "./commands/listener.ts";
 import * as logs from "./commands/logs.ts";
 import * as newProject from "./commands/new.ts";
 import * as prices from "./commands/prices.ts";
+import * as projects from "./commands/projects.ts";
 import * as prompts from "./commands/prompts.ts";
 import * as restore from "./commands/restore.ts";
 import * as revisions from "./commands/revisions.ts";
 import * as rollback from "./commands/rollback.ts";
+import * as runs from "./commands/runs.ts";
 import * as secrets from "./commands/secrets.ts";
 import * as serve from "./commands/serve.ts";
+import * as skills from "./commands/skills.ts";
+import * as threads from "./commands/threads.ts";
+import * as traces from "./commands/traces.ts";
 import * as workspaces from "./commands/workspaces.ts";
 import * as up from "./commands/up.ts";
 import * as users from "./commands/users.ts";
@@ -46,6 +53,13 @@ export const COMMANDS: Record<string, Command> = {
   doctor,
   deploy,
   deployments,
+  projects,
+  traces,
+  runs,
+  threads,
+  datasets,
+  feedback,
+  skills,
   prices,
   prompts,
   evaluators,

@@ -7,6 +7,8 @@ import { LOCAL, platformOrigins, type Reach } from "./pages.ts";
 import type { TraceDeps } from "./trace/deps.ts";
 import { isFeedbackLink } from "./trace/feedback/token-path.ts";
 import { traceRoutes } from "./trace/index.ts";
+import type { OwnApp } from "./trace/mcp/platform-api.ts";
+import { challengeMcp } from "./trace/mcp/resource-metadata.ts";
 import { explainMissingTrace } from "./trace/not-built.ts";
 import { limitRequests } from "./trace/rate-limits/limit-requests.ts";
 import { BODY_SETTING } from "./trace/settings.ts";
@@ -15,8 +17,10 @@ export function createTraceApp(deps: TraceDeps, guard: Guard, reach: Reach = LOC
   const { rateLimits, log } = deps;
   const allows = platformOrigins(deps.settings, reach);
   const gate = rateLimits.mode === "off" ? undefined : limitRequests(rateLimits, guard.authenticator, log);
-  return createApp(deps, traceRoutes(deps, guard.audit), guard, {
+  const own: OwnApp = {};
+  const app = createApp(deps, traceRoutes(deps, guard.audit, own), guard, {
     allows,
+    arrival: challengeMcp(deps.settings),
     gate,
     bodySetting: BODY_SETTING,
     errors: deps.settings.errors,
@@ -24,4 +28,6 @@ export function createTraceApp(deps: TraceDeps, guard: Guard, reach: Reach = LOC
     explainMissing: explainMissingTrace,
     strict: false,
   });
+  own.fetch = app.fetch;
+  return app;
 }

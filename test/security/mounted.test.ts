@@ -49,6 +49,7 @@ const PUBLIC = [
   "control POST /webhooks/gitlab/:integration_id",
   "control PUT /uploads/tarballs/:tenant_id/:deployment_id/:file",
   "trace GET /",
+  "trace GET /.well-known/oauth-protected-resource/mcp",
   "trace GET /api/v1/attachments/:token",
   "trace GET /api/v1/auth/sign-in-methods",
   "trace GET /api/v1/feedback/tokens/:token",

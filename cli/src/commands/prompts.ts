@@ -4,6 +4,10 @@ import { declareActions, describeActions, readAction } from "../core/actions.ts"
 import { UsageError } from "../core/flags.ts";
 import { TraceApi } from "../core/trace-api.ts";
 import { TRACE_FLAGS } from "../core/trace-flags.ts";
+import { formatAge } from "../core/relative-time.ts";
+import { LIST_FLAGS } from "./reading/list-flags.ts";
+import { cell, type Listing, printList } from "./reading/print-list.ts";
+import { clean } from "./reading/run-lists.ts";
 import { diffPrompts } from "./prompts/diff-prompts.ts";
 import { listPrompts, type PromptName } from "./prompts/prompt-api.ts";
 import { checkName, listFiles, LOCK_FILE, readLock } from "./prompts/prompt-files.ts";
@@ -29,6 +33,11 @@ NAME:COMMIT, and a public prompt of another workspace as OWNER/NAME. Examples:
   heddle prompts diff --tag production
   heddle prompts push --message "Shorter answers" --tag staging`,
   actions: {
+    list: { summary: "List the prompts of the workspace with the tags of their commits." },
+    show: {
+      summary: "Print the manifest of a prompt, of the latest commit or that of --tag.",
+      argument: { placeholder: "NAME", what: "name of the prompt", list: "heddle prompts list" },
+    },
     pull: { summary: "Write prompts into files, the latest commit or that of --tag.", argument },
     push: {
       summary:
@@ -49,6 +58,9 @@ NAME:COMMIT, and a public prompt of another workspace as OWNER/NAME. Examples:
       placeholder: "TAG",
       description: "For pull and diff: the commit with this tag. For push: the tag to set on the pushed commit.",
     },
+    json: { ...LIST_FLAGS.json, only: ["list", "show"] },
+    limit: { ...LIST_FLAGS.limit, only: ["list"] },
+    cursor: { ...LIST_FLAGS.cursor, only: ["list"] },
     all: { type: "switch", default: false, only: ["pull"], description: "Pull all prompts of the workspace." },
     format: {
       type: "text",
@@ -81,6 +93,8 @@ export async function run(args: string[]): Promise<void> {
   if (format !== "json" && format !== "yaml") throw new UsageError(`--format must be json or yaml, not "${format}".`);
   const directory = resolve(options.dir);
   const api = new TraceApi(options.url, options["api-key"]);
+  if (action === "list") return printList(api, PROMPTS, options);
+  if (action === "show") return showPrompt(api, name, options);
   const selection = { api, directory, tag, print: (line: string) => void process.stdout.write(`${line}\n`) };
   const dryRun = options["dry-run"];
   if (action === "pull") {
@@ -102,6 +116,27 @@ export async function run(args: string[]): Promise<void> {
       process.exitCode = 2;
     }
   }
+}
+
+const PROMPTS: Listing = {
+  tool: "list_prompts",
+  field: "prompts",
+  what: "prompts",
+  input: {},
+  columns: {
+    PROMPT: (each) => cell(each["name"], 40),
+    COMMITS: (each) => cell(each["commits"]),
+    "LAST COMMIT": (each) => cell(each["last_commit"], 12),
+    TAGS: (each) => cell((each["commit_tags"] as string[]).join(", "), 40),
+    UPDATED: (each) => formatAge(each["updated_at"] as string),
+    DESCRIPTION: (each) => cell(each["description"]),
+  },
+};
+
+async function showPrompt(api: TraceApi, text: string, { tag, json }: { tag: string | undefined; json: boolean }) {
+  const [name, version] = text.split(":", 2) as [string, string?];
+  const read = await api.callTool<{ manifest: unknown }>("read_prompt", { name, version: tag ?? version });
+  process.stdout.write(`${json ? JSON.stringify(read) : clean(JSON.stringify(read.manifest, null, 2))}\n`);
 }
 
 type Selected = PromptName & { version?: string };

@@ -49,6 +49,13 @@ export class TraceError extends Error {
   }
 }
 
+/** A tool that failed; the message tells what to change. */
+class ToolFailure extends Error {
+  override name = "ToolFailure";
+}
+
+const MCP_PATH = "/mcp";
+
 /** Client of the trace platform over HTTP. Errors carry the platform's message. */
 export class TraceApi {
   readonly #base: string;
@@ -66,13 +73,33 @@ export class TraceApi {
     return JSON.parse(await this.sendText(method, path, body && JSON.stringify(body))) as T;
   }
 
+  /**
+   * Calls a tool of the platform's MCP server, which translates plain filters and shortens values. Returns its
+   * structured result. @throws TraceError with the tool's message
+   */
+  async callTool<T>(name: string, input: object): Promise<T> {
+    const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: input } };
+    const { result, error } = await this.send<{
+      result?: { isError?: boolean; content: { text: string }[]; structuredContent: T };
+      error?: { message: string };
+    }>("POST", MCP_PATH, message);
+    if (error || !result) throw new TraceError(400, error?.message ?? "The answer is not one of MCP.");
+    if (result.isError) throw new ToolFailure(result.content[0]?.text ?? "The tool failed.");
+    return result.structuredContent;
+  }
+
   /** Sends JSON text as it is. Returns the JSON text of the answer. */
   async sendText(method: string, path: string, body?: string): Promise<string> {
     let response: Response;
+    const isAtRoot = path === MCP_PATH || path.startsWith("/v1/platform/");
     try {
-      response = await fetch((path.startsWith("/v1/platform/") ? this.#root : this.#base) + path, {
+      response = await fetch((isAtRoot ? this.#root : this.#base) + path, {
         method,
-        headers: { "Content-Type": "application/json", ...(this.#key !== undefined && { "x-api-key": this.#key }) },
+        headers: {
+          "Content-Type": "application/json",
+          Accept: "application/json, text/event-stream",
+          ...(this.#key !== undefined && { "x-api-key": this.#key }),
+        },
         ...(body !== undefined && { body }),
       });
     } catch (error) {

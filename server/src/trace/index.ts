@@ -44,6 +44,8 @@ import { insightConfigRoutes } from "./insights/config-routes.ts";
 import { insightRoutes } from "./insights/routes.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
 import { legalHoldRoutes } from "./legal-holds/routes.ts";
+import { mcpRoutes } from "./mcp/routes.ts";
+import type { OwnApp } from "./mcp/platform-api.ts";
 import { modelBudgetRoutes } from "./models/budget-routes.ts";
 import { modelRoutes } from "./models/routes.ts";
 import { otelRoutes } from "./otel/routes.ts";
@@ -81,7 +83,7 @@ import { viewRoutes } from "./views/routes.ts";
 import { workspaceSecretRoutes } from "./workspace-secrets/routes.ts";
 
 /** All endpoints of the trace platform. The system routes come last: their document describes the others. */
-export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
+export function traceRoutes(deps: TraceDeps, audit: AuditSink, app: OwnApp = {}): Route[] {
   const routes: Route[] = [
     ...ingestRoutes(deps),
     ...otelRoutes(deps),
@@ -163,6 +165,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...workspaceSettingsRoutes(deps),
     ...rateLimitRoutes(deps),
     ...guideRoutes(),
+    ...mcpRoutes(deps, app),
     ...identityRoutes(deps),
     ...auditRoutes(deps),
     ...signInRoutes({ ...deps.signIn, audit }),

@@ -151,7 +151,7 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Heddle shares traces, not threads. Share each turn by POST /api/v2/runs/{run_id}/share.",
   ],
   [
-    /^\/(mcp|mcp-vendors|fleet|fleet-webhooks|tools|agents|agent-builder|issues|issues-agent|v2\/sandboxes|v2\/sql|gateway-policies|execute|checkpoint|download|upload)(\/|$)|^\/sessions\/[^/]+\/issues-agent$|^\/auth\/sandbox-access$/,
+    /^\/(mcp\/.+|mcp-vendors|fleet|fleet-webhooks|tools|agents|agent-builder|issues|issues-agent|v2\/sandboxes|v2\/sql|gateway-policies|execute|checkpoint|download|upload)(\/|$)|^\/sessions\/[^/]+\/issues-agent$|^\/auth\/sandbox-access$/,
     "Heddle does not implement this part of the vendor's service. GET /openapi.json lists what it serves.",
   ],
 ];

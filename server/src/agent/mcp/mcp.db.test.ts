@@ -143,7 +143,7 @@ test("rejects invalid requests with JSON-RPC error codes", async () => {
   expect(await post({ jsonrpc: "2.0", id: 1 })).toEqual([400, -32600]);
   expect(await post({ jsonrpc: "2.0", id: {}, method: "ping" })).toEqual([400, -32600]);
   expect(await post(message, { Accept: "application/json" })).toEqual([400, -32600]);
-  expect(await post(message, { ...BOTH, "MCP-Protocol-Version": "1999" })).toEqual([400, -32600]);
+  expect(await post(message, { ...BOTH, "MCP-Protocol-Version": "1999" })).toEqual([400, -32022]);
   expect(await post({ ...message, method: "resources/list" })).toEqual([200, -32601]);
   expect(await post({ ...message, method: "initialize" })).toEqual([200, -32602]);
   const calls = { ...message, method: "tools/call" };

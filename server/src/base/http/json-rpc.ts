@@ -31,10 +31,15 @@ export const rpcAnswer = z
 export class RpcError extends Error {
   override name = "RpcError";
   readonly code: number;
+  /** HTTP status of the response, where the protocol demands one. */
+  readonly status: number | undefined;
+  readonly data: unknown;
 
-  constructor(code: number, message: string) {
+  constructor(code: number, message: string, { status, data }: { status?: number; data?: unknown } = {}) {
     super(message);
     this.code = code;
+    this.status = status;
+    this.data = data;
   }
 }
 
@@ -73,7 +78,7 @@ export const rpcResult = (id: RpcId, result: unknown): string => JSON.stringify(
 export function rpcFailure(id: RpcId, thrown: unknown): string {
   const error =
     thrown instanceof RpcError
-      ? { code: thrown.code, message: thrown.message }
+      ? { code: thrown.code, message: thrown.message, data: thrown.data }
       : thrown instanceof AppError && thrown.status < 500
         ? { code: INVALID_PARAMS, message: thrown.message }
         : { code: INTERNAL_ERROR, message: internalMessage(thrown) };
@@ -129,8 +134,8 @@ export async function answerRpc(
     return await call({ id, method: message.method, params: message.params });
   } catch (error) {
     if (isInternal(error)) log.error({ err: coerceError(error) }, `${name} request failed`);
-    const isMalformed = id === null && error instanceof RpcError;
-    return rawJson(rpcFailure(id, error), {}, isMalformed ? 400 : 200);
+    const malformed = id === null && error instanceof RpcError ? 400 : 200;
+    return rawJson(rpcFailure(id, error), {}, (error instanceof RpcError && error.status) || malformed);
   }
 }
 

@@ -205,9 +205,13 @@ async function checkAccess(spec: Route, c: Context, principal: Principal): Promi
 
 const PRINCIPAL = "heddle.principal";
 
+/** Binding of a request that a route sends to its own application, as the caller whom it has authenticated. */
+export const CALLER = Symbol("heddle.caller");
+
 /** Authenticates the caller, once per request. Throws 401 or 403. */
 export async function recognize(authenticator: Authenticator, c: Context, needsWorkspace = true): Promise<Principal> {
-  const known = c.get(PRINCIPAL) as Principal | undefined;
+  const known =
+    (c.get(PRINCIPAL) as Principal | undefined) ?? (c.env as { [CALLER]?: Principal } | undefined)?.[CALLER];
   if (known) return known;
   const { method, raw } = c.req;
   const ip = clientIp(c);

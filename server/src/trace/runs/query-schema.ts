@@ -79,7 +79,14 @@ export const queryBody = z
       .nullish()
       .transform((limit) => Math.min(limit ?? 100, 100)),
     select: optional(z.array(z.enum(SELECTABLE_V1)).max(200)),
-    order_by: sortKey,
+    order_by: optional(
+      z
+        .string()
+        .max(250)
+        // a leading minus of the vendor's clients means descending, the default
+        .transform((key) => key.replace(/^-/, ""))
+        .pipe(sortKey),
+    ),
     order: z
       .enum(["asc", "desc"])
       .nullish()

@@ -13,11 +13,14 @@ export interface Turn {
   outputs: string | null;
 }
 
-/** Formats the messages of a thread as text, for people and for models that evaluate it. */
+/**
+ * Formats the messages of a thread as text: for people and for models that evaluate it, or, as `all_messages`, for
+ * programs: each message as JSON, followed by an empty line (the form that `langsmith-fetch` reads).
+ */
 export function previewThread(turns: readonly Turn[], format: Format): string {
   if (format === "human_ai_pairs") return lines(turns.flatMap(turnMessages));
   const messages = transcript(turns);
-  if (format === "all_messages") return lines(messages);
+  if (format === "all_messages") return messages.map((message) => JSON.stringify(message)).join("\n\n");
   const first = messages.find((message) => messageRole(message) === "human");
   const last = messages.findLast((message) => messageRole(message) === "ai");
   return lines([first, last].filter((message) => message !== undefined));

@@ -79,10 +79,13 @@ test("lists a project's threads with their turns, latest first", async () => {
 test("returns each message of a thread once", async () => {
   const read = (thread: string, select = "") =>
     call("GET", `/runs/threads/${thread}?session_id=${session_id}${select}`);
-  expect((await read("t1")).json).toEqual({
+  const { json } = await read("t1");
+  const messages = json.previews.all_messages.split("\n\n").map((text: string) => JSON.parse(text).content);
+  expect(messages).toEqual(["hi", "hello", "bye", "see you"]);
+  expect(json).toEqual({
     thread_id: "t1",
     previews: {
-      all_messages: "human: hi\n\nai: hello\n\nhuman: bye\n\nai: see you",
+      all_messages: expect.any(String),
       human_ai_pairs: "human: hi\n\nai: hello\n\nhuman: bye\n\nai: see you",
       first_human_last_ai: "human: hi\n\nai: see you",
     },
