@@ -21,7 +21,6 @@ const RUNS = Number(options.runs ?? (options.quick ? 100_000 : 1_000_000));
 const SAMPLES = Number(options.samples ?? 11);
 const LIMIT_MS = RUNS > 1_000_000 ? 1000 : 400;
 const DAY_MS = 86_400_000;
-const FILL_SECONDS = 900;
 
 const directory = await temporaryDirectory();
 const busyBefore = loadavg()[0]!;
@@ -79,10 +78,6 @@ try {
       `A project of ${RUNS.toLocaleString("en")} runs, Node ${process.version}, ${cpus().length} cores, client on the ` +
         `same machine. Medians of ${SAMPLES}.\n`,
     );
-    const first = await time(dashboard);
-    console.log(`${"first dashboard, before it is filled".padEnd(42)} ${first.toFixed(0).padStart(7)} ms`);
-    const filledIn = await fill(dashboard);
-    console.log(`${"back-fill".padEnd(42)} ${filledIn.toFixed(1).padStart(7)} s`);
     await line("12 charts over 30 days", dashboard, LIMIT_MS);
     let arriving = true;
     const arrive = (async () => {
@@ -126,20 +121,6 @@ async function time(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();
   return performance.now() - startedAt;
-}
-
-/** Waits until the dashboard's time stays low: the back-fill is done. @returns seconds */
-async function fill(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  let quick = 0;
-  let least = Infinity;
-  while (quick < 3 && performance.now() - startedAt < FILL_SECONDS * 1000) {
-    const ms = await time(work);
-    quick = ms < LIMIT_MS || ms > least * 0.9 ? quick + 1 : 0;
-    least = Math.min(least, ms);
-    await new Promise((resolve) => setTimeout(resolve, 2000));
-  }
-  return (performance.now() - startedAt) / 1000;
 }
 
 async function line(label: string, work: () => Promise<unknown>, limit: number): Promise<void> {
