@@ -28,8 +28,8 @@ const columns = (agreements: Map<string, Agreement> | undefined): Column<Evaluat
       </AnchorLink>
     ),
   },
-  { id: "type", header: "Type", width: "90px", cell: ({ type }) => (type === "llm" ? "Judge" : "Code") },
-  { id: "subject", header: "Judges", width: "90px", cell: ({ subject }) => subject },
+  { id: "type", header: "Type", width: "70px", cell: ({ type }) => (type === "llm" ? "Judge" : "Code") },
+  { id: "subject", header: "Judges", width: "70px", cell: ({ subject }) => subject },
   {
     id: "keys",
     header: "Feedback keys",
@@ -54,22 +54,22 @@ const columns = (agreements: Map<string, Agreement> | undefined): Column<Evaluat
       </Text>
     ),
   },
-  { id: "judgements", header: "Judgements", width: "110px", align: "right", cell: (row) => count(row.judgements) },
+  { id: "judgements", header: "Judgements", width: "100px", align: "right", cell: (row) => count(row.judgements) },
   {
     id: "agreement",
     header: "Agreement",
-    width: "150px",
+    width: "130px",
     cell: ({ id }) => <AgreementCell evaluatorId={id} agreement={agreements?.get(id)} />,
   },
   {
     id: "errors",
     header: "Errors",
-    width: "80px",
+    width: "70px",
     align: "right",
     cell: (row) => (row.errors === 0 ? "–" : count(row.errors)),
   },
-  { id: "spend", header: "Spent", width: "100px", align: "right", cell: (row) => usd(row.spend_usd) },
-  { id: "updated_at", header: "Updated", width: "110px", cell: (row) => <TimeText at={row.updated_at} /> },
+  { id: "spend", header: "Spent", width: "80px", align: "right", cell: (row) => usd(row.spend_usd) },
+  { id: "updated_at", header: "Updated", width: "100px", cell: (row) => <TimeText at={row.updated_at} /> },
 ];
 
 /** Agreement of the newest version with people, of several keys the least, linked to what it is computed from. */
