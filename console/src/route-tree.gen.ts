@@ -383,8 +383,8 @@ export interface FileRoutesByFullPath {
   '/compare': typeof ShellCompareRoute
   '/playground': typeof ShellPlaygroundRoute
   '/settings': typeof ShellSettingsRoute
-  '/dashboards/$dashboardId': typeof ShellDashboardsDashboardIdRoute
   '/alerts/$alertId': typeof ShellAlertsAlertIdRoute
+  '/dashboards/$dashboardId': typeof ShellDashboardsDashboardIdRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
@@ -441,8 +441,8 @@ export interface FileRoutesByTo {
   '/playground': typeof ShellPlaygroundRoute
   '/settings': typeof ShellSettingsRoute
   '/': typeof ShellIndexRoute
-  '/dashboards/$dashboardId': typeof ShellDashboardsDashboardIdRoute
   '/alerts/$alertId': typeof ShellAlertsAlertIdRoute
+  '/dashboards/$dashboardId': typeof ShellDashboardsDashboardIdRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
@@ -501,8 +501,8 @@ export interface FileRoutesById {
   '/_shell/playground': typeof ShellPlaygroundRoute
   '/_shell/settings': typeof ShellSettingsRoute
   '/_shell/': typeof ShellIndexRoute
-  '/_shell/dashboards/$dashboardId': typeof ShellDashboardsDashboardIdRoute
   '/_shell/alerts/$alertId': typeof ShellAlertsAlertIdRoute
+  '/_shell/dashboards/$dashboardId': typeof ShellDashboardsDashboardIdRoute
   '/_shell/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/_shell/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
   '/_shell/evaluators/$evaluatorId': typeof ShellEvaluatorsEvaluatorIdRoute
@@ -561,8 +561,8 @@ export interface FileRouteTypes {
     | '/compare'
     | '/playground'
     | '/settings'
-    | '/dashboards/$dashboardId'
     | '/alerts/$alertId'
+    | '/dashboards/$dashboardId'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
     | '/evaluators/$evaluatorId'
@@ -619,8 +619,8 @@ export interface FileRouteTypes {
     | '/playground'
     | '/settings'
     | '/'
-    | '/dashboards/$dashboardId'
     | '/alerts/$alertId'
+    | '/dashboards/$dashboardId'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
     | '/evaluators/$evaluatorId'
@@ -678,8 +678,8 @@ export interface FileRouteTypes {
     | '/_shell/playground'
     | '/_shell/settings'
     | '/_shell/'
-    | '/_shell/dashboards/$dashboardId'
     | '/_shell/alerts/$alertId'
+    | '/_shell/dashboards/$dashboardId'
     | '/_shell/datasets/$datasetId'
     | '/_shell/deployments/$deploymentId'
     | '/_shell/evaluators/$evaluatorId'
@@ -1147,8 +1147,8 @@ interface ShellRouteChildren {
   ShellPlaygroundRoute: typeof ShellPlaygroundRoute
   ShellSettingsRoute: typeof ShellSettingsRoute
   ShellIndexRoute: typeof ShellIndexRoute
-  ShellDashboardsDashboardIdRoute: typeof ShellDashboardsDashboardIdRoute
   ShellAlertsAlertIdRoute: typeof ShellAlertsAlertIdRoute
+  ShellDashboardsDashboardIdRoute: typeof ShellDashboardsDashboardIdRoute
   ShellDatasetsDatasetIdRoute: typeof ShellDatasetsDatasetIdRoute
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
   ShellEvaluatorsEvaluatorIdRoute: typeof ShellEvaluatorsEvaluatorIdRoute
@@ -1203,8 +1203,8 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellPlaygroundRoute: ShellPlaygroundRoute,
   ShellSettingsRoute: ShellSettingsRoute,
   ShellIndexRoute: ShellIndexRoute,
-  ShellDashboardsDashboardIdRoute: ShellDashboardsDashboardIdRoute,
   ShellAlertsAlertIdRoute: ShellAlertsAlertIdRoute,
+  ShellDashboardsDashboardIdRoute: ShellDashboardsDashboardIdRoute,
   ShellDatasetsDatasetIdRoute: ShellDatasetsDatasetIdRoute,
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
   ShellEvaluatorsEvaluatorIdRoute: ShellEvaluatorsEvaluatorIdRoute,
