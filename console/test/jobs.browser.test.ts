@@ -214,7 +214,7 @@ test("find slow traces of a model", async () => {
   expect(
     await doJob("find slow traces of a model", async (page) => {
       await openProject(page, seeded.projectName);
-      await page.getByRole("button", { name: "Latency", exact: true }).first().click();
+      await page.getByRole("button", { name: "Latency and cost" }).click();
       await enter(page.getByRole("textbox", { name: "From (seconds)" }), "4");
       await page.getByRole("button", { name: "Apply latency" }).click();
       await page.waitForURL(/filter=/);

@@ -309,7 +309,7 @@ test("filters by a latency range dragged on the histogram, by model and by feedb
   const { page, context, errors } = await openPage(browser);
   await page.goto(projectPage());
   await page.getByLabel("Metrics").getByText("61 traces").waitFor();
-  await page.getByRole("button", { name: "Latency", exact: true }).first().click();
+  await page.getByRole("button", { name: "Latency and cost" }).click();
   const bars = page.getByRole("img", { name: /^Latency of \d+ runs/ });
   await bars.waitFor();
   const { x, y, width, height } = (await bars.boundingBox())!;

@@ -1,7 +1,7 @@
 /** Value of a run that a list is sorted by, and the condition of a page that begins after it. */
 import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
+import type { MicroTime } from "../filter/literals.ts";
 import type { RunScope } from "./run-scope.ts";
-import type { Position } from "./select-page.ts";
 import { fromRuns, type RunSelection, time } from "./selection.ts";
 import { fromShownUsage } from "./shown-usage.ts";
 import { feedbackKeyOf, type SortKey } from "./sort-keys.ts";
@@ -42,7 +42,10 @@ const VALUES = {
 };
 
 /** Condition on `sort_value`, `start_time` and `id` that a run comes after the position. */
-export function beyondValue(after: Position | undefined, descending: boolean): Fragment {
+export function beyondValue(
+  after: { start_time: MicroTime; id: string; sort_value?: number | string | null } | undefined,
+  descending: boolean,
+): Fragment {
   if (!after) return raw("true");
   const older = ch`(start_time, id) < (${time(after.start_time)}, ${bind("UUID", after.id)})`;
   if (after.sort_value == null) return ch`sort_value is null and ${older}`;
