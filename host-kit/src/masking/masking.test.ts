@@ -37,7 +37,7 @@ test("hostile texts take linear time", () => {
     const text = unit.repeat(400_000 / unit.length);
     const before = performance.now();
     maskText(text, [all], [0]);
-    expect(performance.now() - before, unit).toBeLessThan(3000);
+    expect([unit, performance.now() - before < 3000]).toEqual([unit, true]);
   }
 }, 60_000);
 

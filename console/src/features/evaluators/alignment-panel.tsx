@@ -63,12 +63,7 @@ export function AlignmentPanel({ evaluatorId }: { evaluatorId: string }) {
             <KeyAlignment key={key.feedback_key} alignment={key} />
           ))}
           {found.data.truncated && <Text size="xs">Only the newest 10,000 judgements were compared.</Text>}
-          <Disagreements
-            evaluatorId={evaluatorId}
-            found={found.data.disagreements}
-            page={page}
-            onPage={setPage}
-          />
+          <Disagreements evaluatorId={evaluatorId} found={found.data.disagreements} page={page} onPage={setPage} />
         </>
       )}
     </Stack>

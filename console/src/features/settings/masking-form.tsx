@@ -120,7 +120,7 @@ function Preview(asked: { detectors: Detector[]; pattern: string; sample: string
   });
   return (
     <Code block aria-label="Masked text" style={{ whiteSpace: "pre-wrap" }}>
-      {error ? error.message : String(masked?.value ?? "")}
+      {error ? error.message : typeof masked?.value === "string" ? masked.value : ""}
     </Code>
   );
 }

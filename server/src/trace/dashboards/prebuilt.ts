@@ -134,7 +134,7 @@ export function prebuiltSections(projectId: string, feedbackKeys: readonly strin
 }
 
 function toChart(
-  { title, description = undefined, type, display, filter, group, series }: Plan,
+  { title, description, type, display, filter, group, series }: Plan,
   index: number,
   section_id: string,
   projectId: string,

@@ -79,14 +79,8 @@ export const queryBody = z
       .nullish()
       .transform((limit) => Math.min(limit ?? 100, 100)),
     select: optional(z.array(z.enum(SELECTABLE_V1)).max(200)),
-    order_by: optional(
-      z
-        .string()
-        .max(250)
-        // a leading minus of the vendor's clients means descending, the default
-        .transform((key) => key.replace(/^-/, ""))
-        .pipe(sortKey),
-    ),
+    // a leading minus of the vendor's clients means descending, the default
+    order_by: z.preprocess((key) => (typeof key === "string" ? key.replace(/^-/, "") : key), sortKey),
     order: z
       .enum(["asc", "desc"])
       .nullish()
