@@ -64,6 +64,14 @@ export async function actOnBatch(
     })),
   );
   const left = batch.matches.filter((match) => !stopped.includes(match) && !exhausted.includes(match));
+  if (!hasActions(rule)) {
+    await endMatches(
+      sql,
+      batch.lease_id,
+      left.map(({ match_id }) => ({ match_id, status: "done", reason: null, outcomes: {} })),
+    );
+    return;
+  }
   const keys = left.map(({ run_id, ...key }) => ({ ...key, id: run_id }));
   const runs = new Map((await readEvaluatedRuns(deps, batch.tenant_id, keys)).map((run) => [run.id, run]));
   const items = left.flatMap((match): Item[] => {
@@ -79,6 +87,19 @@ export async function actOnBatch(
   await perform(context, items);
   await end(context, items);
 }
+
+/** Whether a rule does more than to note its matches. */
+const hasActions = (rule: Rule): boolean => {
+  const { add_to_annotation_queue_id, add_to_dataset_id, add_tags, add_feedback, extend_only, webhooks, alerts } =
+    rule.actions;
+  return (
+    evaluatorsOf(rule).length > 0 ||
+    Boolean(add_to_annotation_queue_id) ||
+    Boolean(add_to_dataset_id) ||
+    extend_only === true ||
+    [add_tags, add_feedback, webhooks, alerts].some((list) => (list?.length ?? 0) > 0)
+  );
+};
 
 const reasonOf = ({ disabled_reason: reason }: Rule): string => (reason === null ? "" : ` ${reason}`);
 

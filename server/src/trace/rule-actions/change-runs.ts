@@ -1,6 +1,6 @@
 /** Actions on the runs themselves: tags, feedback and retention. Each can be repeated without a further effect. */
 import { uuid5 } from "../../base/ids.ts";
-import { createFeedback } from "../feedback/create-feedback.ts";
+import { storeFeedback } from "../feedback/create-feedback.ts";
 import { extendTraces } from "../feedback/extend-traces.ts";
 import { createBody } from "../feedback/schema.ts";
 import { ingestRuns, onlyRuns } from "../ingest/ingest-runs.ts";
@@ -49,7 +49,9 @@ export async function giveFeedback(
       }),
     ),
   );
-  await createFeedback(deps, { tenantId: batch.tenant_id, userId: null }, inputs);
+  await storeFeedback(deps, { tenantId: batch.tenant_id, userId: null }, inputs);
+  // it is durable; filters see it when it is mirrored
+  void deps.feedback.flush();
   context.fault("rule-after-feedback");
   await record(
     context,
