@@ -27,7 +27,7 @@ const THINGS: Partial<Record<Kind, { from: string; id: string; name: string; at:
 
 /**
  * Finds things whose name contains the text, ignoring case, or whose id does: those with exactly this name first, then
- * those that begin with it, then the latest. Reads the names of the workspace; 100,000 take about 60 ms.
+ * those that begin with it, then the latest. Reads the names of the workspace.
  */
 export async function findNamed(
   sql: Sql,
