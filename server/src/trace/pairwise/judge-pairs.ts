@@ -58,6 +58,8 @@ export async function judgePairs(deps: TraceDeps, job: ClaimedJob, signal: Abort
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  // those of pairs that ended together may have been stored in any order
+  if (!signal.aborted) await recordProgress(deps.sql, job, progress);
   await deps.feedback.flush();
   return stopped ?? { kind: "done" };
 }
