@@ -18,6 +18,23 @@ const apiTypes: Plugin = {
   },
 };
 
+/** Fails a build in which chunks load each other: what one of them begins with is not there yet. */
+const noChunkCycles: Plugin = {
+  name: "no-chunk-cycles",
+  apply: "build",
+  generateBundle(_, bundle) {
+    const done = new Set<string>();
+    const visit = (file: string, above: readonly string[]) => {
+      if (above.includes(file)) this.error(`chunks load each other: ${[...above, file].join(" → ")}`);
+      const chunk = bundle[file];
+      if (done.has(file) || chunk?.type !== "chunk") return;
+      for (const imported of chunk.imports) visit(imported, [...above, file]);
+      done.add(file);
+    };
+    for (const file of Object.keys(bundle)) visit(file, []);
+  },
+};
+
 /** `npx vite console` while working on it; HEDDLE_CONSOLE_URL names a running console, whose spaces it uses. */
 const backend = process.env["HEDDLE_CONSOLE_URL"] ?? "http://127.0.0.1:3000";
 
@@ -51,6 +68,7 @@ export default defineConfig({
     }),
     react(),
     apiTypes,
+    noChunkCycles,
   ],
   build: {
     target: "es2023",
@@ -65,6 +83,12 @@ export default defineConfig({
             { name: "forms", test: FORMS, minShareCount: 3, priority: 1 },
             // these use controls, which use what is shared: within it, the two would load each other
             { name: "run-value", test: anyPart("console/src/features/traces/(run-value|find-messages)"), priority: 1 },
+            { name: "chart", test: anyPart("console/src/ui/(chart|chart-props)[.]"), priority: 1 },
+            {
+              name: "queries",
+              test: anyPart("console/src/features/(runs/(queries|merge-newest)|(rules|projects)/queries)[.]"),
+              priority: 1,
+            },
             { name: "run-error", test: anyPart("console/src/features/traces/run-error"), priority: 1 },
             {
               name: "prompts",

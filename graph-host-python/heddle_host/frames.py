@@ -354,10 +354,7 @@ class CheckpointChangeDeleteRuns(TypedDict):
 
 
 CheckpointChange: TypeAlias = (
-    CheckpointChangeDeleteThreads
-    | CheckpointChangeCopyThread
-    | CheckpointChangeKeepLatest
-    | CheckpointChangeDeleteRuns
+    CheckpointChangeDeleteThreads | CheckpointChangeCopyThread | CheckpointChangeKeepLatest | CheckpointChangeDeleteRuns
 )
 
 

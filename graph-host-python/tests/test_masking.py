@@ -47,3 +47,10 @@ def test_reads_the_setting() -> None:
     with pytest.raises(ValueError, match="no detector"):
         read_masking("emails")
     assert everything().mask("inputs", b'{"a": 1}') == b"{}"
+
+
+def test_masks_names_and_halves_of_characters() -> None:
+    masker = read_masking("email")
+    assert masker is not None
+    body = b'{"post": [{"id": "1", "inputs": {"a@b.example": "\\ud83d a@b.example"}}], "patch": []}'
+    assert json.loads(masker.mask_batch(body))["post"][0]["inputs"] == {"[email]": "\ud83d [email]"}

@@ -53,7 +53,7 @@ def _shape(
 _SHAPES = {
     "secret": [
         _shape(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----[^-]{0,20000}(?:-----END [A-Z ]{0,30}-----)?"),
-        _shape(r"(?<!\w)eyJ[\w-]{8,4000}\.eyJ[\w-]{8,8000}\.[\w-]{8,2000}"),
+        _shape(r"(?<![\w-])eyJ[\w-]{8,4000}\.eyJ[\w-]{8,8000}\.[\w-]{8,2000}"),
         _shape(r"(?<!\w)(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?!\w)"),
         _shape(
             r"(?<!\w)(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_\w{40,255}|glpat-[\w-]{20,64}|npm_[A-Za-z0-9]{36})"
@@ -132,7 +132,10 @@ class Masker:
 
     def mask_batch(self, body: bytes) -> bytes:
         """Masks the body of a batch of runs: `{"post": [run, …], "patch": [run, …]}`."""
-        return self._apply(body, [*self._at(("post", "*")), *self._at(("patch", "*"))])
+        value = json.loads(body)
+        rules = self._at(())
+        masked = {kind: [_mask_run(run, rules) for run in runs] for kind, runs in value.items()}
+        return body if masked == value else json.dumps(masked).encode()
 
     def _at(self, prefix: tuple[str, ...]) -> list[Masking]:
         return [
@@ -146,10 +149,18 @@ class Masker:
         try:
             value = json.loads(text)
             masked = _mask(value, rules, ())
-            return text if masked == value else json.dumps(masked, ensure_ascii=False).encode()
+            return text if masked == value else json.dumps(masked).encode()
         except Exception:
             # what cannot be masked must not be sent
             return json.dumps(MASKED).encode()
+
+
+def _mask_run(run: dict[str, Any], rules: list[Masking]) -> dict[str, Any]:
+    try:
+        return _mask(run, rules, ())
+    except Exception:
+        # what cannot be masked must not be sent
+        return {name: value for name, value in run.items() if name not in FIELDS}
 
 
 def read_masking(text: str | None) -> Masker | None:
@@ -194,11 +205,11 @@ def everything() -> Masker:
     return Masker({name: [Masking(is_field=True)] for name in FIELDS})
 
 
-def mask_text(text: str, rules: list[Masking], path: tuple[str, ...] = ()) -> str:
+def mask_text(text: str, rules: list[Masking], path: tuple[str, ...] = (), name: str = "") -> str:
+    """Masks within a text at a path of its field, or in the name of one. `name`: of the field."""
     for rule in rules:
         if not _is_below(rule.path, path):
             continue
-        name = next((each for each in reversed(path) if not each.isdigit()), "")
         if "secret" in rule.detectors and text and len(name) <= 80 and _SECRET_NAME.fullmatch(name):
             text = rule.replacement or "[secret]"
             continue
@@ -222,18 +233,21 @@ def _replace(detector: str, text: str, replacement: str) -> str:
     return text
 
 
-def _mask(value: Any, rules: list[Masking], path: tuple[str, ...]) -> Any:
+def _mask(value: Any, rules: list[Masking], path: tuple[str, ...], name: str = "") -> Any:
     whole = next((rule for rule in rules if rule.is_whole and _is_at(rule.path, path)), None)
     if whole is not None:
         if whole.is_field and isinstance(value, dict | list):
             return type(value)()  # pyright: ignore[reportUnknownVariableType]
         return whole.replacement or MASKED
     if isinstance(value, str):
-        return mask_text(value, rules, path)
+        return mask_text(value, rules, path, name)
     if isinstance(value, dict):
-        return {key: _mask(each, rules, (*path, str(key))) for key, each in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return {
+            mask_text(str(key), rules, path): _mask(each, rules, (*path, str(key)), str(key))  # pyright: ignore[reportUnknownArgumentType]
+            for key, each in value.items()  # pyright: ignore[reportUnknownVariableType]
+        }
     if isinstance(value, list):
-        return [_mask(each, rules, (*path, str(i))) for i, each in enumerate(value)]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return [_mask(each, rules, (*path, str(i)), name) for i, each in enumerate(value)]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     return value
 
 

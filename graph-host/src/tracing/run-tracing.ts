@@ -1,10 +1,9 @@
 import { complain } from "../complain.ts";
 import type { LostTrace, RunKwargs, RunStart, TraceDestination } from "../../../host-kit/src/host-protocol.ts";
-import { maskBatch } from "../../../host-kit/src/masking/read-masking.ts";
 import { copyManagersCheaply } from "./copy-managers.ts";
 import { Outbox } from "./outbox.ts";
 import { RunTracer } from "./run-tracer.ts";
-import { traceMasking } from "./trace-masking.ts";
+import { batchMask, traceMasking } from "./trace-masking.ts";
 import { TracingClient } from "./tracing-client.ts";
 
 /** Limit on traces queued for an unreachable platform: a run with a few of the largest values that are permitted. */
@@ -22,7 +21,7 @@ export class RunTracing {
   readonly #outbox = new Outbox({
     maxBytes: OUTBOX_BYTES,
     log: complain,
-    mask: this.#masking && maskBatch(this.#masking),
+    mask: this.#masking && batchMask(this.#masking),
   });
   #client: TracingClient | undefined;
   #isOn = false;

@@ -1,5 +1,6 @@
 import { maskJson } from "../../../host-kit/src/masking/mask-json.ts";
 import {
+  maskBatch,
   RUN_FIELDS,
   maskEverything,
   type MaskingByField,
@@ -14,6 +15,18 @@ export function traceMasking(log: (message: string) => void): MaskingByField | u
     log(`HEDDLE_TRACE_MASKING: ${(error as Error).message}. Until it is corrected, traces contain no values.`);
     return maskEverything();
   }
+}
+
+/** Returns what masks the body of a batch. A body that cannot be masked is sent without values. */
+export function batchMask(masking: MaskingByField): (body: string) => string {
+  const [mask, hide] = [maskBatch(masking), maskBatch(maskEverything())];
+  return (body) => {
+    try {
+      return mask(body);
+    } catch {
+      return hide(body);
+    }
+  };
 }
 
 /** Masks the values of a run that is not sent as JSON, because it has attachments. */

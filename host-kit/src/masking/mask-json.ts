@@ -34,6 +34,8 @@ export function maskJson(text: string, maskings: readonly Masking[]): Masked {
   const pieces: string[] = [];
   let copied = 0;
   const path: string[] = [];
+  /** Of each level of the path: the name of an object's field that is nearest above. */
+  const names: string[] = [];
   /** Of each open object or list: the position of the next element of a list, -1 of an object. */
   const open: number[] = [];
   let at = 0;
@@ -59,10 +61,12 @@ export function maskJson(text: string, maskings: readonly Masking[]): Masked {
       if (replaceWhole()) continue;
       open.push(char === "[" ? 0 : -1);
       path.push(char === "[" ? "0" : "");
+      names.push(names.at(-1) ?? "");
       at++;
     } else if (char === "}" || char === "]") {
       open.pop();
       path.pop();
+      names.pop();
       at++;
     } else if (char === ",") {
       const last = open.length - 1;
@@ -73,11 +77,15 @@ export function maskJson(text: string, maskings: readonly Masking[]): Masked {
       let next = end;
       while (next < text.length && text.charCodeAt(next) <= 32) next++;
       if (open.at(-1) === -1 && text[next] === ":") {
-        path[path.length - 1] = JSON.parse(text.slice(at, end)) as string;
+        const name = JSON.parse(text.slice(at, end)) as string;
+        const masked = maskText(name, maskings, counts, path.slice(0, -1));
+        if (masked !== name) put(at, end, JSON.stringify(masked));
+        path[path.length - 1] = name;
+        names[names.length - 1] = name;
         at = next + 1;
       } else if (!replaceWhole()) {
         const value = JSON.parse(text.slice(at, end)) as string;
-        const masked = maskText(value, maskings, counts, path);
+        const masked = maskText(value, maskings, counts, path, names.at(-1));
         if (masked !== value) put(at, end, JSON.stringify(masked));
         at = end;
       }
@@ -87,25 +95,22 @@ export function maskJson(text: string, maskings: readonly Masking[]): Masked {
   return { text: pieces.length === 0 ? text : pieces.join("") + text.slice(copied), counts };
 }
 
-/** Masks within a text at a path of its field. Adds to `counts`. */
+/** Masks within a text at a path of its field, or in the name of one. `name`: of the field. Adds to `counts`. */
 export function maskText(
   text: string,
   maskings: readonly Masking[],
   counts: number[],
   path: readonly string[] = [],
+  name = "",
 ): string {
   let result = text;
   for (const [n, { detectors, replacePattern, replacement, path: wanted }] of maskings.entries()) {
     if (!isBelow(wanted, path)) continue;
-    const by = (name: string) => () => {
+    const by = (instead: string) => () => {
       counts[n]!++;
-      return replacement ?? name;
+      return replacement ?? instead;
     };
-    if (
-      detectors.includes("secret") &&
-      result !== "" &&
-      isSecretName(path.findLast((name) => !/^\d+$/.test(name)) ?? "")
-    ) {
+    if (name !== "" && result !== "" && detectors.includes("secret") && isSecretName(name)) {
       result = by("[secret]")();
       continue;
     }

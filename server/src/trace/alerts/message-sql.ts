@@ -38,7 +38,8 @@ export async function enqueueMessages(
         action_id: action.id,
         target: action.target,
         url,
-        receiver: url.startsWith(MAIL) ? "smtp" : receiverOrigin(url),
+        // per workspace: what one has sent too much of, or to nobody, must not delay another's
+        receiver: `${url.startsWith(MAIL) ? "smtp" : receiverOrigin(url)} ${rule.tenant_id}`,
       };
     }),
   );

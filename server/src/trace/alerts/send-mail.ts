@@ -46,6 +46,7 @@ export async function sendMail(
       port,
       secure,
       ...(url.username !== "" && {
+        requireTLS: !secure,
         auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) },
       }),
       tls: { servername: host },
@@ -81,6 +82,8 @@ export async function sendMail(
     // 5xx: permanent by RFC 5321 §4.2.1
     const blocked = responseCode !== undefined && responseCode >= 500;
     const error = response === undefined ? `${code ?? "ESMTP"}: ${message}` : `The mail server answered: ${response}`;
-    return { ...failed(error.slice(0, 2000), blocked), answer: response ?? null };
+    const result = { ...failed(error.slice(0, 2000), blocked), answer: response ?? null };
+    // a rejected recipient is no failure of the server
+    return code === "EENVELOPE" && !blocked ? { ...result, statusCode: responseCode ?? 450 } : result;
   }
 }

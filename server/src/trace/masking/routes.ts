@@ -63,7 +63,7 @@ export function maskingRoutes(deps: TraceDeps): Route[] {
       ...shared,
       method: "POST",
       ...v1("/masking-rules/preview"),
-      permission: "rules:read",
+      permission: "rules:create",
       audit: "none",
       summary: "Mask a value by rules that need not exist",
       body: schema.previewBody,

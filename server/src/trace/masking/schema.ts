@@ -6,6 +6,7 @@ import { DEFAULT_FIELDS, MASKED_FIELDS } from "../../../../host-kit/src/masking/
 import { storableText, uuid } from "../../base/http/fields.ts";
 
 export const MAX_RULES = 100;
+const MAX_PREVIEW = 65_536;
 
 const pattern = storableText
   .min(1)
@@ -55,7 +56,12 @@ export const previewBody = z
   .object({
     /** Their fields are left aside: the value is that of any field. */
     rules: z.array(z.object(masked)).min(1).max(MAX_RULES),
-    value: z.unknown(),
+    value: z
+      .unknown()
+      .refine(
+        (value) => JSON.stringify(value ?? null).length <= MAX_PREVIEW,
+        `must have at most ${MAX_PREVIEW} characters`,
+      ),
   })
   .meta({ id: "MaskingPreview" });
 

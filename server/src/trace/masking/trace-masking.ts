@@ -161,5 +161,5 @@ function concerns({ project }: Rule, run: Record<string, unknown>): boolean {
   const [id, name] = [run["session_id"], run["session_name"]];
   if (typeof id === "string" && id !== "")
     return id.replaceAll("-", "").toLowerCase() === project.id.replaceAll("-", "");
-  return typeof name !== "string" || name === project.name;
+  return typeof name !== "string" || name === "" || name === project.name;
 }

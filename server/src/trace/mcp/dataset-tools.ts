@@ -228,21 +228,11 @@ export const DATASET_TOOLS: Tool[] = [
           ...rest,
           dataset_id,
           ...(source_run_id !== undefined && { source_run_id }),
-          ...(inputs === undefined ? await ioOf(source_run_id!) : { inputs, outputs }),
+          ...(inputs === undefined ? { use_source_run_io: true } : { inputs }),
           ...(outputs !== undefined && { outputs }),
         });
       const answer = await api.post<{ id: string }[]>("/api/v1/examples/bulk", created);
       return { dataset_id, example_ids: answer.map(({ id }) => id) };
-
-      async function ioOf(run: string): Promise<object> {
-        const { runs } = await api.post<{ runs: Row[] }>("/api/v1/runs/query", {
-          id: [run],
-          select: ["inputs", "outputs"],
-          limit: 1,
-        });
-        if (!runs[0]) throw new ToolError(`There is no run ${run}. query_runs finds runs.`);
-        return { inputs: runs[0]["inputs"], outputs: runs[0]["outputs"] };
-      }
     },
   }),
 ];
