@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -49,4 +49,25 @@ test("prints the configuration of the MCP server without a key", async () => {
   });
   expect(await skills("mcp", "--client", "codex")).toContain('url = "http://127.0.0.1:1984/mcp"');
   await expect(skills("mcp", "--client", "other")).rejects.toThrow("--client must be one of claude, cursor");
+});
+
+test("writes through no link, into no file that it cannot read as text, and over no half of a mark", async () => {
+  const other = mkdtempSync(join(tmpdir(), "heddle-skills-"));
+  const agents = join(other, "AGENTS.md");
+  const elsewhere = join(other, "elsewhere");
+  symlinkSync(elsewhere, agents);
+  await expect(skills("write", "--dir", other)).rejects.toThrow("no plain file");
+  expect(existsSync(elsewhere)).toBe(false);
+  rmSync(agents);
+  writeFileSync(agents, Buffer.from("caf\xe9", "latin1"));
+  await expect(skills("write", "--dir", other)).rejects.toThrow("not UTF-8");
+  expect(readFileSync(agents, "latin1")).toBe("caf\xe9");
+  rmSync(agents);
+  await skills("write", "--dir", other);
+  const [mark] = /<!-- heddle:begin.*-->/.exec(readFileSync(agents, "utf8"))!;
+  const half = `${mark}\nmine\n${readFileSync(agents, "utf8")}`;
+  writeFileSync(agents, half);
+  await expect(skills("write", "--dir", other)).rejects.toThrow("Add it");
+  expect(readFileSync(agents, "utf8")).toBe(half);
+  rmSync(other, { recursive: true });
 });

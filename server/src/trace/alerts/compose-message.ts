@@ -109,6 +109,9 @@ function composeSlack(subject: MessageSubject): unknown {
   };
 }
 
+/** Names of groups come from traces; in a card, Markdown would make them links. */
+const withoutLinks = (text: string) => text.replaceAll("](", "]\u200B(");
+
 function composeTeams(subject: MessageSubject): unknown {
   const { link, message } = subject;
   const color = message.event === "resolved" ? "Good" : message.severity === "info" ? "Accent" : "Attention";
@@ -124,9 +127,19 @@ function composeTeams(subject: MessageSubject): unknown {
           version: "1.5",
           msteams: { width: "Full" },
           body: [
-            { type: "TextBlock", text: titleOf(subject), size: "Large", weight: "Bolder", wrap: true, color },
-            { type: "TextBlock", text: summaryOf(subject), wrap: true },
-            { type: "FactSet", facts: factsOf(subject) },
+            {
+              type: "TextBlock",
+              text: withoutLinks(titleOf(subject)),
+              size: "Large",
+              weight: "Bolder",
+              wrap: true,
+              color,
+            },
+            { type: "TextBlock", text: withoutLinks(summaryOf(subject)), wrap: true },
+            {
+              type: "FactSet",
+              facts: factsOf(subject).map(({ title, value }) => ({ title, value: withoutLinks(value) })),
+            },
           ],
           ...(link !== null && { actions: [{ type: "Action.OpenUrl", title: "Open in Heddle", url: link }] }),
         },

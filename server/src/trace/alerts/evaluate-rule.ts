@@ -39,22 +39,35 @@ export async function evaluateRule(deps: Deps, claimed: rows.ClaimedRule, signal
     deps.alertMessages.wake();
     return;
   }
-  const ticks = dueTicks(claimed);
+  let ticks = dueTicks(claimed);
   if (!ticks) {
     const step = claimed.definition.interval_minutes * 60_000;
     await rows.postponeAlertRule(sql, claimed, step - (claimed.now.getTime() % step), null);
     return;
   }
-  const observations = await readObservations(deps, claimed, ticks);
+  let observations;
+  try {
+    observations = await readObservations(deps, claimed, ticks);
+  } catch (error) {
+    if (ticks.count === 1 || signal.aborted) throw error;
+    // all missed ticks at once may be too much, which would be so for ever
+    ticks = { ...ticks, first: ticks.first + (ticks.count - 1) * ticks.step, count: 1 };
+    observations = await readObservations(deps, claimed, ticks);
+  }
   signal.throwIfAborted();
+  const due = ticks;
   await sql.begin(async (tx) => {
     const rule = await rows.lockEvaluation(tx, claimed);
     if (!rule) return;
     const before = new Map((await rows.selectGroups(tx, rule.rule_id)).map((row) => [row.group_name, toGroup(row)]));
     const key = `${rule.rule_id}/${rule.generation}`;
-    const { groups, incidents } = evaluateTicks(rule.definition, key, before, ticks, observations);
+    const { groups, incidents } = evaluateTicks(rule.definition, key, before, due, observations);
     const told = new Set(incidents.filter((incident) => incident.told).map((incident) => incident.incident_id));
-    if (!isSilenced(rule)) for (const incident of incidents) incident.told = true;
+    // one that ended before now is told unless it was silenced when it ended
+    for (const incident of incidents) {
+      const at = incident.resolved_at === null ? rule.now : new Date(incident.resolved_at);
+      if (!isSilenced({ ...rule, now: at })) incident.told = true;
+    }
     const stored = await rows.insertIncidents(
       tx,
       rule,

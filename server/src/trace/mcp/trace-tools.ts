@@ -138,12 +138,19 @@ async function readOutline(api: PlatformApi, trace: string, errorsOnly: boolean)
 }
 
 async function readRuns(api: PlatformApi, ids: string[]): Promise<Map<string, WireRun>> {
-  const { runs } = await api.post<{ runs: WireRun[] }>("/api/v1/runs/query", {
-    id: ids,
-    select: WIRE_FIELDS,
-    limit: 100,
-  });
-  return new Map(runs.map((run) => [run.id, run]));
+  const found = new Map<string, WireRun>();
+  // pages end at a number of bytes, too
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page: { runs: WireRun[]; cursors: { next: string | null } } = await api.post("/api/v1/runs/query", {
+      id: ids,
+      select: WIRE_FIELDS,
+      limit: 100,
+      ...(cursor !== undefined && { cursor }),
+    });
+    for (const run of page.runs) found.set(run.id, run);
+    cursor = page.cursors.next;
+  }
+  return found;
 }
 
 const MAX_PATHS = 5000;
