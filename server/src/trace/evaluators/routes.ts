@@ -84,6 +84,7 @@ export function evaluatorRoutes(deps: TraceDeps): Route[] {
       summary: "Judge some runs by an evaluator, saved or not; nothing is stored but the judge's traces",
       body: schema.tryBody,
       out: { 200: schema.tried },
+      errors: [404],
       handler: async ({ body, principal, c }) => c.json(await tryEvaluator(deps, principal, body, c.req.raw.signal)),
     }),
     // before /evaluators/:evaluator_id, which would match "spend" as an id

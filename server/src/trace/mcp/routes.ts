@@ -42,7 +42,7 @@ export function mcpRoutes(deps: TraceDeps, app: OwnApp): Route[] {
       audit: "none",
       summary: "Answer 404: the server is stateless and has no sessions",
       out: {},
-      errors: [],
+      errors: [404],
       handler: rejectMcpSession,
     }),
     route({
