@@ -6,20 +6,22 @@ import { setPageTitle } from "./page-title.ts";
 interface PageProps {
   title: string;
   actions?: ReactNode;
+  /** The title arrives with the data: it takes the room that is left, so that many actions keep their place. */
+  isLate?: boolean;
   /** Maximum width in pixels, for pages of text. */
   maw?: number;
   children: ReactNode;
 }
 
 /** Page with its title, also of the tab, its actions, and its content. */
-export function Page({ title, actions, maw = 2400, children }: PageProps) {
+export function Page({ title, actions, isLate = false, maw = 2400, children }: PageProps) {
   useEffect(() => {
     setPageTitle(title);
   }, [title]);
   return (
     <Box p={{ base: "sm", sm: "md" }} maw={maw}>
       <Group justify="space-between" mb="md" gap="sm" mih={36}>
-        <Title order={1} size="h3" style={{ overflowWrap: "anywhere" }}>
+        <Title order={1} size="h3" flex={isLate ? "1 1 14rem" : undefined} style={{ overflowWrap: "anywhere" }}>
           {title}
         </Title>
         {actions !== undefined && <Group gap="xs">{actions}</Group>}

@@ -83,6 +83,7 @@ export function DashboardView({
   return (
     <Page
       title={title}
+      isLate
       actions={
         <>
           <Switch
