@@ -354,7 +354,10 @@ class CheckpointChangeDeleteRuns(TypedDict):
 
 
 CheckpointChange: TypeAlias = (
-    CheckpointChangeDeleteThreads | CheckpointChangeCopyThread | CheckpointChangeKeepLatest | CheckpointChangeDeleteRuns
+    CheckpointChangeDeleteThreads
+    | CheckpointChangeCopyThread
+    | CheckpointChangeKeepLatest
+    | CheckpointChangeDeleteRuns
 )
 
 
