@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { checkOpenPage, openBrowser, openPage } from "./browser.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
+import { askTraces, timedRun } from "./timed-runs.ts";
 
 let platform: SharedPlatform;
 let browser: Browser;
@@ -16,36 +17,9 @@ const DAY = 86_400_000;
 const START = Date.now() - 2 * DAY;
 const SIZE = 480;
 
-async function trace(path: string, body?: object): Promise<unknown> {
-  const response = await fetch(`${platform.traceUrl}/api/v1${path}`, {
-    method: body ? "POST" : "GET",
-    headers: { "content-type": "application/json" },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return await response.json();
-}
-
-const micro = (ms: number) => new Date(ms).toISOString().replace("Z", "000Z");
-
-function run(start: number, seconds: number, fields: Record<string, unknown>, parent?: Record<string, unknown>) {
-  const id = crypto.randomUUID();
-  const segment = `${micro(start).replace(/[-:.Z]/g, "")}Z${id}`;
-  return {
-    id,
-    name: "agent",
-    run_type: "chain",
-    session_name: PROJECT,
-    start_time: micro(start),
-    end_time: micro(start + seconds * 1000),
-    inputs: {},
-    outputs: {},
-    trace_id: parent?.["trace_id"] ?? id,
-    ...(parent && { parent_run_id: parent["id"] }),
-    dotted_order: parent ? `${String(parent["dotted_order"])}.${segment}` : segment,
-    ...fields,
-  };
-}
+const trace = (path: string, body?: object) => askTraces(platform, path, body);
+const run = (start: number, seconds: number, fields: Record<string, unknown>, parent?: Record<string, unknown>) =>
+  timedRun(PROJECT, start, seconds, fields, parent);
 
 /** Three causes on the second day: a plan fails, a new revision is slow, a model is expensive. */
 beforeAll(async () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { openBrowser, openPage, until } from "./browser.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
+import { askTraces, timedRun } from "./timed-runs.ts";
 
 let platform: SharedPlatform;
 let browser: Browser;
@@ -12,36 +13,11 @@ let projectId: string;
 const NOW = Date.now();
 const HOUR = 3_600_000;
 
-async function trace(path: string, body?: object): Promise<unknown> {
-  const response = await fetch(`${platform.traceUrl}/api/v1${path}`, {
-    method: body ? "POST" : "GET",
-    headers: { "content-type": "application/json" },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return await response.json();
-}
+const trace = (path: string, body?: object) => askTraces(platform, path, body);
 
-/** Builds a run as clients send it, `hours` ago. */
-function run(hours: number, seconds: number, fields: Record<string, unknown>, parent?: Record<string, unknown>) {
-  const id = crypto.randomUUID();
-  const start = new Date(NOW - hours * HOUR).toISOString().replace("Z", "000Z");
-  const segment = `${start.replace(/[-:.Z]/g, "")}Z${id}`;
-  return {
-    id,
-    name: "agent",
-    run_type: "chain",
-    session_name: "monitored",
-    start_time: start,
-    end_time: new Date(NOW - hours * HOUR + seconds * 1000).toISOString().replace("Z", "000Z"),
-    inputs: {},
-    outputs: {},
-    trace_id: parent?.["trace_id"] ?? id,
-    ...(parent && { parent_run_id: parent["id"] }),
-    dotted_order: parent ? `${String(parent["dotted_order"])}.${segment}` : segment,
-    ...fields,
-  };
-}
+/** Builds a run that began `hours` ago. */
+const run = (hours: number, seconds: number, fields: Record<string, unknown>, parent?: Record<string, unknown>) =>
+  timedRun("monitored", NOW - hours * HOUR, seconds, fields, parent);
 
 beforeAll(async () => {
   platform = await sharedPlatform("open");

@@ -4,8 +4,28 @@ import { buffer as readBuffer, text as readText } from "node:stream/consumers";
 
 import type { Session } from "chdb";
 
-import type { ChdbSessions } from "../src/base/clickhouse/chdb-sessions.ts";
+import { ChdbSessions } from "../src/base/clickhouse/chdb-sessions.ts";
 import { sqlLiteral } from "../src/base/clickhouse/format-param.ts";
+
+/** Starts such a server with an engine of its own, for platforms in other processes. */
+export async function startClickHouseServer(directory: string): Promise<{ url: string; stop(): Promise<void> }> {
+  const sessions = await ChdbSessions.open({
+    directory,
+    database: "default",
+    connections: 4,
+    settings: {},
+    maxMemory: 1024 ** 3,
+  });
+  const { url, server } = await clickHouseServer(sessions);
+  return {
+    url,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+      await sessions.close();
+    },
+  };
+}
 
 /**
  * HTTP interface of a ClickHouse server, as far as ClickHouse's client uses it, in front of a real engine: for tests of

@@ -4,8 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, test } from "vitest";
 
-import { ChdbSessions } from "../../server/src/base/clickhouse/chdb-sessions.ts";
-import { clickHouseServer } from "../../server/test/clickhouse-server.ts";
+import { startClickHouseServer } from "../../server/test/clickhouse-server.ts";
 import { testDatabase } from "../../server/test/db.ts";
 import { receiver } from "../../server/test/receiver.ts";
 import { microseconds, sampleRun } from "../../server/test/sample-runs.ts";
@@ -34,14 +33,7 @@ test("each crossing of a threshold is one incident, told once, in order", async 
   });
   const installation = newInstallation();
   mkdirSync(installation.dataDir, { recursive: true });
-  const sessions = await ChdbSessions.open({
-    directory: join(installation.directory, "chdb-server"),
-    database: "default",
-    connections: 4,
-    settings: {},
-    maxMemory: 1024 ** 3,
-  });
-  const clickhouse = await clickHouseServer(sessions);
+  const clickhouse = await startClickHouseServer(join(installation.directory, "chdb-server"));
   const env = {
     DATABASE_URI: db.uri,
     CLICKHOUSE_URL: clickhouse.url,
@@ -147,9 +139,7 @@ test("each crossing of a threshold is one incident, told once, in order", async 
   } finally {
     for (const replica of replicas) replica.signal("SIGCONT");
     await Promise.all(replicas.map((replica) => replica.stop()));
-    clickhouse.server.closeAllConnections();
-    await new Promise((done) => clickhouse.server.close(done));
-    await sessions.close();
+    await clickhouse.stop();
     installation.remove();
   }
 }, 300_000);

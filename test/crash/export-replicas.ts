@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { ChdbSessions } from "../../server/src/base/clickhouse/chdb-sessions.ts";
-import { clickHouseServer } from "../../server/test/clickhouse-server.ts";
+import { startClickHouseServer } from "../../server/test/clickhouse-server.ts";
 import { testDatabase } from "../../server/test/db.ts";
 import { startTestS3 } from "../../server/test/s3.ts";
 import { startFaultProxy } from "../s3/fault-proxy.ts";
@@ -16,14 +15,7 @@ import { ExportProcess } from "./export-process.ts";
 export async function exportReplicas() {
   const directory = mkdtempSync(join(tmpdir(), "heddle-exports-"));
   const db = await testDatabase();
-  const sessions = await ChdbSessions.open({
-    directory: join(directory, "chdb"),
-    database: "default",
-    connections: 4,
-    settings: {},
-    maxMemory: 1024 ** 3,
-  });
-  const clickhouse = await clickHouseServer(sessions);
+  const clickhouse = await startClickHouseServer(join(directory, "chdb"));
   const s3 = await startTestS3();
   s3.createBucket("traces");
   const proxy = await startFaultProxy(s3.endpoint);
@@ -66,9 +58,7 @@ export async function exportReplicas() {
       await killAll();
       await proxy.stop();
       await s3.stop();
-      clickhouse.server.closeAllConnections();
-      await new Promise((resolve) => clickhouse.server.close(resolve));
-      await sessions.close();
+      await clickhouse.stop();
       rmSync(directory, { recursive: true, force: true });
     },
   };

@@ -9,8 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
-import { ChdbSessions } from "../../server/src/base/clickhouse/chdb-sessions.ts";
-import { clickHouseServer } from "../../server/test/clickhouse-server.ts";
+import { startClickHouseServer } from "../../server/test/clickhouse-server.ts";
 import { testDatabase } from "../../server/test/db.ts";
 import { modelServer } from "../../server/test/model-server.ts";
 import { receiver } from "../../server/test/receiver.ts";
@@ -26,14 +25,7 @@ const provider = await modelServer();
 const hook = await receiver();
 const installation = newInstallation();
 mkdirSync(installation.dataDir, { recursive: true });
-const sessions = await ChdbSessions.open({
-  directory: join(installation.directory, "chdb-server"),
-  database: "default",
-  connections: 4,
-  settings: {},
-  maxMemory: 1024 ** 3,
-});
-const clickhouse = await clickHouseServer(sessions);
+const clickhouse = await startClickHouseServer(join(installation.directory, "chdb-server"));
 const env = {
   DATABASE_URI: db.uri,
   CLICKHOUSE_URL: clickhouse.url,
@@ -82,9 +74,7 @@ afterAll(async () => {
   acting.signal("SIGCONT");
   await acting.stop();
   await helping.stop();
-  clickhouse.server.closeAllConnections();
-  await new Promise((done) => clickhouse.server.close(done));
-  await sessions.close();
+  await clickhouse.stop();
   installation.remove();
 });
 

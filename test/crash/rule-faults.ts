@@ -7,9 +7,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { ChdbSessions } from "../../server/src/base/clickhouse/chdb-sessions.ts";
 import type { Sql } from "../../server/src/base/db/connect.ts";
-import { clickHouseServer } from "../../server/test/clickhouse-server.ts";
+import { startClickHouseServer } from "../../server/test/clickhouse-server.ts";
 import { randomFrom } from "./kills.ts";
 import { type Message, MODEL_RULES, RuleLoad } from "./rule-load.ts";
 import { newInstallation } from "./server-process.ts";
@@ -48,14 +47,7 @@ export async function runRuleFaults(options: RuleFaultOptions): Promise<RuleFaul
   const random = randomFrom(seed);
   const installation = newInstallation();
   mkdirSync(installation.dataDir, { recursive: true });
-  const sessions = await ChdbSessions.open({
-    directory: join(installation.directory, "chdb-server"),
-    database: "default",
-    connections: 4,
-    settings: {},
-    maxMemory: 1024 ** 3,
-  });
-  const clickhouse = await clickHouseServer(sessions);
+  const clickhouse = await startClickHouseServer(join(installation.directory, "chdb-server"));
   const env = { DATABASE_URI: uri, CLICKHOUSE_URL: clickhouse.url, HEDDLE_LOG_LEVEL: "warn" };
   const replicas = await Promise.all(Array.from({ length: REPLICAS }, () => TraceProcess.create(installation)));
   const report = { runs: 0, requests: 0, repeated: 0, kills: 0, freezes: 0, longFreezes: 0, matches: 0, actions: 0 };
@@ -192,9 +184,7 @@ export async function runRuleFaults(options: RuleFaultOptions): Promise<RuleFaul
   } finally {
     for (const replica of replicas) replica.signal("SIGCONT");
     await Promise.all(replicas.map((replica) => replica.stop()));
-    clickhouse.server.closeAllConnections();
-    await new Promise((done) => clickhouse.server.close(done));
-    await sessions.close();
+    await clickhouse.stop();
     installation.remove();
   }
 }

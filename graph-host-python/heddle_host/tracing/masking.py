@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 MASKED = "[masked]"
@@ -116,43 +116,24 @@ class Masking:
         return not self.detectors and self.pattern is None
 
 
-@dataclass
 class Masker:
-    """Masks fields of runs. `fields`: the rules by field."""
+    """Masks runs."""
 
-    fields: dict[str, list[Masking]] = field(default_factory=dict[str, list[Masking]])
-
-    def mask(self, name: str, text: bytes) -> bytes:
-        """Masks the JSON text of a field."""
-        return self._apply(text, self.fields.get(name) or [])
+    def __init__(self, rules: list[Masking]) -> None:
+        """Paths of `rules` begin with the field of a run."""
+        self._rules = rules
 
     def mask_run(self, text: bytes) -> bytes:
         """Masks the JSON text of a run."""
-        return self._apply(text, self._at(()))
+        run = json.loads(text)
+        masked = _mask_run(run, self._rules)
+        return text if masked == run else json.dumps(masked).encode()
 
     def mask_batch(self, body: bytes) -> bytes:
         """Masks the body of a batch of runs: `{"post": [run, …], "patch": [run, …]}`."""
         value = json.loads(body)
-        rules = self._at(())
-        masked = {kind: [_mask_run(run, rules) for run in runs] for kind, runs in value.items()}
+        masked = {kind: [_mask_run(run, self._rules) for run in runs] for kind, runs in value.items()}
         return body if masked == value else json.dumps(masked).encode()
-
-    def _at(self, prefix: tuple[str, ...]) -> list[Masking]:
-        return [
-            replace(rule, path=(*prefix, name, *rule.path)) for name, rules in self.fields.items() for rule in rules
-        ]
-
-    @staticmethod
-    def _apply(text: bytes, rules: list[Masking]) -> bytes:
-        if not rules:
-            return text
-        try:
-            value = json.loads(text)
-            masked = _mask(value, rules, ())
-            return text if masked == value else json.dumps(masked).encode()
-        except Exception:
-            # what cannot be masked must not be sent
-            return json.dumps(MASKED).encode()
 
 
 def _mask_run(run: dict[str, Any], rules: list[Masking]) -> dict[str, Any]:
@@ -168,11 +149,10 @@ def read_masking(text: str | None) -> Masker | None:
     trimmed = (text or "").strip()
     if not trimmed:
         return None
-    masker = Masker()
     if not trimmed.startswith("["):
-        rule = Masking(detectors=tuple(_detector(name.strip()) for name in trimmed.split(",")))
-        masker.fields = {name: [rule] for name in _DEFAULT_FIELDS}
-        return masker
+        detectors = tuple(_detector(name.strip()) for name in trimmed.split(","))
+        return Masker([Masking(path=(name,), detectors=detectors) for name in _DEFAULT_FIELDS])
+    rules: list[Masking] = []
     for each in json.loads(trimmed):
         rule = Masking(
             path=tuple(each["path"].split(".")) if each.get("path") else (),
@@ -182,13 +162,11 @@ def read_masking(text: str | None) -> Masker | None:
             replacement=each.get("replacement"),
         )
         for name in each.get("fields") or _DEFAULT_FIELDS:
-            if name == "metadata":
-                masker.fields.setdefault("extra", []).append(replace(rule, path=("metadata", *rule.path)))
-            elif name in FIELDS:
-                masker.fields.setdefault(name, []).append(rule)
-            else:
+            if name != "metadata" and name not in FIELDS:
                 raise ValueError(f"fields must be a list of {', '.join((*FIELDS, 'metadata'))}")
-    return masker
+            field = ("extra", "metadata") if name == "metadata" else (name,)
+            rules.append(replace(rule, path=(*field, *rule.path)))
+    return Masker(rules)
 
 
 def trace_masking(text: str | None, log: Callable[[str], None]) -> Masker | None:
@@ -202,7 +180,7 @@ def trace_masking(text: str | None, log: Callable[[str], None]) -> Masker | None
 
 def everything() -> Masker:
     """Masks all values: for a setting that cannot be read."""
-    return Masker({name: [Masking(is_field=True)] for name in FIELDS})
+    return Masker([Masking(path=(name,), is_field=True) for name in FIELDS])
 
 
 def mask_text(text: str, rules: list[Masking], path: tuple[str, ...] = (), name: str = "") -> str:

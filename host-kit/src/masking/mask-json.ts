@@ -78,9 +78,11 @@ export function maskJson(text: string, maskings: readonly Masking[]): Masked {
       while (next < text.length && text.charCodeAt(next) <= 32) next++;
       if (open.at(-1) === -1 && text[next] === ":") {
         const name = JSON.parse(text.slice(at, end)) as string;
-        const masked = maskText(name, maskings, counts, path.slice(0, -1));
+        // it stands in the object, whose path is shorter
+        path.pop();
+        const masked = maskText(name, maskings, counts, path);
         if (masked !== name) put(at, end, JSON.stringify(masked));
-        path[path.length - 1] = name;
+        path.push(name);
         names[names.length - 1] = name;
         at = next + 1;
       } else if (!replaceWhole()) {

@@ -1,10 +1,11 @@
-import { Badge, Button, Group, Switch, Text } from "@mantine/core";
-import { IconPencil, IconPlus, IconTrash } from "@tabler/icons-react";
+import { Badge, Group, Switch, Text } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
+import { EditAndDelete } from "../../ui/edit-and-delete.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
@@ -109,26 +110,7 @@ export function Masking() {
             {
               title: "",
               cell: (rule) =>
-                denial === null && (
-                  <Group gap={6} justify="flex-end">
-                    <Button
-                      size="compact-xs"
-                      variant="default"
-                      leftSection={<IconPencil size={12} aria-hidden />}
-                      onClick={() => setEdited(rule)}
-                    >
-                      Edit
-                    </Button>
-                    <Button
-                      size="compact-xs"
-                      variant="default"
-                      leftSection={<IconTrash size={12} aria-hidden />}
-                      onClick={() => remove(rule)}
-                    >
-                      Delete
-                    </Button>
-                  </Group>
-                ),
+                denial === null && <EditAndDelete onEdit={() => setEdited(rule)} onDelete={() => remove(rule)} />,
               width: 170,
             },
           ]}

@@ -1,11 +1,12 @@
-import { Badge, Button, Code, Group, Text } from "@mantine/core";
-import { IconPencil, IconPlus, IconTrash } from "@tabler/icons-react";
+import { Badge, Code, Group, Text } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { usePermission } from "./use-permission.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
+import { EditAndDelete } from "../../ui/edit-and-delete.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { FailingReceivers } from "../../ui/failing-receivers.tsx";
 import { counted } from "../../ui/format.ts";
@@ -91,26 +92,7 @@ export function PromptWebhooks() {
             {
               title: "",
               cell: (webhook) =>
-                denial === null && (
-                  <Group gap={6} justify="flex-end">
-                    <Button
-                      size="compact-xs"
-                      variant="default"
-                      leftSection={<IconPencil size={12} aria-hidden />}
-                      onClick={() => setEdited(webhook)}
-                    >
-                      Edit
-                    </Button>
-                    <Button
-                      size="compact-xs"
-                      variant="default"
-                      leftSection={<IconTrash size={12} aria-hidden />}
-                      onClick={() => remove(webhook)}
-                    >
-                      Delete
-                    </Button>
-                  </Group>
-                ),
+                denial === null && <EditAndDelete onEdit={() => setEdited(webhook)} onDelete={() => remove(webhook)} />,
               width: 170,
             },
           ]}

@@ -4,7 +4,7 @@
  */
 import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
 import type { TraceDeps } from "../deps.ts";
-import type { Expression } from "../filter/expression.ts";
+import { readGroupBy } from "../dashboards/series-request.ts";
 import { requiresRoot } from "../rule-candidates/rule-filters.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { fromMicros } from "../run-rows/times.ts";
@@ -13,13 +13,7 @@ import { readRows } from "../runs/read-rows.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, type RunSelection } from "../runs/selection.ts";
 import { groupColumn, type Grouping, selectUnits } from "../runs/stats.ts";
-import {
-  type AlertDefinition,
-  type AlertGroupBy,
-  type Aggregation,
-  type Attribute,
-  expressionFor,
-} from "./definition.ts";
+import { type AlertDefinition, type Aggregation, type Attribute, expressionFor } from "./definition.ts";
 import type { Observation } from "./status.ts";
 
 /** Groups of a tick, those with the most runs. */
@@ -114,7 +108,7 @@ async function readSeries(
     ...(expression && requiresRoot(expression) && { is_root: true }),
   };
   const scope = await loadScope(deps, RunScope.ofTenant(rule.tenant_id), selection);
-  const grouping = readGrouping(rule.definition.group_by);
+  const grouping = readGroupBy(rule.definition.group_by);
   const isFeedback = attribute === "feedback_score";
   const needsTotals = /cost|tokens/.test(attribute);
   const units = isFeedback
@@ -162,14 +156,3 @@ function selectScores(
       select r.id as id, ${groupColumn(grouping)} as grp, r.start_time as started
       ${fromRuns(scope, selection, [withFeedback])}) as m on m.id = s.run_id`;
 }
-
-function readGrouping(group: AlertGroupBy | null): Grouping | undefined {
-  if (group === null) return undefined;
-  if (group.attribute === "metadata") return { attribute: "metadata", path: group.path! };
-  return group.attribute === "model"
-    ? { attribute: "metadata", path: "ls_model_name" }
-    : { attribute: group.attribute };
-}
-
-/** @throws FilterError (400) */
-export const checkFilter = (text: string): Expression => readFilter(text);

@@ -62,6 +62,13 @@ const METADATA_KEYS = {
   revision: "revision_id",
 } as const;
 
+type ByRuns = SeriesGroupBy & { attribute: Exclude<SeriesGroupBy["attribute"], "feedback"> };
+
+/** @throws 422 for a grouping by metadata or feedback without a key */
+export function readGroupBy(by: ByRuns | null | undefined): Grouping | undefined;
+export function readGroupBy(
+  by: SeriesGroupBy | null | undefined,
+): Grouping | { attribute: "feedback"; path: string } | undefined;
 export function readGroupBy(
   by: SeriesGroupBy | null | undefined,
 ): Grouping | { attribute: "feedback"; path: string } | undefined {

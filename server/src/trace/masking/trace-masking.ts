@@ -2,6 +2,7 @@ import { Counter, type Registry } from "prom-client";
 
 import { type Masked, type Masking, maskJson } from "../../../../host-kit/src/masking/mask-json.ts";
 import { RUN_FIELDS, type MaskingByField } from "../../../../host-kit/src/masking/read-masking.ts";
+import { AgedCache } from "../../base/aged-cache.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
@@ -34,7 +35,7 @@ export class TraceMasking {
   readonly #sql: Sql;
   readonly #poller: Poller;
   readonly #masked: Counter;
-  readonly #tenants = new Map<string, { at: number; rules: Promise<Rule[]> }>();
+  readonly #rules = new AgedCache<Rule[]>({ maxAgeMs: MAX_AGE_MS, maxEntries: MAX_TENANTS });
   #counts = new Map<string, MaskingCount>();
 
   constructor({ sql, log, registry }: { sql: Sql; log: Log; registry: Registry }) {
@@ -60,12 +61,12 @@ export class TraceMasking {
 
   /** Forgets the rules. Call after a change in this process. */
   forget(): void {
-    this.#tenants.clear();
+    this.#rules.clear();
   }
 
   /** Returns what masks the runs of a request; undefined for a workspace without rules. */
   async find(tenantId: string): Promise<((run: MaskedRun) => void) | undefined> {
-    const rules = await this.#read(tenantId);
+    const rules = await this.#rules.get(tenantId, () => this.#read(tenantId));
     return rules.length === 0 ? undefined : (run) => this.#mask(tenantId, rules, run);
   }
 
@@ -88,14 +89,16 @@ export class TraceMasking {
         if (masked.counts[n]! > 0) replaced.set(id, (replaced.get(id) ?? 0) + masked.counts[n]!);
       }
     }
-    for (const [id, count] of replaced) this.#count(tenantId, id, count);
+    for (const [rule_id, count] of replaced) {
+      this.#masked.inc(count);
+      this.#count({ tenant_id: tenantId, rule_id, runs: 1, replaced: count });
+    }
   }
 
-  #count(tenant_id: string, rule_id: string, replaced: number): void {
-    this.#masked.inc(replaced);
+  #count({ tenant_id, rule_id, runs, replaced }: MaskingCount): void {
     const key = tenant_id + rule_id;
     const known = this.#counts.get(key) ?? { tenant_id, rule_id, runs: 0, replaced: 0 };
-    this.#counts.set(key, { ...known, runs: known.runs + 1, replaced: known.replaced + replaced });
+    this.#counts.set(key, { ...known, runs: known.runs + runs, replaced: known.replaced + replaced });
   }
 
   /** Stores the counts so far. */
@@ -106,33 +109,18 @@ export class TraceMasking {
     try {
       await addCounts(this.#sql, [...counts.values()]);
     } catch (error) {
-      for (const { tenant_id, rule_id, runs, replaced } of counts.values()) {
-        const key = tenant_id + rule_id;
-        const newer = this.#counts.get(key) ?? { tenant_id, rule_id, runs: 0, replaced: 0 };
-        this.#counts.set(key, { ...newer, runs: newer.runs + runs, replaced: newer.replaced + replaced });
-      }
+      for (const count of counts.values()) this.#count(count);
       throw error;
     }
     return FLUSH_MS;
   }
 
-  #read(tenantId: string): Promise<Rule[]> {
-    const at = performance.now();
-    const known = this.#tenants.get(tenantId);
-    if (known && at - known.at <= MAX_AGE_MS) return known.rules;
-    const rules = selectEnabled(this.#sql, tenantId).then((rows) =>
-      rows.map((row) => ({
-        id: row.rule_id,
-        project: row.project_id === null ? null : { id: row.project_id, name: row.project_name },
-        fields: compileRule(row),
-      })),
-    );
-    const entry = { at, rules };
-    this.#tenants.delete(tenantId);
-    this.#tenants.set(tenantId, entry);
-    if (this.#tenants.size > MAX_TENANTS) this.#tenants.delete(this.#tenants.keys().next().value!);
-    rules.catch(() => this.#tenants.get(tenantId) === entry && this.#tenants.delete(tenantId));
-    return rules;
+  async #read(tenantId: string): Promise<Rule[]> {
+    return (await selectEnabled(this.#sql, tenantId)).map((row) => ({
+      id: row.rule_id,
+      project: row.project_id === null ? null : { id: row.project_id, name: row.project_name },
+      fields: compileRule(row),
+    }));
   }
 }
 

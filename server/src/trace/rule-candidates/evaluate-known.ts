@@ -1,7 +1,7 @@
 /**
  * Evaluates filter expressions in process on what is surely known of a run, by three-valued logic: true, false, or
  * undefined for unknown. Where the answer is known, it is that of the compiled condition on the stored, merged run
- * (filter/compile.ts; evaluate-known.db.test.ts compares the two). Only exact tests are answered.
+ * (filter/compile.ts; compile.db.test.ts compares the two). Only exact tests are answered.
  */
 import type { Expression, Literal, Test } from "../filter/expression.ts";
 import type { Field } from "../filter/fields.ts";
