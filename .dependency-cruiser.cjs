@@ -91,6 +91,7 @@ const SLICES = {
     "filter",
     "prices",
     "legal-holds",
+    "resource-tags",
     "masking",
     "rule-candidates",
     "feedback-configs",

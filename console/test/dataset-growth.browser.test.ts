@@ -121,3 +121,30 @@ test("near-duplicates are shown in groups, of which one example is kept", async 
   expect(errors).toEqual([]);
   await context.close();
 });
+
+test("a dataset gets a workspace tag, by which the list is filtered", async () => {
+  const name = `Tagged ${crypto.randomUUID()}`;
+  const { id } = await api("POST", "/datasets", { name });
+  await api("POST", "/datasets", { name: `Not ${name}` });
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/datasets/${id}`);
+  await page.getByRole("button", { name: "Dataset actions" }).click();
+  await page.getByRole("menuitem", { name: "Workspace tags" }).click();
+  const field = page.getByRole("textbox", { name: "Workspace tags" }).or(page.getByLabel("Workspace tags")).first();
+  await field.fill("no colon");
+  await field.press("Enter");
+  await page.getByText('Write a tag as "key: value"').waitFor();
+  await field.fill(`team: ${name}`);
+  await field.press("Enter");
+  const tags = async () => await api("GET", `/workspaces/current/tags/resource?resource_type=dataset&resource_id=${id}`);
+  await until(async () => (await tags()).length === 1);
+  expect(await tags()).toMatchObject([{ key: "team", values: [{ value: name }] }]);
+  await page.goto(`${platform.url}/datasets?text=Tagged`);
+  await page.getByRole("link", { name: `Not ${name}` }).waitFor();
+  await page.getByLabel("Filter by workspace tags").first().click();
+  await page.getByRole("option", { name, exact: true }).click();
+  await until(async () => (await page.getByRole("link", { name: `Not ${name}` }).count()) === 0);
+  await page.getByRole("link", { name, exact: true }).waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});

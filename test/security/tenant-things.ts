@@ -158,6 +158,13 @@ export async function fillTenant(
     display_name: mark,
     filter_string: `eq(name, "${mark}")`,
   });
+  const tagKey = await createdId("POST", "/api/v1/workspaces/current/tag-keys", { key: mark });
+  const tagValue = await createdId("POST", `/api/v1/workspaces/current/tag-keys/${tagKey}/tag-values`, { value: mark });
+  const tagging = await createdId("POST", "/api/v1/workspaces/current/taggings", {
+    tag_value_id: tagValue,
+    resource_type: "dataset",
+    resource_id: dataset,
+  });
   const config = await createdId("POST", `${insights}/configs`, { name: mark, config: {} });
   // of a period without runs, so that no model is called
   const past = { start_time: "2001-01-01T00:00:00Z", end_time: "2001-01-02T00:00:00Z" };
@@ -187,6 +194,9 @@ export async function fillTenant(
     chart_id: [chart],
     alert_rule_id: [alert.rule.id],
     view_id: [view],
+    tag_key_id: [tagKey],
+    tag_value_id: [tagValue],
+    tagging_id: [tagging],
     backfill_id: [backfill!.backfill_id],
     queue_run_id: [item!.id],
     annotation_queue_run_id: [item!.id],

@@ -1,5 +1,6 @@
 import { Textarea, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
+import type { ReactNode } from "react";
 
 import { FormModal } from "./form-modal.tsx";
 
@@ -10,10 +11,12 @@ interface NameFormProps {
   initial?: { name: string; description: string | null } | undefined;
   onSubmit: (body: { name: string; description: string | null }) => Promise<unknown>;
   onClose: () => void;
+  /** Further fields, which save themselves. */
+  children?: ReactNode;
 }
 
 /** Form for the name and the description of a project or a dataset. */
-export function NameForm({ title, action, initial, onSubmit, onClose }: NameFormProps) {
+export function NameForm({ title, action, initial, onSubmit, onClose, children }: NameFormProps) {
   const form = useForm({ initialValues: { name: initial?.name ?? "", description: initial?.description ?? "" } });
   return (
     <FormModal
@@ -27,6 +30,7 @@ export function NameForm({ title, action, initial, onSubmit, onClose }: NameForm
     >
       <TextInput label="Name" required data-autofocus {...form.getInputProps("name")} />
       <Textarea label="Description" autosize minRows={2} maxRows={8} {...form.getInputProps("description")} />
+      {children}
     </FormModal>
   );
 }

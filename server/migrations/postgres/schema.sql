@@ -1533,6 +1533,42 @@ create table provisional_roots (
   constraint provisional_roots_pkey PRIMARY KEY (tenant_id, trace_id, project_id)
 );
 
+create table resource_tag_keys (
+  tenant_id uuid not null,
+  tag_key_id uuid not null,
+  key text not null,
+  description text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint resource_tag_keys_pkey PRIMARY KEY (tenant_id, tag_key_id),
+  constraint resource_tag_keys_tenant_id_key_key UNIQUE (tenant_id, key)
+);
+
+create table resource_tag_values (
+  tenant_id uuid not null,
+  tag_value_id uuid not null,
+  tag_key_id uuid not null,
+  value text not null,
+  description text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint resource_tag_values_tenant_id_tag_key_id_fkey FOREIGN KEY (tenant_id, tag_key_id) REFERENCES resource_tag_keys(tenant_id, tag_key_id) ON DELETE CASCADE,
+  constraint resource_tag_values_pkey PRIMARY KEY (tenant_id, tag_value_id),
+  constraint resource_tag_values_tenant_id_tag_key_id_value_key UNIQUE (tenant_id, tag_key_id, value)
+);
+
+create table resource_taggings (
+  tenant_id uuid not null,
+  tagging_id uuid not null,
+  tag_value_id uuid not null,
+  resource_type text not null,
+  resource_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  constraint resource_taggings_tenant_id_tag_value_id_fkey FOREIGN KEY (tenant_id, tag_value_id) REFERENCES resource_tag_values(tenant_id, tag_value_id) ON DELETE CASCADE,
+  constraint resource_taggings_pkey PRIMARY KEY (tenant_id, tagging_id),
+  constraint resource_taggings_tenant_id_resource_id_tag_value_id_key UNIQUE (tenant_id, resource_id, tag_value_id)
+);
+
 create table revision_events (
   id bigint generated always as identity not null,
   revision_id uuid not null,
@@ -2280,6 +2316,7 @@ CREATE INDEX protocol_runs_by_thread ON public.protocol_runs USING btree (thread
 CREATE INDEX protocol_runs_going ON public.protocol_runs USING btree (created_at) WHERE (ended_at IS NULL);
 CREATE INDEX provisional_roots_projects ON public.provisional_roots USING btree (tenant_id, project_id);
 CREATE INDEX provisional_roots_unchecked ON public.provisional_roots USING btree (created_at) WHERE (NOT checked);
+CREATE INDEX resource_taggings_by_value ON public.resource_taggings USING btree (tenant_id, tag_value_id);
 CREATE INDEX revision_events_by_revision ON public.revision_events USING btree (revision_id, id);
 CREATE UNIQUE INDEX revisions_deploying ON public.revisions USING btree (deployment_id) WHERE (status = ANY (ARRAY['DEPLOYING'::text, 'UNKNOWN'::text]));
 CREATE INDEX revisions_to_do ON public.revisions USING btree (not_before) WHERE (status = ANY (ARRAY['CREATING'::text, 'QUEUED'::text, 'AWAITING_BUILD'::text, 'BUILDING'::text, 'AWAITING_DEPLOY'::text, 'DEPLOYING'::text, 'INTERRUPTED'::text, 'UNKNOWN'::text]));

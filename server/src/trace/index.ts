@@ -79,6 +79,7 @@ import { guideRoutes } from "./system/guide-routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 import { workspaceSettingsRoutes } from "./system/settings-routes.ts";
 import { threadRoutes } from "./threads/routes.ts";
+import { resourceTagRoutes } from "./resource-tags/routes.ts";
 import { viewRoutes } from "./views/routes.ts";
 import { workspaceSecretRoutes } from "./workspace-secrets/routes.ts";
 
@@ -108,6 +109,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink, app: OwnApp = {})
     ...dashboardRoutes(deps),
     ...alertRoutes(deps),
     ...viewRoutes(deps),
+    ...resourceTagRoutes(deps),
     ...searchRoutes(deps),
     ...projectRoutes(deps),
     ...attachmentRoutes(deps),

@@ -77,11 +77,6 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
     "Heddle does not resolve addresses to projects. Find a project by GET /api/v1/sessions?name=….",
   ],
   [
-    /^\/workspaces\/current\/(tag-keys|taggings|tags)(\/|$)/,
-    "Heddle has no tags on resources. Use the metadata of projects and datasets (PATCH /api/v1/sessions/{session_id}, " +
-      "PATCH /api/v1/datasets/{dataset_id}), and filter lists by metadata=….",
-  ],
-  [
     /^\/workspaces\/current\/secrets\/encrypted$/,
     "Heddle hands out no values of workspace secrets, encrypted or not. Their keys are listed by GET " +
       "/api/v1/workspaces/current/secrets.",

@@ -1,8 +1,8 @@
-import { ActionIcon, Menu, Tabs, Text } from "@mantine/core";
-import { IconDots, IconDownload } from "@tabler/icons-react";
+import { ActionIcon, Menu, Modal, Tabs, Text } from "@mantine/core";
+import { IconDots, IconDownload, IconTag } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
@@ -15,6 +15,7 @@ import { TabList } from "../../ui/tab-list.tsx";
 import { RunExperimentButton } from "../experiment-runs/run-experiment-button.tsx";
 import { Comparison } from "../experiments/comparison.tsx";
 import { HistoryCharts } from "../experiments/history-charts.tsx";
+import { ResourceTags } from "../resource-tags/resource-tags.tsx";
 import { DatasetShare } from "./dataset-share.tsx";
 import { type DatasetTab, experimentIds, ONE_DATASET_SEARCH, type OneDatasetSearch } from "./dataset-search.ts";
 import { datasetQuery } from "./queries.ts";
@@ -102,6 +103,7 @@ function Actions({ datasetId, version }: { datasetId: string; version: string })
   const navigate = useNavigate();
   const { data: dataset } = useQuery(datasetQuery(datasetId));
   const { confirm, dialog } = useConfirm();
+  const [isTagging, setTagging] = useState(false);
   // downloads the version that is shown
   const download = async (kind: "csv" | "jsonl") => {
     const params = { path: { dataset_id: datasetId }, query: version === "" ? {} : { as_of: version } };
@@ -132,6 +134,9 @@ function Actions({ datasetId, version }: { datasetId: string; version: string })
               {kind === "csv" ? "Download as CSV" : "Download as JSONL"}
             </Menu.Item>
           ))}
+          <Menu.Item leftSection={<IconTag size={14} aria-hidden />} onClick={() => setTagging(true)}>
+            Workspace tags
+          </Menu.Item>
           <Menu.Divider />
           <Menu.Item
             color="red"
@@ -155,6 +160,9 @@ function Actions({ datasetId, version }: { datasetId: string; version: string })
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
+      <Modal opened={isTagging} onClose={() => setTagging(false)} title={dataset?.name ?? "Dataset"}>
+        <ResourceTags resource_type="dataset" resource_id={datasetId} permission="datasets:update" />
+      </Modal>
       {dialog}
     </>
   );

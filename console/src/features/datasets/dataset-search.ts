@@ -11,13 +11,14 @@ const SORTS: DatasetSort[] = [
 ];
 
 /** Defaults, which the URL omits. */
-export const DATASET_SEARCH: DatasetSearch = { text: "", sort: "modified_at", desc: true };
+export const DATASET_SEARCH: DatasetSearch = { text: "", sort: "modified_at", desc: true, tags: "" };
 
-export function readDatasetSearch({ text, sort, desc }: Record<string, unknown>): Partial<DatasetSearch> {
+export function readDatasetSearch({ text, sort, desc, tags }: Record<string, unknown>): Partial<DatasetSearch> {
   return {
     text: typeof text === "string" ? text : "",
     sort: SORTS.includes(sort as DatasetSort) ? (sort as DatasetSort) : DATASET_SEARCH.sort,
     desc: desc !== false,
+    tags: typeof tags === "string" ? tags : "",
   };
 }
 

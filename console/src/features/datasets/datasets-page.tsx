@@ -1,4 +1,4 @@
-import { Button, Text, TextInput } from "@mantine/core";
+import { Button, Group, Text, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconPlus, IconSearch } from "@tabler/icons-react";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
@@ -17,6 +17,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { DATASET_SEARCH } from "./dataset-search.ts";
 import { type Dataset, type DatasetSort, datasetsQuery } from "./queries.ts";
+import { TagFilter } from "../resource-tags/resource-tags.tsx";
 import { DatasetSample } from "../samples/sample-parts.tsx";
 
 const COLUMNS: Column<Dataset>[] = [
@@ -92,22 +93,27 @@ export function DatasetsPage() {
         </Button>
       }
     >
-      <TextInput
-        aria-label="Search datasets by name"
-        placeholder="Search by name"
-        leftSection={<IconSearch size={14} aria-hidden />}
-        size="xs"
-        mb="sm"
-        w={{ base: "100%", xs: 260 }}
-        defaultValue={search.text}
-        onChange={({ currentTarget: { value } }) => setText(value)}
-      />
+      <Group gap="sm" mb="sm">
+        <TextInput
+          aria-label="Search datasets by name"
+          placeholder="Search by name"
+          leftSection={<IconSearch size={14} aria-hidden />}
+          size="xs"
+          w={{ base: "100%", xs: 260 }}
+          defaultValue={search.text}
+          onChange={({ currentTarget: { value } }) => setText(value)}
+        />
+        <TagFilter
+          value={search.tags}
+          onChange={(tags) => void navigate({ search: { ...search, tags }, replace: true })}
+        />
+      </Group>
       {found.error ? (
         <Problem error={found.error} onRetry={found.refetch} />
       ) : found.isPending ? (
         <Loading rows={8} />
       ) : datasets.length === 0 ? (
-        <Empty title={search.text === "" ? "No datasets yet" : "No matching datasets"}>
+        <Empty title={search.text === "" && search.tags === "" ? "No datasets yet" : "No matching datasets"}>
           <Text size="sm" maw={520}>
             A dataset holds examples to evaluate an application with. Create one here, add runs from their traces, or
             create one with the SDK.

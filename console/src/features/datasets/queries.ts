@@ -16,20 +16,23 @@ export interface DatasetSearch {
   text: string;
   sort: DatasetSort;
   desc: boolean;
+  /** Comma-separated ids of workspace tags. */
+  tags: string;
 }
 
 const nextOffset = (page: unknown[], pages: unknown[][]) =>
   page.length < PAGE_SIZE ? undefined : pages.length * PAGE_SIZE;
 
-export const datasetsQuery = ({ text, sort, desc }: DatasetSearch) =>
+export const datasetsQuery = ({ text, sort, desc, tags }: DatasetSearch) =>
   infiniteQueryOptions({
-    queryKey: ["datasets", { text, sort, desc }],
+    queryKey: ["datasets", { text, sort, desc, tags }],
     queryFn: ({ pageParam, signal }) => {
       const query: ListQuery = {
         sort_by: sort,
         sort_by_desc: desc ? "true" : "false",
         limit: String(PAGE_SIZE),
         offset: String(pageParam),
+        ...(tags !== "" && { tag_value_id: tags.split(",") }),
         ...(text !== "" && { name_contains: text }),
       };
       return data(traceApi.GET("/api/v1/datasets", { params: { query }, signal }));

@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 
 import { NameForm } from "../../ui/name-form.tsx";
+import { ResourceTags } from "../resource-tags/resource-tags.tsx";
 import { updateProject, createProject, type Project } from "./queries.ts";
 
 interface EditProjectProps {
@@ -25,6 +26,10 @@ export function EditProject({ project, onClose }: EditProjectProps) {
         onClose();
       }}
       onClose={onClose}
-    />
+    >
+      {project !== "new" && (
+        <ResourceTags resource_type="project" resource_id={project.id} permission="projects:update" />
+      )}
+    </NameForm>
   );
 }

@@ -14,6 +14,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
+import { TagFilter } from "../resource-tags/resource-tags.tsx";
 import { FeedbackChips } from "../runs/feedback-chips.tsx";
 import { utc } from "../runs/run-record.ts";
 import { PROJECT_SEARCH } from "./project-search.ts";
@@ -156,6 +157,10 @@ export function ProjectsPage() {
           defaultValue={search.text}
           onChange={({ currentTarget: { value } }) => setText(value)}
         />
+        <TagFilter
+          value={search.tags}
+          onChange={(tags) => void navigate({ search: { ...search, tags }, replace: true })}
+        />
         <Switch
           size="xs"
           label="Include experiments"
@@ -170,7 +175,7 @@ export function ProjectsPage() {
       ) : found.isPending ? (
         <Loading rows={10} />
       ) : projects.length === 0 ? (
-        search.text === "" ? (
+        search.text === "" && search.tags === "" ? (
           <NoProjects />
         ) : (
           <Empty title="No matching projects">

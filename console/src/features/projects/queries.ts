@@ -15,12 +15,14 @@ export interface ProjectSearch {
   desc: boolean;
   /** Whether to include experiments of datasets. */
   experiments: boolean;
+  /** Comma-separated ids of workspace tags. */
+  tags: string;
 }
 
 /** Query for projects, with statistics over all their runs. */
-export const projectsQuery = ({ text, sort, desc, experiments }: ProjectSearch) =>
+export const projectsQuery = ({ text, sort, desc, experiments, tags }: ProjectSearch) =>
   infiniteQueryOptions({
-    queryKey: ["projects", { text, sort, desc, experiments }],
+    queryKey: ["projects", { text, sort, desc, experiments, tags }],
     queryFn: ({ pageParam, signal }) =>
       data(
         traceApi.GET("/api/v1/sessions", {
@@ -31,6 +33,7 @@ export const projectsQuery = ({ text, sort, desc, experiments }: ProjectSearch) 
               sort_by_desc: desc ? "true" : "false",
               limit: String(PAGE_SIZE),
               offset: String(pageParam),
+              ...(tags !== "" && { tag_value_id: tags.split(",") }),
               ...(text !== "" && { name_contains: text }),
               ...(!experiments && { reference_free: "true" as const }),
             },

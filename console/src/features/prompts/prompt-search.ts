@@ -15,6 +15,8 @@ export interface PromptSearch {
   archived: (typeof ARCHIVED)[number];
   sort: (typeof PROMPT_SORTS)[number];
   desc: boolean;
+  /** Comma-separated ids of workspace tags. */
+  tags: string;
 }
 
 /** Defaults, which the URL omits. */
@@ -26,6 +28,7 @@ export const PROMPT_SEARCH: PromptSearch = {
   archived: "false",
   sort: "updated_at",
   desc: true,
+  tags: "",
 };
 
 const text = (value: unknown): string => (typeof value === "string" || typeof value === "number" ? `${value}` : "");
@@ -39,6 +42,7 @@ export const readPromptSearch = (search: Partial<Record<keyof PromptSearch, unkn
   archived: pickAllowed(ARCHIVED, text(search.archived) || String(search.archived)) ?? "false",
   sort: pickAllowed(PROMPT_SORTS, search.sort) ?? PROMPT_SEARCH.sort,
   desc: search.desc !== false,
+  tags: text(search.tags),
 });
 
 export const PROMPT_TABS = ["prompt", "commits", "compare", "tags", "metrics", "readme", "settings"] as const;

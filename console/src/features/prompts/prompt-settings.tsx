@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 
 import { traceApi } from "../../api/clients.ts";
+import { ResourceTags } from "../resource-tags/resource-tags.tsx";
 import { usePermission } from "../settings/use-permission.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { counted } from "../../ui/format.ts";
@@ -86,6 +87,7 @@ export function PromptSettings({ prompt, name }: { prompt: PromptRow; name: Prom
           </Group>
         </Stack>
       </form>
+      <ResourceTags resource_type="prompt" resource_id={prompt.id} permission="prompts:update" />
       <Divider />
       <section aria-label="Archive">
         <Title order={2} size="h6" mb={4}>

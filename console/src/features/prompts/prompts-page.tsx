@@ -5,6 +5,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 
+import { TagFilter } from "../resource-tags/resource-tags.tsx";
 import { usePermission } from "../settings/use-permission.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -91,7 +92,7 @@ const Mark = ({ children }: { children: string }) => (
   </Badge>
 );
 
-const FILTERS = ["text", "tag", "type", "visibility", "archived"] as const;
+const FILTERS = ["text", "tag", "type", "visibility", "archived", "tags"] as const;
 
 export function PromptsPage() {
   const search: PromptSearch = { ...PROMPT_SEARCH, ...useSearch({ from: "/_shell/prompts/" }) };
@@ -178,6 +179,7 @@ function Filters({ search, onChange }: FiltersProps) {
         allowDeselect={false}
         onChange={(tag) => onChange({ tag: tag ?? "" })}
       />
+      <TagFilter value={search.tags} onChange={(value) => onChange({ tags: value })} />
       <Select
         aria-label="Filter by type"
         size="xs"

@@ -39,9 +39,9 @@ export const pullName = ({ owner, repo }: PromptName): string => (owner === "-" 
 
 export const shortHash = (hash: string | null | undefined): string => hash?.slice(0, 8) ?? "–";
 
-export const promptsQuery = ({ text, tag, visibility, archived, type, sort, desc }: PromptSearch) =>
+export const promptsQuery = ({ text, tag, visibility, archived, type, sort, desc, tags }: PromptSearch) =>
   infiniteQueryOptions({
-    queryKey: ["prompts", { text, tag, visibility, archived, type, sort, desc }],
+    queryKey: ["prompts", { text, tag, visibility, archived, type, sort, desc, tags }],
     queryFn: ({ pageParam, signal }) => {
       const query: ListQuery = {
         limit: String(PAGE_SIZE),
@@ -49,6 +49,7 @@ export const promptsQuery = ({ text, tag, visibility, archived, type, sort, desc
         sort_field: sort,
         sort_direction: desc ? "desc" : "asc",
         is_archived: archived,
+        ...(tags !== "" && { tag_value_id: tags.split(",") }),
         ...(text.trim() !== "" && { query: text.trim() }),
         ...(tag !== "" && { tags: [tag] }),
         ...(visibility !== "all" && { is_public: visibility === "public" ? "true" : "false" }),

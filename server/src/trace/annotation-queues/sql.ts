@@ -1,5 +1,6 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { buildJsonObject } from "../../base/db/json-object.ts";
+import { hasTags } from "../resource-tags/sql.ts";
 import { isoTime } from "../datasets/sql.ts";
 import { CONFIG_ITEM } from "../feedback-configs/sql.ts";
 import type { RubricItem } from "./rubric-schema.ts";
@@ -105,6 +106,7 @@ export async function listQueues(
       where q.tenant_id = ${tenantId}
         and ${search.queue_type === undefined ? sql`true` : sql`q.queue_type = ${search.queue_type}`}
         and ${ids ? sql`q.queue_id = any(${ids}::uuid[])` : sql`true`}
+        and ${hasTags(sql, tenantId, "q.queue_id", search.tag_value_id)}
         and ${name === undefined ? sql`true` : sql`q.name = ${name}`}
         and ${part ? sql`strpos(lower(q.name), lower(${part})) > 0` : sql`true`}
         and ${dataset === undefined ? sql`true` : sql`q.default_dataset = ${dataset}`}

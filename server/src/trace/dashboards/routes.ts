@@ -138,8 +138,11 @@ export function dashboardRoutes(deps: TraceDeps): Route[] {
       out: { 200: schema.sections },
       errors: [400],
       async handler({ body, principal: { workspaceId }, c }) {
-        const sections = await rows.listSections(sql, workspaceId, {});
-        const charts = await rows.listCharts(sql, workspaceId, { after: body.after_index });
+        const tags = body.tag_value_id ?? undefined;
+        const sections = await rows.listSections(sql, workspaceId, { tag_value_id: tags });
+        const shown = new Set(sections.map((section) => section.id));
+        const all = await rows.listCharts(sql, workspaceId, { after: body.after_index });
+        const charts = tags ? all.filter((chart) => shown.has(chart.section_id)) : all;
         const data = await withData(workspaceId, charts, body);
         return c.json({
           sections: sections.map((section) =>

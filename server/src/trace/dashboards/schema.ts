@@ -6,7 +6,6 @@ import {
   queryBoolean,
   queryLimit,
   queryMany,
-  queryNotBuilt,
   queryOffset,
   storableText,
   timestamp,
@@ -111,7 +110,7 @@ export type Period = z.output<typeof periodBody>;
 export const chartsBody = z.object({
   ...period,
   after_index: z.int().nullish(),
-  tag_value_id: notBuilt("tag_value_id"),
+  tag_value_id: z.array(uuid).max(100).nullish(),
 });
 export const sectionBody = z.object({ ...period, group_by: groupBy.nullish() });
 
@@ -179,7 +178,7 @@ export const listQuery = z.object({
   ids: queryMany(uuid, 100),
   sort_by: z.enum(["created_at", "modified_at", "title", "index"]).default("created_at"),
   sort_by_desc: queryBoolean.transform((value) => value ?? true),
-  tag_value_id: queryNotBuilt("tag_value_id"),
+  tag_value_id: queryMany(uuid, 100),
 });
 export type SectionSearch = z.output<typeof listQuery>;
 

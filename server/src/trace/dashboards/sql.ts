@@ -1,5 +1,6 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { utcText } from "../../base/db/utc-text.ts";
+import { hasTags } from "../resource-tags/sql.ts";
 import type { Chart, ChartPatch, Section, SectionPatch, SectionSearch, StoredSeries } from "./schema.ts";
 
 const SECTION = `s.section_id as id, s.title, s.description, s.index, ${utcText("s.created_at")} as created_at,
@@ -57,12 +58,21 @@ const SORTABLE: Record<SectionSearch["sort_by"], string> = {
 };
 
 export function listSections(sql: Sql, tenantId: string, search: Partial<SectionSearch>): Promise<Section[]> {
-  const { ids, title_contains: part, sort_by = "index", sort_by_desc = false, limit = 1000, offset = 0 } = search;
+  const {
+    ids,
+    title_contains: part,
+    sort_by = "index",
+    sort_by_desc = false,
+    limit = 1000,
+    offset = 0,
+    tag_value_id,
+  } = search;
   const order = sql.unsafe(`${SORTABLE[sort_by]} ${sort_by_desc ? "desc" : "asc"}, s.section_id`);
   return sql<Section[]>`
     select ${sql.unsafe(SECTION)} from chart_sections s
     where s.tenant_id = ${tenantId}
       and ${ids ? sql`s.section_id = any(${ids}::uuid[])` : sql`true`}
+      and ${hasTags(sql, tenantId, "s.section_id", tag_value_id)}
       and ${part ? sql`strpos(lower(s.title), lower(${part})) > 0` : sql`true`}
     order by ${order} limit ${limit} offset ${offset}`;
 }

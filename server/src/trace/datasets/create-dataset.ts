@@ -1,6 +1,7 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { conflict } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
+import { tagNew } from "../resource-tags/change-tags.ts";
 import { checkSchema } from "./check-examples.ts";
 import type { DatasetCreate } from "./schema.ts";
 import { insertDataset } from "./sql.ts";
@@ -23,5 +24,6 @@ export async function createDataset(sql: Sql | Transaction, tenantId: string, da
     created_at: dataset.created_at ?? new Date().toISOString(),
   });
   if (!inserted) throw conflict(`A dataset named "${dataset.name}" already exists.`);
+  await tagNew(sql, tenantId, dataset_id, "dataset", dataset.tag_value_ids);
   return dataset_id;
 }

@@ -32,7 +32,7 @@ export function datasetRoutes(deps: TraceDeps): Route[] {
       out: { 200: schema.dataset },
       errors: [409],
       async handler({ body, principal }) {
-        const id = await createDataset(sql, principal.workspaceId, body);
+        const id = await sql.begin((tx) => createDataset(tx, principal.workspaceId, body));
         return read(principal.workspaceId, id);
       },
     }),

@@ -6,7 +6,6 @@ import {
   queryBoolean,
   queryLimit,
   queryMany,
-  queryNotBuilt,
   queryOffset,
   storableText,
   timestamp,
@@ -36,8 +35,7 @@ export const createBody = z
     metadata: jsonObject.nullish(),
     externally_managed: z.boolean().nullish(),
     transformations,
-    // resource tags are not built
-    tag_value_ids: z.array(z.unknown()).max(0, "is not supported yet; leave it out").nullish(),
+    tag_value_ids: z.array(uuid).max(100).nullish(),
   })
   .meta({ id: "DatasetCreate" });
 
@@ -104,7 +102,7 @@ export const listQuery = z.object({
     .default("last_session_start_time"),
   sort_by_desc: queryBoolean,
   exclude: queryMany(z.literal("example_count")),
-  tag_value_id: queryNotBuilt("tag_value_id"),
+  tag_value_id: queryMany(uuid, 100),
   // there are no datasets of corrections
   exclude_corrections_datasets: queryBoolean,
   limit: queryLimit(100),

@@ -3,6 +3,7 @@ import type { PendingQuery, Row } from "postgres";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { contains } from "../../base/db/containment.ts";
 import { buildJsonObject } from "../../base/db/json-object.ts";
+import { hasTags } from "../resource-tags/sql.ts";
 import type { RunMapping, Transformation } from "./mapping-schema.ts";
 import type { DatasetPatch, DatasetSearch } from "./schema.ts";
 
@@ -134,6 +135,7 @@ export async function listDatasets(sql: Sql, tenantId: string, search: DatasetSe
         and ${part ? sql`strpos(lower(d.name), lower(${part})) > 0` : sql`true`}
         and ${types ? sql`d.data_type = any(${types}::text[])` : sql`true`}
         and ${contains(sql, "d.metadata", metadata)}
+        and ${hasTags(sql, tenantId, "d.dataset_id", search.tag_value_id)}
       order by ${order} limit ${search.limit} offset ${search.offset}) page`;
   return row!.items;
 }

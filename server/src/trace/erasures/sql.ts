@@ -13,6 +13,7 @@ import { deleteProjectRows } from "../projects/sql.ts";
 import { deleteMaskingOfWorkspace } from "../masking/sql.ts";
 import { deleteCorrectionsOfWorkspace } from "../evaluators/correction-sql.ts";
 import { deleteRulesOfWorkspace } from "../rules/sql.ts";
+import { deleteResourceTagsOfWorkspace } from "../resource-tags/sql.ts";
 import { deleteViewsOfWorkspace } from "../views/sql.ts";
 
 export interface Erasure {
@@ -160,6 +161,7 @@ export async function beginWorkspace(
     await deleteDashboardsOfWorkspace(tx, tenantId);
     await deleteAlertRulesOfWorkspace(tx, tenantId);
     await deleteViewsOfWorkspace(tx, tenantId);
+    await deleteResourceTagsOfWorkspace(tx, tenantId);
     await tx`delete from trace_shares where tenant_id = ${tenantId}`;
     await deleteCorrectionsOfWorkspace(tx, tenantId);
     await tx`delete from waiting_pieces where tenant_id = ${tenantId}`;

@@ -1,5 +1,6 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { buildJsonObject } from "../../base/db/json-object.ts";
+import { hasTags } from "../resource-tags/sql.ts";
 import { isoTime } from "../datasets/sql.ts";
 import type { EvaluatorSearch } from "./wire-schema.ts";
 
@@ -77,6 +78,7 @@ export async function listEvaluators(sql: Sql, tenantId: string, search: Evaluat
   const text = part?.replaceAll("\0", "").toLowerCase();
   const isDescending = search.sort_by_desc ?? search.sort_by !== "name";
   const where = sql`e.tenant_id = ${tenantId}
+    and ${hasTags(sql, tenantId, "e.evaluator_id", search.tag_value_id)}
     and ${type === undefined ? sql`true` : sql`e.type = ${type}`}
     and ${text === undefined ? sql`true` : sql`(strpos(lower(e.name), ${text}) > 0 or strpos(lower(coalesce(${sql.unsafe(AUTHOR)}, '')), ${text}) > 0)`}
     and ${key === undefined ? sql`true` : sql`e.feedback_keys @> ${[key]}::text[]`}

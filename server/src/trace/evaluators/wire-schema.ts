@@ -6,6 +6,7 @@ import {
   notBuilt,
   queryBoolean,
   queryLimit,
+  queryMany,
   queryNotBuilt,
   queryOffset,
   storableText,
@@ -152,7 +153,7 @@ const ids = z
 export const listQuery = z.object({
   type: z.enum(["llm", "code"]).optional(),
   name_contains: z.string().max(255).optional(),
-  tag_value_id: queryNotBuilt("tag_value_id"),
+  tag_value_id: queryMany(uuid, 100),
   feedback_key: z.string().max(255).optional(),
   resource_id: ids.optional(),
   sort_by: z.enum(["name", "type", "created_at", "updated_at", "spend_usd"]).default("created_at"),

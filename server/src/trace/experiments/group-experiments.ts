@@ -37,6 +37,7 @@ export async function groupExperiments(
       name_contains: query.name_contains ?? undefined,
       dataset_version: query.dataset_version ?? undefined,
       filter: query.filter ?? undefined,
+      tag_value_id: query.tag_value_id ?? undefined,
       stats_start_time: query.stats_start_time ?? undefined,
       limit,
       offset,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { isoTime, jsonObject, limit, notBuilt, offset, uuid } from "../../base/http/fields.ts";
+import { isoTime, jsonObject, limit, offset, uuid } from "../../base/http/fields.ts";
 import { projectWithStats } from "../projects/schema.ts";
 import { exampleWithRuns, experimentRunsBody } from "./schema.ts";
 
@@ -56,7 +56,7 @@ export const groupedExperimentsBody = z
     filter: z.string().max(10_000).nullish(),
     name_contains: z.string().nullish(),
     stats_start_time: isoTime.nullish(),
-    tag_value_id: notBuilt("tag_value_id"),
+    tag_value_id: z.array(uuid).max(100).nullish(),
     // an optimization of the hosted service, accepted without effect
     use_approx_stats: z.boolean().nullish(),
   })

@@ -2,6 +2,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import { conflict, notFound } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
+import { tagNew } from "../resource-tags/change-tags.ts";
 import type { CreateBody, UpdateBody } from "./schema.ts";
 import * as rows from "./sql.ts";
 
@@ -21,6 +22,7 @@ export async function createProject(
   const project = { ...body, id, name: body.name ?? id, experiment: experimentFields(body) };
   const created = await sql.begin(async (tx) => {
     const inserted = await rows.insertProject(tx, tenantId, project);
+    if (inserted) await tagNew(tx, tenantId, id, dataset == null ? "project" : "experiment", body.tag_value_ids);
     // whoever deletes what a project of this id contained must not take what is sent to the new one
     const wasDeleted = inserted && body.id != null && (await rows.isBeingDeleted(tx, tenantId, id));
     if (wasDeleted) await deletions.exclude(tx, tenantId);

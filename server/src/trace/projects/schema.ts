@@ -3,7 +3,6 @@ import { z } from "zod";
 import {
   isoTime,
   jsonObject,
-  notBuilt as notBuiltInBody,
   queryBoolean,
   queryLimit,
   queryMany,
@@ -44,7 +43,7 @@ export const createBody = z.object({
   name: name.nullish(),
   start_time: timestamp.nullish(),
   reference_dataset_id: uuid.nullish(),
-  tag_value_ids: notBuiltInBody("tag_value_ids"),
+  tag_value_ids: z.array(uuid).max(100).nullish(),
 });
 export type CreateBody = z.output<typeof createBody>;
 
@@ -107,7 +106,7 @@ export const listQuery = z.object({
   filter: z.string().max(10_000).optional(),
   /** Whether to return facets of the projects' runs, with the statistics. */
   facets: queryBoolean,
-  tag_value_id: notBuilt("tag_value_id"),
+  tag_value_id: queryMany(uuid, 100),
   sort_by: z.enum(SORTS).optional(),
   sort_by_desc: queryBoolean,
   sort_by_feedback_key: z.string().optional(),

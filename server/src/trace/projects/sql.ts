@@ -1,6 +1,7 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { contains } from "../../base/db/containment.ts";
 import { uuid7 } from "../../base/ids.ts";
+import { hasTags } from "../resource-tags/sql.ts";
 import { compileProjectFilter } from "./project-filter.ts";
 
 /** Row of `projects` as serialized. Times are UTC without a suffix and with six digits (contract §0.5). */
@@ -142,6 +143,7 @@ export interface ProjectFilter {
   reference_dataset?: string[] | undefined;
   dataset_version?: string | undefined;
   metadata?: Record<string, unknown> | undefined;
+  tag_value_id?: string[] | undefined;
   /** Filter expression (project-filter.ts). */
   filter?: string | undefined;
 }
@@ -159,6 +161,7 @@ const matching = (sql: Sql, tenantId: string, filter: ProjectFilter) => sql`
       : sql`p.extra -> 'metadata' ->> 'dataset_version' = ${filter.dataset_version}`
   }
   and ${contains(sql, "(p.extra -> 'metadata')", filter.metadata)}
+  and ${hasTags(sql, tenantId, "p.project_id", filter.tag_value_id)}
   and ${filter.filter ? compileProjectFilter(sql, filter.filter) : sql`true`}`;
 
 /**

@@ -1,14 +1,6 @@
 import { z } from "zod";
 
-import {
-  queryFlag,
-  queryLimit,
-  queryMany,
-  queryNotBuilt,
-  queryOffset,
-  storableText,
-  uuid,
-} from "../../base/http/fields.ts";
+import { queryFlag, queryLimit, queryMany, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
 
 /** Names of prompts and of owners, as the official clients check them: they are parts of identifiers and paths. */
 export const handle = z
@@ -76,7 +68,7 @@ const filters = {
   is_public: z.enum(["true", "false"]).optional(),
   upstream_repo_owner: text,
   upstream_repo_handle: text,
-  tag_value_id: queryNotBuilt("tag_value_id"),
+  tag_value_id: queryMany(uuid, 100),
   repo_type: repoType.optional(),
   repo_types: queryMany(repoType, REPO_TYPES.length),
   source: source.optional(),

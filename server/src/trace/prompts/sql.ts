@@ -1,5 +1,6 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { buildJsonObject } from "../../base/db/json-object.ts";
+import { hasTags } from "../resource-tags/sql.ts";
 import { isoTime } from "../datasets/sql.ts";
 import type { PromptFilters, PromptPatch, PromptSearch, RepoType } from "./schema.ts";
 
@@ -143,6 +144,7 @@ function matches(sql: Sql, tenantId: string, search: PromptFilters) {
     and ${search.has_commits === undefined ? all : sql`(p.num_commits > 0) = ${search.has_commits === "true"}`}
     and ${types === undefined ? all : sql`p.repo_type = any(${types}::text[])`}
     and ${search.source === undefined ? all : sql`p.source = ${search.source}`}
+    and ${hasTags(sql, tenantId, "p.repo_id", search.tag_value_id)}
     and ${search.tags === undefined ? all : sql`p.tags @> ${search.tags}::text[]`}
     and ${part ? sql`(strpos(p.repo_handle, ${part}) > 0 or strpos(lower(p.description), ${part}) > 0)` : all}
     and ${

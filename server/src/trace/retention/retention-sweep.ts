@@ -1,7 +1,7 @@
 /**
- * Deletes expired data: traces past their retention, old tokens of feedback, runs that arrived while their project was
- * being deleted, old deletion marks, and finally deleted rows still on disk. One server sweeps at a time; an interrupted
- * sweep is completed by the next.
+ * Deletes expired data: traces past their retention, old tokens of feedback, tags of deleted resources, runs that
+ * arrived while their project was being deleted, old deletion marks, and finally deleted rows still on disk. One server
+ * sweeps at a time; an interrupted sweep is completed by the next.
  */
 import { alone } from "../../base/db/alone.ts";
 import { databaseNow } from "../../base/db/database-now.ts";
@@ -13,6 +13,7 @@ import { deleteOldTokens } from "../feedback-tokens/sql.ts";
 import { HeldError, rejectHeldProjects } from "../legal-holds/check-holds.ts";
 import { applyDeletions, deleteOldMarks, hasDeletedRows } from "../runs/delete-clickhouse.ts";
 import { deleteRunsOfProjects, deleteTraces } from "../runs/delete-runs.ts";
+import { deleteStaleTaggings } from "../resource-tags/sql.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import type { TraceSettings } from "../settings.ts";
 import { retentionCutoffs, findExpired, latest } from "./expired-traces.ts";
@@ -31,8 +32,8 @@ const TRACES = 10_000;
 
 /** Days for which an expired feedback token returns 410; after that 404, like any unknown token. */
 const TOKEN_KEEP_DAYS = 90;
-/** Tokens deleted per statement. */
-const TOKENS = 10_000;
+/** Rows deleted per statement. */
+const ROWS = 10_000;
 
 const NIL = "00000000-0000-0000-0000-000000000000";
 
@@ -67,7 +68,8 @@ export class RetentionSweep {
     const { sql, clickhouse } = this.#deps;
     let expired = 0;
     await alone(sql, SWEEP_LOCK, async () => {
-      await this.#deleteOldTokens();
+      await this.#inBatches((limit) => deleteOldTokens(sql, TOKEN_KEEP_DAYS, limit));
+      await this.#inBatches((limit) => deleteStaleTaggings(sql, limit));
       await this.#finishDeletions();
       const mayStayAsleep = performance.now() - this.#createdAt < ASLEEP_MS && !(await hasOpen(sql));
       if (clickhouse.isAsleep && mayStayAsleep) return;
@@ -85,8 +87,8 @@ export class RetentionSweep {
     if (expired > 0) this.#deps.log.info({ expired }, "deleted expired traces");
   }
 
-  async #deleteOldTokens(): Promise<void> {
-    while (!this.#stopped && (await deleteOldTokens(this.#deps.sql, TOKEN_KEEP_DAYS, TOKENS)) === TOKENS);
+  async #inBatches(deleteRows: (limit: number) => Promise<number>): Promise<void> {
+    while (!this.#stopped && (await deleteRows(ROWS)) === ROWS);
   }
 
   async #finishDeletions(): Promise<void> {

@@ -70,7 +70,6 @@ test("unknown endpoints of the vendor say what to use instead", async () => {
     ["/api/v1/datasets/studio_experiment", /examples\/bulk/],
     ["/api/v1/org-charts/section", /per workspace/],
     ["/api/v1/public/t/datasets/runs/query", /Share a run/],
-    ["/api/v1/workspaces/current/tag-keys", /metadata/],
     ["/api/v1/orgs/ttl-settings", /retention_days/],
     ["/api/v1/orgs/current/billing/usage", /HEDDLE_RATE_LIMITS/],
     ["/api/v1/orgs/current/sso-settings", /HEDDLE_OIDC_ISSUER/],
