@@ -150,6 +150,6 @@ function readRule(parsed: ParsedFilters, rule: EnabledRule): TenantRules["rules"
     return { ...known, filters, ...interest };
   } catch {
     // a filter of another version: the matcher finds it and disables the rule
-    return { ...known, filters: undefined, wholeTrace: true, readsUsage: true, feedback: true };
+    return { ...known, filters: undefined, wholeTrace: true, readsUsage: true, readsTier: true, feedback: true };
   }
 }

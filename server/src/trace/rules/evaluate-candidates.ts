@@ -1,6 +1,7 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, type Fragment, join, raw, render } from "../../base/clickhouse/fragment.ts";
 import { uuid5 } from "../../base/ids.ts";
+import { storableText } from "../../base/well-formed.ts";
 import { isInScope } from "../rule-candidates/rule-directory.ts";
 import { isSampled } from "../rule-candidates/sampling.ts";
 import type { ProjectFacts } from "../rule-candidates/sql.ts";
@@ -123,8 +124,8 @@ function compileRule(scope: RunScope, { filters, row }: ReadRule, { projects, tr
     filters: filter ? [filter] : [],
     trace_filter,
     tree_filter,
-    // decisions are final, and what a child says in its root's place may be untrue when the root arrives
-    arrived_roots: true,
+    // what a child says in its root's place may be untrue when the root arrives
+    is_final: true,
     ...(row.group_by !== null && { is_root: true, has_thread: true }),
   });
   return ch`toBool(${condition})`;
@@ -153,7 +154,8 @@ function decide(
       (hit.inserted_at ?? "") >= row.active_from_text;
     if (!isNew && !ordered.has(hit.id)) continue;
     const matched = Boolean(hit.hits[read.index]);
-    const { id, project_id, trace_id, start_time, thread_id, name: run_name, run_type, end_time } = hit;
+    const { id, project_id, trace_id, start_time, name: run_name, run_type, end_time } = hit;
+    const thread_id = keyOfThread(hit.thread_id);
     const run = { project_id, trace_id, run_name, run_type, end_time, is_backfill: !isNew };
     if (row.group_by === null) {
       if (!matched) continue;
@@ -177,6 +179,13 @@ function decide(
   }
   threads.push(...activity.values());
 }
+
+/** Rules take longer ids for none: they are keys of indexes in Postgres. */
+const MAX_THREAD_BYTES = 1000;
+
+/** Ids that earlier versions have stored may have null characters. */
+const keyOfThread = (id: string | null): string | null =>
+  id === null || Buffer.byteLength(id) > MAX_THREAD_BYTES ? null : storableText(id);
 
 type Undecided = Omit<NewMatch, "match_id" | "status" | "reason">;
 

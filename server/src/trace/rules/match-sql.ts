@@ -116,8 +116,8 @@ export interface ThreadActivity {
 const threadKey = (row: ThreadActivity): string => row.tenant_id + row.rule_id + row.project_id + row.thread_id;
 
 /** Records activity in threads. A thread stays matched; its last run is the one that began last. */
-export async function upsertThreads(tx: Transaction, rows: readonly ThreadActivity[]): Promise<void> {
-  if (rows.length === 0) return;
+export async function upsertThreads(tx: Transaction, rows: readonly ThreadActivity[]): Promise<never[]> {
+  if (rows.length === 0) return [];
   const sorted = rows.toSorted((a, b) => (threadKey(a) < threadKey(b) ? -1 : 1));
   const column = (name: keyof ThreadActivity) =>
     sorted.map((row) => (row[name] === null ? null : String(row[name]))) as string[];
@@ -142,6 +142,7 @@ export async function upsertThreads(tx: Transaction, rows: readonly ThreadActivi
       ${newest("trace_id")}, ${newest("run_name")}, ${newest("run_type")}, ${newest("end_time")},
       ${newest("is_backfill")}, ${newest("last_run_id")}, ${newest("last_start_time")},
       matched = t.matched or excluded.matched, due_at = excluded.due_at, touched_at = now()`;
+  return [];
 }
 
 export interface DueThread {

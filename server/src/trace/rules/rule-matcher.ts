@@ -14,6 +14,7 @@ import { Counter, type Registry } from "prom-client";
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { TIMEOUT } from "../../base/clickhouse/unavailable.ts";
 import { connect, type DatabaseAddress, type Sql, type Transaction } from "../../base/db/connect.ts";
+import { coerceError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import type { ProjectDirectory } from "../projects/project-directory.ts";
@@ -25,6 +26,7 @@ import { RunScope } from "../runs/run-scope.ts";
 import { type Decisions, decideSampling, evaluateCandidates } from "./evaluate-candidates.ts";
 import * as rows from "./match-sql.ts";
 import { type ReadRule, readRule } from "./read-rules.ts";
+import { storeApart } from "./store-apart.ts";
 import { disableRule, type Rule, selectActiveRules } from "./sql.ts";
 
 /** Largest number of candidates in a batch. Halved after a failure, doubled after a success. */
@@ -107,6 +109,22 @@ export class RuleMatcher {
   }
 
   async #pass(): Promise<number> {
+    const { count, failure } = await this.#batches().then(
+      (count) => ({ count, failure: undefined }),
+      (error: unknown) => ({ count: 0, failure: coerceError(error) }),
+    );
+    // idle threads and old decisions do not wait for candidates that fail
+    while ((await this.#dueThreads()) === THREADS);
+    await this.#prune();
+    if (failure) throw failure;
+    // there may be more of some workspaces
+    if (count > 0) return Math.max(1, this.#pausedUntil - performance.now());
+    const due = await rows.nextDueThread(this.#deps.sql);
+    return Math.max(MIN_PAUSE_MS, Math.min(POLL_MS, due ?? POLL_MS));
+  }
+
+  /** Evaluates batches until one is not full. @returns the size of the last one */
+  async #batches(): Promise<number> {
     let count = 0;
     for (let isFull = true; isFull;) {
       const startedAt = performance.now();
@@ -115,12 +133,7 @@ export class RuleMatcher {
       if (count > 0) this.#pause(performance.now() - startedAt);
       this.#size = Math.min(BATCH, this.#size * 2);
     }
-    while ((await this.#dueThreads()) === THREADS);
-    await this.#prune();
-    // there may be more of some workspaces
-    if (count > 0) return Math.max(1, this.#pausedUntil - performance.now());
-    const due = await rows.nextDueThread(this.#deps.sql);
-    return Math.max(MIN_PAUSE_MS, Math.min(POLL_MS, due ?? POLL_MS));
+    return count;
   }
 
   #pause(ms: number): void {
@@ -151,8 +164,8 @@ export class RuleMatcher {
             rules.filter((rule) => rule.tenant_id === tenantId && (!needed || needed.has(rule.rule_id))),
             new Map(facts.flatMap((row) => (row.tenant_id === tenantId ? [[row.project_id, row]] : []))),
           );
-          statuses.push(...(await rows.insertMatches(tx, matches)));
-          await rows.upsertThreads(tx, threads);
+          statuses.push(...(await storeApart(tx, matches, rows.insertMatches, this.#reject)));
+          await storeApart(tx, threads, rows.upsertThreads, this.#reject);
         }
         await rows.deleteCandidates(
           tx,
@@ -242,11 +255,17 @@ export class RuleMatcher {
             thread.thread_id,
           ),
         );
-      statuses.push(...(await rows.insertMatches(tx, matches)));
+      statuses.push(...(await storeApart(tx, matches, rows.insertMatches, this.#reject)));
     });
     this.#report(statuses);
     return count;
   }
+
+  readonly #reject = (row: rows.NewMatch | rows.ThreadActivity, error: unknown): void => {
+    const run_id = "run_id" in row ? row.run_id : row.last_run_id;
+    const { tenant_id, rule_id } = row;
+    this.#deps.log.error({ err: error, tenant_id, rule_id, run_id }, "a decision of a rule cannot be stored; dropped");
+  };
 
   async #prune(): Promise<void> {
     if (performance.now() < this.#pruneAt) return;

@@ -103,18 +103,25 @@ export function findRunKeys(clickhouse: ClickHouse, tenantId: string, ids: reado
   });
 }
 
-/**
- * Returns the fields of stored runs that updates have set; unknown runs are left out. The key's columns bound the read.
- */
-export async function findPatched(
+/** What is stored of a run. */
+export interface StoredPieces {
+  /** Fields that updates have set (ingest/patched-fields.ts). */
+  bits: number;
+  /** Pieces that are not merged. */
+  count: number;
+  ended: boolean | 0 | 1;
+}
+
+/** Describes what is stored of runs; unknown runs are left out. The key's columns bound the read. */
+export async function findPieces(
   clickhouse: ClickHouse,
   tenantId: string,
   runs: readonly Pick<RunKey, "id" | "project_id" | "start_time">[],
-): Promise<Map<string, number>> {
+): Promise<Map<string, StoredPieces>> {
   if (runs.length === 0) return new Map();
-  const rows = await clickhouse.rows<{ id: string; bits: number }>({
-    name: "runs.patched",
-    query: `select id, groupBitOr(patched) as bits from runs
+  const rows = await clickhouse.rows<StoredPieces & { id: string }>({
+    name: "runs.pieces",
+    query: `select id, groupBitOr(patched) as bits, count() as count, countIf(end_time is not null) > 0 as ended from runs
       where tenant_id = {tenant:UUID} and project_id in {projects:Array(UUID)}
         and start_time in {starts:Array(DateTime64(6, 'UTC'))} and id in {ids:Array(UUID)}
       group by id`,
@@ -125,7 +132,7 @@ export async function findPatched(
       ids: runs.map((run) => run.id),
     },
   });
-  return new Map(rows.map(({ id, bits }) => [id, bits]));
+  return new Map(rows.map(({ id, ...stored }) => [id, stored]));
 }
 
 const RUN_COLUMNS =
