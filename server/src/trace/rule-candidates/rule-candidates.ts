@@ -81,9 +81,11 @@ export class RuleCandidates {
       if (known) known.add(ruleId);
       else rules.set(change, new Set([ruleId]));
     }
+    const isReplicated = this.#clickhouse.cluster !== "";
     return Array.from(rules, ([{ row }, ids]) => {
       const { tenant_id, project_id, id: run_id, trace_id, start_time } = row;
-      return { tenant_id, project_id, run_id, trace_id, start_time, rule_ids: [...ids] };
+      const written_at = isReplicated ? row.updated_at : undefined;
+      return { tenant_id, project_id, run_id, trace_id, start_time, rule_ids: [...ids], written_at };
     });
   }
 
@@ -143,6 +145,9 @@ export class RuleCandidates {
 }
 
 /** Whether more is stored of a run than its first row. Not sure when pieces were merged; a create is never a patch. */
-const isOfOthers = (row: RunRow, stored: StoredPieces | undefined): boolean =>
-  stored !== undefined &&
-  (stored.bits > 0 || stored.count > 1 || (Boolean(stored.ended) && row.end_time === undefined));
+function isOfOthers(row: RunRow, stored: StoredPieces | undefined): boolean {
+  if (!stored) return false;
+  const { bits, count, ended, first, last } = stored;
+  if (bits > 0 || count > 1 || (Boolean(ended) && row.end_time === undefined)) return true;
+  return first !== row.updated_at || last !== row.updated_at;
+}

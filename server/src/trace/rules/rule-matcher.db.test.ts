@@ -460,3 +460,57 @@ test("runs of a trace in another project decide nothing, whatever is evaluated t
   await settled();
   expect([await matches(tree), await matches(costly)]).toEqual([[], []]);
 });
+
+test("a candidate whose row is not visible at a replica stays until it is", async () => {
+  const rule = await addRule({ filter: 'has(tags, "late")' });
+  const run = create({ end_time: end });
+  const pending = () => sql`select written_at from rule_candidates`;
+  await send([run]);
+  await settled();
+  const [key] = await findRunKeys(clickhouse, WORKSPACE, [run.id]);
+  const at = { tenant_id: WORKSPACE, project_id: key!.project_id, start_time: key!.start_time, id: run.id };
+  const updated_at = `${new Date(Date.now() + 5000).toISOString().slice(0, -1).replace("T", " ")}000`;
+  const row = { ...at, trace_id: run.id, updated_at, tags: "\x1elate\x1e" };
+  const replicated = new ClickHouse(clickhouse.client, { cluster: "c", embedded: false });
+  const other = new RuleCandidates({ sql, clickhouse: replicated, registry: new Registry() });
+  const state = { isNew: false, isNewTrace: false, isState: true };
+  await other.record([{ row, ...state }]);
+  platform.deps.ruleMatcher.wake();
+  await new Promise((done) => setTimeout(done, 1500));
+  expect([await matches(rule), await pending()]).toEqual([[], [{ written_at: expect.any(Date) }]]);
+  await insertRuns(clickhouse, [row]);
+  await settled();
+  expect(await matches(rule)).toEqual([run.id]);
+  // a row that never becomes visible is not awaited for ever
+  await other.record([{ row: { ...row, updated_at: "2199-01-01 00:00:00.000000" }, ...state }]);
+  await sql`update rule_candidates set recorded_at = now() - interval '2 minutes'`;
+  await settled();
+});
+
+test("a run that was not sampled when it was asked for matches by a higher rate", async () => {
+  const rule = await addRule({ sampling_rate: 0 });
+  const run = create({ end_time: end });
+  await send([run]);
+  const [{ session_id }] = (await call("POST", "/runs/query", { id: [run.id] })).json.runs as [{ session_id: string }];
+  const ask = () => sql`
+    insert into rule_candidates (tenant_id, project_id, run_id, trace_id, start_time, rule_id)
+    values (${WORKSPACE}, ${session_id}, ${run.id}, ${run.trace_id}, ${start}::text::timestamptz, ${rule})`;
+  await ask();
+  await settled();
+  expect(await matches(rule)).toEqual([`${run.id} skipped`]);
+  await sql`update rules set sampling_rate = 1 where rule_id = ${rule}`;
+  await ask();
+  await settled();
+  expect(await matches(rule)).toEqual([run.id]);
+});
+
+test("the rules of more projects than are cached are found", async () => {
+  const rule = await addRule();
+  const made = await sql<{ id: string }[]>`
+    insert into projects (tenant_id, project_id, name)
+    select ${WORKSPACE}, gen_random_uuid(), 'many ' || n from generate_series(1, 10001) n returning project_id as id`;
+  const ids = new Set(made.map(({ id }) => id));
+  const found = (await ruleCandidates.directory.find(new Map([[WORKSPACE, ids]]))).get(WORKSPACE)!;
+  expect(found.size).toBe(10_001);
+  expect(found.get(made[0]!.id)).toMatchObject([{ rule_id: rule }]);
+});

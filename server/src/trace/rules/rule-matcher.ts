@@ -7,12 +7,12 @@
  * the locks of a frozen process end with its transaction after IDLE_TRANSACTION_MS. So each state of a run is evaluated
  * at least once after it is visible, and each decision is stored once.
  *
- * A candidate whose run has not ended is dropped, because its end writes another one.
+ * A candidate whose run has not ended is dropped, because its end writes another one. One whose row is not visible at the
+ * replica of ClickHouse that was read stays, and is evaluated again.
  */
 import { Counter, type Registry } from "prom-client";
 
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
-import { TIMEOUT } from "../../base/clickhouse/unavailable.ts";
 import { connect, type DatabaseAddress, type Sql, type Transaction } from "../../base/db/connect.ts";
 import { coerceError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -24,6 +24,7 @@ import { fromMicros } from "../run-rows/times.ts";
 import { loadScope } from "../runs/load-scope.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { type Decisions, decideSampling, evaluateCandidates } from "./evaluate-candidates.ts";
+import { isOfSize, isOfStatement } from "./failures.ts";
 import * as rows from "./match-sql.ts";
 import { type ReadRule, readRule } from "./read-rules.ts";
 import { storeApart } from "./store-apart.ts";
@@ -152,12 +153,13 @@ export class RuleMatcher {
         if (count === 0) return;
         this.#after = candidates.at(-1)!.tenant_id;
         const tenants = new Set(candidates.map((candidate) => candidate.tenant_id));
+        const waiting = new Set<string>();
         const named = [...new Set(candidates.flatMap((candidate) => candidate.rule_id ?? []))];
         const rules = await selectActiveRules(tx, [...tenants], named);
         const needed = rulesOf(candidates);
         const facts = await selectProjectFacts(tx, distinctProjects(candidates));
         for (const tenantId of tenants) {
-          const { matches, threads } = await this.#evaluate(
+          const { matches, threads, awaited } = await this.#evaluate(
             tx,
             tenantId,
             candidates.filter((candidate) => candidate.tenant_id === tenantId),
@@ -166,10 +168,13 @@ export class RuleMatcher {
           );
           statuses.push(...(await storeApart(tx, matches, rows.insertMatches, this.#reject)));
           await storeApart(tx, threads, rows.upsertThreads, this.#reject);
+          for (const id of awaited) waiting.add(tenantId + id);
         }
+        const done = candidates.filter(({ tenant_id, run_id }) => !waiting.has(tenant_id + run_id));
+        count = done.length;
         await rows.deleteCandidates(
           tx,
-          candidates.map((candidate) => candidate.candidate_id),
+          done.map((candidate) => candidate.candidate_id),
         );
       });
     } catch (error) {
@@ -219,12 +224,13 @@ export class RuleMatcher {
       this.#failures.delete(tenantId);
     }
     // one rule's condition fails: the others must not wait for it
-    const decisions: Decisions = { matches: [], threads: [] };
+    const decisions: Decisions = { matches: [], threads: [], awaited: new Set() };
     for (const rule of rules) {
       try {
-        const { matches, threads } = await evaluate([rule]);
+        const { matches, threads, awaited } = await evaluate([rule]);
         decisions.matches.push(...matches);
         decisions.threads.push(...threads);
+        for (const id of awaited) decisions.awaited.add(id);
       } catch (error) {
         if (!isOfStatement(error) && !isOfSize(error)) throw error;
         await this.#disable(tx, rule.row, error);
@@ -292,12 +298,3 @@ function distinctProjects(candidates: readonly rows.Candidate[]): { tenant_id: s
   const found = new Map(candidates.map((candidate) => [candidate.tenant_id + candidate.project_id, candidate]));
   return [...found.values()];
 }
-
-/** Codes of errors that a statement causes: unparsable text, wrong types, no such function, too complex. */
-const OF_STATEMENT = new Set("6 27 36 41 42 43 44 53 62 69 70 72 131 167 168 306 427".split(" "));
-/** It takes too much time or memory. */
-const OF_SIZE = new Set([TIMEOUT, "241", "307", "396"]);
-
-const code = (error: unknown): string => (error as { code?: string } | null)?.code ?? "";
-const isOfStatement = (error: unknown): boolean => OF_STATEMENT.has(code(error));
-const isOfSize = (error: unknown): boolean => OF_SIZE.has(code(error));

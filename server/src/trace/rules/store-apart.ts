@@ -1,7 +1,5 @@
 import type { Transaction } from "../../base/db/connect.ts";
-
-/** Rejections of a value: invalid, too long for a column or an index. */
-const isOfValue = (error: unknown): boolean => /^(22|54)/.test((error as { code?: string } | null)?.code ?? "");
+import { isOfValue } from "./failures.ts";
 
 /**
  * Stores rows within a transaction. If Postgres rejects a value, the rows are halved until each rejected one is alone,
