@@ -173,7 +173,8 @@ function decide(
     const isNew =
       written.has(wholeTrace ? hit.trace_id : hit.id) &&
       hit.end_time >= endedAfter &&
-      (hit.inserted_at ?? "") >= row.active_from_text;
+      // the first piece of a run whose server was killed then may have been lost
+      (hit.inserted_at === null || hit.inserted_at >= row.active_from_text);
     if (!isNew && !ordered.has(hit.id)) continue;
     const matched = Boolean(hit.hits[read.index]);
     const { id, project_id, trace_id, start_time, name: run_name, run_type, end_time } = hit;

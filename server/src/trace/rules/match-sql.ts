@@ -82,7 +82,9 @@ const key = (row: NewMatch): string => row.tenant_id + row.rule_id + row.run_id;
  */
 export async function insertMatches(tx: Transaction, rows: readonly NewMatch[]): Promise<NewMatch["status"][]> {
   if (rows.length === 0) return [];
-  const sorted = rows.toSorted(byKey);
+  // a run that was moved to another thread may be the last of both
+  const distinct = new Map(rows.map((row) => [key(row), row]));
+  const sorted = [...distinct.values()].sort(byKey);
   const column = (name: Exclude<keyof NewMatch, "is_backfill">) => sorted.map((row) => row[name]) as string[];
   const inserted = await tx<{ status: NewMatch["status"] }[]>`
     insert into rule_matches (tenant_id, rule_id, run_id, match_id, project_id, trace_id, start_time, thread_id, run_name,

@@ -417,9 +417,14 @@ test("a run of which a killed server has only stored the key matches", async () 
   platform.deps.writer = again;
   await send([run]);
   platform.deps.writer = writer;
+  // an update of such a run, before its create is repeated
+  const patched = create();
+  await insertRunKeys(clickhouse, [{ ...at, id: patched.id, trace_id: patched.id, start_time: time, version: time }]);
+  await send([], [patch(patched, { end_time: end })]);
+  await send([patched]);
   await again.stop();
   await settled();
-  expect(await matches(rule)).toEqual([run.id]);
+  expect(await matches(rule)).toEqual([run.id, patched.id].sort());
 });
 
 test("a complete create that is repeated with other values after it was forgotten is not judged alone", async () => {
@@ -513,4 +518,13 @@ test("the rules of more projects than are cached are found", async () => {
   const found = (await ruleCandidates.directory.find(new Map([[WORKSPACE, ids]]))).get(WORKSPACE)!;
   expect(found.size).toBe(10_001);
   expect(found.get(made[0]!.id)).toMatchObject([{ rule_id: rule }]);
+});
+
+test("a run that is the last of two threads is decided about once", async () => {
+  const rule = await addRule({ group_by: "thread_id", idle_seconds: 1 });
+  const run = inThread("first");
+  await send([run]);
+  await settled();
+  await send([], [patch(run, { extra: { metadata: { thread_id: "second" } } })]);
+  await expect.poll(() => matches(rule), { timeout: 10_000 }).toEqual([run.id]);
 });
