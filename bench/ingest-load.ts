@@ -29,12 +29,18 @@ function nextTime(): { iso: string; compact: string } {
 /**
  * Builds a request as the JavaScript SDK does: for each run a part with its object and parts for inputs, outputs, extra
  * and events, each with its length beside the content type. Five runs per trace, about 2 kB per run.
+ * @param isApart the ends of the runs and their outputs are in a second request, `ends`
  */
-export function multipartBody(project: string): { body: Buffer; type: string; ids: string[] } {
+export function multipartBody(
+  project: string,
+  isApart = false,
+): { body: Buffer; ends: Buffer | undefined; type: string; ids: string[] } {
   const parts: string[] = [];
+  const later: string[] = [];
   const ids: string[] = [];
   const part = (name: string, json: string) => {
-    parts.push(
+    const to = name.startsWith("patch") ? later : parts;
+    to.push(
       `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n` +
         `Content-Type: application/json; length=${Buffer.byteLength(json)}\r\n\r\n${json}\r\n`,
     );
@@ -47,6 +53,14 @@ export function multipartBody(project: string): { body: Buffer; type: string; id
     const isRoot = n % 5 === 0;
     if (isRoot) root = { id, order: own };
     ids.push(id);
+    const end = isApart ? `patch.${id}` : `post.${id}`;
+    const place = {
+      trace_id: root.id,
+      dotted_order: isRoot ? own : `${root.order}.${own}`,
+      parent_run_id: isRoot ? undefined : root.id,
+    };
+    const end_time = Date.now() + 1;
+    if (isApart) part(end, JSON.stringify({ id, ...place, end_time }));
     part(
       `post.${id}`,
       JSON.stringify({
@@ -54,10 +68,8 @@ export function multipartBody(project: string): { body: Buffer; type: string; id
         name: isRoot ? "agent" : "model",
         run_type: isRoot ? "chain" : "llm",
         start_time: start.iso,
-        end_time: Date.now() + 1,
-        trace_id: root.id,
-        dotted_order: isRoot ? own : `${root.order}.${own}`,
-        parent_run_id: isRoot ? undefined : root.id,
+        ...(!isApart && { end_time }),
+        ...place,
         session_name: project,
         tags: ["bench"],
         child_runs: [],
@@ -67,7 +79,7 @@ export function multipartBody(project: string): { body: Buffer; type: string; id
     part(`post.${id}.inputs`, JSON.stringify({ messages: [{ role: "user", content: text(500) }] }));
     const usage = { input_tokens: 120, output_tokens: 80, total_tokens: 200 };
     part(
-      `post.${id}.outputs`,
+      `${end}.outputs`,
       JSON.stringify({ messages: [{ role: "assistant", content: text(500) }], usage_metadata: usage }),
     );
     part(
@@ -85,6 +97,7 @@ export function multipartBody(project: string): { body: Buffer; type: string; id
     );
     part(`post.${id}.events`, "[]");
   }
-  parts.push(`--${BOUNDARY}--\r\n`);
-  return { body: Buffer.from(parts.join("")), type: `multipart/form-data; boundary=${BOUNDARY}`, ids };
+  const close = (list: string[]) => Buffer.from([...list, `--${BOUNDARY}--\r\n`].join(""));
+  const ends = isApart ? close(later) : undefined;
+  return { body: close(parts), ends, type: `multipart/form-data; boundary=${BOUNDARY}`, ids };
 }

@@ -30,6 +30,8 @@ export interface RuleFaultReport {
   kills: number;
   freezes: number;
   longFreezes: number;
+  /** Runs of which both replicas got a piece at the same time. */
+  apart: number;
   matches: number;
   actions: number;
   violations: string[];
@@ -50,12 +52,22 @@ export async function runRuleFaults(options: RuleFaultOptions): Promise<RuleFaul
   const clickhouse = await startClickHouseServer(join(installation.directory, "chdb-server"));
   const env = { DATABASE_URI: uri, CLICKHOUSE_URL: clickhouse.url, HEDDLE_LOG_LEVEL: "warn" };
   const replicas = await Promise.all(Array.from({ length: REPLICAS }, () => TraceProcess.create(installation)));
-  const report = { runs: 0, requests: 0, repeated: 0, kills: 0, freezes: 0, longFreezes: 0, matches: 0, actions: 0 };
+  const report = {
+    runs: 0,
+    requests: 0,
+    repeated: 0,
+    kills: 0,
+    freezes: 0,
+    longFreezes: 0,
+    matches: 0,
+    actions: 0,
+    apart: 0,
+  };
 
-  /** Sends a request to any replica until it is accepted. */
-  async function send(path: string, body: object): Promise<unknown> {
+  /** Sends a request to any replica, or to this one, until it is accepted. */
+  async function send(path: string, body: object, to?: TraceProcess): Promise<unknown> {
     for (;;) {
-      const replica = replicas[Math.floor(random() * replicas.length)]!;
+      const replica = to ?? replicas[Math.floor(random() * replicas.length)]!;
       const answer = await fetch(replica.url + path, {
         method: "POST",
         body: JSON.stringify(body),
@@ -79,9 +91,15 @@ export async function runRuleFaults(options: RuleFaultOptions): Promise<RuleFaul
     const queue = [...messages];
     const worker = async () => {
       for (let message = queue.shift(); message; message = queue.shift()) {
-        const { post, patch, feedback } = message;
+        const { post, patch, feedback, apart } = message;
         if (feedback) await send("/feedback", feedback);
-        else await send("/runs/batch", { post, patch });
+        else if (apart) {
+          report.apart++;
+          await Promise.all([
+            send("/runs/batch", { post, patch }, replicas[0]),
+            send("/runs/batch", apart, replicas[1]),
+          ]);
+        } else await send("/runs/batch", { post, patch });
       }
     };
     await Promise.all(Array.from({ length: CONCURRENCY }, worker));

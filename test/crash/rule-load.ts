@@ -1,8 +1,9 @@
 /**
  * Traces of every order in which their runs can arrive, with a model of what they are in the end, by which the matches
- * of rules are predicted: late roots, late patches, patches before their creates, re-sent batches, feedback.
+ * of rules are predicted: late roots, late patches, patches before their creates, re-sent batches, creates that are
+ * repeated with other values, two pieces of a run at two servers at once, feedback; with texts that stores reject.
  */
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 
 export interface ModelRun {
   id: string;
@@ -13,7 +14,10 @@ export interface ModelRun {
   error: boolean;
   tags: Set<string>;
   metadata: Record<string, string>;
+  /** As rules know it: an id of more than 1,000 bytes is none. */
   thread?: string;
+  /** Its create is repeated later, then without this tag and with the error. */
+  repeated: boolean;
   /** Position in its thread. */
   start: string;
   feedback: boolean;
@@ -24,6 +28,8 @@ export interface Message {
   post: object[];
   patch: object[];
   feedback?: object;
+  /** Sent at the same time to another server. */
+  apart?: Pick<Message, "post" | "patch">;
 }
 
 /** A rule as the API takes it, and what it matches. */
@@ -41,6 +47,11 @@ export const MODEL_RULES: ModelRule[] = [
   { name: "roots", body: { filter: "eq(is_root, true)" }, matches: (run) => run.isRoot },
   { name: "errors", body: { filter: "neq(error, null)" }, action: "queue", matches: (run) => run.error },
   { name: "late", body: { filter: 'has(tags, "late")' }, action: "dataset", matches: (run) => run.tags.has("late") },
+  {
+    name: "repeated",
+    body: { filter: 'and(has(tags, "early"), neq(error, null))' },
+    matches: (run) => run.repeated && run.error,
+  },
   {
     name: "metadata",
     action: "feedback",
@@ -64,6 +75,8 @@ export const MODEL_RULES: ModelRule[] = [
   },
 ];
 
+/** Texts that Postgres or UTF-8 do not have. */
+const HOSTILE = "\0 \ud800 \x1e\x1f \\u0000 '; --";
 const END = "2026-11-21T11:00:00.000000Z";
 let clock = Date.UTC(2026, 10, 21, 10) * 1000;
 
@@ -72,6 +85,14 @@ function nextTime(): { iso: string; compact: string } {
   const ms = Math.floor(micros / 1000);
   const iso = `${new Date(ms).toISOString().slice(0, -1)}${String(micros % 1000).padStart(3, "0")}Z`;
   return { iso, compact: iso.replaceAll(/[-:.]/g, "") };
+}
+
+interface MadeRun {
+  model: ModelRun;
+  order: string;
+  key: object;
+  create: object & { start_time: string; session_name: string };
+  end: object;
 }
 
 export class RuleLoad {
@@ -160,6 +181,16 @@ export class RuleLoad {
     const runs = [root, ...children];
     for (const run of runs) {
       const whole = { ...run.create, ...run.end };
+      if (run.model.repeated) {
+        const { error: _, ...first } = whole as typeof whole & { error?: string };
+        merge(now, { post: [{ ...first, tags: ["early", HOSTILE] }], patch: [] });
+        later.push({ post: [whole], patch: [] });
+        continue;
+      }
+      if (run.model.ended && children.length === 0 && some(0.3)) {
+        later.push(this.#apart(run, some));
+        continue;
+      }
       const isLateRoot = run === root && some(0.2);
       const send = (message: Message) => (isLateRoot ? later.push(message) : merge(now, message));
       if (!run.model.ended) send({ post: [run.create], patch: [] });
@@ -172,12 +203,12 @@ export class RuleLoad {
         send({ post: [run.create], patch: [] });
         later.push({ post: [], patch: [run.end] });
       }
-      if (run.model.tags.has("late")) later.push({ post: [], patch: [{ ...run.key, tags: ["late"] }] });
+      if (run.model.tags.has("late")) later.push({ post: [], patch: [{ ...run.key, tags: ["late", HOSTILE] }] });
       if (run.model.feedback) {
         later.push({
           post: [],
           patch: [],
-          feedback: { id: randomUUID(), run_id: run.model.id, key: "user", score: 0 },
+          feedback: { id: randomUUID(), run_id: run.model.id, key: "user", score: 0, comment: HOSTILE },
         });
       }
     }
@@ -188,25 +219,52 @@ export class RuleLoad {
     return { runs: runs.map((run) => run.model), now, later };
   }
 
-  #run(root: { model: ModelRun; order: string } | undefined, some: (share: number) => boolean) {
+  /** Pieces of a run that two servers get at the same time: its create and its end, or all of it and its tags. */
+  #apart({ model, create, end }: MadeRun, some: (share: number) => boolean): Message {
+    const { start_time, session_name } = create;
+    const located = { ...end, start_time, session_name };
+    const tags = model.tags.has("late") && { tags: ["late", HOSTILE] };
+    // feedback is given where the other runs' is
+    model.feedback = false;
+    const pieces = (
+      some(0.5)
+        ? [
+            { post: [create], patch: [] },
+            { post: [], patch: [{ ...located, ...tags }] },
+          ]
+        : [
+            { post: [{ ...create, ...end }], patch: [] },
+            { post: [], patch: [{ id: model.id, trace_id: model.trace_id, start_time, session_name, ...tags }] },
+          ]
+    ) as [Message, Message];
+    const [first, apart] = some(0.5) ? pieces : pieces.toReversed();
+    return { ...first!, apart: apart! };
+  }
+
+  #run(root: { model: ModelRun; order: string } | undefined, some: (share: number) => boolean): MadeRun {
     const id = randomUUID();
     const { iso, compact } = nextTime();
     const order = `${root ? `${root.order}.` : ""}${compact}${id}`;
     const trace_id = root?.model.id ?? id;
+    const thread_id = root === undefined && some(0.2) ? threadId(++this.#threads) : undefined;
+    const isLate = some(0.1);
+    const ended = some(0.95);
+    const repeated = ended && !isLate && some(0.08);
     const model: ModelRun = {
       id,
       trace_id,
       isRoot: root === undefined,
-      name: root ? (some(0.4) ? "tool" : "model") : "agent",
-      ended: some(0.95),
-      error: some(0.1),
-      tags: new Set(some(0.1) ? ["late"] : []),
+      name: root ? (some(0.4) ? "tool" : `model ${HOSTILE}`) : "agent",
+      ended,
+      error: some(repeated ? 0.5 : 0.1),
+      tags: new Set(isLate ? ["late"] : []),
       metadata: some(0.3) ? { env: "prod" } : { env: "test" },
       start: iso,
-      feedback: some(0.03),
-      ...(root === undefined && some(0.2) && { thread: `thread ${++this.#threads % 40}` }),
+      feedback: !repeated && some(0.03),
+      repeated,
+      ...(thread_id && thread_id.length <= 1000 && { thread: thread_id.replaceAll("\0", "\uFFFD") }),
     };
-    const metadata = { ...model.metadata, ...(model.thread && { thread_id: model.thread }) };
+    const metadata = { ...model.metadata, ...(thread_id && { thread_id }), hostile: HOSTILE };
     const key = { id, trace_id, dotted_order: order, ...(root && { parent_run_id: root.model.id }) };
     const create = {
       ...key,
@@ -215,12 +273,18 @@ export class RuleLoad {
       start_time: iso,
       session_name: this.#project,
       // an example is made once of equal inputs
-      inputs: { text: `in ${id}` },
+      inputs: { text: `in ${id} ${HOSTILE}` },
       extra: { metadata },
     };
-    const end = { ...key, end_time: END, outputs: { text: "out" }, ...(model.error && { error: "it failed" }) };
+    const end = { ...key, end_time: END, outputs: { text: "out" }, ...(model.error && { error: HOSTILE }) };
     return { model, order, key, create, end };
   }
+}
+
+/** Ids of 40 threads, some with null characters; some are longer than a key of an index. */
+function threadId(n: number): string {
+  if (n % 20 === 3) return randomBytes(3000).toString("base64");
+  return n % 4 === 0 ? `thread \0 ${n % 40}` : `thread ${n % 40}`;
 }
 
 function merge(into: Message, { post, patch }: Message): void {

@@ -79,5 +79,5 @@ create index experiment_evaluations_by_experiment on experiment_evaluations (ten
 create index experiment_evaluations_open on experiment_evaluations (created_at) where status in ('pending', 'running');
 
 -- Judgements of an evaluator. The length is bounded, since any client can store such metadata.
-create index feedback_by_evaluator on feedback (tenant_id, left(source_metadata ->> 'evaluator_id', 36), created_at desc)
+create index if not exists feedback_by_evaluator on feedback (tenant_id, left(source_metadata ->> 'evaluator_id', 36), created_at desc)
   where source_type = 'model' and source_metadata ->> 'evaluator_id' is not null;

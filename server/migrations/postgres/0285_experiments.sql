@@ -38,5 +38,5 @@ create table pairwise_jobs (
 create index pairwise_jobs_by_comparison on pairwise_jobs (tenant_id, comparative_experiment_id, created_at desc);
 create index pairwise_jobs_open on pairwise_jobs (not_before) where status in ('queued', 'running');
 
-create index feedback_by_comparison on feedback (tenant_id, comparative_experiment_id)
+create index if not exists feedback_by_comparison on feedback (tenant_id, comparative_experiment_id)
   where comparative_experiment_id is not null;

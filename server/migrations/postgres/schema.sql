@@ -1660,6 +1660,7 @@ create table rule_candidates (
   rule_id uuid,
   recorded_at timestamp with time zone not null default now(),
   rule_ids uuid[],
+  written_at timestamp with time zone,
   constraint rule_candidates_pkey PRIMARY KEY (candidate_id)
 );
 

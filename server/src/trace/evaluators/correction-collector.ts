@@ -6,6 +6,7 @@
  */
 import { uuid5 } from "../../base/ids.ts";
 import { AppError } from "../../base/errors.ts";
+import { cleanStrings } from "../../base/http/json-body.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import { findDatasetRow } from "../datasets/sql.ts";
 import type { TraceDeps } from "../deps.ts";
@@ -107,7 +108,7 @@ async function readInputs(
   const [subject] = await loadSubjects(deps, tenantId, { kind: definition.subject, needs }, [judged]);
   if (!subject) return undefined;
   const { bindings } = await prepareJudge(deps, systemPrincipal(tenantId), definition);
-  return bindVariables(subject, bindings).values;
+  return cleanStrings(bindVariables(subject, bindings).values) as Record<string, unknown>;
 }
 
 function toOutputs({ scores }: LlmDefinition, corrections: readonly rows.Correction[]) {

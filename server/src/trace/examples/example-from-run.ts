@@ -4,10 +4,11 @@
  */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { notFound } from "../../base/errors.ts";
+import { cleanStrings } from "../../base/http/json-body.ts";
 import { type DatasetRow, findDatasetRow } from "../datasets/sql.ts";
 import { digestInputs } from "./canonical-inputs.ts";
 import { addDigests, type Duplicate, findDuplicate } from "./duplicates-sql.ts";
-import { mapRun, type SourceRun } from "./map-run.ts";
+import { type MappedExample, mapRun, type SourceRun } from "./map-run.ts";
 import type { OnDuplicate, RunMapping } from "../datasets/mapping-schema.ts";
 import { transformExample } from "./transform-example.ts";
 import { addExamples, changeExamples } from "./write-examples.ts";
@@ -47,7 +48,8 @@ export function prepareExample(
   mapping: RunMapping | null | undefined,
   { outputs, metadata }: Pick<FromRunOptions, "outputs" | "metadata"> = {},
 ): PreparedExample {
-  const mapped = mapRun(run, mapping ?? dataset.run_mapping);
+  // Postgres stores no null characters
+  const mapped = cleanStrings(mapRun(run, mapping ?? dataset.run_mapping)) as MappedExample;
   const example = { ...mapped, ...(outputs && { outputs }), metadata: { ...mapped.metadata, ...metadata } };
   return transformExample(example, dataset.transformations ?? [], {
     tools: run.tools ?? [],

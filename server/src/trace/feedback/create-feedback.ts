@@ -1,4 +1,5 @@
 import { AppError, notFound } from "../../base/errors.ts";
+import { cleanStrings } from "../../base/http/json-body.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
 import { checkConfig, normalizeConfig } from "../feedback-configs/check-config.ts";
@@ -46,7 +47,8 @@ export async function storeFeedback(
     if (!same) throw new AppError(400, `Feedback "${input.key}" already has another configuration.`);
   }
   const known = await knownProjects(deps, author.tenantId, inputs);
-  const rows = inputs.map((input) => toRow(author, input, known));
+  // a judge's texts may have characters that Postgres does not store
+  const rows = inputs.map((input) => cleanStrings(toRow(author, input, known)) as NewFeedback);
   // the last of several with the same id wins, as in separate requests
   const distinct = [...new Map(rows.map((row) => [row.feedback_id, row])).values()];
   if (distinct.length > 0) await deps.feedbackWriter.write(distinct);

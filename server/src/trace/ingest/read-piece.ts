@@ -1,7 +1,7 @@
 import { AppError, unprocessable } from "../../base/errors.ts";
 import { isNestedDeeper } from "../../base/json-structure.ts";
 import { isUuid, uuid7 } from "../../base/ids.ts";
-import { wellFormed } from "../../base/well-formed.ts";
+import { storableText, wellFormed } from "../../base/well-formed.ts";
 import { encodePairs, encodeTags } from "../run-rows/pairs.ts";
 import { readDottedOrder } from "./dotted-order.ts";
 import { createPreview } from "./preview.ts";
@@ -113,7 +113,7 @@ function readText(run: Record<string, unknown>, key: string, max: number): strin
   if (typeof value !== "string") throw unprocessable(`${key}: must be text`);
   if (value.length > max) throw unprocessable(`${key}: longer than ${max} characters`);
   // Postgres, which stores project names, does not support null characters
-  return value === "" ? undefined : wellFormed(value.replaceAll("\0", "\uFFFD"));
+  return value === "" ? undefined : storableText(value);
 }
 
 function readTime(run: Record<string, unknown>, key: string): string | undefined {

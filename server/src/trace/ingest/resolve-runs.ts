@@ -1,6 +1,6 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { ProjectDirectory } from "../projects/project-directory.ts";
-import { findPatched, findRunKeys } from "../run-rows/clickhouse.ts";
+import { findPieces, findRunKeys } from "../run-rows/clickhouse.ts";
 import type { RunHistory } from "./run-history.ts";
 import { type KnownRun, NO_SHAPE, type RunMemory, newCall } from "./run-memory.ts";
 import type { RunPiece } from "./run-piece.ts";
@@ -43,7 +43,7 @@ export async function resolveRuns(
   tenantId: string,
   pieces: readonly RunPiece[],
 ): Promise<Resolution> {
-  const deleted = await recall({ clickhouse, memory, history }, tenantId, pieces);
+  const { deleted, keyOnly } = await recall({ clickhouse, memory, history }, tenantId, pieces);
   const result: Resolution = { resolved: [], waiting: [] };
   for (const piece of pieces) {
     if (deleted.has(piece.id) || (piece.trace_id !== undefined && deleted.has(piece.trace_id))) continue;
@@ -54,7 +54,8 @@ export async function resolveRuns(
       const moves = piece.trace_id !== undefined && piece.trace_id !== known.trace_id;
       const movedFrom = moves ? known.trace_id : undefined;
       if (moves) known.trace_id = piece.trace_id!;
-      result.resolved.push({ piece, run: known, isNew: false, writesKey: moves, placeless, movedFrom });
+      const isNew = keyOnly.delete(piece.id);
+      result.resolved.push({ piece, run: known, isNew, writesKey: moves, placeless, movedFrom });
       continue;
     }
     const run = await begin({ projects, memory }, tenantId, piece);
@@ -71,13 +72,13 @@ export async function resolveRuns(
 /**
  * Looks up pieces that do not identify their run's location, and those that may be late.
  *
- * @returns ids of deleted runs and traces
+ * @returns ids of deleted runs and traces, and of runs of which only the key was stored
  */
 async function recall(
   { clickhouse, memory, history }: Pick<ResolveDeps, "clickhouse" | "memory" | "history">,
   tenantId: string,
   pieces: readonly RunPiece[],
-): Promise<Set<string>> {
+): Promise<{ deleted: Set<string>; keyOnly: Set<string> }> {
   const missing = new Set<string>();
   for (const { kind, id, trace_id, start_time } of pieces) {
     if (memory.get(tenantId, id)) continue;
@@ -94,23 +95,31 @@ async function recall(
       memory.set(tenantId, key.id, { project_id, start_time, trace_id, ...unknown });
     }
   }
-  await recallPatched({ clickhouse, memory }, tenantId, pieces);
-  return deleted;
+  return { deleted, keyOnly: await recallPatched({ clickhouse, memory }, tenantId, pieces) };
 }
 
-/** Loads the fields set by updates; only creates need them. */
+/**
+ * Loads the fields set by updates; only creates need them.
+ * @returns runs of which only the key was stored, by a process that was killed then
+ */
 async function recallPatched(
   { clickhouse, memory }: Pick<ResolveDeps, "clickhouse" | "memory">,
   tenantId: string,
   pieces: readonly RunPiece[],
-): Promise<void> {
+): Promise<Set<string>> {
+  const keyOnly = new Set<string>();
   const late = new Map<string, KnownRun & { id: string }>();
   for (const { kind, id } of pieces) {
     const known = kind === "post" ? memory.get(tenantId, id) : undefined;
     if (known && known.patched === undefined) late.set(id, { ...known, id });
   }
-  const found = await findPatched(clickhouse, tenantId, [...late.values()]);
-  for (const id of late.keys()) memory.get(tenantId, id)!.patched = found.get(id) ?? 0;
+  const found = await findPieces(clickhouse, tenantId, [...late.values()]);
+  for (const id of late.keys()) {
+    const stored = found.get(id);
+    memory.get(tenantId, id)!.patched = stored?.bits ?? 0;
+    if (!stored) keyOnly.add(id);
+  }
+  return keyOnly;
 }
 
 async function begin(

@@ -1,8 +1,8 @@
 /**
  * Determines whether a run may already exist although this process does not remember it (run-memory.ts keeps only the
  * newest). Creates are frequent and nearly always of new runs; looking each up would cost more than storing it. So
- * Bloom filters keep what matters to a late create: updates of the last minutes and deletions of the last days. A false
- * positive costs a lookup; there are no false negatives.
+ * Bloom filters keep what matters to a late create: runs that were written in the last minutes and deletions of the last
+ * days. A false positive costs a lookup; there are no false negatives.
  *
  * Earlier history is loaded when the engine is open. If the store is not embedded, other servers write too, and the answer is always
  * "maybe".
@@ -29,8 +29,8 @@ const NIL = "00000000-0000-0000-0000-000000000000";
 export class RunHistory {
   readonly #clickhouse: ClickHouse;
   readonly #poller: Poller;
-  #updated = new BloomFilter();
-  #updatedBefore = new BloomFilter();
+  #stored = new BloomFilter();
+  #storedBefore = new BloomFilter();
   #deleted = new BloomFilter();
   /** Filter that is being loaded. */
   #nextDeleted: BloomFilter | undefined;
@@ -63,11 +63,11 @@ export class RunHistory {
   }
 
   /**
-   * Returns false only for a run that was not updated or begun without an end recently, nor deleted, so that a create
-   * of it needs no lookup.
+   * Returns false only for a run of which nothing was written recently, and that was not deleted, so that a create of it
+   * needs no lookup.
    */
   mayExist(runId: string): boolean {
-    return this.mayBeDeleted(runId) || this.#updated.has(runId) || this.#updatedBefore.has(runId);
+    return this.mayBeDeleted(runId) || this.#stored.has(runId) || this.#storedBefore.has(runId);
   }
 
   /** Returns true if a run or trace may have been deleted. */
@@ -75,13 +75,14 @@ export class RunHistory {
     return !this.#isLoaded || this.#deleted.has(id);
   }
 
-  noteUpdated(runId: string): void {
+  /** Call before pieces of the run are stored. */
+  noteStored(runId: string): void {
     if (performance.now() > this.#rotateAt) {
       this.#rotateAt = performance.now() + GENERATION_MS;
-      this.#updatedBefore = this.#updated;
-      this.#updated = new BloomFilter();
+      this.#storedBefore = this.#stored;
+      this.#stored = new BloomFilter();
     }
-    this.#updated.add(runId);
+    this.#stored.add(runId);
   }
 
   /** Records deletions. Call after runs have been marked: those of these traces, or all of these projects. */
@@ -102,7 +103,7 @@ export class RunHistory {
     await this.#read([raw("deleted")], (id) => deleted.add(id));
     if (!this.#isLoaded) {
       const recently = raw(`version > now64(6) - interval ${BEFORE_MINUTES} minute`);
-      await this.#read([recently], (id) => this.#updatedBefore.add(id));
+      await this.#read([recently], (id) => this.#storedBefore.add(id));
     }
     this.#deleted = deleted;
     this.#nextDeleted = undefined;

@@ -1,6 +1,6 @@
 import { AppError } from "../../base/errors.ts";
 import { ownText } from "../../base/own-text.ts";
-import { wellFormed } from "../../base/well-formed.ts";
+import { storableText } from "../../base/well-formed.ts";
 import { type Model, NAME_KEYS } from "../prices/model-prices.ts";
 import type { Usage } from "../prices/usage.ts";
 import type { RunRow } from "../run-rows/clickhouse.ts";
@@ -72,11 +72,11 @@ export function readFacts(extra: Record<string, unknown>): ExtraFacts {
   return { metadata, thread_id: readThreadId(metadata), model: readModel(metadata, extra) };
 }
 
-/** Returns the first of these keys in this order (contract §1.9). */
+/** Returns the first of these keys in this order (contract §1.9). Heads of traces and rules keep it in Postgres. */
 function readThreadId(metadata: Record<string, unknown>): string | undefined {
   for (const key of THREAD_KEYS) {
     const value = metadata[key];
-    if (typeof value === "string" && value !== "") return wellFormed(value);
+    if (typeof value === "string" && value !== "") return storableText(value);
     if (typeof value === "number") return String(value);
   }
   return undefined;

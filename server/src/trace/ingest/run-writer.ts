@@ -214,8 +214,8 @@ export class RunWriter {
           rows.push(row);
           const isNewTrace = changes.newTraces.has(row.project_id + row.trace_id);
           // a first create without an end is no state that a rule acts on
-          const isState = row.end_time !== undefined || (!entry.isNew && !setsTierOnly(entry.piece));
-          written.push({ row, isNew: entry.isNew, isNewTrace, isState });
+          const isState = row.end_time !== undefined || !entry.isNew;
+          written.push({ row, isNew: entry.isNew, isNewTrace, isState, isTierOnly: setsTierOnly(entry.piece) });
         }
         for (const row of [...repeated, ...changes.rows]) {
           rows.push(row);
@@ -223,6 +223,8 @@ export class RunWriter {
         }
       }
       const { clickhouse } = this.#deps;
+      // a create that is repeated, also after a failure, is not known as a whole
+      for (const { row } of written) this.#history.noteStored(row.id);
       // a key without its run is harmless, a run without its key cannot be found by id
       await Promise.all([
         insertRuns(clickhouse, rows),
@@ -237,10 +239,6 @@ export class RunWriter {
       throw error;
     }
     for (const { settle } of heads) await settle();
-    for (const { row, isNew } of written) {
-      // also of a run that has begun, the create may be repeated with its end
-      if (row.patched || (isNew && row.end_time === undefined)) this.#history.noteUpdated(row.id);
-    }
     for (const [tenantId, ids] of idsByTenant(rows)) this.#waiting.arrived(tenantId, ids);
     this.#written.inc(group.reduce((sum, { pieces }) => sum + pieces.length, 0));
     this.#inserts.inc();

@@ -2,6 +2,7 @@ import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
+import { storableText } from "../../base/well-formed.ts";
 import { findRunKeys, type RunKey, type RunKeyRow, type RunRow } from "../run-rows/clickhouse.ts";
 import * as roots from "../run-rows/provisional-roots-sql.ts";
 import type { Resolved } from "./resolve-runs.ts";
@@ -32,6 +33,8 @@ interface Trace {
   runs: RunRow[];
   /** First thread named by a run that is not the head. */
   thread_id: string | undefined;
+  /** Whether this process did not remember the head. */
+  wasLoaded: boolean;
 }
 
 export interface HeadChanges {
@@ -190,7 +193,7 @@ export class TraceHeads {
         const head = this.#heads.get(key);
         // by far the most frequent: a run of a trace whose root, and thread if it names one, are known
         if (head?.isProvisional === false && (row.thread_id === undefined || head.thread_id)) continue;
-        const none = { root: undefined, thread_id: undefined, lost: undefined };
+        const none = { root: undefined, thread_id: undefined, lost: undefined, wasLoaded: !head };
         trace = { key, project_id, trace_id, head: head && { ...head }, runs: [], ...none };
         traces.set(key, trace);
       }
@@ -233,7 +236,10 @@ export class TraceHeads {
     }
   }
 
-  /** Gives roots without a thread the one that another run of their trace names. */
+  /**
+   * Gives roots without a thread the one that another run of their trace names. A root that has it is written again if it
+   * was looked up: a process that has stored it may have failed before the root was recorded for rules.
+   */
   async #adoptThreads(traces: readonly Trace[], { rows, tenantId, now }: Changes): Promise<void> {
     const wanting = traces.filter(({ head, thread_id }) => thread_id !== undefined && !head!.thread_id);
     const unseen = wanting.filter(({ head }) => head!.thread_id === undefined);
@@ -242,7 +248,8 @@ export class TraceHeads {
       if (trace) trace.head = { ...trace.head!, run_id: id, thread_id };
     }
     for (const trace of wanting) {
-      if (trace.head!.thread_id !== null) continue;
+      const { thread_id } = trace.head!;
+      if (thread_id !== null && !(trace.wasLoaded && thread_id === trace.thread_id)) continue;
       trace.head!.thread_id = trace.thread_id!;
       rows.push({ ...headRow(trace, { tenantId, now }), thread_id: trace.thread_id });
     }
@@ -261,12 +268,21 @@ export class TraceHeads {
       const thread_id = head?.thread_id ?? row?.thread_id ?? trace.thread_id ?? null;
       // the earlier clock of another machine does not make a child the head
       const wins = row && (!head || row.id === head.parent_run_id || !stored.has(parentId(row) ?? ""));
-      if (!wins && (!head || thread_id === head.thread_id)) continue;
+      // as a root's, which a process may have stored without recording it for rules
+      const isAgain = trace.wasLoaded && trace.thread_id !== undefined && trace.thread_id === head?.thread_id;
+      if (!wins && (!head || (thread_id === head.thread_id && !isAgain))) continue;
       const next: Head = wins
         ? { run_id: row.id, start_time: row.start_time, parent_run_id: parentId(row), isProvisional: true, thread_id }
         : { ...head!, thread_id };
       const { run_id, start_time, parent_run_id = null } = next;
-      const root = { trace_id, project_id, run_id: run_id!, start_time, parent_run_id, thread_id: storable(thread_id) };
+      const root = {
+        trace_id,
+        project_id,
+        run_id: run_id!,
+        start_time,
+        parent_run_id,
+        thread_id: thread_id && storableText(thread_id),
+      };
       const change = { ...root, replaces: head?.run_id ?? lost };
       pending.push({ trace, head: next, row: wins ? row : undefined, change });
     }
@@ -401,6 +417,3 @@ const demotingPiece = ({ run_id, start_time }: roots.ProvisionalRoot): RunPiece 
   attachments: [],
   received_at: start_time,
 });
-
-/** Postgres does not store null characters. */
-const storable = (text: string | null): string | null => text && text.replaceAll("\0", "\uFFFD");

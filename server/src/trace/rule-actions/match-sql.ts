@@ -4,6 +4,7 @@
  * the lease: another process takes over what a killed one had claimed.
  */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
+import { cleanStrings } from "../../base/http/json-body.ts";
 import { uuid7 } from "../../base/ids.ts";
 
 export interface Outcome {
@@ -110,6 +111,9 @@ export interface RecordedOutcome {
   cost_usd?: string | null;
 }
 
+/** Texts of models and receivers may have characters that Postgres does not store. */
+const encode = (records: readonly object[]): string => JSON.stringify(cleanStrings([...records]));
+
 /** Records outcomes of matches that the lease holds. */
 export async function recordOutcomes(
   sql: Sql | Transaction,
@@ -120,7 +124,7 @@ export async function recordOutcomes(
   await sql`
     update rule_matches m set outcomes = m.outcomes || r.outcomes,
       cost_usd = case when r.cost_usd is null then m.cost_usd else coalesce(m.cost_usd, 0) + r.cost_usd end
-    from jsonb_to_recordset(${JSON.stringify(records)}::text::jsonb)
+    from jsonb_to_recordset(${encode(records)}::text::jsonb)
       as r (match_id uuid, outcomes jsonb, cost_usd numeric)
     where m.match_id = r.match_id and m.lease_id = ${leaseId} and m.status = 'pending'`;
 }
@@ -141,7 +145,7 @@ export async function endMatches(tx: Sql | Transaction, leaseId: string, ended: 
     update rule_matches m set status = r.status, outcomes = m.outcomes || r.outcomes,
       reason = case when r.status = 'failed' then coalesce(r.reason, m.reason, ${KILLED}) else r.reason end,
       ended_at = clock_timestamp(), leased_until = null
-    from jsonb_to_recordset(${JSON.stringify(ended)}::text::jsonb)
+    from jsonb_to_recordset(${encode(ended)}::text::jsonb)
       as r (match_id uuid, status text, reason text, outcomes jsonb)
     where m.match_id = r.match_id and m.lease_id = ${leaseId} and m.status = 'pending'`;
 }
@@ -166,7 +170,7 @@ export async function postponeMatches(
       reason = coalesce(r.reason, m.reason),
       attempts = greatest(0, m.attempts - case when r.counts then 0 else 1 end),
       available_at = clock_timestamp() + make_interval(secs => r."pauseMs" / 1000)
-    from jsonb_to_recordset(${JSON.stringify(postponed)}::text::jsonb)
+    from jsonb_to_recordset(${encode(postponed)}::text::jsonb)
       as r (match_id uuid, "pauseMs" float8, reason text, counts boolean)
     where m.match_id = r.match_id and m.lease_id = ${leaseId} and m.status = 'pending'`;
 }

@@ -154,6 +154,30 @@ test("examples are not repeated: of the same run, or with the same inputs; a cor
   expect(examples.map((example) => example.outputs)).toEqual([{ answer: "right" }, { answer: "right" }]);
 });
 
+test("runs whose texts have characters that Postgres does not store are acted on", async () => {
+  const { id, name } = await project();
+  const queue = await ok("POST", "/annotation-queues", { name: "hostile" });
+  const dataset = await ok("POST", "/datasets", { name: `d ${name}` });
+  const hostile = "a\0b\ud800";
+  const { id: ruleId } = await rule({
+    session_id: id,
+    add_to_annotation_queue_id: queue.id,
+    add_to_dataset_id: dataset.id,
+    dataset_mapping: { inputs: { [hostile]: "inputs.question" }, metadata: { tags: "tags", name: "name" } },
+    add_tags: [hostile],
+    add_feedback: [{ key: "k", value: hostile, comment: hostile }],
+  });
+  const texts = { name: hostile, error: hostile, tags: [hostile], inputs: { question: { [hostile]: hostile } } };
+  await runs(name, 2, { ...texts, extra: { metadata: { thread_id: hostile } } } as Partial<SampleRun>);
+  const found = await settled(ruleId, 2);
+  expect(found.map(({ status, reason }) => [status, reason])).toEqual([
+    ["done", expect.stringContaining("same inputs")],
+    ["done", null],
+  ]);
+  const [example] = (await ok("GET", `/examples?dataset=${dataset.id}`)) as Json[];
+  expect(example.inputs).toEqual({ "a\uFFFDb\uFFFD": { "a\uFFFDb\uFFFD": "a\uFFFDb\uFFFD" } });
+});
+
 test("a failed action is named, other actions are kept, and a retry repeats the failed one only", async () => {
   const { id, name } = await project();
   const dataset = await ok("POST", "/datasets", {

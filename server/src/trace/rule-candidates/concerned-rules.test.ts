@@ -93,3 +93,17 @@ test("what other writers may have stored is left to be looked up", () => {
   expect(find(rule("neq(error, null)"), true)).toEqual([0, 1]);
   expect(find(rule('eq(run_type, "llm")'), true)).toEqual([0, 0]);
 });
+
+test("where several servers write, a first create without an end is looked up, and a change of the tier concerns few", () => {
+  const begun = { ...whole({ end_time: undefined }), isState: false };
+  const find = (filter: string | null, changes: RunChange[], isShared: boolean) => {
+    const { rules, doubts } = findConcernedRules(changes, [rule(filter)], isShared);
+    return [rules.size, doubts.length];
+  };
+  expect(find(null, [begun], false)).toEqual([0, 0]);
+  expect(find(null, [begun], true)).toEqual([0, 1]);
+  expect(find('eq(run_type, "llm")', [begun], true)).toEqual([0, 0]);
+  const moved = { ...patch({ trace_tier: "longlived" }), isTierOnly: true };
+  expect(find(null, [moved], false)).toEqual([0, 0]);
+  expect(find('eq(trace_tier, "longlived")', [moved], false)).toEqual([1, 0]);
+});

@@ -9,7 +9,8 @@
  * - Of any other run only the fields that the write sets are known, which are those of the stored run, because the last
  *   value wins. All others may have any value. So an end that arrives before its create is looked at again with the
  *   create, whatever that says of the end.
- * - A run that surely has no end yet matches nothing. Its end is another write.
+ * - A run that surely has no end yet matches nothing. Its end is another write. Where several servers write, its end may
+ *   have been stored at the same time.
  *
  * Rules that look at whole traces concern a run if it may match itself, if it may pass the filter on the tree or, as
  * the root, that on the trace, or if it may change sums of usage that are tested: nothing else of it can make another
@@ -19,10 +20,9 @@
  * A rule that samples has nothing to look at in a trace (or thread) that its hash excludes.
  *
  * Not known here, and left to the caller to look up (`doubts`): whether a run has feedback, and, where several servers
- * write, whether another one has updated the run meanwhile.
+ * write, whether another one has stored something of the run meanwhile.
  *
- * Assumed: a run whose create is repeated with other values after this process has forgotten it (50,000 runs later)
- * was stored without an end or updated before, which ingest/run-history.ts remembers; a trace has one root.
+ * Assumed: a run is not created again later than ingest/run-history.ts remembers it; a trace has one root.
  */
 import { evaluateKnown, isRoot, type KnownRun } from "./evaluate-known.ts";
 import type { WatchedRule } from "./rule-filters.ts";
@@ -38,10 +38,12 @@ export interface RunChange {
   /** Nothing of its trace was stored before. */
   isNewTrace: boolean;
   /**
-   * Rules may act on the run: it is not a new run without an end, and more than its tier has changed. A new run without
-   * an end can only make others of its trace match.
+   * Rules may act on the run: it is not a new run without an end. A new run without an end can only make others of its
+   * trace match, unless another server has stored its end meanwhile.
    */
   isState: boolean;
+  /** Only its tier has changed. */
+  isTierOnly?: boolean;
 }
 
 /** A run for whose rule something must be looked up. */
@@ -74,8 +76,9 @@ export function findConcernedRules(
   const runs = changes.map((change) => ({ change, known: knownRun(change, isShared) }));
   const ofRuns = rules.filter((rule) => !rule.wholeTrace);
   for (const { change, known } of runs) {
-    if (!change.isState) continue;
+    if (!change.isState && !(isShared && change.isNew)) continue;
     for (const rule of ofRuns) {
+      if (change.isTierOnly && !rule.readsTier) continue;
       if (concernsRun(rule, known)) add(change, rule);
       else if (isDoubtful(rule, known)) found.doubts.push({ change, ruleId: rule.rule_id });
     }
@@ -91,7 +94,10 @@ export function findConcernedRules(
     for (const rule of ofTraces) {
       const change = isNew
         ? newTraceMayMatch(rule, knowns) && trace.find(({ change }) => change.isState)?.change
-        : trace.find(({ change, known }) => (change.isState || change.isNew) && mayMatter(rule, known))?.change;
+        : trace.find(
+            ({ change, known }) =>
+              (change.isState || change.isNew) && (!change.isTierOnly || rule.readsTier) && mayMatter(rule, known),
+          )?.change;
       if (change) add(change, rule);
     }
   }
@@ -198,6 +204,7 @@ export function mergeChanges(changes: readonly RunChange[]): RunChange[] {
       isNew: before.isNew,
       isNewTrace: before.isNewTrace && change.row.trace_id === before.row.trace_id,
       isState: before.isState || change.isState,
+      isTierOnly: before.isTierOnly === true && change.isTierOnly === true,
     });
   }
   return [...runs.values()];

@@ -2,7 +2,7 @@ import { Counter, type Registry } from "prom-client";
 
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../../base/db/connect.ts";
-import { findPatched, findRunKeys } from "../run-rows/clickhouse.ts";
+import { findPieces, findRunKeys, type RunRow, type StoredPieces } from "../run-rows/clickhouse.ts";
 import { type Doubt, findConcernedRules, mergeChanges, type RunChange } from "./concerned-rules.ts";
 import { RuleDirectory } from "./rule-directory.ts";
 import type { WatchedRule } from "./rule-filters.ts";
@@ -81,9 +81,11 @@ export class RuleCandidates {
       if (known) known.add(ruleId);
       else rules.set(change, new Set([ruleId]));
     }
+    const isReplicated = this.#clickhouse.cluster !== "";
     return Array.from(rules, ([{ row }, ids]) => {
       const { tenant_id, project_id, id: run_id, trace_id, start_time } = row;
-      return { tenant_id, project_id, run_id, trace_id, start_time, rule_ids: [...ids] };
+      const written_at = isReplicated ? row.updated_at : undefined;
+      return { tenant_id, project_id, run_id, trace_id, start_time, rule_ids: [...ids], written_at };
     });
   }
 
@@ -94,13 +96,13 @@ export class RuleCandidates {
   async #confirm(tenantId: string, doubts: readonly Doubt[]): Promise<readonly Doubt[]> {
     if (doubts.length === 0) return [];
     const runs = new Map(doubts.map(({ change: { row } }) => [row.id, row]));
-    const [rated, patched] = await Promise.all([
+    const [rated, pieces] = await Promise.all([
       selectRunsWithFeedback(this.#sql, tenantId, [...runs.keys()]),
       this.#clickhouse.embedded
-        ? new Map<string, number>()
-        : findPatched(this.#clickhouse, tenantId, [...runs.values()]),
+        ? new Map<string, StoredPieces>()
+        : findPieces(this.#clickhouse, tenantId, [...runs.values()]),
     ]);
-    return doubts.filter(({ change: { row } }) => rated.has(row.id) || (patched.get(row.id) ?? 0) > 0);
+    return doubts.filter(({ change: { row } }) => rated.has(row.id) || isOfOthers(row, pieces.get(row.id)));
   }
 
   /** Finds the runs that rules have to look at after feedback on them has changed. */
@@ -140,4 +142,12 @@ export class RuleCandidates {
     }
     this.noteRecorded(rows.length);
   }
+}
+
+/** Whether more is stored of a run than its first row. Not sure when pieces were merged; a create is never a patch. */
+function isOfOthers(row: RunRow, stored: StoredPieces | undefined): boolean {
+  if (!stored) return false;
+  const { bits, count, ended, first, last } = stored;
+  if (bits > 0 || count > 1 || (Boolean(ended) && row.end_time === undefined)) return true;
+  return first !== row.updated_at || last !== row.updated_at;
 }

@@ -60,29 +60,30 @@ export class RuleDirectory {
     this.#refresh([...wanted.keys()]);
     const entries = [...wanted.keys()].map((tenantId) => [tenantId, this.#tenants.get(tenantId)!.found] as const);
     const found = new Map<string, Map<string, WatchedRule[]>>();
-    const known: { tenantId: string; own: TenantRules }[] = [];
+    const missing: { tenant_id: string; project_id: string }[] = [];
+    const answers: { tenantId: string; own: TenantRules; projects: Map<string, WatchedRule[]> }[] = [];
     for (const [tenantId, rules] of entries) {
       const own = await rules;
-      if (own.rules.length > 0) known.push({ tenantId, own });
+      if (own.rules.length === 0) continue;
+      // taken before the cache changes, which may forget them
+      const projects = new Map<string, WatchedRule[]>();
+      for (const project_id of wanted.get(tenantId)!) {
+        const known = own.projects.get(project_id);
+        if (known) projects.set(project_id, known);
+        else missing.push({ tenant_id: tenantId, project_id });
+      }
+      answers.push({ tenantId, own, projects });
     }
-    const missing = known.flatMap(({ tenantId, own }) =>
-      [...wanted.get(tenantId)!]
-        .filter((id) => !own.projects.has(id))
-        .map((project_id) => ({ tenant_id: tenantId, project_id })),
-    );
     const facts = await selectProjectFacts(this.#sql, missing);
-    for (const { tenantId, own } of known) {
+    for (const { tenantId, own, projects } of answers) {
       for (const { tenant_id, project_id, dataset_id, is_internal } of facts) {
         if (tenant_id !== tenantId) continue;
         const rules = is_internal ? [] : own.rules.filter((rule) => isInScope(rule, { project_id, dataset_id }));
         if (own.projects.size >= MAX_PROJECTS) own.projects.clear();
         own.projects.set(project_id, rules);
+        projects.set(project_id, rules);
       }
-      const projects = new Map<string, WatchedRule[]>();
-      for (const id of wanted.get(tenantId)!) {
-        const rules = own.projects.get(id);
-        if (rules && rules.length > 0) projects.set(id, rules);
-      }
+      for (const [id, rules] of projects) if (rules.length === 0) projects.delete(id);
       if (projects.size > 0) found.set(tenantId, projects);
     }
     return found;
@@ -150,6 +151,6 @@ function readRule(parsed: ParsedFilters, rule: EnabledRule): TenantRules["rules"
     return { ...known, filters, ...interest };
   } catch {
     // a filter of another version: the matcher finds it and disables the rule
-    return { ...known, filters: undefined, wholeTrace: true, readsUsage: true, feedback: true };
+    return { ...known, filters: undefined, wholeTrace: true, readsUsage: true, readsTier: true, feedback: true };
   }
 }

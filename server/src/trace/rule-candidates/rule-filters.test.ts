@@ -8,7 +8,7 @@ const interest = (filter: string | null, more: { trace_filter?: string; tree_fil
   );
 
 test("filters on the trace and tests of tokens and costs concern whole traces", () => {
-  const run = { wholeTrace: false, readsUsage: false, feedback: false };
+  const run = { wholeTrace: false, readsUsage: false, readsTier: false, feedback: false };
   expect(interest(null)).toEqual(run);
   expect(interest('and(eq(is_root, true), gt(latency, "5s"))')).toEqual(run);
   const whole = { ...run, wholeTrace: true };

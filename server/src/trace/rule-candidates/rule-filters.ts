@@ -30,6 +30,8 @@ export interface RuleInterest {
   wholeTrace: boolean;
   /** Tokens and costs, which are sums of the trace where the run is its head. */
   readsUsage: boolean;
+  /** The tier of the run or, in `trace_filter` and `tree_filter`, of others of its trace. */
+  readsTier: boolean;
   feedback: boolean;
 }
 
@@ -49,6 +51,7 @@ export function describeInterest({ filter, trace_filter, tree_filter }: RuleFilt
   return {
     wholeTrace: trace_filter !== undefined || tree_filter !== undefined || readsUsage,
     readsUsage,
+    readsTier: all.some((expression) => mentions(expression, isTier)),
     feedback: all.some((expression) => mentions(expression, isFeedback)),
   };
 }
@@ -70,6 +73,9 @@ function mentions(expression: Expression, test: (expression: Expression) => bool
 
 const isUsage = (expression: Expression): boolean =>
   expression.kind === "field" && /_(tokens|cost)$/.test(expression.field.name);
+
+const isTier = (expression: Expression): boolean =>
+  expression.kind === "field" && expression.field.name === "trace_tier";
 
 const isFeedback = (expression: Expression): boolean =>
   expression.kind === "some_pair" && expression.family === "feedback";

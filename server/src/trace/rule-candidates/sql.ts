@@ -49,6 +49,8 @@ export interface CandidateRow {
   start_time: string;
   /** Rules that have to look at the run. */
   rule_ids: string[];
+  /** `updated_at` of the run's row, where a replica may not have it yet. */
+  written_at?: string | undefined;
 }
 
 /** Finds those of these runs that have feedback. Served by feedback_by_run. */
@@ -64,12 +66,13 @@ export async function selectRunsWithFeedback(
 
 export async function insertCandidates(sql: Sql | Transaction, rows: readonly CandidateRow[]): Promise<void> {
   if (rows.length === 0) return;
-  const column = (name: Exclude<keyof CandidateRow, "rule_ids">) => rows.map((row) => row[name]);
+  const column = (name: Exclude<keyof CandidateRow, "rule_ids">) => rows.map((row) => row[name] ?? null) as string[];
   await sql`
-    insert into rule_candidates (tenant_id, project_id, run_id, trace_id, start_time, rule_ids)
-    select tenant_id, project_id, run_id, trace_id, start_time at time zone 'UTC', rule_ids
+    insert into rule_candidates (tenant_id, project_id, run_id, trace_id, start_time, rule_ids, written_at)
+    select tenant_id, project_id, run_id, trace_id, start_time at time zone 'UTC', rule_ids, written_at at time zone 'UTC'
     from unnest(${column("tenant_id")}::text[]::uuid[], ${column("project_id")}::text[]::uuid[],
       ${column("run_id")}::text[]::uuid[], ${column("trace_id")}::text[]::uuid[],
-      ${column("start_time")}::text[]::timestamp[], ${rows.map((row) => `{${row.rule_ids.join(",")}}`)}::text[])
-      as g (tenant_id, project_id, run_id, trace_id, start_time, ids), lateral (select ids::uuid[] as rule_ids) l`;
+      ${column("start_time")}::text[]::timestamp[], ${rows.map((row) => `{${row.rule_ids.join(",")}}`)}::text[],
+      ${column("written_at")}::text[]::timestamp[])
+      as g (tenant_id, project_id, run_id, trace_id, start_time, ids, written_at), lateral (select ids::uuid[] as rule_ids) l`;
 }

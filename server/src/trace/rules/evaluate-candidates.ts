@@ -1,6 +1,7 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, type Fragment, join, raw, render } from "../../base/clickhouse/fragment.ts";
 import { uuid5 } from "../../base/ids.ts";
+import { storableText } from "../../base/well-formed.ts";
 import { isInScope } from "../rule-candidates/rule-directory.ts";
 import { isSampled } from "../rule-candidates/sampling.ts";
 import type { ProjectFacts } from "../rule-candidates/sql.ts";
@@ -22,7 +23,8 @@ interface Hit {
   trace_id: string;
   name: string | null;
   run_type: string | null;
-  end_time: string;
+  end_time: string | null;
+  updated_at: string;
   thread_id: string | null;
   is_root: boolean | 0 | 1;
   inserted_at: string | null;
@@ -30,9 +32,13 @@ interface Hit {
   hits: (boolean | 0 | 1)[];
 }
 
+type EndedHit = Hit & { end_time: string };
+
 export interface Decisions {
   matches: NewMatch[];
   threads: ThreadActivity[];
+  /** Runs whose newest row the replica does not have yet. */
+  awaited: Set<string>;
 }
 
 export interface Evaluation {
@@ -52,7 +58,7 @@ export interface Evaluation {
  * any run may match now.
  */
 export async function evaluateCandidates(evaluation: Evaluation): Promise<Decisions> {
-  const decisions: Decisions = { matches: [], threads: [] };
+  const decisions: Decisions = { matches: [], threads: [], awaited: new Set() };
   const { candidates, rules, projects } = evaluation;
   for (const wholeTrace of [false, true]) {
     const own = rules.filter(
@@ -62,7 +68,12 @@ export async function evaluateCandidates(evaluation: Evaluation): Promise<Decisi
     for (let start = 0; start < own.length; start += RULES_PER_STATEMENT) {
       const some = own.slice(start, start + RULES_PER_STATEMENT);
       const concerned = candidates.filter((candidate) => some.some((rule) => concerns(projects, rule, candidate)));
-      const hits = await readHits(evaluation, some, concerned, wholeTrace);
+      const read = await readHits(evaluation, some, concerned, wholeTrace);
+      const newest = new Map(read.map(({ id, updated_at }) => [id, updated_at]));
+      for (const { run_id, awaited } of concerned) {
+        if (awaited !== null && (newest.get(run_id) ?? "") < awaited) decisions.awaited.add(run_id);
+      }
+      const hits = read.filter((hit): hit is EndedHit => hit.end_time !== null);
       some.forEach((rule, index) => decide(evaluation, rule, { index, hits, concerned, wholeTrace }, decisions));
     }
   }
@@ -100,20 +111,32 @@ function readHits(
   );
   const conditions = rules.map((rule) => compileRule(bounded, rule, keys));
   const threads = rules.some((rule) => rule.row.group_by !== null);
+  const awaited = distinct(candidates.flatMap(({ run_id, awaited }) => (awaited === null ? [] : run_id)));
   const statement = ch`
     select * from (
       select r.id as id, r.project_id as project_id, r.start_time as start_time, r.trace_id as trace_id, r.name as name,
         r.run_type as run_type, r.end_time as end_time, r.thread_id as thread_id, r.parent_run_id is null as is_root,
-        r.inserted_at as inserted_at, [${join(conditions, ", ")}] as hits
+        r.inserted_at as inserted_at, r.updated_at as updated_at, [${join(conditions, ", ")}] as hits
       ${fromRuns(scope, keys)}
-    ) where end_time is not null
-      and (has(hits, true)${raw(threads ? " or (is_root and thread_id is not null)" : "")})`;
+    ) where (end_time is not null
+      and (has(hits, true)${raw(threads ? " or (is_root and thread_id is not null)" : "")}))
+      ${awaited.length > 0 ? ch`or id in ${bind("Array(UUID)", awaited)}` : raw("")}`;
   return clickhouse.inBackgroundFor(scope.tenantId).rows<Hit>({
     name: wholeTrace ? "rules.match_traces" : "rules.match_runs",
     ...render(statement),
-    settings: { max_execution_time: SECONDS },
+    settings: { max_execution_time: SECONDS, ...(clickhouse.cluster !== "" && sameReplica()) },
   });
 }
+
+/**
+ * Settings by which a statement and its subqueries read one replica of each shard, another one each time: what is true
+ * of the run's row is true of all that the condition reads.
+ */
+const sameReplica = () => ({
+  prefer_localhost_replica: 0 as const,
+  load_balancing: "first_or_random" as const,
+  load_balancing_first_offset: String(Math.floor(Math.random() * 1000)),
+});
 
 function compileRule(scope: RunScope, { filters, row }: ReadRule, { projects, traces }: RunSelection): Fragment {
   const { filter, trace_filter, tree_filter } = filters;
@@ -123,8 +146,8 @@ function compileRule(scope: RunScope, { filters, row }: ReadRule, { projects, tr
     filters: filter ? [filter] : [],
     trace_filter,
     tree_filter,
-    // decisions are final, and what a child says in its root's place may be untrue when the root arrives
-    arrived_roots: true,
+    // what a child says in its root's place may be untrue when the root arrives
+    is_final: true,
     ...(row.group_by !== null && { is_root: true, has_thread: true }),
   });
   return ch`toBool(${condition})`;
@@ -134,7 +157,7 @@ function compileRule(scope: RunScope, { filters, row }: ReadRule, { projects, tr
 function decide(
   { scope: { tenantId }, projects, endedAfter }: Evaluation,
   { row, ...rule }: ReadRule,
-  read: { index: number; hits: readonly Hit[]; concerned: readonly Candidate[]; wholeTrace: boolean },
+  read: { index: number; hits: readonly EndedHit[]; concerned: readonly Candidate[]; wholeTrace: boolean },
   { matches, threads }: Decisions,
 ): void {
   const { wholeTrace } = read;
@@ -150,10 +173,12 @@ function decide(
     const isNew =
       written.has(wholeTrace ? hit.trace_id : hit.id) &&
       hit.end_time >= endedAfter &&
-      (hit.inserted_at ?? "") >= row.active_from_text;
+      // the first piece of a run whose server was killed then may have been lost
+      (hit.inserted_at === null || hit.inserted_at >= row.active_from_text);
     if (!isNew && !ordered.has(hit.id)) continue;
     const matched = Boolean(hit.hits[read.index]);
-    const { id, project_id, trace_id, start_time, thread_id, name: run_name, run_type, end_time } = hit;
+    const { id, project_id, trace_id, start_time, name: run_name, run_type, end_time } = hit;
+    const thread_id = keyOfThread(hit.thread_id);
     const run = { project_id, trace_id, run_name, run_type, end_time, is_backfill: !isNew };
     if (row.group_by === null) {
       if (!matched) continue;
@@ -177,6 +202,13 @@ function decide(
   }
   threads.push(...activity.values());
 }
+
+/** Rules take longer ids for none: they are keys of indexes in Postgres. */
+const MAX_THREAD_BYTES = 1000;
+
+/** Ids that earlier versions have stored may have null characters. */
+const keyOfThread = (id: string | null): string | null =>
+  id === null || Buffer.byteLength(id) > MAX_THREAD_BYTES ? null : storableText(id);
 
 type Undecided = Omit<NewMatch, "match_id" | "status" | "reason">;
 

@@ -13,10 +13,14 @@ export interface Candidate {
   rule_id: string | null;
   /** Rules that have to look at the run; null: all of the workspace, or `rule_id`. */
   rule_ids: string[] | null;
+  /** As `start_time`: the run's row must be at least as new, or the candidate waits; null: any will do. */
+  awaited: string | null;
 }
 
 const NIL = "00000000-0000-0000-0000-000000000000";
 const TENANTS = 50;
+/** Longer than a replica that answers lacks what most replicas have. */
+const AWAITED_SECONDS = 60;
 
 /**
  * Claims candidates until the transaction ends: about the same number of each of the next workspaces after `after`, and
@@ -33,7 +37,9 @@ export async function claimCandidates(tx: Transaction, after: string | undefined
       from waiting w where w.tenant_id is not null and n < ${TENANTS}
     ), turn as (select tenant_id from waiting where tenant_id is not null)
     select c.candidate_id::text, c.tenant_id, c.project_id, c.run_id, c.trace_id, c.rule_id, c.rule_ids,
-      to_char(c.start_time at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as start_time
+      to_char(c.start_time at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as start_time,
+      case when c.recorded_at > now() - make_interval(secs => ${AWAITED_SECONDS})
+        then to_char(c.written_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') end as awaited
     from turn cross join lateral (
       select * from rule_candidates own where own.tenant_id = turn.tenant_id
       order by (own.rule_id is not null), own.candidate_id
@@ -69,13 +75,16 @@ const byKey = (a: NewMatch, b: NewMatch): number => (key(a) < key(b) ? -1 : 1);
 const key = (row: NewMatch): string => row.tenant_id + row.rule_id + row.run_id;
 
 /**
- * Stores decisions, unless there is one about the same rule and run. In the order of the key, so that processes that
+ * Stores decisions, unless there is one about the same rule and run; one against a run that was not sampled makes way
+ * for a match by another rate. In the order of the key, so that processes that
  * store the same decisions do not deadlock.
  * @returns the statuses of the new ones
  */
 export async function insertMatches(tx: Transaction, rows: readonly NewMatch[]): Promise<NewMatch["status"][]> {
   if (rows.length === 0) return [];
-  const sorted = rows.toSorted(byKey);
+  // a run that was moved to another thread may be the last of both
+  const distinct = new Map(rows.map((row) => [key(row), row]));
+  const sorted = [...distinct.values()].sort(byKey);
   const column = (name: Exclude<keyof NewMatch, "is_backfill">) => sorted.map((row) => row[name]) as string[];
   const inserted = await tx<{ status: NewMatch["status"] }[]>`
     insert into rule_matches (tenant_id, rule_id, run_id, match_id, project_id, trace_id, start_time, thread_id, run_name,
@@ -90,7 +99,9 @@ export async function insertMatches(tx: Transaction, rows: readonly NewMatch[]):
       ${column("reason")}::text[])
       as g (tenant_id, rule_id, run_id, match_id, project_id, trace_id, start_time, thread_id, run_name, run_type,
         end_time, is_backfill, status, reason)
-    on conflict (tenant_id, rule_id, run_id) do nothing
+    on conflict (tenant_id, rule_id, run_id) do update set status = 'pending', reason = null, ended_at = null,
+      matched_at = now(), available_at = now(), is_backfill = excluded.is_backfill
+      where rule_matches.status = 'skipped' and rule_matches.reason = 'not_sampled' and excluded.status = 'pending'
     returning status`;
   return inserted.map((row) => row.status);
 }
@@ -116,8 +127,8 @@ export interface ThreadActivity {
 const threadKey = (row: ThreadActivity): string => row.tenant_id + row.rule_id + row.project_id + row.thread_id;
 
 /** Records activity in threads. A thread stays matched; its last run is the one that began last. */
-export async function upsertThreads(tx: Transaction, rows: readonly ThreadActivity[]): Promise<void> {
-  if (rows.length === 0) return;
+export async function upsertThreads(tx: Transaction, rows: readonly ThreadActivity[]): Promise<never[]> {
+  if (rows.length === 0) return [];
   const sorted = rows.toSorted((a, b) => (threadKey(a) < threadKey(b) ? -1 : 1));
   const column = (name: keyof ThreadActivity) =>
     sorted.map((row) => (row[name] === null ? null : String(row[name]))) as string[];
@@ -142,6 +153,7 @@ export async function upsertThreads(tx: Transaction, rows: readonly ThreadActivi
       ${newest("trace_id")}, ${newest("run_name")}, ${newest("run_type")}, ${newest("end_time")},
       ${newest("is_backfill")}, ${newest("last_run_id")}, ${newest("last_start_time")},
       matched = t.matched or excluded.matched, due_at = excluded.due_at, touched_at = now()`;
+  return [];
 }
 
 export interface DueThread {

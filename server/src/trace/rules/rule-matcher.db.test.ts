@@ -1,13 +1,21 @@
 /** Matching of rules against runs as they are ingested, on real stores. */
+import { randomBytes } from "node:crypto";
+
+import { Registry } from "prom-client";
 import { beforeEach, expect, test } from "vitest";
 
 import { WORKSPACE } from "../../../test/principal.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
+import { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
+import { unavailable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
+import { RunWriter } from "../ingest/run-writer.ts";
+import { RuleCandidates } from "../rule-candidates/rule-candidates.ts";
+import { findRunKeys, insertRunKeys, insertRuns } from "../run-rows/clickhouse.ts";
 import { hashShare } from "../rule-candidates/sampling.ts";
 import { pruneMatches } from "./match-sql.ts";
 
-const { call, sql, platform } = await testTracePlatform();
+const { call, sql, platform, clickhouse } = await testTracePlatform();
 const { ruleCandidates } = platform.deps;
 
 const [start, end] = ["2026-11-21T10:00:00.000001Z", "2026-11-21T10:00:01.000000Z"];
@@ -281,4 +289,242 @@ test("decisions are pruned when their run has ended long ago, and such runs are 
   expect(await pruneMatches(sql, 90, 10)).toBe(0);
   await sql`update rule_matches set end_time = now() - interval '91 days' where rule_id = ${rule}`;
   expect(await pruneMatches(sql, 90, 10)).toBe(1);
+});
+
+const inThread = (thread_id: string, more: object = {}) =>
+  create({ end_time: end, extra: { metadata: { thread_id } }, ...more });
+
+test("ids of threads that Postgres does not store stop no rule", async () => {
+  const [all, threads] = [await addRule(), await addRule({ group_by: "thread_id", idle_seconds: 1 })];
+  const [plain, hostile, long] = [inThread("plain"), inThread("a\0b"), inThread(randomBytes(3000).toString("base64"))];
+  await send([plain, hostile, long]);
+  await settled();
+  expect(await matches(all)).toEqual([plain.id, hostile.id, long.id].sort());
+  // the id of a thread has at most 1,000 bytes
+  await expect.poll(() => matches(threads), { timeout: 10_000 }).toEqual([plain.id, hostile.id].sort());
+  const ids = await sql`select thread_id from rule_matches where rule_id = ${all} order by thread_id nulls last`;
+  expect(ids.map((row) => row["thread_id"])).toEqual(["a\uFFFDb", "plain", null]);
+});
+
+test("a run that was stored with a null character in its thread's id matches", async () => {
+  const rule = await addRule({ filter: 'has(tags, "late")' });
+  const run = create({ end_time: end });
+  await send([run]);
+  const [key] = await findRunKeys(clickhouse, WORKSPACE, [run.id]);
+  const { project_id, start_time } = key!;
+  const at = { tenant_id: WORKSPACE, project_id, start_time, id: run.id, trace_id: run.id };
+  await insertRuns(clickhouse, [{ ...at, updated_at: start_time, thread_id: "a\0b" }]);
+  await send([], [patch(run, { tags: ["late"] })]);
+  await settled();
+  expect(await matches(rule)).toEqual([run.id]);
+});
+
+test("a decision that Postgres rejects is left out, and the others are stored", async () => {
+  const rule = await addRule();
+  const [good, bad, other] = [1, 2, 3].map(() => create({ end_time: end, name: `n-${uuid7()}` }));
+  await sql.unsafe(`create function reject() returns trigger language plpgsql as
+    $$ begin raise exception 'no' using errcode = '22021'; end $$`);
+  await sql.unsafe(`create trigger reject before insert on rule_matches for each row
+    when (new.run_id = '${bad!.id}') execute function reject()`);
+  await send([good!, bad!, other!]);
+  await settled();
+  await sql`drop trigger reject on rule_matches`;
+  expect(await matches(rule)).toEqual([good!.id, other!.id].sort());
+});
+
+test("threads that are due do not wait for a batch that fails", async () => {
+  const rule = await addRule({ group_by: "thread_id", idle_seconds: 1 });
+  const run = inThread("due");
+  await send([run]);
+  await settled();
+  // a candidate that no batch can take away
+  await sql.unsafe(`create function keep() returns trigger language plpgsql as
+    $$ begin raise exception 'no' using errcode = '55000'; end $$`);
+  await sql`create trigger keep before delete on rule_candidates execute function keep()`;
+  try {
+    await addRule();
+    await send([create({ end_time: end })]);
+    await expect.poll(() => matches(rule), { timeout: 10_000 }).toEqual([run.id]);
+  } finally {
+    await sql`drop trigger keep on rule_candidates`;
+  }
+});
+
+/** What a replica on a shared store records of a first create that has overtaken nothing as far as it knows. */
+const recordElsewhere = async (run: Run, more: object = {}) => {
+  const shared = new ClickHouse(clickhouse.client, { cluster: "", embedded: false });
+  const other = new RuleCandidates({ sql, clickhouse: shared, registry: new Registry() });
+  const [key] = await findRunKeys(clickhouse, WORKSPACE, [run.id]);
+  const { project_id, start_time } = key!;
+  const at = { tenant_id: WORKSPACE, project_id, start_time, id: run.id, trace_id: run.id };
+  const row = { ...at, updated_at: start_time, inserted_at: start_time, ...more };
+  await insertRuns(clickhouse, [row]);
+  await other.record([{ row, isNew: true, isNewTrace: true, isState: false }]);
+};
+
+test("an end and a create that two servers store at the same time match together, in either order", async () => {
+  const rule = await addRule({ filter: 'and(eq(name, "chat"), has(tags, "late"))', active_from: "2020-01-01" });
+  // an end, known as a whole, and then the create, which knows of no end
+  const [patched, whole] = [create(), create()];
+  await send([], [patch(patched, { end_time: end, tags: ["late"], start_time: start, session_name: `project-${n}` })]);
+  await settled();
+  expect(await matches(rule)).toEqual([]);
+  await recordElsewhere(patched, { name: "chat", run_type: "chain" });
+  await settled();
+  expect(await matches(rule)).toEqual([patched.id]);
+  // a complete create, and then one with other values and no end
+  await send([{ ...whole, name: "other", end_time: end }]);
+  await recordElsewhere(whole, { name: "chat", run_type: "chain", tags: "\x1elate\x1e" });
+  await settled();
+  expect(await matches(rule)).toEqual([patched.id, whole.id].sort());
+});
+
+test("a request that is repeated because its candidates were not stored is evaluated with what it changed", async () => {
+  const rule = await addRule({ filter: 'eq(thread_id, "adopted")' });
+  const [root, orphan] = [create({ end_time: end }), create({ end_time: end })];
+  const agent = child(orphan, { end_time: end });
+  const named = (parent: Run) => child(parent, { end_time: end, extra: { metadata: { thread_id: "adopted" } } });
+  const children = [named(root), { ...named(agent), trace_id: agent.trace_id }];
+  await send([root, agent]);
+  await settled();
+  const { projects, prices } = platform.deps;
+  const failing = new RunWriter({
+    ...platform.deps,
+    projects,
+    prices,
+    ruleCandidates: { record: () => Promise.reject(unavailable("no", 1)) },
+    registry: new Registry(),
+  });
+  const { writer } = platform.deps;
+  platform.deps.writer = failing;
+  expect((await call("POST", "/runs/batch", { post: children, patch: [] })).status).toBe(503);
+  platform.deps.writer = writer;
+  await writer.forget({ traces: [] });
+  await send(children);
+  await settled();
+  expect(await matches(rule)).toEqual([root.id, agent.id, ...children.map((run) => run.id)].sort());
+});
+
+test("a run of which a killed server has only stored the key matches", async () => {
+  const rule = await addRule();
+  const run = create({ end_time: end });
+  const project_id = await platform.deps.projects.ensureProject(WORKSPACE, `project-${n}`);
+  const at = { tenant_id: WORKSPACE, id: run.id, project_id, trace_id: run.id, deleted: false };
+  const time = "2026-11-21 10:00:00.000001";
+  await insertRunKeys(clickhouse, [{ ...at, start_time: time, version: time }]);
+  const again = new RunWriter({ ...platform.deps, registry: new Registry() });
+  const { writer } = platform.deps;
+  platform.deps.writer = again;
+  await send([run]);
+  platform.deps.writer = writer;
+  // an update of such a run, before its create is repeated
+  const patched = create();
+  await insertRunKeys(clickhouse, [{ ...at, id: patched.id, trace_id: patched.id, start_time: time, version: time }]);
+  await send([], [patch(patched, { end_time: end })]);
+  await send([patched]);
+  await again.stop();
+  await settled();
+  expect(await matches(rule)).toEqual([run.id, patched.id].sort());
+});
+
+test("a complete create that is repeated with other values after it was forgotten is not judged alone", async () => {
+  const rule = await addRule({ filter: 'and(has(tags, "early"), neq(error, null))' });
+  const run = create({ end_time: end });
+  await send([{ ...run, tags: ["early"] }]);
+  await platform.deps.writer.forget({ traces: [] });
+  await send([{ ...run, error: "no" }]);
+  await settled();
+  expect(await matches(rule)).toEqual([run.id]);
+});
+
+test("a rule on the tier sees that a run moves to the longer one", async () => {
+  const rule = await addRule({ filter: 'eq(trace_tier, "longlived")' });
+  const tree = await addRule({ filter: "eq(is_root, true)", tree_filter: 'eq(trace_tier, "longlived")' });
+  const run = create({ end_time: end });
+  await call("POST", "/sessions", { name: run.session_name, trace_tier: "shortlived" });
+  await send([run]);
+  await settled();
+  expect([await matches(rule), await matches(tree)]).toEqual([[], []]);
+  await call("POST", "/feedback", { run_id: run.id, key: "user", score: 1 });
+  await expect.poll(() => matches(rule), { timeout: 10_000 }).toEqual([run.id]);
+  await expect.poll(() => matches(tree), { timeout: 10_000 }).toEqual([run.id]);
+});
+
+test("runs of a trace in another project decide nothing, whatever is evaluated together", async () => {
+  const tree = await addRule({ filter: "eq(is_root, true)", tree_filter: 'eq(name, "tool")' });
+  const costly = await addRule({ filter: "and(eq(is_root, true), gt(total_tokens, 50))" });
+  const usage = { usage_metadata: { input_tokens: 60, output_tokens: 1, total_tokens: 61 } };
+  const root = create({ end_time: end });
+  const tool = child(root, { name: "tool", end_time: end, session_name: `other-${n}` });
+  const llm = child(root, { run_type: "llm", end_time: end, outputs: usage, session_name: `other-${n}` });
+  await send([root, tool, llm]);
+  await send(
+    [],
+    [root, tool, llm].map((run) => patch(run, { tags: ["again"] })),
+  );
+  await settled();
+  expect([await matches(tree), await matches(costly)]).toEqual([[], []]);
+});
+
+test("a candidate whose row is not visible at a replica stays until it is", async () => {
+  const rule = await addRule({ filter: 'has(tags, "late")' });
+  const run = create({ end_time: end });
+  const pending = () => sql`select written_at from rule_candidates`;
+  await send([run]);
+  await settled();
+  const [key] = await findRunKeys(clickhouse, WORKSPACE, [run.id]);
+  const at = { tenant_id: WORKSPACE, project_id: key!.project_id, start_time: key!.start_time, id: run.id };
+  const updated_at = `${new Date(Date.now() + 5000).toISOString().slice(0, -1).replace("T", " ")}000`;
+  const row = { ...at, trace_id: run.id, updated_at, tags: "\x1elate\x1e" };
+  const replicated = new ClickHouse(clickhouse.client, { cluster: "c", embedded: false });
+  const other = new RuleCandidates({ sql, clickhouse: replicated, registry: new Registry() });
+  const state = { isNew: false, isNewTrace: false, isState: true };
+  await other.record([{ row, ...state }]);
+  platform.deps.ruleMatcher.wake();
+  await new Promise((done) => setTimeout(done, 1500));
+  expect([await matches(rule), await pending()]).toEqual([[], [{ written_at: expect.any(Date) }]]);
+  await insertRuns(clickhouse, [row]);
+  await settled();
+  expect(await matches(rule)).toEqual([run.id]);
+  // a row that never becomes visible is not awaited for ever
+  await other.record([{ row: { ...row, updated_at: "2199-01-01 00:00:00.000000" }, ...state }]);
+  await sql`update rule_candidates set recorded_at = now() - interval '2 minutes'`;
+  await settled();
+});
+
+test("a run that was not sampled when it was asked for matches by a higher rate", async () => {
+  const rule = await addRule({ sampling_rate: 0 });
+  const run = create({ end_time: end });
+  await send([run]);
+  const [{ session_id }] = (await call("POST", "/runs/query", { id: [run.id] })).json.runs as [{ session_id: string }];
+  const ask = () => sql`
+    insert into rule_candidates (tenant_id, project_id, run_id, trace_id, start_time, rule_id)
+    values (${WORKSPACE}, ${session_id}, ${run.id}, ${run.trace_id}, ${start}::text::timestamptz, ${rule})`;
+  await ask();
+  await settled();
+  expect(await matches(rule)).toEqual([`${run.id} skipped`]);
+  await sql`update rules set sampling_rate = 1 where rule_id = ${rule}`;
+  await ask();
+  await settled();
+  expect(await matches(rule)).toEqual([run.id]);
+});
+
+test("the rules of more projects than are cached are found", async () => {
+  const rule = await addRule();
+  const made = await sql<{ id: string }[]>`
+    insert into projects (tenant_id, project_id, name)
+    select ${WORKSPACE}, gen_random_uuid(), 'many ' || n from generate_series(1, 10001) n returning project_id as id`;
+  const ids = new Set(made.map(({ id }) => id));
+  const found = (await ruleCandidates.directory.find(new Map([[WORKSPACE, ids]]))).get(WORKSPACE)!;
+  expect(found.size).toBe(10_001);
+  expect(found.get(made[0]!.id)).toMatchObject([{ rule_id: rule }]);
+});
+
+test("a run that is the last of two threads is decided about once", async () => {
+  const rule = await addRule({ group_by: "thread_id", idle_seconds: 1 });
+  const run = inThread("first");
+  await send([run]);
+  await settled();
+  await send([], [patch(run, { extra: { metadata: { thread_id: "second" } } })]);
+  await expect.poll(() => matches(rule), { timeout: 10_000 }).toEqual([run.id]);
 });

@@ -7,13 +7,14 @@
  * the locks of a frozen process end with its transaction after IDLE_TRANSACTION_MS. So each state of a run is evaluated
  * at least once after it is visible, and each decision is stored once.
  *
- * A candidate whose run has not ended is dropped, because its end writes another one.
+ * A candidate whose run has not ended is dropped, because its end writes another one. One whose row is not visible at the
+ * replica of ClickHouse that was read stays, and is evaluated again.
  */
 import { Counter, type Registry } from "prom-client";
 
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
-import { TIMEOUT } from "../../base/clickhouse/unavailable.ts";
 import { connect, type DatabaseAddress, type Sql, type Transaction } from "../../base/db/connect.ts";
+import { coerceError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import type { ProjectDirectory } from "../projects/project-directory.ts";
@@ -23,8 +24,10 @@ import { fromMicros } from "../run-rows/times.ts";
 import { loadScope } from "../runs/load-scope.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { type Decisions, decideSampling, evaluateCandidates } from "./evaluate-candidates.ts";
+import { isOfSize, isOfStatement } from "./failures.ts";
 import * as rows from "./match-sql.ts";
 import { type ReadRule, readRule } from "./read-rules.ts";
+import { storeApart } from "./store-apart.ts";
 import { disableRule, type Rule, selectActiveRules } from "./sql.ts";
 
 /** Largest number of candidates in a batch. Halved after a failure, doubled after a success. */
@@ -107,6 +110,22 @@ export class RuleMatcher {
   }
 
   async #pass(): Promise<number> {
+    const { count, failure } = await this.#batches().then(
+      (count) => ({ count, failure: undefined }),
+      (error: unknown) => ({ count: 0, failure: coerceError(error) }),
+    );
+    // idle threads and old decisions do not wait for candidates that fail
+    while ((await this.#dueThreads()) === THREADS);
+    await this.#prune();
+    if (failure) throw failure;
+    // there may be more of some workspaces
+    if (count > 0) return Math.max(1, this.#pausedUntil - performance.now());
+    const due = await rows.nextDueThread(this.#deps.sql);
+    return Math.max(MIN_PAUSE_MS, Math.min(POLL_MS, due ?? POLL_MS));
+  }
+
+  /** Evaluates batches until one is not full. @returns the size of the last one */
+  async #batches(): Promise<number> {
     let count = 0;
     for (let isFull = true; isFull;) {
       const startedAt = performance.now();
@@ -115,12 +134,7 @@ export class RuleMatcher {
       if (count > 0) this.#pause(performance.now() - startedAt);
       this.#size = Math.min(BATCH, this.#size * 2);
     }
-    while ((await this.#dueThreads()) === THREADS);
-    await this.#prune();
-    // there may be more of some workspaces
-    if (count > 0) return Math.max(1, this.#pausedUntil - performance.now());
-    const due = await rows.nextDueThread(this.#deps.sql);
-    return Math.max(MIN_PAUSE_MS, Math.min(POLL_MS, due ?? POLL_MS));
+    return count;
   }
 
   #pause(ms: number): void {
@@ -139,24 +153,28 @@ export class RuleMatcher {
         if (count === 0) return;
         this.#after = candidates.at(-1)!.tenant_id;
         const tenants = new Set(candidates.map((candidate) => candidate.tenant_id));
+        const waiting = new Set<string>();
         const named = [...new Set(candidates.flatMap((candidate) => candidate.rule_id ?? []))];
         const rules = await selectActiveRules(tx, [...tenants], named);
         const needed = rulesOf(candidates);
         const facts = await selectProjectFacts(tx, distinctProjects(candidates));
         for (const tenantId of tenants) {
-          const { matches, threads } = await this.#evaluate(
+          const { matches, threads, awaited } = await this.#evaluate(
             tx,
             tenantId,
             candidates.filter((candidate) => candidate.tenant_id === tenantId),
             rules.filter((rule) => rule.tenant_id === tenantId && (!needed || needed.has(rule.rule_id))),
             new Map(facts.flatMap((row) => (row.tenant_id === tenantId ? [[row.project_id, row]] : []))),
           );
-          statuses.push(...(await rows.insertMatches(tx, matches)));
-          await rows.upsertThreads(tx, threads);
+          statuses.push(...(await storeApart(tx, matches, rows.insertMatches, this.#reject)));
+          await storeApart(tx, threads, rows.upsertThreads, this.#reject);
+          for (const id of awaited) waiting.add(tenantId + id);
         }
+        const done = candidates.filter(({ tenant_id, run_id }) => !waiting.has(tenant_id + run_id));
+        count = done.length;
         await rows.deleteCandidates(
           tx,
-          candidates.map((candidate) => candidate.candidate_id),
+          done.map((candidate) => candidate.candidate_id),
         );
       });
     } catch (error) {
@@ -206,12 +224,13 @@ export class RuleMatcher {
       this.#failures.delete(tenantId);
     }
     // one rule's condition fails: the others must not wait for it
-    const decisions: Decisions = { matches: [], threads: [] };
+    const decisions: Decisions = { matches: [], threads: [], awaited: new Set() };
     for (const rule of rules) {
       try {
-        const { matches, threads } = await evaluate([rule]);
+        const { matches, threads, awaited } = await evaluate([rule]);
         decisions.matches.push(...matches);
         decisions.threads.push(...threads);
+        for (const id of awaited) decisions.awaited.add(id);
       } catch (error) {
         if (!isOfStatement(error) && !isOfSize(error)) throw error;
         await this.#disable(tx, rule.row, error);
@@ -242,11 +261,17 @@ export class RuleMatcher {
             thread.thread_id,
           ),
         );
-      statuses.push(...(await rows.insertMatches(tx, matches)));
+      statuses.push(...(await storeApart(tx, matches, rows.insertMatches, this.#reject)));
     });
     this.#report(statuses);
     return count;
   }
+
+  readonly #reject = (row: rows.NewMatch | rows.ThreadActivity, error: unknown): void => {
+    const run_id = "run_id" in row ? row.run_id : row.last_run_id;
+    const { tenant_id, rule_id } = row;
+    this.#deps.log.error({ err: error, tenant_id, rule_id, run_id }, "a decision of a rule cannot be stored; dropped");
+  };
 
   async #prune(): Promise<void> {
     if (performance.now() < this.#pruneAt) return;
@@ -273,12 +298,3 @@ function distinctProjects(candidates: readonly rows.Candidate[]): { tenant_id: s
   const found = new Map(candidates.map((candidate) => [candidate.tenant_id + candidate.project_id, candidate]));
   return [...found.values()];
 }
-
-/** Codes of errors that a statement causes: unparsable text, wrong types, no such function, too complex. */
-const OF_STATEMENT = new Set("6 27 36 41 42 43 44 53 62 69 70 72 131 167 168 306 427".split(" "));
-/** It takes too much time or memory. */
-const OF_SIZE = new Set([TIMEOUT, "241", "307", "396"]);
-
-const code = (error: unknown): string => (error as { code?: string } | null)?.code ?? "";
-const isOfStatement = (error: unknown): boolean => OF_STATEMENT.has(code(error));
-const isOfSize = (error: unknown): boolean => OF_SIZE.has(code(error));

@@ -103,18 +103,35 @@ export function findRunKeys(clickhouse: ClickHouse, tenantId: string, ids: reado
   });
 }
 
+/** What is stored of a run. */
+export interface StoredPieces {
+  /** Fields that updates have set (ingest/patched-fields.ts). */
+  bits: number;
+  /** Pieces that are not merged; on a cluster, pieces of different times of writing. */
+  count: number;
+  ended: boolean | 0 | 1;
+  /** Times of writing. */
+  first: string;
+  last: string;
+}
+
 /**
- * Returns the fields of stored runs that updates have set; unknown runs are left out. The key's columns bound the read.
+ * Describes what is stored of runs; unknown runs are left out. The key's columns bound the read. On a cluster all
+ * replicas are read: an insert that was acknowledged is on most of them, but not on each.
  */
-export async function findPatched(
+export async function findPieces(
   clickhouse: ClickHouse,
   tenantId: string,
   runs: readonly Pick<RunKey, "id" | "project_id" | "start_time">[],
-): Promise<Map<string, number>> {
+): Promise<Map<string, StoredPieces>> {
   if (runs.length === 0) return new Map();
-  const rows = await clickhouse.rows<{ id: string; bits: number }>({
-    name: "runs.patched",
-    query: `select id, groupBitOr(patched) as bits from runs
+  const { cluster } = clickhouse;
+  const isReplicated = cluster !== "";
+  const rows = await clickhouse.rows<StoredPieces & { id: string }>({
+    name: "runs.pieces",
+    query: `select id, groupBitOr(patched) as bits, ${isReplicated ? "uniqExact(updated_at)" : "count()"} as count,
+        countIf(end_time is not null) > 0 as ended, min(updated_at) as first, max(updated_at) as last
+      from ${isReplicated ? "clusterAllReplicas({cluster:String}, currentDatabase(), runs_local)" : "runs"}
       where tenant_id = {tenant:UUID} and project_id in {projects:Array(UUID)}
         and start_time in {starts:Array(DateTime64(6, 'UTC'))} and id in {ids:Array(UUID)}
       group by id`,
@@ -123,9 +140,11 @@ export async function findPatched(
       projects: [...new Set(runs.map((run) => run.project_id))],
       starts: [...new Set(runs.map((run) => run.start_time))],
       ids: runs.map((run) => run.id),
+      ...(isReplicated && { cluster }),
     },
+    ...(isReplicated && { settings: { skip_unavailable_shards: 1 } }),
   });
-  return new Map(rows.map(({ id, bits }) => [id, bits]));
+  return new Map(rows.map(({ id, ...stored }) => [id, stored]));
 }
 
 const RUN_COLUMNS =

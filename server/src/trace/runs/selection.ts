@@ -34,8 +34,11 @@ export interface RunSelection {
   filters?: readonly Expression[] | undefined;
   trace_filter?: Expression | undefined;
   tree_filter?: Expression | undefined;
-  /** Only roots are heads of traces, not runs that stand in for a root until it arrives. */
-  arrived_roots?: boolean | undefined;
+  /**
+   * For decisions that must not depend on what else is selected or has arrived: only roots are heads of traces, not runs
+   * that stand in for a root until it arrives, and a trace's runs in another project are another trace.
+   */
+  is_final?: boolean | undefined;
 }
 
 const TIME = "DateTime64(6, 'UTC')";
@@ -126,23 +129,24 @@ function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] 
  * extend beyond the bounds.
  */
 function inMatchingTrace(scope: RunScope, selection: RunSelection, filter: Expression, also: Fragment[]): Fragment {
-  const { projects, traces, arrived_roots } = selection;
-  const passing = all([...also, compileFilter(filter, scope, usageTest(scope, { projects, traces, arrived_roots }))]);
-  return ch`r.trace_id in (
-    select r.trace_id from runs as r final
+  const { projects, traces, is_final } = selection;
+  const passing = all([...also, compileFilter(filter, scope, usageTest(scope, { projects, traces, is_final }))]);
+  const trace = traceKey(selection);
+  return ch`${trace} in (
+    select ${trace} from runs as r final
     prewhere ${all(keyConditions(scope, { projects, traces }))} where ${passing})`;
 }
 
 /** Builds the statement of a sum over each trace whose head may be in the selection: `usage_trace` and `whole`. */
 export function selectTraceSums(
   scope: RunScope,
-  { projects, traces, since, after }: RunSelection,
+  { projects, traces, since, after, is_final }: RunSelection,
   name: Summed,
 ): Fragment {
   const first = since ?? after;
   const runs: RunSelection = { projects, traces, since: first && earliestRun(first) };
-  return ch`select r.trace_id as usage_trace, ${raw(sumOfTrace(name))} as whole
-    ${fromRuns(scope, runs)} group by r.trace_id`;
+  return ch`select ${traceKey({ is_final })} as usage_trace, ${raw(sumOfTrace(name))} as whole
+    ${fromRuns(scope, runs)} group by usage_trace`;
 }
 
 /** Tests of tokens and costs mean what lists show: of the head of a trace, the sums of the trace (contract §1.9). */
@@ -150,6 +154,8 @@ const usageTest =
   (scope: RunScope, selection: RunSelection): TraceUsage =>
   (name, test, own) =>
     ch`if(${isHead(selection)},
-      r.trace_id in (select usage_trace from (${selectTraceSums(scope, selection, name)}) where ${test}), ${own})`;
+      ${traceKey(selection)} in (select usage_trace from (${selectTraceSums(scope, selection, name)}) where ${test}), ${own})`;
 
-const isHead = ({ arrived_roots }: RunSelection): Fragment => raw(arrived_roots ? "r.parent_run_id is null" : IS_HEAD);
+const isHead = ({ is_final }: RunSelection): Fragment => raw(is_final ? "r.parent_run_id is null" : IS_HEAD);
+
+const traceKey = ({ is_final }: RunSelection): Fragment => raw(is_final ? "(r.project_id, r.trace_id)" : "r.trace_id");
