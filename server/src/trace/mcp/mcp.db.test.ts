@@ -192,6 +192,7 @@ test("answers 401 with the address of the metadata", async () => {
   ]);
   expect((await call("GET", new URL(metadata).pathname)).json).toMatchObject({
     resource: "https://heddle.example/mcp",
+    authorization_servers: ["https://heddle.example"],
   });
 });
 
