@@ -80,7 +80,6 @@ import { systemRoutes } from "./system/routes.ts";
 import { workspaceSettingsRoutes } from "./system/settings-routes.ts";
 import { oauthRoutes } from "../identity/oauth/routes.ts";
 import { MCP_PATH } from "./mcp/paths.ts";
-import { publicUrl } from "./public-url.ts";
 import { threadRoutes } from "./threads/routes.ts";
 import { viewRoutes } from "./views/routes.ts";
 import { workspaceSecretRoutes } from "./workspace-secrets/routes.ts";
@@ -94,7 +93,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink, app: OwnApp = {})
     // before /runs/:run_id, which would match "rules" as an id
     ...oauthRoutes({
       sql: deps.sql,
-      publicUrl: (c) => publicUrl(deps.settings, c),
+      publicUrl: deps.settings.publicUrl,
       consoleUrl: deps.settings.consoleUrl,
       path: MCP_PATH,
     }),

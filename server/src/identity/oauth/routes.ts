@@ -1,6 +1,5 @@
-import type { Context } from "hono";
-
 import type { Sql } from "../../base/db/connect.ts";
+import { notFound } from "../../base/errors.ts";
 import { v1 } from "../../base/http/aliases.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import { toClientId } from "./client-id.ts";
@@ -11,7 +10,8 @@ import { revokeToken } from "./sql.ts";
 
 export interface OAuthOptions {
   sql: Sql;
-  publicUrl: (c: Context) => string;
+  /** Without one, clients behind proxies would be told of addresses that they cannot reach, and OAuth is off. */
+  publicUrl: string | undefined;
   /** Where the consent page is. */
   consoleUrl: string;
   /** Path of the protected resource. */
@@ -26,7 +26,13 @@ const FORM = ["application/x-www-form-urlencoded"];
  * the console's; its tokens are personal keys (docs/machines.md).
  */
 export function oauthRoutes({ sql, publicUrl, consoleUrl, path }: OAuthOptions): Route[] {
-  const resource = (c: Context) => ({ issuer: publicUrl(c), path });
+  const findIssuer = (): string => {
+    if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, "");
+    throw notFound(
+      "OAuth needs the public URL of the platform: set HEDDLE_TRACE_PUBLIC_URL. Use an API key meanwhile.",
+    );
+  };
+  const findResource = () => ({ issuer: findIssuer(), path });
   return [
     route({
       ...shared,
@@ -36,8 +42,9 @@ export function oauthRoutes({ sql, publicUrl, consoleUrl, path }: OAuthOptions):
       publicBecause: "clients read it to find out how to ask for access (RFC 8414)",
       summary: "Describe the authorization server of MCP clients",
       out: { 200: schema.serverMetadata },
+      errors: [404],
       handler({ c }) {
-        const issuer = publicUrl(c);
+        const issuer = findIssuer();
         return c.json({
           issuer,
           authorization_endpoint: `${issuer}/oauth/authorize`,
@@ -99,13 +106,14 @@ export function oauthRoutes({ sql, publicUrl, consoleUrl, path }: OAuthOptions):
       summary: "Check and describe what a program asks for, for the consent page",
       query: schema.authorizationRequest,
       out: { 200: schema.describedRequest },
+      errors: [404],
       handler({ query, c }) {
-        const { client_name } = readRequest(query, resource(c));
+        const { client_name } = readRequest(query, findResource());
         const { protocol, host } = new URL(query.redirect_uri);
         return c.json({
           client_name,
           redirects_to: host === "" ? protocol : host,
-          resource: publicUrl(c) + path,
+          resource: findIssuer() + path,
           wants_write: wantsWrite(query),
         });
       },
@@ -120,9 +128,10 @@ export function oauthRoutes({ sql, publicUrl, consoleUrl, path }: OAuthOptions):
       summary: "Allow or deny a program access in the caller's name, in the current workspace",
       body: schema.decisionBody,
       out: { 200: schema.decisionAnswer },
+      errors: [404],
       async handler({ body, principal, c }) {
         c.header("Cache-Control", "no-store");
-        return c.json({ redirect_to: await decide(sql, principal, body, resource(c)) });
+        return c.json({ redirect_to: await decide(sql, principal, body, findResource()) });
       },
     }),
     route({
@@ -135,8 +144,9 @@ export function oauthRoutes({ sql, publicUrl, consoleUrl, path }: OAuthOptions):
       summary: "Exchange an authorization code or a refresh token for tokens",
       reads: FORM,
       out: { 200: schema.tokenAnswer, 400: schema.oauthError },
+      errors: [404],
       async handler({ c }) {
-        const answer = await exchangeToken(sql, new URLSearchParams(await c.req.text()), publicUrl(c) + path);
+        const answer = await exchangeToken(sql, new URLSearchParams(await c.req.text()), findIssuer() + path);
         c.header("Cache-Control", "no-store");
         return "error" in answer ? c.json(answer, 400) : c.json(answer);
       },

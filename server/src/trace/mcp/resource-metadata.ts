@@ -9,7 +9,7 @@ import { MCP_PATH, METADATA_PATH } from "./paths.ts";
 export const resourceMetadataSchema = z.object({
   resource: z.string(),
   resource_name: z.string(),
-  authorization_servers: z.array(z.string()),
+  authorization_servers: z.array(z.string()).optional(),
   scopes_supported: z.array(z.string()),
   bearer_methods_supported: z.array(z.string()),
 });
@@ -20,7 +20,8 @@ type PublicUrl = Pick<TraceSettings, "publicUrl">;
 export const resourceMetadata = (settings: PublicUrl, c: Context): z.output<typeof resourceMetadataSchema> => ({
   resource: `${publicUrl(settings, c)}${MCP_PATH}`,
   resource_name: "Heddle traces",
-  authorization_servers: [publicUrl(settings, c)],
+  // see identity/oauth/routes.ts
+  ...(settings.publicUrl !== undefined && { authorization_servers: [publicUrl(settings, c)] }),
   scopes_supported: [...SCOPES],
   bearer_methods_supported: ["header"],
 });
