@@ -30,6 +30,7 @@ class Provider implements OAuthClientProvider {
   redirectUrl = CALLBACK;
   clientMetadata = { client_name: "Code agent", redirect_uris: [CALLBACK], token_endpoint_auth_method: "none" };
   browser: URL | undefined;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read what they expect to be there
   saved: Record<string, any> = {};
   clientInformation() {
     return this.saved["client"];
