@@ -84,7 +84,17 @@ const SLICES = {
     "git-webhooks",
     "system",
   ],
-  identity: ["roles", "workspaces", "api-keys", "audit", "key-verification", "members", "organizations", "sign-in"],
+  identity: [
+    "roles",
+    "workspaces",
+    "api-keys",
+    "audit",
+    "key-verification",
+    "members",
+    "organizations",
+    "sign-in",
+    "oauth",
+  ],
   trace: [
     "run-rows",
     "attachments",

@@ -98,18 +98,21 @@ try {
     await line("statistics over everything, traces", () =>
       ask(server, "GET", `/sessions/${project.id}?include_stats=true`),
     );
-    await line("20 threads of a week", () =>
-      ask(server, "POST", "/runs/group", {
-        session_id: project.id,
-        group_by: "conversation",
-        limit: 20,
-        start_time: ago(7),
-      }),
-    );
+    for (const order_by of ["start_time", "latency", "total_cost"]) {
+      await line(`20 threads of a week by ${order_by}`, () =>
+        ask(server, "POST", "/runs/group", {
+          session_id: project.id,
+          group_by: "conversation",
+          limit: 20,
+          start_time: ago(7),
+          order_by,
+        }),
+      );
+    }
     const find = (label: string, text: string) =>
-      line(label, () => ask(server, "GET", `/search?q=${encodeURIComponent(text)}`));
+      line(label, () => ask(server, "GET", `/search?q=${encodeURIComponent(text)}`), 1000);
     await find("search: 6 characters of an id", bigTrace.slice(-6));
-    await find("search: a frequent word", "an answer");
+    await find("search: a word of every run", "answer");
     await find("search: a name", "step 7");
     await find("search: what occurs nowhere", "no such words");
     console.log(`\nresident memory of the server: ${(residentMemory(server.pid).own / 1e6).toFixed(0)} MB`);

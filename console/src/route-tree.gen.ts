@@ -13,6 +13,7 @@ import { Route as ShellRouteImport } from './routes/_shell'
 import { Route as SignInRouteImport } from './routes/sign-in'
 import { Route as ShellIndexRouteImport } from './routes/_shell/index'
 import { Route as ShellSplatRouteImport } from './routes/_shell/$'
+import { Route as ShellAuthorizeRouteImport } from './routes/_shell/authorize'
 import { Route as ShellCompareRouteImport } from './routes/_shell/compare'
 import { Route as ShellPlaygroundRouteImport } from './routes/_shell/playground'
 import { Route as ShellSettingsRouteImport } from './routes/_shell/settings'
@@ -84,6 +85,11 @@ const ShellIndexRoute = ShellIndexRouteImport.update({
 const ShellSplatRoute = ShellSplatRouteImport.update({
   id: '/$',
   path: '/$',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellAuthorizeRoute = ShellAuthorizeRouteImport.update({
+  id: '/authorize',
+  path: '/authorize',
   getParentRoute: () => ShellRoute,
 } as any)
 const ShellCompareRoute = ShellCompareRouteImport.update({
@@ -380,6 +386,7 @@ export interface FileRoutesByFullPath {
   '/': typeof ShellIndexRoute
   '/sign-in': typeof SignInRoute
   '/$': typeof ShellSplatRoute
+  '/authorize': typeof ShellAuthorizeRoute
   '/compare': typeof ShellCompareRoute
   '/playground': typeof ShellPlaygroundRoute
   '/settings': typeof ShellSettingsRoute
@@ -437,6 +444,7 @@ export interface FileRoutesByFullPath {
 export interface FileRoutesByTo {
   '/sign-in': typeof SignInRoute
   '/$': typeof ShellSplatRoute
+  '/authorize': typeof ShellAuthorizeRoute
   '/compare': typeof ShellCompareRoute
   '/playground': typeof ShellPlaygroundRoute
   '/settings': typeof ShellSettingsRoute
@@ -497,6 +505,7 @@ export interface FileRoutesById {
   '/_shell': typeof ShellRouteWithChildren
   '/sign-in': typeof SignInRoute
   '/_shell/$': typeof ShellSplatRoute
+  '/_shell/authorize': typeof ShellAuthorizeRoute
   '/_shell/compare': typeof ShellCompareRoute
   '/_shell/playground': typeof ShellPlaygroundRoute
   '/_shell/settings': typeof ShellSettingsRoute
@@ -558,6 +567,7 @@ export interface FileRouteTypes {
     | '/'
     | '/sign-in'
     | '/$'
+    | '/authorize'
     | '/compare'
     | '/playground'
     | '/settings'
@@ -615,6 +625,7 @@ export interface FileRouteTypes {
   to:
     | '/sign-in'
     | '/$'
+    | '/authorize'
     | '/compare'
     | '/playground'
     | '/settings'
@@ -674,6 +685,7 @@ export interface FileRouteTypes {
     | '/_shell'
     | '/sign-in'
     | '/_shell/$'
+    | '/_shell/authorize'
     | '/_shell/compare'
     | '/_shell/playground'
     | '/_shell/settings'
@@ -765,6 +777,13 @@ declare module '@tanstack/react-router' {
       path: '/$'
       fullPath: '/$'
       preLoaderRoute: typeof ShellSplatRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/authorize': {
+      id: '/_shell/authorize'
+      path: '/authorize'
+      fullPath: '/authorize'
+      preLoaderRoute: typeof ShellAuthorizeRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/compare': {
@@ -1143,6 +1162,7 @@ declare module '@tanstack/react-router' {
 
 interface ShellRouteChildren {
   ShellSplatRoute: typeof ShellSplatRoute
+  ShellAuthorizeRoute: typeof ShellAuthorizeRoute
   ShellCompareRoute: typeof ShellCompareRoute
   ShellPlaygroundRoute: typeof ShellPlaygroundRoute
   ShellSettingsRoute: typeof ShellSettingsRoute
@@ -1199,6 +1219,7 @@ interface ShellRouteChildren {
 
 const ShellRouteChildren: ShellRouteChildren = {
   ShellSplatRoute: ShellSplatRoute,
+  ShellAuthorizeRoute: ShellAuthorizeRoute,
   ShellCompareRoute: ShellCompareRoute,
   ShellPlaygroundRoute: ShellPlaygroundRoute,
   ShellSettingsRoute: ShellSettingsRoute,

@@ -222,6 +222,13 @@ const PAGES: Checked[] = [
     ready: "text=Found the right pair",
   },
   {
+    route: "/authorize",
+    name: "authorize",
+    // what follows the link of a program that has not registered
+    path: () => "/authorize?request=e30",
+    ready: "text=response_type",
+  },
+  {
     route: "/compare",
     name: "compare",
     path: () => `/compare?a=${seeded.agentRunId}`,

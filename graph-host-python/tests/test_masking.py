@@ -23,7 +23,7 @@ def mask(masker: Masker, field: str, text: bytes) -> bytes:
 
 @pytest.mark.parametrize("case", LABELLED, ids=lambda case: case["text"][:40])
 def test_masks_as_labelled(case: dict[str, str]) -> None:
-    assert mask_text(case["text"], ALL) == case["masked"]
+    assert mask_text(case["text"], ALL, name=case.get("name", "")) == case["masked"]
     assert mask_text(case["masked"], ALL) == case["masked"]
 
 
@@ -62,3 +62,21 @@ def test_masks_names_and_halves_of_characters() -> None:
     assert masker is not None
     body = b'{"post": [{"id": "1", "inputs": {"a@b.example": "\\ud83d a@b.example"}}], "patch": []}'
     assert json.loads(masker.mask_batch(body))["post"][0]["inputs"] == {"[email]": "\ud83d [email]"}
+
+
+def test_masks_names_of_runs_tags_and_attachments() -> None:
+    fields = ["name", "tags", "attachments"]
+    masker = read_masking(json.dumps([{"fields": fields, "detectors": ["email"]}]))
+    assert masker is not None
+    run = b'{"name": "for a@b.example", "tags": ["a@b.example"], "inputs": {"x": "a@b.example"}}'
+    assert json.loads(masker.mask_run(run)) == {
+        "name": "for [email]",
+        "tags": ["[email]"],
+        "inputs": {"x": "a@b.example"},
+    }
+    files = {"a@b.example.txt": ("text/plain", b"to a@b.example"), "photo": ("image/png", b"a@b.example")}
+    assert masker.mask_files(files) == {
+        "[email]": ("text/plain", b"to [email]"),
+        "photo": ("image/png", b"a@b.example"),
+    }
+    assert everything().mask_files(files) == {}

@@ -69,6 +69,7 @@ const programChecks = [
     args: ["--import", "tsx", "scripts/versions/langsmith-clients.ts", "--only", "npm-0.12.0,pypi-0.14.10,pypi-0.15.1"],
   },
   { name: "prompts", args: ["--import", "tsx", "scripts/versions/prompt-clients.ts"] },
+  { name: "machines", args: ["--import", "tsx", "scripts/versions/machine-clients.ts"] },
   {
     name: "versions",
     args: ["--import", "tsx", "scripts/versions/langgraph-versions.ts", "--only", "0.2.57,0.4.10,1.7.3"],

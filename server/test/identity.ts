@@ -94,7 +94,7 @@ export async function testWorkspace({ sql }: TestDatabase, name: string): Promis
 export async function testGuard(
   db: TestDatabase,
   env: Record<string, string> = {},
-  options: Partial<Pick<IdentityOptions, "ofOneWorkspace" | "host">> = {},
+  options: Partial<Pick<IdentityOptions, "ofOneWorkspace" | "host" | "resource">> = {},
 ): Promise<Guard & { identity: Identity }> {
   const identity = await openIdentity({
     sql: db.sql,
@@ -102,6 +102,7 @@ export async function testGuard(
     settings: readOptions(identityOptions, { HEDDLE_AUTH: "required", ...env }),
     host: options.host ?? "127.0.0.1",
     ofOneWorkspace: options.ofOneWorkspace ?? false,
+    ...(options.resource !== undefined && { resource: options.resource }),
   });
   atEnd(() => identity.stop());
   return { identity, ...identity.guard };

@@ -3,6 +3,9 @@ import { randomUUID } from "node:crypto";
 import { insertOrganizationMember, insertUser, insertWorkspaceMember } from "../src/identity/members/sql.ts";
 import { createKey } from "../src/identity/api-keys/create-key.ts";
 import { type BuiltInRole, BUILT_IN_ROLES } from "../src/identity/roles/built-in.ts";
+import { openSession } from "../src/identity/sign-in/open-session.ts";
+import { readOptions } from "../src/base/config/options.ts";
+import { signInOptions } from "../src/identity/sign-in/settings.ts";
 import type { TestDatabase } from "./db.ts";
 import type { TestWorkspace } from "./identity.ts";
 
@@ -45,4 +48,11 @@ export async function testPerson(
     organizationRoleId: null,
   });
   return { userId, memberId: member.id, email, key };
+}
+
+/** Signs a person in. @returns the session's token, as a program sends it */
+export async function addSession({ sql }: TestDatabase, { userId }: TestPerson): Promise<string> {
+  const visitor = { ip: "127.0.0.1", userAgent: "test" };
+  const settings = readOptions(signInOptions, {});
+  return (await openSession(sql, settings, { id: userId, method: "password", visitor, isBrowser: false })).token;
 }

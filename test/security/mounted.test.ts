@@ -49,6 +49,7 @@ const PUBLIC = [
   "control POST /webhooks/gitlab/:integration_id",
   "control PUT /uploads/tarballs/:tenant_id/:deployment_id/:file",
   "trace GET /",
+  "trace GET /.well-known/oauth-authorization-server",
   "trace GET /.well-known/oauth-protected-resource/mcp",
   "trace GET /api/v1/attachments/:token",
   "trace GET /api/v1/auth/sign-in-methods",
@@ -71,6 +72,7 @@ const PUBLIC = [
   "trace GET /docs/versions",
   "trace GET /metrics",
   "trace GET /o/:tenant_id/:page{[\\s\\S]+}",
+  "trace GET /oauth/authorize",
   "trace GET /openapi.json",
   "trace GET /prompts/:repo",
   "trace GET /prompts/:repo/:commit",
@@ -80,6 +82,9 @@ const PUBLIC = [
   "trace POST /api/v1/login",
   "trace POST /api/v1/logout",
   "trace POST /api/v1/runs/query/validate",
+  "trace POST /oauth/register",
+  "trace POST /oauth/revoke",
+  "trace POST /oauth/token",
 ];
 
 test("every space that the server can mount is covered by these tests", () => {

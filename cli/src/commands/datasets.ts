@@ -36,7 +36,7 @@ export const help = (): string => describeActions(command);
 
 export async function run(args: string[]): Promise<void> {
   const { action, argument: dataset, options } = readAction(command, args);
-  const api = new TraceApi(options.url, options["api-key"]);
+  const api = new TraceApi(options.url, options["api-key"], options.workspace);
   if (action === "add") return addRuns(api, dataset, options);
   const listings: Record<Exclude<typeof action, "add">, Listing> = {
     list: {

@@ -34,7 +34,7 @@ export const help = (): string => describeActions(command);
 export async function run(args: string[]): Promise<void> {
   const { action, argument: run_id, options } = readAction(command, args);
   const { json, key, run: runs, project, since, value, comment } = options;
-  const api = new TraceApi(options.url, options["api-key"]);
+  const api = new TraceApi(options.url, options["api-key"], options.workspace);
   if (action === "add") {
     if (key === undefined) throw new UsageError("heddle feedback add needs --key");
     const score = toNumber("score", options.score);

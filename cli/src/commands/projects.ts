@@ -38,7 +38,7 @@ export const help = (): string => describeActions(command);
 
 export async function run(args: string[]): Promise<void> {
   const { action, argument, options } = readAction(command, args);
-  const api = new TraceApi(options.url, options["api-key"]);
+  const api = new TraceApi(options.url, options["api-key"], options.workspace);
   if (action === "list") {
     const columns = {
       PROJECT: (project: Item) => cell(project["name"], 40),

@@ -58,6 +58,7 @@ NAME:COMMIT, and a public prompt of another workspace as OWNER/NAME. Examples:
       placeholder: "TAG",
       description: "For pull and diff: the commit with this tag. For push: the tag to set on the pushed commit.",
     },
+    workspace: LIST_FLAGS.workspace,
     json: { ...LIST_FLAGS.json, only: ["list", "show"] },
     limit: { ...LIST_FLAGS.limit, only: ["list"] },
     cursor: { ...LIST_FLAGS.cursor, only: ["list"] },
@@ -92,7 +93,7 @@ export async function run(args: string[]): Promise<void> {
   const { format, force, message, tag } = options;
   if (format !== "json" && format !== "yaml") throw new UsageError(`--format must be json or yaml, not "${format}".`);
   const directory = resolve(options.dir);
-  const api = new TraceApi(options.url, options["api-key"]);
+  const api = new TraceApi(options.url, options["api-key"], options.workspace);
   if (action === "list") return printList(api, PROMPTS, options);
   if (action === "show") return showPrompt(api, name, options);
   const selection = { api, directory, tag, print: (line: string) => void process.stdout.write(`${line}\n`) };

@@ -28,7 +28,7 @@ export const help = (): string => describeActions(command);
 
 export async function run(args: string[]): Promise<void> {
   const { action, argument, options } = readAction(command, args);
-  const api = new TraceApi(options.url, options["api-key"]);
+  const api = new TraceApi(options.url, options["api-key"], options.workspace);
   if (action === "show") return printRun(api, argument, options.json);
   const filters = toToolFilters({ ...options, ...(action === "search" && { text: argument }) });
   return printList(api, runListing(filters, false), options, true);

@@ -30,7 +30,7 @@ export async function run(args: string[]): Promise<void> {
   const { action, argument, options } = readAction(command, args);
   const { since, until, filter } = options;
   const input = { project: needProject(options.project) };
-  const api = new TraceApi(options.url, options["api-key"]);
+  const api = new TraceApi(options.url, options["api-key"], options.workspace);
   if (action === "show") {
     const turns = {
       TRACE: (turn: Item) => String(turn["trace_id"]),

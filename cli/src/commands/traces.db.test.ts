@@ -67,6 +67,12 @@ test("lists and searches traces and runs as tables and as lines of JSON, page by
   );
   expect(objects(found.out)).toMatchObject([{ id: root.id }]);
   expect((await heddle("traces", "list", "--project", "shop", "--min-latency", "99")).err).toBe("No traces.");
+  const sent = vi.spyOn(globalThis, "fetch");
+  const id = "00000000-0000-7000-8000-0000000000aa";
+  expect((await heddle("projects", "list", "--workspace", id)).out).toContain("shop");
+  expect(sent.mock.calls.map(([, init]) => (init!.headers as Record<string, string>)["X-Tenant-Id"])).toEqual([id]);
+  sent.mockRestore();
+  await expect(heddle("projects", "list", "--workspace", "other")).rejects.toThrow('enters no workspace "other"');
   await expect(heddle("traces", "list")).rejects.toThrow("--project NAME");
   await expect(heddle("traces", "list", "--project", "none")).rejects.toThrow('no project "none"');
   await expect(heddle("traces", "list", "--project", "shop", "--min-latency", "x")).rejects.toThrow("must be a number");

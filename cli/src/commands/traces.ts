@@ -43,7 +43,7 @@ export const help = (): string => describeActions(command);
 
 export async function run(args: string[]): Promise<void> {
   const { action, argument, options } = readAction(command, args);
-  const api = new TraceApi(options.url, options["api-key"]);
+  const api = new TraceApi(options.url, options["api-key"], options.workspace);
   if (action === "show") {
     const { json, values } = options;
     return printTrace(api, argument, { json, values, errorsOnly: options["errors-only"] });

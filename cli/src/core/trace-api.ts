@@ -62,11 +62,15 @@ export class TraceApi {
   /** For paths that begin with `/v1/platform`, which the contract has beside `/api/v1`. */
   readonly #root: string;
   readonly #key: string | undefined;
+  readonly #workspace: string | undefined;
+  #workspaceId: Promise<string> | undefined;
 
-  constructor(url: string, key: string | undefined) {
+  /** @param workspace id or name; absent: the key's own */
+  constructor(url: string, key: string | undefined, workspace?: string) {
     this.#root = parseBaseUrl(url).replace(/\/api\/v1$/, "");
     this.#base = `${this.#root}/api/v1`;
     this.#key = key;
+    this.#workspace = workspace;
   }
 
   async send<T>(method: string, path: string, body?: object): Promise<T> {
@@ -88,8 +92,27 @@ export class TraceApi {
     return result.structuredContent;
   }
 
+  async #findWorkspace(idOrName: string): Promise<string> {
+    if (isUuid(idOrName)) return idOrName;
+    const all = await new TraceApi(this.#root, this.#key).send<{ id: string; display_name: string }[]>(
+      "GET",
+      "/workspaces",
+    );
+    const found = all.filter(({ display_name: name }) => name === idOrName);
+    if (found.length === 1) return found[0]!.id;
+    const names = all.map(({ id, display_name: name }) => `${name} (${id})`).join(", ");
+    throw new Error(
+      found.length > 1
+        ? `${found.length} workspaces have the name "${idOrName}". Name one by its id: ${names}.`
+        : `The key enters no workspace "${idOrName}". It enters: ${names}.`,
+    );
+  }
+
   /** Sends JSON text as it is. Returns the JSON text of the answer. */
   async sendText(method: string, path: string, body?: string): Promise<string> {
+    const workspace =
+      this.#workspace === undefined ? undefined : (this.#workspaceId ??= this.#findWorkspace(this.#workspace));
+    const workspaceId = await workspace;
     let response: Response;
     const isAtRoot = path === MCP_PATH || path.startsWith("/v1/platform/");
     try {
@@ -99,6 +122,7 @@ export class TraceApi {
           "Content-Type": "application/json",
           Accept: "application/json, text/event-stream",
           ...(this.#key !== undefined && { "x-api-key": this.#key }),
+          ...(workspaceId !== undefined && { "X-Tenant-Id": workspaceId }),
         },
         ...(body !== undefined && { body }),
       });

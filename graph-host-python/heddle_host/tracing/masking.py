@@ -1,103 +1,75 @@
 """Masks personal data and secrets in traces before they leave the process.
 
-The shapes and the rules are those of `host-kit/src/masking`; both are tested on `labelled.json` there.
+The rules are those of `host-kit/src/masking`, from whose shapes `masking_shapes` is generated; both are tested on
+`labelled.json` there.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from . import masking_shapes as shapes
+
 MASKED = "[masked]"
-FIELDS = ("inputs", "outputs", "error", "events", "extra", "serialized")
-# of a rule that names none; metadata name threads and models
+# fields of a run that hold its values
+VALUE_FIELDS = ("inputs", "outputs", "error", "events", "extra", "serialized")
+_RUN_FIELDS = (*VALUE_FIELDS, "name", "tags")
+# feedback is masked by the platform, since a host sends none
+_FIELDS = (*_RUN_FIELDS, "metadata", "attachments", "feedback")
+# of a rule that names none; metadata name threads and models, names and tags are those of code
 _DEFAULT_FIELDS = ("inputs", "outputs", "error", "events")
-# in the order in which they are applied
-DETECTORS = ("secret", "email", "iban", "card", "us_ssn", "phone", "ip")
+DETECTORS = tuple(shapes.SHAPES)
 
 
 def _is_local_phone(found: str) -> bool:
-    digits = re.sub(r"[^0-9]", "", found)
-    return 8 <= len(digits) <= 13 and re.fullmatch(r"[0-9]{3}-[0-9]{2}-[0-9]{4}", found) is None
+    most = 15 if found.startswith("00") else 13
+    return 8 <= len(re.sub(r"[^0-9]", "", found)) <= most and shapes.NO_PHONE.match(found) is None
 
 
 def _is_card(found: str) -> bool:
-    """ISO/IEC 7812: 13 to 19 digits, the last by Luhn's algorithm."""
-    digits = [int(char) for char in found if char.isdigit()]
-    if not 13 <= len(digits) <= 19 or len(set(digits)) == 1:
+    """ISO/IEC 7812: the last digit is by Luhn's algorithm."""
+    text = re.sub(r"[^0-9]", "", found)
+    if shapes.CARD.fullmatch(text) is None or len(set(text)) == 1:
         return False
+    digits = [int(char) for char in text]
     double = [digit * 2 - 9 if digit > 4 else digit * 2 for digit in digits[-2::-2]]
     return (sum(digits[::-2]) + sum(double)) % 10 == 0
 
 
 def _is_iban(found: str) -> bool:
     """ISO 13616: the remainder by 97 is 1."""
-    text = found.replace(" ", "")
-    return 15 <= len(text) <= 34 and int("".join(str(int(char, 36)) for char in text[4:] + text[:4])) % 97 == 1
+    text = re.sub(r"[ -]", "", found).upper()
+    at = shapes.IBAN_LENGTHS.find(text[:2])
+    if at % 4 != 0 or len(text) != int(shapes.IBAN_LENGTHS[at + 2 : at + 4]):
+        return False
+    return int("".join(str(int(char, 36)) for char in text[4:] + text[:4])) % 97 == 1
 
 
 def _has_digit(found: str) -> bool:
     return any(char.isdigit() for char in found)
 
 
-def _shape(
-    pattern: str, check: Callable[[str], bool] | None = None, flags: int = 0
-) -> tuple[re.Pattern[str], Callable[[str], bool] | None]:
-    return re.compile(pattern, re.ASCII | flags), check
+def _is_basic_auth(found: str) -> bool:
+    """RFC 7617: name and password, separated by a colon, in Base64."""
+    encoded = found.replace("=", "")
+    if len(encoded) % 4 == 1:
+        return False
+    text = base64.b64decode(encoded + "=" * (-len(encoded) % 4)).decode("latin-1")
+    return re.fullmatch(r"[ -~]*:[ -~]*", text) is not None
 
 
-# a first group is what stands before, and stays
-_SHAPES = {
-    "secret": [
-        _shape(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----[^-]{0,20000}(?:-----END [A-Z ]{0,30}-----)?"),
-        _shape(r"(?<![\w-])eyJ[\w-]{8,4000}\.eyJ[\w-]{8,8000}\.[\w-]{8,2000}"),
-        _shape(r"(?<!\w)(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?!\w)"),
-        _shape(
-            r"(?<!\w)(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_\w{40,255}|glpat-[\w-]{20,64}|npm_[A-Za-z0-9]{36})"
-        ),
-        _shape(r"(?<!\w)(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,255}"),
-        _shape(r"(?<![\w-])sk-(?:[a-z]{2,10}\d{0,2}-)?[A-Za-z0-9][\w-]{18,255}", _has_digit),
-        _shape(r"(?<!\w)(?:xox[abeoprs]-[\w-]{10,255}|xapp-[\w-]{10,255})"),
-        _shape(r"(?<!\w)(?:AIza[\w-]{35}|ya29\.[\w-]{20,500}|hf_[A-Za-z]{30,64}|lsv2_(?:pt|sk)_[\w]{20,100})"),
-        _shape(r"(?<!\w)(?:SG\.[\w-]{16,64}\.[\w-]{16,64}|SK[0-9a-f]{32}|dop_v1_[0-9a-f]{64}|pypi-[\w-]{50,500})"),
-        _shape(r"(://[^\s:/@]{0,64}:)[^\s:/@]{3,128}(?=@)"),
-        _shape(r"(\bbearer )[\w.~+/-]{16,2000}=*", flags=re.IGNORECASE),
-        _shape(
-            r"((?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|client[_-]?secret"
-            r"|(?:access|auth|refresh|api)[_-]?token)[\"']?\s{0,3}[=:]\s{0,3}[\"']?)[^\s\"',;&[]{6,256}",
-            flags=re.IGNORECASE,
-        ),
-    ],
-    "email": [
-        _shape(
-            r"(?<![\w.%+-])[\w.%+'-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,6}[a-z]{2,24}(?![\w-])",
-            flags=re.IGNORECASE,
-        )
-    ],
-    "iban": [_shape(r"(?<!\w)[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?!\w)", _is_iban)],
-    "card": [_shape(r"(?<![\w.+-])[2-6]\d{3}(?:[ -]?\d){8,14}\d(?![\w]|[.-]\d)", _is_card)],
-    "us_ssn": [_shape(r"(?<![\w-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])")],
-    "phone": [
-        _shape(r"(?<![\w+.,:/-])\+\d(?:[ ().-]{0,2}\d){6,14}(?![\w-]|[.,]\d)"),
-        _shape(r"(?<![\w+.,:/-])\(?0\d{1,4}\)?(?:[ /-]{1,3}\d{2,6}){1,5}(?![\w-]|[.,]\d)", _is_local_phone),
-        _shape(r"(?<![\w+.,:/-])(?:1[ .-])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[ .-])[2-9]\d{2}[ .-]\d{4}(?![\w-]|[.,]\d)"),
-    ],
-    "ip": [
-        _shape(
-            r"(?<![\w.])(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?![\w]|\.\d)"
-        ),
-        _shape(r"(?<![\w:.])(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}(?![\w:])", flags=re.IGNORECASE),
-        _shape(r"(?<![\w:.])(?:[0-9a-f]{1,4}:){1,6}(?::[0-9a-f]{1,4}){1,6}(?![\w:])", flags=re.IGNORECASE),
-    ],
+_CHECKS: dict[str, Callable[[str], bool]] = {
+    "local_phone": _is_local_phone,
+    "card": _is_card,
+    "iban": _is_iban,
+    "has_digit": _has_digit,
+    "basic_auth": _is_basic_auth,
 }
-_SECRET_NAME = re.compile(
-    r"(?:.{0,40}[_-])?(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key"
-    r"|client[_-]?secret|authorization|cookie|credentials?|(?:access|auth|refresh|id|session|bearer|api)[_-]?token)",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -129,6 +101,21 @@ class Masker:
         masked = _mask_run(run, self._rules)
         return text if masked == run else json.dumps(masked).encode()
 
+    def mask_files(self, files: dict[str, Any]) -> dict[str, Any]:
+        """Masks attachments: names, and contents of text. A rule that masks them as a whole drops them."""
+        rules = [replace(rule, path=rule.path[1:]) for rule in self._rules if rule.path[0] == "attachments"]
+        if any(rule.is_whole and not rule.path for rule in rules):
+            return {}
+        masked: dict[str, Any] = {}
+        for name, file in files.items():
+            media_type, data = file if isinstance(file, tuple) else ("application/octet-stream", file)
+            if isinstance(data, bytes | bytearray) and shapes.TEXT.search(str(media_type)):
+                text = data.decode("utf-8", "replace")
+                changed = mask_text(text, rules)
+                data = data if changed == text else changed.encode("utf-8", "replace")
+            masked[mask_text(str(name), rules)] = (media_type, data)
+        return masked
+
     def mask_batch(self, body: bytes) -> bytes:
         """Masks the body of a batch of runs: `{"post": [run, …], "patch": [run, …]}`."""
         value = json.loads(body)
@@ -141,7 +128,7 @@ def _mask_run(run: dict[str, Any], rules: list[Masking]) -> dict[str, Any]:
         return _mask(run, rules, ())
     except Exception:
         # what cannot be masked must not be sent
-        return {name: value for name, value in run.items() if name not in FIELDS}
+        return {name: value for name, value in run.items() if name not in _RUN_FIELDS}
 
 
 def read_masking(text: str | None) -> Masker | None:
@@ -162,8 +149,8 @@ def read_masking(text: str | None) -> Masker | None:
             replacement=each.get("replacement"),
         )
         for name in each.get("fields") or _DEFAULT_FIELDS:
-            if name != "metadata" and name not in FIELDS:
-                raise ValueError(f"fields must be a list of {', '.join((*FIELDS, 'metadata'))}")
+            if name not in _FIELDS:
+                raise ValueError(f"fields must be a list of {', '.join(_FIELDS)}")
             field = ("extra", "metadata") if name == "metadata" else (name,)
             rules.append(replace(rule, path=(*field, *rule.path)))
     return Masker(rules)
@@ -180,7 +167,7 @@ def trace_masking(text: str | None, log: Callable[[str], None]) -> Masker | None
 
 def everything() -> Masker:
     """Masks all values: for a setting that cannot be read."""
-    return Masker([Masking(path=(name,), is_field=True) for name in FIELDS])
+    return Masker([Masking(path=(name,), is_field=True) for name in (*VALUE_FIELDS, "attachments")])
 
 
 def mask_text(text: str, rules: list[Masking], path: tuple[str, ...] = (), name: str = "") -> str:
@@ -188,24 +175,36 @@ def mask_text(text: str, rules: list[Masking], path: tuple[str, ...] = (), name:
     for rule in rules:
         if not _is_below(rule.path, path):
             continue
-        if "secret" in rule.detectors and text and len(name) <= 80 and _SECRET_NAME.fullmatch(name):
-            text = rule.replacement or "[secret]"
+        named = _detector_by_name(name, text)
+        if named is not None and named in rule.detectors:
+            text = f"[{named}]" if rule.replacement is None else rule.replacement
             continue
         for detector in DETECTORS:
             if detector in rule.detectors:
-                text = _replace(detector, text, rule.replacement or f"[{detector}]")
+                text = _replace(detector, text, f"[{detector}]" if rule.replacement is None else rule.replacement)
         if rule.pattern is not None:
-            text = rule.pattern.sub((rule.replacement or MASKED).replace("\\", "\\\\"), text)
+            instead = MASKED if rule.replacement is None else rule.replacement
+            text = rule.pattern.sub(lambda _: instead, text)  # noqa: B023
     return text
 
 
-def _replace(detector: str, text: str, replacement: str) -> str:
-    for pattern, check in _SHAPES[detector]:
+def _detector_by_name(name: str, text: str) -> str | None:
+    """Returns the detector that the name of a field decides for its text."""
+    if not name or not text or len(name) > 80:
+        return None
+    if shapes.SECRET_NAME.fullmatch(name):
+        return "secret"
+    return "phone" if shapes.PHONE_NAME.fullmatch(name) and shapes.BARE_PHONE.fullmatch(text) else None
 
-        def instead(match: re.Match[str], check: Callable[[str], bool] | None = check) -> str:
-            if check is not None and not check(match.group()):
+
+def _replace(detector: str, text: str, replacement: str) -> str:
+    for pattern, check in shapes.SHAPES[detector]:
+
+        def instead(match: re.Match[str], check: str | None = check) -> str:
+            before = match.group(1) if match.re.groups else ""
+            if check is not None and not _CHECKS[check](match.group()[len(before) :]):
                 return match.group()
-            return (match.group(1) if match.re.groups else "") + replacement
+            return before + replacement
 
         text = pattern.sub(instead, text)
     return text
@@ -216,7 +215,7 @@ def _mask(value: Any, rules: list[Masking], path: tuple[str, ...], name: str = "
     if whole is not None:
         if whole.is_field and isinstance(value, dict | list):
             return type(value)()  # pyright: ignore[reportUnknownVariableType]
-        return whole.replacement or MASKED
+        return MASKED if whole.replacement is None else whole.replacement
     if isinstance(value, str):
         return mask_text(value, rules, path, name)
     if isinstance(value, dict):

@@ -156,8 +156,9 @@ class RunRecorder:
             text = run_json(self._finish(run))
             if files:
                 masker = self._outbox.masker
-                masked = text if masker is None else masker.mask_run(text)
-                self._outbox.add(_with_files(entry.kind, str(run["id"]), masked, files))
+                if masker is not None:
+                    text, files = masker.mask_run(text), masker.mask_files(files)
+                self._outbox.add(_with_files(entry.kind, str(run["id"]), text, files))
             else:
                 texts[entry.kind].append(text)
                 size += len(text)

@@ -1,4 +1,5 @@
-import { maskJson } from "../../../host-kit/src/masking/mask-json.ts";
+import { maskAttachment } from "../../../host-kit/src/masking/mask-attachment.ts";
+import { maskJson, type Masking } from "../../../host-kit/src/masking/mask-json.ts";
 import {
   maskBatch,
   RUN_FIELDS,
@@ -38,5 +39,21 @@ export function maskValues<T extends object>(run: T, masking: MaskingByField | u
     const text = rules && JSON.stringify(masked[field]);
     if (text !== undefined) masked[field] = JSON.parse(maskJson(text, rules!).text);
   }
+  const { attachments } = masked;
+  if (masking.attachments && attachments) masked["attachments"] = maskFiles(attachments as Files, masking.attachments);
   return masked as T;
+}
+
+/** Attachments as the client takes them. */
+type File = [string, Uint8Array | ArrayBuffer] | { mimeType: string; data: Uint8Array | ArrayBuffer };
+type Files = Record<string, File>;
+
+function maskFiles(files: Files, rules: readonly Masking[]): Files {
+  const kept = Object.entries(files).flatMap(([name, file]) => {
+    const [type, data] = Array.isArray(file) ? file : [file.mimeType, file.data];
+    const content = data instanceof ArrayBuffer ? new Uint8Array(data) : data;
+    const masked = maskAttachment({ name, type, content }, rules, []);
+    return masked ? [[masked.name, [masked.type, masked.content] as File] as const] : [];
+  });
+  return Object.fromEntries(kept);
 }

@@ -3,7 +3,7 @@
  * was written.
  */
 import { skipString, skipValue } from "../json-scan.ts";
-import { type Detector, DETECTORS, isSecretName, replaceFound } from "./detectors.ts";
+import { type Detector, detectorByName, DETECTORS, replaceFound } from "./detectors.ts";
 
 /** A rule as `mask-json` applies it to a field of a run. */
 export interface Masking {
@@ -112,8 +112,9 @@ export function maskText(
       counts[n]!++;
       return replacement ?? instead;
     };
-    if (name !== "" && result !== "" && detectors.includes("secret") && isSecretName(name)) {
-      result = by("[secret]")();
+    const named = detectorByName(name, result);
+    if (named && detectors.includes(named)) {
+      result = by(`[${named}]`)();
       continue;
     }
     for (const detector of DETECTORS) {

@@ -7,13 +7,17 @@ import { maskJson, maskText } from "./mask-json.ts";
 import { maskBatch, maskEverything, readMasking } from "./read-masking.ts";
 
 const labelled = JSON.parse(readFileSync(new URL("labelled.json", import.meta.url), "utf8")) as {
+  /** Of the field that has the text. */
+  name?: string;
   text: string;
   masked: string;
 }[];
 const all = { path: [], detectors: [...DETECTORS] };
 
-test.each(labelled)("$text", ({ text, masked }) => {
-  expect(maskText(text, [all], [0])).toBe(masked);
+test.each(labelled)("$text", ({ text, masked, name }) => {
+  const counts = [0];
+  expect(maskText(text, [all], counts, [], name)).toBe(masked);
+  expect(counts[0]! > 0).toBe(text !== masked);
   // a masked text is not masked again
   expect(maskText(masked, [all], [0])).toBe(masked);
 });
@@ -34,6 +38,13 @@ test("hostile texts take linear time", () => {
     "AB12 ",
     "-----BEGIN PRIVATE KEY-----",
     "://a:",
+    "ж@",
+    "字.",
+    "tel 1",
+    ".eyJaaaaaaaa",
+    "a'",
+    "basic a",
+    "?key=",
   ]) {
     const text = unit.repeat(400_000 / unit.length);
     const before = performance.now();

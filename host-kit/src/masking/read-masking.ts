@@ -1,15 +1,19 @@
 import { type Detector, DETECTORS } from "./detectors.ts";
 import { maskJson, type Masking } from "./mask-json.ts";
 
-/** Fields of a run whose texts can be masked. */
-export const RUN_FIELDS = ["inputs", "outputs", "error", "events", "extra", "serialized"] as const;
+/** Fields of a run that hold its values. */
+export const VALUE_FIELDS = ["inputs", "outputs", "error", "events", "extra", "serialized"] as const;
+/** Fields of a run's object that can be masked. */
+export const RUN_FIELDS = [...VALUE_FIELDS, "name", "tags"] as const;
+/** What is masked beside a run's object: its attachments, and, in the platform, feedback. */
+const OTHERS = ["attachments", "feedback"] as const;
 /** Fields of rules. `metadata` is a part of `extra`. */
-export const MASKED_FIELDS = [...RUN_FIELDS, "metadata"] as const;
+export const MASKED_FIELDS = [...RUN_FIELDS, "metadata", ...OTHERS] as const;
 export type MaskedField = (typeof MASKED_FIELDS)[number];
-/** Those of a rule that names none. Metadata name threads and models. */
+/** Those of a rule that names none. Metadata name threads and models; names and tags are those of code. */
 export const DEFAULT_FIELDS = ["inputs", "outputs", "error", "events"] as const satisfies MaskedField[];
 
-export type MaskingByField = Partial<Record<(typeof RUN_FIELDS)[number], Masking[]>>;
+export type MaskingByField = Partial<Record<Exclude<MaskedField, "metadata">, Masking[]>>;
 
 const isDetector = (name: unknown): name is Detector => DETECTORS.includes(name as Detector);
 
@@ -71,15 +75,17 @@ export const readPath = (path: string | null | undefined): Pick<Masking, "path" 
 
 /** Returns what masks the body of a batch of runs: `{"post": [run, …], "patch": [run, …]}`. */
 export function maskBatch(masking: MaskingByField): (body: string) => string {
-  const maskings = Object.entries(masking).flatMap(([field, rules]) =>
-    ["post", "patch"].flatMap((kind) => rules.map((rule) => ({ ...rule, path: [kind, "*", field, ...rule.path] }))),
+  const maskings = RUN_FIELDS.flatMap((field) =>
+    ["post", "patch"].flatMap((kind) =>
+      (masking[field] ?? []).map((rule) => ({ ...rule, path: [kind, "*", field, ...rule.path] })),
+    ),
   );
   return (body) => maskJson(body, maskings).text;
 }
 
 /** Masks every value: for a setting that cannot be read. */
 export const maskEverything = (): MaskingByField =>
-  byField([{ fields: RUN_FIELDS, masking: { path: [], isField: true, detectors: [] } }]);
+  byField([{ fields: [...VALUE_FIELDS, "attachments"], masking: { path: [], isField: true, detectors: [] } }]);
 
 function readDetector(name: unknown): Detector {
   if (!isDetector(name))

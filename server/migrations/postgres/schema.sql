@@ -211,6 +211,7 @@ create table api_keys (
   expires_at timestamp with time zone,
   last_used_at timestamp with time zone,
   revoked_at timestamp with time zone,
+  audience text,
   constraint api_keys_check CHECK (((kind = 'personal'::text) = (user_id IS NOT NULL))),
   constraint api_keys_kind_check CHECK ((kind = ANY (ARRAY['service'::text, 'personal'::text]))),
   constraint api_keys_default_workspace_id_fkey FOREIGN KEY (default_workspace_id) REFERENCES workspaces(id),
@@ -1251,6 +1252,21 @@ create table model_spending (
   calls bigint not null default 0,
   tokens bigint not null default 0,
   constraint model_spending_pkey PRIMARY KEY (tenant_id, month)
+);
+
+create table oauth_grants (
+  key_id uuid not null,
+  client_id text not null,
+  redirect_uri text not null,
+  code_challenge text,
+  secret_hash bytea not null,
+  used_hash bytea,
+  used_at timestamp with time zone,
+  expires_at timestamp with time zone not null,
+  constraint oauth_grants_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id) ON DELETE CASCADE,
+  constraint oauth_grants_pkey PRIMARY KEY (key_id),
+  constraint oauth_grants_secret_hash_key UNIQUE (secret_hash),
+  constraint oauth_grants_used_hash_key UNIQUE (used_hash)
 );
 
 create table organization_members (

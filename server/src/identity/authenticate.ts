@@ -43,12 +43,14 @@ export interface AuthenticatorOptions {
   requiresKey?: PeerCheck | undefined;
   /** The only workspace that this server serves, if it serves one. */
   onlyWorkspace: string | null;
+  /** Path of this server's protected resource: the only one at which tokens with an audience are valid. */
+  resource?: string | undefined;
   /** Looks up keys where the database does not contain them. */
   findKeys?: (lookups: KeyLookup[]) => Promise<Finding[]>;
 }
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const { sql, cache, lastUsed, sessions, local, onlyWorkspace } = options;
+  const { sql, cache, lastUsed, sessions, local, onlyWorkspace, resource } = options;
   const keys = new GroupCommit<KeyLookup, Finding>(options.findKeys ?? ((lookups) => findKeys(sql, lookups)), {
     max: BATCH,
   });
@@ -81,6 +83,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     if (verdict === "unknown") return rejectOrLocal(credentials, named);
     if (verdict === "revoked") throw unauthorized("this key is no longer valid");
     if (verdict.expiresAt <= Date.now()) throw forbidden("Forbidden: this key has expired.");
+    if (verdict.audience != null && !isAt(credentials.path, resource, verdict.audience)) {
+      throw forbidden(`Forbidden: this token is valid for ${verdict.audience} only. Use an API key.`);
+    }
     const principal = chosen(verdict, credentials.needsWorkspace !== false);
     const organization = singleValue(credentials.headers, "x-organization-id");
     if (organization && organization.toLowerCase() !== principal.organizationId) {
@@ -127,6 +132,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   return { authenticate };
 }
 
+const isAt = (path: string | undefined, resource: string | undefined, audience: string): boolean =>
+  resource === audience && (path === "*" || path?.replace(/\/$/, "") === audience);
+
 /** RFC 9110 §15.5.2 requires `WWW-Authenticate`; `Bearer` opens no dialog in browsers. */
 const unauthorized = (reason: string): AppError =>
   new AppError(401, `Unauthorized: ${reason}.`, { headers: { "WWW-Authenticate": "Bearer" } });
@@ -160,7 +168,7 @@ export async function findKeys(sql: Sql, lookups: KeyLookup[]): Promise<Finding[
       userId: key.user_id,
     } as const;
     const expiresAt = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at);
-    return { version, verdict: toGrant(key, actor, key.id, expiresAt) };
+    return { version, verdict: { ...toGrant(key, actor, key.id, expiresAt), audience: key.audience } };
   });
 }
 

@@ -11,6 +11,8 @@ export interface Grant {
   keyId: string | null;
   /** Milliseconds since the epoch; Infinity if it never expires. */
   expiresAt: number;
+  /** The only path at which the key is valid; null: all. */
+  audience?: string | null;
   /**
    * Time from which the cached grant must not be used, even without an announced change. Milliseconds of
    * `performance.now()`.

@@ -33,6 +33,8 @@ export interface IdentityOptions {
   host: string;
   /** Whether the server serves a single workspace, as an agent server does. */
   ofOneWorkspace: boolean;
+  /** Path of the resource for which this server accepts tokens of OAuth. */
+  resource?: string;
   /** Accepts this key from the agent server started together with this server, for sending traces. */
   tracingKey?: string | undefined;
   /** Key that seals entries of the audit log. */
@@ -89,6 +91,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     local: () => local,
     requiresKey,
     onlyWorkspace: options.ofOneWorkspace ? workspace.id : null,
+    resource: options.resource,
   });
   const { organization_id: organizationId, id: workspaceId, plan } = workspace;
   const { tracingKey } = options;

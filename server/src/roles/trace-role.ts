@@ -6,6 +6,7 @@ import { deriveSealKey } from "../identity/audit/seal.ts";
 import { openIdentity } from "../identity/identity.ts";
 import { identityOptions } from "../identity/settings.ts";
 import { tracePages } from "../pages.ts";
+import { MCP_PATH } from "../trace/mcp/paths.ts";
 import { listenOtlpGrpc } from "../trace/otel/listen-otlp-grpc.ts";
 import { traceOptions } from "../trace/settings.ts";
 import { startTracePlatform } from "../trace/trace-platform.ts";
@@ -40,7 +41,7 @@ export async function openTraceServer(
   const { sql, secrets } = platform.deps;
   const sealKey = deriveSealKey(secrets.keyring.newest);
   const common = { sql, log, settings: options, host };
-  const identity = await openIdentity({ ...common, ofOneWorkspace: false, sealKey, tracingKey });
+  const identity = await openIdentity({ ...common, ofOneWorkspace: false, resource: MCP_PATH, sealKey, tracingKey });
   started.add(() => identity.stop());
   const reach = findReach(identity, host);
   const app = createTraceApp(platform.deps, { ...identity.guard, bodies }, reach);

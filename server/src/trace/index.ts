@@ -78,6 +78,8 @@ import { sharingRoutes } from "./sharing/routes.ts";
 import { guideRoutes } from "./system/guide-routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 import { workspaceSettingsRoutes } from "./system/settings-routes.ts";
+import { oauthRoutes } from "../identity/oauth/routes.ts";
+import { MCP_PATH } from "./mcp/paths.ts";
 import { threadRoutes } from "./threads/routes.ts";
 import { resourceTagRoutes } from "./resource-tags/routes.ts";
 import { viewRoutes } from "./views/routes.ts";
@@ -90,6 +92,12 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink, app: OwnApp = {})
     ...otelRoutes(deps),
     ...priceRoutes(deps),
     // before /runs/:run_id, which would match "rules" as an id
+    ...oauthRoutes({
+      sql: deps.sql,
+      publicUrl: deps.settings.publicUrl,
+      consoleUrl: deps.settings.consoleUrl,
+      path: MCP_PATH,
+    }),
     ...maskingRoutes(deps),
     ...ruleActionRoutes(deps),
     ...ruleRoutes(deps),

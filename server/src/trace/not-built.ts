@@ -96,9 +96,9 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
       "HEDDLE_RATE_LIMITS.",
   ],
   [
-    /^\/orgs\/(current\/(sso-settings|login-methods|user\/login-methods|set-default-sso-provision|scim)|members\/basic|current\/members\/basic\/batch)(\/|$)|^\/sso(\/|$)|^\/oauth(\/|$)|^\/\.well-known\/oauth-authorization-server$/,
+    /^\/orgs\/(current\/(sso-settings|login-methods|user\/login-methods|set-default-sso-provision|scim)|members\/basic|current\/members\/basic\/batch)(\/|$)|^\/sso(\/|$)/,
     "Heddle signs users in with a password (heddle users create) or through one OpenID provider (HEDDLE_OIDC_ISSUER); " +
-      "there is no SAML, no SCIM and no OAuth server. Programs use API keys: POST /api/v1/api-key.",
+      "there is no SAML and no SCIM. Programs use API keys: POST /api/v1/api-key.",
   ],
   [
     /^\/orgs\/current\/access-policies(\/|$)/,

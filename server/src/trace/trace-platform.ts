@@ -172,7 +172,7 @@ export async function startTracePlatform({
     signIn: signIn.deps,
     projects,
     feedback: new FeedbackMirror({ sql, clickhouse, log, writer: ingest.writer, ruleCandidates }),
-    feedbackWriter: new FeedbackWriter(sql),
+    feedbackWriter: new FeedbackWriter(sql, masking),
     exporter,
     deletions,
     erasures,

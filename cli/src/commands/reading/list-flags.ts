@@ -4,6 +4,12 @@ import { TRACE_FLAGS } from "../../core/trace-flags.ts";
 /** Flags of commands that read from the trace platform. */
 export const READ_FLAGS = {
   ...TRACE_FLAGS,
+  workspace: {
+    type: "text",
+    placeholder: "WORKSPACE",
+    env: ["LANGSMITH_WORKSPACE_ID"],
+    description: "Workspace, by name or id, for keys that enter several.",
+  },
   json: {
     type: "switch",
     default: false,
@@ -45,7 +51,7 @@ export const FILTER_FLAGS = {
     type: "text",
     placeholder: "METRIC",
     default: "start_time",
-    description: "start_time, latency, first_token, total_tokens or total_cost.",
+    description: "start_time, latency, first_token, total_tokens, total_cost, name or feedback:KEY.",
   },
   order: { type: "text", placeholder: "ORDER", default: "desc", description: "desc or asc." },
 } as const satisfies Record<string, FlagSpec>;

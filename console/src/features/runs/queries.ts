@@ -4,7 +4,7 @@ import { data, traceApi } from "../../api/clients.ts";
 import type { operations } from "../../api/trace.d.ts";
 import { conjoin, type Fact } from "./filter-language.ts";
 import { mergeNewest, type RunPage } from "./merge-newest.ts";
-import { boundsAt, type RunSearch } from "./run-search.ts";
+import { boundsAt, RUN_SEARCH, type RunSearch } from "./run-search.ts";
 
 export type RunQuery = NonNullable<operations["post_api_v1_runs_query"]["requestBody"]>["content"]["application/json"];
 type Selected = NonNullable<RunQuery["select"]>[number];
@@ -236,6 +236,10 @@ export const filterCheckQuery = (filter: string) =>
     retry: false,
   });
 
+/** Threads have no name and no first token to sort by. */
+export const threadSort = (sort: RunSearch["sort"]): RunSearch["sort"] =>
+  sort === "name" || sort === "first_token" ? RUN_SEARCH.sort : sort;
+
 export const threadsQuery = (projectId: string, search: RunSearch) =>
   infiniteQueryOptions({
     queryKey: ["run-threads", projectId, listOf(search)],
@@ -247,6 +251,8 @@ export const threadsQuery = (projectId: string, search: RunSearch) =>
           body: {
             session_id: projectId,
             group_by: "conversation",
+            order_by: threadSort(search.sort),
+            order: search.desc ? "desc" : "asc",
             limit: PAGE_SIZE,
             offset: pageParam,
             start_time,

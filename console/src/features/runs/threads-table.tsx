@@ -10,8 +10,9 @@ import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FeedbackChips } from "./feedback-chips.tsx";
 import { utc } from "./run-record.ts";
-import type { RunSearch } from "./run-search.ts";
-import { LIVE_MS, type Thread, threadsQuery } from "./queries.ts";
+import { FeedbackSort, feedbackSort, scoredKeys } from "./feedback-sort.tsx";
+import type { RunSearch, RunSort } from "./run-search.ts";
+import { LIVE_MS, type Thread, threadSort, threadsQuery } from "./queries.ts";
 
 const brief = (text: string | null) => (
   <Text size="sm" truncate title={text?.slice(0, 600)}>
@@ -52,18 +53,49 @@ const COLUMNS: Column<Thread>[] = [
     id: "latest",
     header: "Last active",
     width: "96px",
+    sortable: true,
     cell: (thread) => <TimeText at={utc(thread.max_start_time)} />,
   },
-  { id: "p50", header: "P50", width: "88px", align: "right", cell: (thread) => seconds(thread.latency_p50) },
-  { id: "tokens", header: "Tokens", width: "84px", align: "right", cell: (thread) => tokens(thread.total_tokens) },
-  { id: "cost", header: "Cost", width: "84px", align: "right", cell: (thread) => money(thread.total_cost) },
+  {
+    id: "p50",
+    header: "P50",
+    width: "88px",
+    align: "right",
+    sortable: true,
+    cell: (thread) => seconds(thread.latency_p50),
+  },
+  {
+    id: "tokens",
+    header: "Tokens",
+    width: "84px",
+    align: "right",
+    sortable: true,
+    cell: (thread) => tokens(thread.total_tokens),
+  },
+  {
+    id: "cost",
+    header: "Cost",
+    width: "84px",
+    align: "right",
+    sortable: true,
+    cell: (thread) => money(thread.total_cost),
+  },
   {
     id: "feedback",
     header: "Feedback",
     width: "minmax(96px, 1fr)",
+    sortable: true,
     cell: (thread) => <FeedbackChips stats={thread.feedback_stats} />,
   },
 ];
+
+const SORT_OF_COLUMN: Record<string, RunSort> = {
+  latest: "start_time",
+  p50: "latency",
+  tokens: "total_tokens",
+  cost: "total_cost",
+};
+const COLUMN_OF_SORT = Object.fromEntries(Object.entries(SORT_OF_COLUMN).map(([column, sort]) => [sort, column]));
 
 interface ThreadsTableProps {
   projectId: string;
@@ -90,15 +122,25 @@ export function ThreadsTable({ projectId, search, onChange }: ThreadsTableProps)
       </Empty>
     );
   }
+  const scored = scoredKeys(threads);
+  const sort = threadSort(search.sort);
   return (
-    <DataTable
-      label="Threads"
-      columns={COLUMNS}
-      rows={threads}
-      rowKey={({ thread_id: id }) => id}
-      onOpen={({ thread_id: id }) => onChange({ tab: "threads", thread: id })}
-      onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
-      maxHeight="max(320px, calc(100dvh - 290px))"
-    />
+    <>
+      <FeedbackSort search={search} keys={scored} onChange={onChange} />
+      <DataTable
+        label="Threads"
+        sort={{ id: sort.startsWith("feedback:") ? "feedback" : COLUMN_OF_SORT[sort]!, desc: search.desc }}
+        onSort={({ id, desc }) => {
+          const next = id === "feedback" ? feedbackSort(search.sort, scored) : SORT_OF_COLUMN[id];
+          if (next !== undefined) onChange({ sort: next, desc });
+        }}
+        columns={COLUMNS}
+        rows={threads}
+        rowKey={({ thread_id: id }) => id}
+        onOpen={({ thread_id: id }) => onChange({ tab: "threads", thread: id })}
+        onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
+        maxHeight="max(320px, calc(100dvh - 290px))"
+      />
+    </>
   );
 }

@@ -20,8 +20,11 @@ export const saveView = (projectId: string, body: ViewBody): Promise<View> =>
 
 const pathOf = (projectId: string, id: string) => ({ params: { path: { session_id: projectId, view_id: id } } });
 
-export const updateView = (projectId: string, id: string, body: Partial<ViewBody> & { is_default?: boolean }) =>
-  data(traceApi.PATCH("/api/v1/sessions/{session_id}/views/{view_id}", { ...pathOf(projectId, id), body }));
+export const updateView = (
+  projectId: string,
+  id: string,
+  body: Partial<ViewBody> & { is_default?: boolean; if_updated_at?: string },
+) => data(traceApi.PATCH("/api/v1/sessions/{session_id}/views/{view_id}", { ...pathOf(projectId, id), body }));
 
 export const deleteView = (projectId: string, id: string) =>
   data(traceApi.DELETE("/api/v1/sessions/{session_id}/views/{view_id}", pathOf(projectId, id)));

@@ -44,12 +44,17 @@ export function ViewsMenu({ projectId, search, onChange }: ViewsMenuProps) {
   useOpeningView(views, search, use);
   const refresh = () => client.invalidateQueries({ queryKey: viewsQuery(projectId).queryKey });
   const save = useMutation({
-    mutationFn: (view: View) => updateView(projectId, view.id, viewOfSearch(search, visible)),
+    mutationFn: (view: View) =>
+      updateView(projectId, view.id, { ...viewOfSearch(search, visible), if_updated_at: view.updated_at }),
     onSuccess: async (view) => {
       await refresh();
       use(view);
     },
-    onError: notifyFailure("Could not save the view"),
+    onError(error) {
+      notifyFailure("Could not save the view")(error);
+      // shows what another person has saved
+      void refresh();
+    },
   });
   // a click in the dialog is outside of the menu and closes it, so the dialog is no part of the menu
   const remove = (view: View) => {
@@ -189,6 +194,11 @@ function ViewList({ projectId, views, openId, denial, onUse, onClose, onDelete }
                 <IconUsers size={12} aria-hidden /> shared
               </Text>
             )}
+            {view.session_id === null && (
+              <Text span size="xs" c="dimmed" style={{ flexShrink: 0 }}>
+                all projects
+              </Text>
+            )}
           </UnstyledButton>
           <ActionIcon
             variant="subtle"
@@ -233,9 +243,15 @@ interface SaveAsNewProps {
 function SaveAsNew({ projectId, search, columns, denial, onSaved }: SaveAsNewProps) {
   const [name, setName] = useState("");
   const [isShared, setShared] = useState(false);
+  const [isEverywhere, setEverywhere] = useState(false);
   const save = useMutation({
     mutationFn: () =>
-      saveView(projectId, { ...viewOfSearch(search, columns), display_name: name.trim(), is_shared: isShared }),
+      saveView(projectId, {
+        ...viewOfSearch(search, columns),
+        display_name: name.trim(),
+        is_shared: isShared,
+        all_projects: isEverywhere,
+      }),
     onSuccess: async (view) => {
       setName("");
       await onSaved(view);
@@ -271,6 +287,13 @@ function SaveAsNew({ projectId, search, columns, denial, onSaved }: SaveAsNewPro
         disabled={denial !== null}
         checked={isShared}
         onChange={({ currentTarget: { checked } }) => setShared(checked)}
+      />
+      <Checkbox
+        size="xs"
+        my={6}
+        label="In all projects"
+        checked={isEverywhere}
+        onChange={({ currentTarget: { checked } }) => setEverywhere(checked)}
       />
     </form>
   );

@@ -26,6 +26,10 @@ export const FIELDS: Record<Field, string> = {
   metadata: "Metadata",
   extra: "Extra",
   serialized: "Serialized",
+  name: "Names",
+  tags: "Tags",
+  attachments: "Attachments",
+  feedback: "Feedback",
 };
 
 export const maskingQuery = queryOptions({

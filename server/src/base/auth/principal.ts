@@ -52,6 +52,8 @@ export interface Credentials {
   socket?: Socket | undefined;
   /** Whether project code in this process sent the request, through the client that the server provides to it. */
   inProcess?: boolean;
+  /** The request's path; `*` to find out who calls, whatever for. Without one, credentials of a single path are rejected. */
+  path?: string | undefined;
   /** The whole request, for authenticators that need more than headers. */
   request?: Request;
   /** False for routes that concern the organization as a whole. */

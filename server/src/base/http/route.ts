@@ -188,6 +188,7 @@ async function askAgain(guard: Guard, c: Context, spec: Route): Promise<void> {
     ip: clientIp(c),
     socket,
     inProcess: isInProcess(c),
+    path: c.req.path,
     needsWorkspace: spec.scope !== "organization",
   };
   await checkAccess(spec, c, await guard.authenticator.authenticate(credentials));
@@ -222,6 +223,7 @@ export async function recognize(authenticator: Authenticator, c: Context, needsW
     ip,
     socket,
     inProcess: isInProcess(c),
+    path: c.req.path,
     request: raw,
     needsWorkspace,
   });

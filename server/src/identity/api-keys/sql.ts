@@ -17,6 +17,8 @@ export interface KeyGrantRow extends GrantRow {
   user_disabled: boolean;
   expires_at: string | null;
   revoked_at: string | null;
+  /** The only path at which the key is valid. */
+  audience: string | null;
 }
 
 /**
@@ -36,6 +38,7 @@ export function selectKeyGrants(
       select jsonb_build_object(
         'id', k.id, 'kind', k.kind, 'description', k.description, 'user_id', k.user_id,
         'user_disabled', u.disabled_at is not null, 'expires_at', k.expires_at, 'revoked_at', k.revoked_at,
+        'audience', k.audience,
         'organization_id', k.organization_id, 'names_workspace', meant.id is not null,
         'workspace_id', w.id, 'plan', w.plan, 'read_only', k.read_only or coalesce(wm.read_only, false),
         'key_role', role_rights(k.role_id), 'key_organization_role', role_rights(k.organization_role_id),

@@ -51,7 +51,9 @@ export function keyVerificationRoutes({ sql }: IdentityDeps): Route[] {
 
 function toWire({ verdict }: Finding): schema.VerdictWire {
   if (typeof verdict === "string") return { status: verdict };
-  const { inWorkspace, expiresAt } = verdict;
+  const { inWorkspace, expiresAt, audience } = verdict;
+  // tokens for a resource of this server are no credentials elsewhere
+  if (audience != null) return { status: "unknown" };
   if (typeof inWorkspace === "string") return { status: "elsewhere" };
   const expires_at = Number.isFinite(expiresAt) ? new Date(expiresAt).toISOString() : null;
   return { status: "known", expires_at, principal: serializePrincipal(inWorkspace) };

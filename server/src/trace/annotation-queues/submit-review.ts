@@ -45,7 +45,7 @@ export interface Reviewed {
  * that the rubric excludes, or a correction that the dataset's schemas exclude
  */
 export async function submitReview(
-  deps: Pick<TraceDeps, "sql" | "clickhouse" | "feedback">,
+  deps: Pick<TraceDeps, "sql" | "clickhouse" | "feedback" | "masking">,
   reviewer: Reviewer,
   queueId: string,
   itemId: string,
@@ -56,6 +56,7 @@ export async function submitReview(
   if (known?.queue_id !== queueId) throw notFound(NO_ITEM);
   const source = (await readSourceRuns(deps, tenantId, [known.run_id])).get(known.run_id);
   if (!source) throw conflict("The run was deleted. Skip it, or remove it from the queue.");
+  const masking = await deps.masking.find(tenantId);
   const result = (await deps.sql.begin(async (tx) => {
     if ((await lockQueue(tx, tenantId, queueId)) === undefined) throw notFound(NO_ITEM);
     await checkReviewer(tx, tenantId, reviewer.id, queueId);
@@ -64,6 +65,7 @@ export async function submitReview(
     if (!item || !queue) throw notFound(NO_ITEM);
     await check(tx, tenantId, queue, review);
     const feedback = buildFeedback(reviewer, queue, item, review);
+    for (const row of feedback) masking?.feedback(row);
     if (feedback.length > 0) await storeFeedback(tx, feedback);
     const datasetId = review.correction ? (review.dataset_id ?? queue.default_dataset) : null;
     const example_id = datasetId === null ? null : await storeExample(tx, reviewer, item, datasetId, source, review);

@@ -30,7 +30,7 @@ const WHY = { expired: "valid for a limited time, which is over", revoked: "with
  * @param repeatable whether the same judgement again is the same feedback
  */
 export async function submitFeedback(
-  deps: Pick<TraceDeps, "sql" | "feedback">,
+  deps: Pick<TraceDeps, "sql" | "feedback" | "masking">,
   token: TokenRow,
   { metadata, ...judgement }: Submission,
   repeatable: boolean,
@@ -57,6 +57,7 @@ export async function submitFeedback(
     created_at: null,
     extends_retention: true,
   };
+  (await deps.masking.find(tenant_id))?.feedback(row);
   await upsertTokenFeedback(deps.sql, row);
   await deps.feedback.flush();
 }

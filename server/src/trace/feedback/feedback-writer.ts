@@ -1,6 +1,7 @@
 import type { Sql } from "../../base/db/connect.ts";
 import { GroupCommit } from "../../base/db/group-commit.ts";
 import { conflict } from "../../base/errors.ts";
+import type { TraceMasking } from "../masking/trace-masking.ts";
 import { type NewFeedback, upsertFeedback, type WrittenFeedback } from "./sql.ts";
 
 /** Largest number of rows in a transaction of several calls. */
@@ -9,8 +10,10 @@ const BATCH = 500;
 /** Writes feedback. Calls that arrive while a transaction is running share the next one. */
 export class FeedbackWriter {
   readonly #commits: GroupCommit<NewFeedback[], void>;
+  readonly #masking: TraceMasking;
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, masking: TraceMasking) {
+    this.#masking = masking;
     const run = async (calls: NewFeedback[][]): Promise<void[]> => {
       const rows = calls.flat();
       await sql.begin(async (tx) => {
@@ -24,11 +27,15 @@ export class FeedbackWriter {
   }
 
   /**
-   * Writes all rows or none. The ids are distinct.
+   * Masks the rows, and writes all of them or none. The ids are distinct.
    * @throws 409 for an id already used by feedback on another run
    */
-  write(rows: NewFeedback[]): Promise<void> {
-    return this.#commits.call(rows);
+  async write(rows: NewFeedback[]): Promise<void> {
+    for (const tenantId of new Set(rows.map((row) => row.tenant_id))) {
+      const masking = await this.#masking.find(tenantId);
+      if (masking) for (const row of rows) if (row.tenant_id === tenantId) masking.feedback(row);
+    }
+    await this.#commits.call(rows);
   }
 }
 

@@ -91,6 +91,7 @@ export function feedbackRoutes(deps: TraceDeps): Route[] {
           checkConfig(config, { key, score: body.score ?? null, value: body.value ?? null });
           await ensureConfig(sql, tenantId, key, config);
         }
+        (await deps.masking.find(tenantId))?.feedback(body);
         await rows.updateFeedback(sql, tenantId, params.feedback_id, body);
         if (body.correction !== undefined) deps.corrections.wake();
         await deps.feedback.flush();

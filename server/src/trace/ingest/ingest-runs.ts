@@ -12,6 +12,7 @@ import { takeTurns } from "../../base/take-turns.ts";
 import type { TraceDeps } from "../deps.ts";
 import { storeFeedback } from "../feedback/create-feedback.ts";
 import { createBody, type FeedbackCreate } from "../feedback/schema.ts";
+import type { RequestMasking } from "../masking/trace-masking.ts";
 import type { Collected } from "./collect-parts.ts";
 import { readPiece } from "./read-piece.ts";
 import { COLLECTED_BYTES } from "./large-garbage.ts";
@@ -77,14 +78,16 @@ export async function storeValid(
   const now = fromMicros(Date.now() * 1000)!;
   const pieces: RunPiece[] = [];
   const turn = takeTurns();
-  const mask = messages.length === 0 ? undefined : await deps.masking.find(tenantId);
+  const masking = messages.length + attachments.length === 0 ? undefined : await deps.masking.find(tenantId);
+  const kept = masking ? maskAttachments(masking, collected) : attachments;
   for (const message of messages) {
     await turn();
     try {
-      mask?.(message);
+      const accepted = masking?.run(message);
       const piece = readPiece(message, now);
       await checkProject(deps, tenantId, piece);
       pieces.push(piece);
+      accepted?.();
     } catch (error) {
       rejected.add(`run ${message.id ?? printableId(message.run["id"])}`, clientError(error));
     }
@@ -93,11 +96,21 @@ export async function storeValid(
     delete message.values;
   }
   if (textLength(pieces) >= COLLECTED_BYTES) collectGarbage();
-  await attach(deps, tenantId, pieces, attachments, now);
+  await attach(deps, tenantId, pieces, kept, now);
   if (pieces.length > 0) await deps.writer.write(tenantId, pieces);
   if (feedback.length > 0) {
     await storeAllFeedback(deps, principal, feedback, (error) => rejected.add("feedback", error));
   }
+}
+
+/** Masks attachments, before the objects of their runs are released. */
+function maskAttachments(masking: RequestMasking, { messages, attachments }: Collected): Collected["attachments"] {
+  const runs = new Map(messages.map(({ id, run }) => [id?.toLowerCase(), run]));
+  return attachments.flatMap((each) => {
+    const { attachment, accepted } = masking.attachment(each, runs.get(each.runId));
+    accepted();
+    return attachment ? [attachment] : [];
+  });
 }
 
 /** Returns the number of characters in the pieces' fields. */

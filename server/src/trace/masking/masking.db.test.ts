@@ -97,6 +97,55 @@ test("drops by path, counts, and stops when it is disabled", async () => {
   expect((await call("DELETE", `/masking-rules/${id}`)).status).toBe(404);
 });
 
+test("masks names, tags and attachments of runs, and feedback by every way", async () => {
+  const fields = ["name", "tags", "attachments", "feedback"];
+  const { id } = await rule({ detectors: ["email"], fields });
+  const sent = run({ name: `for ${EMAIL}`, tags: ["vip", EMAIL], inputs: { kept: EMAIL } });
+  const feedback = { key: "note", run_id: sent.id, comment: `ask ${EMAIL}`, value: EMAIL, correction: { to: EMAIL } };
+  const answer = await sendParts({
+    [`post.${sent.id}`]: JSON.stringify(sent),
+    [`attachment.${sent.id}.${EMAIL}`]: `write to ${EMAIL}`,
+    "feedback.1": JSON.stringify(feedback),
+  });
+  expect(answer.status).toBe(202);
+  const stored = await read(sent.id);
+  expect(stored).toMatchObject({ name: "for [email]", tags: ["vip", "[email]"], inputs: { kept: EMAIL } });
+  const urls = (await call("GET", `/runs/${sent.id}`)).json.s3_urls as Record<string, { presigned_url: string }>;
+  expect(Object.keys(urls)).toEqual(["attachment.[email]"]);
+  const made = await call("POST", "/feedback", { ...feedback, score: 1 });
+  expect(made.json).toMatchObject({
+    comment: "ask [email]",
+    value: "[email]",
+    correction: { to: "[email]" },
+    score: 1,
+  });
+  const changed = await call("PATCH", `/feedback/${made.json.id}`, { comment: `no, ${EMAIL}` });
+  expect(changed.json).toMatchObject({ comment: "no, [email]", value: "[email]" });
+  const token = await call("POST", "/feedback/tokens", { run_id: sent.id, feedback_key: "public" });
+  await call("POST", new URL(token.json.url).pathname, { comment: EMAIL });
+  const listed = await call("GET", `/feedback?run=${sent.id}`);
+  expect(JSON.stringify(listed.json)).not.toContain(EMAIL);
+  expect(listed.json).toHaveLength(3);
+  await masking.flush();
+  // a name, a tag, an attachment's name and its content, three times three of feedback, its change, and a token's
+  const counts = { id, masked_runs: 6, masked_values: 12 };
+  expect((await call("GET", "/masking-rules")).json).toMatchObject([counts]);
+  // what is rejected is not counted
+  await call("POST", "/runs/batch", { post: [{ ...run({ name: EMAIL }), session_id: id }], patch: [] });
+  await masking.flush();
+  expect((await call("GET", "/masking-rules")).json).toMatchObject([counts]);
+  await rule({ fields: ["attachments", "feedback", "tags"] });
+  const dropped = run({ tags: ["vip"] });
+  await sendParts({
+    [`post.${dropped.id}`]: JSON.stringify(dropped),
+    [`attachment.${dropped.id}.photo`]: "x",
+    "feedback.1": JSON.stringify({ key: "note", run_id: dropped.id, comment: "anything", score: 0 }),
+  });
+  expect(await read(dropped.id)).toMatchObject({ tags: [], s3_urls: {} });
+  const [left] = (await call("GET", `/feedback?run=${dropped.id}`)).json as object[];
+  expect(left).toMatchObject({ comment: null, score: 0 });
+});
+
 test("previews, and rejects what it cannot mask with", async () => {
   const preview = await call("POST", "/masking-rules/preview", {
     rules: [{ detectors: ["email"] }, { pattern: "(?i)tiger" }],
@@ -116,7 +165,7 @@ test("previews, and rejects what it cannot mask with", async () => {
   for (const [fields, what] of [
     [{ pattern: "(" }, "pattern"],
     [{ pattern: "(a)\\1" }, "pattern"],
-    [{ fields: ["name"] }, "fields"],
+    [{ fields: ["names"] }, "fields"],
     [{ detectors: ["emails"] }, "detectors"],
     [{ path: "a..b" }, "path"],
     [{ project_id: "00000000-0000-7000-8000-00000000dead" }, "project_id"],

@@ -1,7 +1,8 @@
 import { Counter, type Registry } from "prom-client";
 
+import { type MaskableAttachment, maskAttachment } from "../../../../host-kit/src/masking/mask-attachment.ts";
 import { type Masked, type Masking, maskJson } from "../../../../host-kit/src/masking/mask-json.ts";
-import { RUN_FIELDS, type MaskingByField } from "../../../../host-kit/src/masking/read-masking.ts";
+import { type MaskingByField, VALUE_FIELDS } from "../../../../host-kit/src/masking/read-masking.ts";
 import { AgedCache } from "../../base/aged-cache.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
@@ -17,8 +18,35 @@ const FLUSH_MS = 5000;
 /** What is masked of a received run. */
 export interface MaskedRun {
   run: Record<string, unknown>;
-  raw: Partial<Record<(typeof RUN_FIELDS)[number], string>>;
-  values?: Partial<Record<(typeof RUN_FIELDS)[number], unknown>>;
+  raw: Partial<Record<ValueField, string>>;
+  values?: Partial<Record<ValueField, unknown>>;
+}
+type ValueField = (typeof VALUE_FIELDS)[number];
+
+/** What is masked of feedback, which is changed. */
+export interface MaskedFeedback {
+  session_id?: string | null | undefined;
+  value?: unknown;
+  comment?: unknown;
+  correction?: unknown;
+  extra?: unknown;
+}
+const FEEDBACK_TEXTS = ["value", "comment", "correction", "extra"] as const;
+
+/** Counts what was masked. Call it when the request's item is accepted. */
+export type Accepted = () => void;
+
+/** Masks what a request sends. */
+export interface RequestMasking {
+  /** Changes the run. */
+  run(run: MaskedRun): Accepted;
+  /** Changes nothing. `run`: its run, if that is in the request. @returns no attachment when it is dropped */
+  attachment<T extends MaskableAttachment>(
+    attachment: T,
+    run: Record<string, unknown> | undefined,
+  ): { attachment: T | undefined; accepted: Accepted };
+  /** Changes the feedback, whose null values stay. */
+  feedback(feedback: MaskedFeedback): void;
 }
 
 interface Rule {
@@ -64,31 +92,59 @@ export class TraceMasking {
     this.#rules.clear();
   }
 
-  /** Returns what masks the runs of a request; undefined for a workspace without rules. */
-  async find(tenantId: string): Promise<((run: MaskedRun) => void) | undefined> {
+  /** Returns what masks a request; undefined for a workspace without rules. */
+  async find(tenantId: string): Promise<RequestMasking | undefined> {
     const rules = await this.#rules.get(tenantId, () => this.#read(tenantId));
-    return rules.length === 0 ? undefined : (run) => this.#mask(tenantId, rules, run);
+    if (rules.length === 0) return undefined;
+    return {
+      run: (run) => this.#maskRun(tenantId, rules, run),
+      attachment: (attachment, run) => {
+        const counts = new Replaced(rules, "attachments", run ?? {});
+        const masked = maskAttachment(attachment, counts.maskings, counts.each);
+        return { attachment: masked, accepted: () => this.#accept(tenantId, counts.byRule()) };
+      },
+      feedback: (feedback) => this.#maskFeedback(tenantId, rules, feedback),
+    };
   }
 
-  #mask(tenantId: string, rules: readonly Rule[], { run, raw, values }: MaskedRun): void {
-    const own = rules.filter((rule) => concerns(rule, run));
+  #maskFeedback(tenantId: string, rules: readonly Rule[], feedback: MaskedFeedback): void {
+    const counts = new Replaced(rules, "feedback", { session_id: feedback.session_id });
+    if (counts.maskings.length === 0) return;
+    const sent = FEEDBACK_TEXTS.filter((name) => feedback[name] != null);
+    const text = JSON.stringify(Object.fromEntries(sent.map((name) => [name, feedback[name]])));
+    const masked = maskJson(text, counts.maskings);
+    if (masked.text === text) return;
+    const values = JSON.parse(masked.text) as Partial<Record<(typeof FEEDBACK_TEXTS)[number], unknown>>;
+    for (const name of sent) feedback[name] = values[name] ?? null;
+    counts.add(masked.counts);
+    this.#accept(tenantId, counts.byRule());
+  }
+
+  #maskRun(tenantId: string, rules: readonly Rule[], { run, raw, values }: MaskedRun): Accepted {
     const replaced = new Map<string, number>();
-    for (const field of RUN_FIELDS) {
-      const text = raw[field];
-      if (text === undefined) continue;
-      const maskings = own.flatMap(({ id, fields }) => (fields[field] ?? []).map((masking) => ({ id, masking })));
-      if (maskings.length === 0) continue;
-      const masked = attempt(
-        text,
-        maskings.map(({ masking }) => masking),
-      );
-      if (!masked || masked.text === text) continue;
-      raw[field] = masked.text;
+    const mask = (field: ValueField | "name" | "tags", text: string | undefined): string | undefined => {
+      const counts = new Replaced(rules, field, run);
+      if (text === undefined || counts.maskings.length === 0) return undefined;
+      const masked = attempt(text, counts.maskings);
+      if (!masked || masked.text === text) return undefined;
+      counts.add(masked.counts);
+      for (const [id, count] of counts.byRule()) replaced.set(id, (replaced.get(id) ?? 0) + count);
+      return masked.text;
+    };
+    for (const field of VALUE_FIELDS) {
+      const masked = mask(field, raw[field]);
+      if (masked === undefined) continue;
+      raw[field] = masked;
       if (values) delete values[field];
-      for (const [n, { id }] of maskings.entries()) {
-        if (masked.counts[n]! > 0) replaced.set(id, (replaced.get(id) ?? 0) + masked.counts[n]!);
-      }
     }
+    for (const field of ["name", "tags"] as const) {
+      const masked = run[field] == null ? undefined : mask(field, JSON.stringify(run[field]));
+      if (masked !== undefined) run[field] = JSON.parse(masked);
+    }
+    return () => this.#accept(tenantId, replaced);
+  }
+
+  #accept(tenantId: string, replaced: ReadonlyMap<string, number>): void {
     for (const [rule_id, count] of replaced) {
       this.#masked.inc(count);
       this.#count({ tenant_id: tenantId, rule_id, runs: 1, replaced: count });
@@ -121,6 +177,33 @@ export class TraceMasking {
       project: row.project_id === null ? null : { id: row.project_id, name: row.project_name },
       fields: compileRule(row),
     }));
+  }
+}
+
+/** The rules of a field, with what each of them replaced. */
+class Replaced {
+  readonly maskings: Masking[];
+  readonly each: number[];
+  readonly #ids: string[];
+
+  constructor(rules: readonly Rule[], field: keyof MaskingByField, run: Record<string, unknown>) {
+    const own = rules
+      .filter((rule) => rule.fields[field] && concerns(rule, run))
+      .flatMap(({ id, fields }) => fields[field]!.map((masking) => ({ id, masking })));
+    this.maskings = own.map(({ masking }) => masking);
+    this.#ids = own.map(({ id }) => id);
+    this.each = own.map(() => 0);
+  }
+
+  add(counts: readonly number[]): void {
+    for (const [n, count] of counts.entries()) this.each[n]! += count;
+  }
+
+  byRule(): Map<string, number> {
+    const found = new Map<string, number>();
+    for (const [n, id] of this.#ids.entries())
+      if (this.each[n]! > 0) found.set(id, (found.get(id) ?? 0) + this.each[n]!);
+    return found;
   }
 }
 

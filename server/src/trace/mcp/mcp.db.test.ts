@@ -84,6 +84,7 @@ test("finds runs by plain filters and pages through them", async () => {
   expect(await ids({ min_latency_seconds: 5, filter: 'eq(name, "agent")' })).toEqual([other.id]);
   expect(await ids({ text: "no answer", root_only: false, run_type: "tool" })).toEqual([tool.id]);
   expect(await ids({ sort_by: "latency", order: "asc" })).toEqual([root.id, other.id]);
+  expect(await ids({ sort_by: "feedback:none" })).toEqual([other.id, root.id]);
   const first = (await use("query_runs", { project: "shop", limit: 1 })).data;
   expect(await ids({ limit: 1, cursor: first.next_cursor })).toEqual([root.id]);
   const { groups } = (await use("get_run_statistics", { project: "shop", root_only: false, group_by: "name" })).data;
@@ -95,6 +96,7 @@ test("tells what to do about wrong arguments", async () => {
     [{ project: "none" }, 'There is no project "none". list_projects'],
     [{ project: "shop", sinse: "1d" }, "sinse"],
     [{ project: "shop", since: "yesterday" }, "Use ISO 8601"],
+    [{ project: "shop", sort_by: "speed" }, "must be one of start_time"],
     [{ project: "shop", filter: "eq(name, x)" }, "Invalid filter at character"],
   ] as const) {
     const { failed, text } = await use("query_runs", input);
@@ -190,6 +192,7 @@ test("answers 401 with the address of the metadata", async () => {
   ]);
   expect((await call("GET", new URL(metadata).pathname)).json).toMatchObject({
     resource: "https://heddle.example/mcp",
+    authorization_servers: ["https://heddle.example"],
   });
 });
 

@@ -6,6 +6,7 @@ import { findProject } from "./find.ts";
 import { selecting, toQuery } from "./run-selection.ts";
 import { shortRun, shortRunSchema, type WireRun, WIRE_FIELDS } from "./short-run.ts";
 import { ToolError } from "./tool-error.ts";
+import { isSortKey, SORT_KEYS } from "../runs/sort-keys.ts";
 import { tool, type Tool } from "./tool.ts";
 
 const number = z.number().nullable();
@@ -78,7 +79,12 @@ export const RUN_TOOLS: Tool[] = [
     permission: "runs:read",
     input: z.strictObject({
       ...selecting,
-      sort_by: z.enum(["start_time", "latency", "first_token", "total_tokens", "total_cost"]).default("start_time"),
+      sort_by: z
+        .string()
+        .max(300)
+        .refine(isSortKey, `must be one of ${SORT_KEYS.join(", ")} and feedback:<key>`)
+        .default("start_time")
+        .describe(`One of ${SORT_KEYS.join(", ")} and feedback:<key>, the mean score of that feedback.`),
       order: z.enum(["desc", "asc"]).default("desc"),
       max_value_characters: fields.valueCharacters,
       limit: fields.limit(20, 100),

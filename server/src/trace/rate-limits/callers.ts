@@ -135,7 +135,13 @@ async function verify(
   }
   let principal: Principal;
   try {
-    principal = await authenticator.authenticate({ headers: credentials, method, ip, needsWorkspace: false });
+    principal = await authenticator.authenticate({
+      headers: credentials,
+      method,
+      ip,
+      path: "*",
+      needsWorkspace: false,
+    });
   } catch (error) {
     // only a definite rejection counts; other errors are reported by the route, if there is one
     return error instanceof AppError && (error.status === 401 || error.status === 403) ? null : "unsure";

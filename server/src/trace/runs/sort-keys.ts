@@ -12,6 +12,12 @@ export function isSortKey(text: string): text is SortKey {
   return key !== "" && key.length <= MAX_FEEDBACK_KEY && !key.includes("\0");
 }
 
+/** Keys by which lists of threads are sorted; `start_time` is that of the latest turn. */
+export type ThreadSortKey = Exclude<SortKey, "first_token" | "name">;
+
+export const isThreadSortKey = (text: string): text is ThreadSortKey =>
+  isSortKey(text) && text !== "first_token" && text !== "name";
+
 /** Returns the feedback key of a sort key; undefined for other sort keys. */
 export const feedbackKeyOf = (key: SortKey): string | undefined =>
   key.startsWith(FEEDBACK) ? key.slice(FEEDBACK.length) : undefined;

@@ -44,10 +44,17 @@ export async function searchEverywhere(
   const scope = await loadScope(deps, RunScope.of(principal));
   const readsRuns = kinds.has("run");
   const nothing = { runs: [] as FoundRun[], since: null, isComplete: true };
+  const byIdFirst: ReturnType<typeof findRunsById> =
+    readsRuns && ID_PART.test(text) ? findRunsById(clickhouse, scope, text.toLowerCase(), limit) : Promise.resolve([]);
   const [named, byId, byContent, threads] = await Promise.all([
     findNamed(sql, viewerOf(principal), kinds, text, limit),
-    readsRuns && ID_PART.test(text) ? findRunsById(clickhouse, scope, text.toLowerCase(), limit) : [],
-    readsRuns ? findRunsByContent(clickhouse, scope, text, 2 * limit) : nothing,
+    byIdFirst,
+    // a part of an id is seldom meant as a word, and to find out that it occurs nowhere takes the whole budget
+    readsRuns
+      ? byIdFirst.then((found) =>
+          Array.isArray(found) && found.length > 0 ? nothing : findRunsByContent(clickhouse, scope, text, 2 * limit),
+        )
+      : nothing,
     readsRuns ? findThreads(clickhouse, scope, text, limit) : [],
   ]);
   const isIncomplete = byId === "incomplete" || !byContent.isComplete;

@@ -75,7 +75,6 @@ test("unknown endpoints of the vendor say what to use instead", async () => {
     ["/api/v1/orgs/current/sso-settings", /HEDDLE_OIDC_ISSUER/],
     ["/v1/platform/orgs/current/scim/tokens", /no SCIM/],
     ["/api/v1/usage-limits/org", /HEDDLE_RATE_LIMITS/],
-    ["/oauth/token", /HEDDLE_OIDC_ISSUER/],
     ["/api/v1/service-accounts", /service-keys/],
     ["/v1/platform/mcp-vendors/x/tools", /openapi\.json/],
   ] as const) {

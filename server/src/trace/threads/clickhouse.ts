@@ -6,6 +6,8 @@ import { readRows } from "../runs/read-rows.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, type RunSelection, time } from "../runs/selection.ts";
 import { DETAIL_COLUMNS, type DetailColumn, sumTraceDetails } from "../runs/trace-totals.ts";
+import { fromSortValues } from "../runs/sort-value.ts";
+import { feedbackKeyOf, type ThreadSortKey } from "../runs/sort-keys.ts";
 import { TRACE_SUMS } from "../runs/trace-sums.ts";
 
 /** Thread: the traces of a project whose roots have the same thread id. Times as ClickHouse formats them. */
@@ -64,6 +66,42 @@ export async function selectThreads(
     group by thread ${beyond}
     order by last_start desc, hash limit ${bind("UInt32", page.limit)} offset ${bind("UInt32", page.offset ?? 0)}`;
   return readRows<ThreadRow>(clickhouse.forTenant(scope.tenantId), "threads.select", statement);
+}
+
+/**
+ * Returns the ids of a page of threads, sorted by what the list shows of them: the median latency of the turns, the sums
+ * of their traces, the mean of their scores. Threads without a value come last; equal ones are by latest turn.
+ */
+export async function selectSortedThreads(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  selection: ThreadSelection,
+  sort: ThreadSortKey,
+  page: { descending: boolean; limit: number; offset: number },
+): Promise<string[]> {
+  const roots = { ...selection, is_head: true, has_thread: true };
+  const thread = ch`select r.id as id, assumeNotNull(r.thread_id) as thread, r.start_time as start_time
+    ${selectRoots(scope, selection)}`;
+  const key = feedbackKeyOf(sort);
+  const values =
+    sort === "latency" || sort === "start_time"
+      ? ch`select assumeNotNull(r.thread_id) as thread, max(r.start_time) as last_start,
+          ${raw(sort === "latency" ? `quantileExactInclusive(0.5)(${RUN_LATENCY})` : "max(r.start_time)")} as value ${selectRoots(scope, selection)} group by thread`
+      : key === undefined
+        ? ch`select t.thread as thread, max(t.start_time) as last_start, sum(v.sort_value) as value
+            from (${thread}) as t any left join (select id, sort_value ${fromSortValues(scope, roots, sort)}) as v on v.id = t.id
+            group by thread`
+        : ch`select t.thread as thread, max(t.start_time) as last_start, avg(f.score) as value
+            from (${thread}) as t left join (
+              select run_id, score from feedback final
+              where tenant_id = ${bind("UUID", scope.tenantId)} and key = ${bind("String", key)} and score is not null
+            ) as f on f.run_id = t.id
+            group by thread`;
+  const statement = ch`select thread from (${values})
+    order by value ${raw(page.descending ? "desc" : "asc")} nulls last, last_start desc, hex(sipHash128(thread))
+    limit ${bind("UInt32", page.limit)} offset ${bind("UInt32", page.offset)}`;
+  const rows = await readRows<{ thread: string }>(clickhouse.forTenant(scope.tenantId), "threads.sort", statement);
+  return rows.map((row) => row.thread);
 }
 
 export async function countThreads(

@@ -5,18 +5,20 @@ import { serializeFeedback } from "../runs/serialize-v2.ts";
 import { naive, zulu } from "../runs/run-fields.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { formatDecimal, parseDecimal } from "../run-rows/decimal.ts";
+import type { ThreadSortKey } from "../runs/sort-keys.ts";
 import { computeFeedbackStats } from "../runs/stats.ts";
 import type { DetailColumn } from "../runs/trace-totals.ts";
 import {
   countThreads,
   readThreadTotals,
+  selectSortedThreads,
   selectThreads,
   type ThreadPosition,
   type ThreadRow,
   type ThreadSelection,
   type ThreadTotals,
 } from "./clickhouse.ts";
-import type { STATS } from "./schema.ts";
+import type { GroupBody, STATS } from "./schema.ts";
 
 /** Data of a thread on a page, other than its turns. */
 interface About {
@@ -51,15 +53,37 @@ async function about(
 
 const money = (text: string | null | undefined): number | null => (text == null ? null : Number(text));
 
-/** Returns the response of `POST /runs/group`, latest turn first. */
+type GroupPage = Pick<GroupBody, "limit" | "offset" | "order_by" | "order">;
+
+/** Selects a page of threads in the order asked for. */
+async function selectPage(
+  { clickhouse }: Pick<TraceDeps, "clickhouse">,
+  scope: RunScope,
+  selection: ThreadSelection,
+  { order_by: sort, order, limit, offset }: GroupPage,
+): Promise<ThreadRow[]> {
+  const descending = order === "desc";
+  if (sort === "start_time" && descending) return selectThreads(clickhouse, scope, selection, { limit, offset });
+  const threads = await selectSortedThreads(clickhouse, scope, selection, sort as ThreadSortKey, {
+    descending,
+    limit,
+    offset,
+  });
+  if (threads.length === 0) return [];
+  const rows = await selectThreads(clickhouse, scope, { ...selection, threads }, { limit });
+  const byThread = new Map(rows.map((row) => [row.thread, row]));
+  return threads.flatMap((thread) => byThread.get(thread) ?? []);
+}
+
+/** Returns the response of `POST /runs/group`. */
 export async function groupByThread(
   deps: TraceDeps,
   scope: RunScope,
   selection: ThreadSelection,
-  page: { limit: number; offset: number },
+  page: GroupPage,
 ): Promise<{ groups: object[]; total: number }> {
   const [threads, total] = await Promise.all([
-    selectThreads(deps.clickhouse, scope, selection, page),
+    selectPage(deps, scope, selection, page),
     countThreads(deps.clickhouse, scope, selection),
   ]);
   const describeThread = await about(deps, scope, selection, threads);

@@ -39,7 +39,7 @@ export function threadRoutes(deps: TraceDeps): Route[] {
       ...shared,
       ...v1("/runs/group"),
       method: "POST",
-      summary: "List the threads of a project, latest turn first",
+      summary: "List the threads of a project, latest turn first or sorted by what the list shows",
       body: schema.groupBody,
       out: { 200: schema.groups },
       errors: [400, 404],

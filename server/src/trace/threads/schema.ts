@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { jsonObject, limit, offset, queryMany, queryNotBuilt, uuid } from "../../base/http/fields.ts";
+import { isThreadSortKey } from "../runs/sort-keys.ts";
 import { microTime } from "../runs/query-schema.ts";
 import { cursor, expression, notBuiltInV2, pageSize, window } from "../runs/v2-schema.ts";
 
@@ -14,6 +15,13 @@ export const groupBody = z.object({
   filter: expression,
   start_time: optional(microTime),
   end_time: optional(microTime),
+  /** Heddle's own: by what the list shows. */
+  order_by: z
+    .string()
+    .max(300)
+    .refine(isThreadSortKey, "must be start_time, latency, total_tokens, total_cost or feedback:<key>")
+    .default("start_time"),
+  order: z.enum(["asc", "desc"]).default("desc"),
   offset,
   limit: limit(10, 100),
 });

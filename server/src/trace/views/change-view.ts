@@ -41,7 +41,11 @@ export async function changeView(
   principal: Principal,
   projectId: string,
   id: string,
-  { is_default: isDefault, ...patch }: ViewPatch & { is_default?: boolean | null | undefined },
+  {
+    is_default: isDefault,
+    if_updated_at: known,
+    ...patch
+  }: ViewPatch & { is_default?: boolean | null | undefined; if_updated_at?: string | null | undefined },
 ): Promise<void> {
   const viewer = viewerOf(principal);
   await sql.begin(async (tx) => {
@@ -50,6 +54,11 @@ export async function changeView(
     const changes = Object.values(patch).some((value) => value !== undefined);
     if (changes) {
       checkRight(principal, view.is_shared || patch.is_shared === true);
+      if (known != null && known !== view.updated_at) {
+        throw conflict(
+          "The view was changed since you opened it. Open it again to see the changes, or save yours as a new view.",
+        );
+      }
       // its owner alone may hide it from the others
       if (patch.is_shared === false && !view.is_mine) throw forbidden("Only the owner of a view can stop sharing it");
       await rows.updateView(tx, viewer.tenantId, id, patch);

@@ -77,7 +77,7 @@ export function viewRoutes({ sql, projects }: Pick<TraceDeps, "sql" | "projects"
       params,
       body: schema.patchBody,
       out: { 200: schema.view },
-      errors: [403, 404],
+      errors: [403, 404, 409],
       async handler({ params: { session_id: projectId, view_id: id }, body, principal }) {
         await changeView(sql, principal, projectId, id, body);
         return read(principal, projectId, id);

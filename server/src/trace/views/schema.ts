@@ -79,9 +79,11 @@ export const patchBody = z
     is_shared: z.boolean().nullish(),
     /** Opens the project with this view, for the caller only. */
     is_default: z.boolean().nullish(),
+    /** `updated_at` of the view as the caller knows it: 409 when it was changed since. */
+    if_updated_at: z.string().max(64).nullish(),
   })
   .meta({ id: "FilterViewUpdate" });
-export type ViewPatch = Omit<z.output<typeof patchBody>, "is_default">;
+export type ViewPatch = Omit<z.output<typeof patchBody>, "is_default" | "if_updated_at">;
 
 export const renameBody = z.object({ display_name: name, description: filters.description });
 

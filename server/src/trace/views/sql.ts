@@ -67,9 +67,9 @@ export async function lockView(
   viewer: Viewer,
   projectId: string,
   id: string,
-): Promise<{ is_mine: boolean; is_shared: boolean } | undefined> {
-  const [row] = await tx<{ is_mine: boolean; is_shared: boolean }[]>`
-    select v.owner_id = ${viewer.personId} as is_mine, v.is_shared
+): Promise<{ is_mine: boolean; is_shared: boolean; updated_at: string } | undefined> {
+  const [row] = await tx<{ is_mine: boolean; is_shared: boolean; updated_at: string }[]>`
+    select v.owner_id = ${viewer.personId} as is_mine, v.is_shared, ${tx.unsafe(utcText("v.updated_at"))} as updated_at
     ${source(tx, viewer, projectId)} and v.view_id = ${id} for update of v`;
   return row;
 }
@@ -113,7 +113,7 @@ export async function updateView(tx: Transaction, tenantId: string, id: string, 
       : tx`, ${tx.unsafe(name)} = ${value}`;
   });
   await tx`
-    update saved_views set updated_at = now() ${changes.length > 0 ? changes : tx``}
+    update saved_views set updated_at = clock_timestamp() ${changes.length > 0 ? changes : tx``}
       ${patch.list === undefined ? tx`` : tx`, list = ${JSON.stringify(patch.list ?? {})}::text::jsonb`}
       ${patch.is_shared == null ? tx`` : tx`, is_shared = ${patch.is_shared}`}
     where tenant_id = ${tenantId} and view_id = ${id}`;

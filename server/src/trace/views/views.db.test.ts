@@ -106,6 +106,11 @@ test("views of one's own are seen by their owner alone, and shared ones changed 
   expect((await bob("GET", `${path}/${id}`)).json).toMatchObject({ is_mine: false, is_shared: true });
   expect((await bob("PATCH", `${path}/${id}`, { display_name: "ours" })).json.display_name).toBe("ours");
   expect((await bob("PATCH", `${path}/${id}`, { is_shared: false })).status).toBe(403);
+  const { updated_at: known } = (await ann("GET", `${path}/${id}`)).json;
+  expect((await bob("PATCH", `${path}/${id}`, { duration: "7d", if_updated_at: known })).status).toBe(200);
+  const late = await ann("PATCH", `${path}/${id}`, { duration: "1d", if_updated_at: known });
+  expect([late.status, late.text]).toEqual([409, expect.stringContaining("changed since you opened it")]);
+  expect((await ann("PATCH", `${path}/${id}`, { is_default: true, if_updated_at: known })).json.duration).toBe("7d");
   expect((await viewer("PATCH", `${path}/${id}`, { display_name: "x" })).status).toBe(403);
   expect((await viewer("DELETE", `${path}/${id}`)).status).toBe(403);
   expect((await viewer("POST", path, { display_name: "x" })).status).toBe(403);
