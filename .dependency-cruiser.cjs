@@ -135,6 +135,7 @@ const SLICES = {
     "insights",
     "dashboards",
     "alerts",
+    "budgets",
   ],
 };
 

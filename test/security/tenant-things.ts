@@ -147,6 +147,7 @@ export async function fillTenant(
     },
     actions: [],
   })) as { rule: { id: string } };
+  const budget = await createdId("POST", "/v1/platform/budgets", { name: mark, limit_usd: 1e9 });
   const judged = await ask("POST", "/v1/platform/evaluators", {
     name: mark,
     type: "code",
@@ -186,6 +187,7 @@ export async function fillTenant(
     section_id: [section],
     chart_id: [chart],
     alert_rule_id: [alert.rule.id],
+    budget_id: [budget],
     view_id: [view],
     backfill_id: [backfill!.backfill_id],
     queue_run_id: [item!.id],

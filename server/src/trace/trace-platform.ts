@@ -22,6 +22,7 @@ import type { IdentitySettings } from "../identity/settings.ts";
 import { startSignIn } from "../identity/sign-in/sign-in-service.ts";
 import { AlertEvaluator } from "./alerts/alert-evaluator.ts";
 import { createAlertMessages } from "./alerts/alert-messages.ts";
+import { evaluateBudget } from "./budgets/evaluate-budget.ts";
 import { TraceCopier } from "./backups/trace-copier.ts";
 import { DestinationTester } from "./bulk-exports/destination-worker-test.ts";
 import { measureExports } from "./bulk-exports/export-metrics.ts";
@@ -194,7 +195,7 @@ export async function startTracePlatform({
     insights: { wake: () => insights.wake() },
   };
   measureRules(registry, { sql, log });
-  const alertEvaluator: AlertEvaluator = new AlertEvaluator(deps, faultPoint);
+  const alertEvaluator: AlertEvaluator = new AlertEvaluator(deps, faultPoint, evaluateBudget);
   const ruleActor: RuleActor = new RuleActor(deps, faultPoint);
   const backfiller: Backfiller = new Backfiller(deps, faultPoint);
   const ruleMatcher: RuleMatcher = new RuleMatcher(deps, { database, registry });

@@ -67,10 +67,11 @@ export function composeFor(
 export async function describeSubject(
   sql: Sql,
   consoleUrl: string,
-  rule: Pick<AlertRule, "rule_id" | "name" | "definition" | "project_id" | "tenant_id">,
+  rule: MessageSubject["rule"] & { budget?: AlertRule["budget"] },
   message: MessageSubject["message"],
 ): Promise<MessageSubject> {
   const project = rule.project_id === null ? undefined : await findProject(sql, rule.tenant_id, rule.project_id);
-  const link = /^https?:/.test(consoleUrl) ? `${consoleUrl.replace(/\/$/, "")}/alerts/${rule.rule_id}` : null;
+  const page = rule.budget ? "budgets" : "alerts";
+  const link = /^https?:/.test(consoleUrl) ? `${consoleUrl.replace(/\/$/, "")}/${page}/${rule.rule_id}` : null;
   return { rule, message, session_name: project?.name ?? null, link };
 }

@@ -8,7 +8,10 @@ import { testDatabase } from "../../../test/db.ts";
 import { receiver } from "../../../test/receiver.ts";
 import { microseconds, sampleRun, sendRuns } from "../../../test/sample-runs.ts";
 import { smtpServer } from "../../../test/smtp-server.ts";
+import { createCaller } from "../../../test/call.ts";
+import { openGuard, testPrincipal } from "../../../test/principal.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
+import { createTraceApp } from "../../trace-app.ts";
 
 const SECRET = `whsec_${randomBytes(32).toString("base64")}`;
 const smtp = await smtpServer();
@@ -308,4 +311,10 @@ test("a preview counts how often a rule would have fired", async () => {
   expect((await preview({}, 24)).json).toMatchObject({ fired: 2, step_minutes: 1 });
   expect((await preview({ threshold: 3 })).json.fired).toBe(0);
   expect(whole.series[0].points.length).toBeGreaterThan(100);
+  const principal = testPrincipal(undefined, ["rules:read"]);
+  const reader = createCaller(
+    createTraceApp(platform.deps, { ...openGuard, authenticator: { authenticate: () => principal } }),
+  );
+  const answer = await reader("POST", `/v1/platform/alerts/${session}/preview`, { rule: RULE });
+  expect([answer.status, answer.text]).toEqual([403, expect.stringContaining("runs:read")]);
 });

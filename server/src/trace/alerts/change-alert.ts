@@ -1,4 +1,5 @@
 import type { Principal } from "../../base/auth/principal.ts";
+import type { Transaction } from "../../base/db/connect.ts";
 import { AppError, conflict, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { checkWebhook } from "../../base/webhooks/check-webhook.ts";
@@ -22,10 +23,11 @@ import {
 } from "./secrets.ts";
 import * as rows from "./sql.ts";
 
-type Deps = Pick<
+export type ChangeDeps = Pick<
   TraceDeps,
   "sql" | "secrets" | "outbound" | "settings" | "projects" | "alertMessages" | "alertEvaluator"
 >;
+type Deps = ChangeDeps;
 
 export const unknownAlert = (id: string): AppError => notFound(`Alert rule ${id} not found.`);
 
@@ -36,7 +38,6 @@ export async function createAlert(
   projectId: string | null,
   body: CreateBody,
 ): Promise<string> {
-  const { sql, secrets } = deps;
   await checkProject(deps, workspaceId, projectId);
   const { rule } = body;
   const row: rows.AlertRuleFields = {
@@ -51,22 +52,46 @@ export async function createAlert(
     maintenance: rule.maintenance_windows ?? [],
     actions: [],
     created_by: actor.userId,
+    budget: null,
   };
-  const { actions, values } = takeChannels(deps, body.actions, [], {});
+  await storeRule(deps, row, body.actions, { max: MAX_RULES, noun: "alert rules" });
+  return row.rule_id;
+}
+
+/** Inserts a rule or budget with its channels. @throws 409, 422 */
+export async function storeRule(
+  deps: Deps,
+  row: rows.AlertRuleFields,
+  inputs: readonly ActionInput[],
+  { max, noun }: { max: number; noun: string },
+): Promise<void> {
+  const { actions, values } = takeChannels(deps, inputs, [], {});
   row.actions = actions;
   try {
-    await sql.begin(async (tx) => {
-      if (!(await rows.insertAlertRule(tx, row, MAX_RULES))) {
-        throw unprocessable(`A workspace can have at most ${MAX_RULES} alert rules.`);
+    await deps.sql.begin(async (tx) => {
+      if (!(await rows.insertAlertRule(tx, row, max))) {
+        throw unprocessable(`A workspace can have at most ${max} ${noun}.`);
       }
-      await putChannelSecrets(secrets, row, values, tx);
+      await putChannelSecrets(deps.secrets, row, values, tx);
     });
   } catch (error) {
     if ((error as { code?: string }).code === "23505") throw conflict(`The id ${row.rule_id} is taken.`);
     throw error;
   }
   deps.alertEvaluator.wake();
-  return row.rule_id;
+}
+
+/** Replaces the channels of a locked rule by those of a body. */
+export async function replaceChannels(
+  deps: Deps,
+  tx: Transaction,
+  row: rows.AlertRuleFields,
+  inputs: readonly ActionInput[],
+): Promise<void> {
+  const stored = await readChannelSecrets(deps.secrets, row.rule_id, tx);
+  const { actions, values } = takeChannels(deps, inputs, row.actions, stored);
+  row.actions = actions;
+  await putChannelSecrets(deps.secrets, row, values, tx);
 }
 
 /**
@@ -80,10 +105,10 @@ export async function changeAlert(
   id: string,
   { rule: patch = {}, actions: inputs }: PatchBody,
 ): Promise<void> {
-  const { sql, secrets, settings } = deps;
+  const { sql, settings } = deps;
   await sql.begin(async (tx) => {
     const before = await rows.findAlertRule(tx, workspaceId, id, "lock");
-    if (!before || before.project_id !== projectId) throw unknownAlert(id);
+    if (!before || before.budget || before.project_id !== projectId) throw unknownAlert(id);
     const definition = composeDefinition(patch, before.definition);
     const row: rows.AlertRuleFields = {
       ...before,
@@ -107,12 +132,7 @@ export async function changeAlert(
     if (isChanged || (isToggled && !row.is_enabled)) {
       await endRule(tx, before, isChanged ? "changed" : "disabled", settings.pagerdutyUrl);
     }
-    if (inputs !== undefined) {
-      const stored = await readChannelSecrets(secrets, id, tx);
-      const { actions, values } = takeChannels(deps, inputs, before.actions, stored);
-      row.actions = actions;
-      await putChannelSecrets(secrets, row, values, tx);
-    }
+    if (inputs !== undefined) await replaceChannels(deps, tx, row, inputs);
     await rows.updateAlertRule(tx, row, isChanged || isToggled);
   });
   deps.alertEvaluator.wake();
@@ -128,7 +148,7 @@ export async function removeAlert(
 ): Promise<void> {
   await sql.begin(async (tx) => {
     const rule = await rows.findAlertRule(tx, workspaceId, id, "lock");
-    if (!rule || rule.project_id !== projectId) throw unknownAlert(id);
+    if (!rule || rule.budget || rule.project_id !== projectId) throw unknownAlert(id);
     await rows.deleteAlertRule(tx, workspaceId, id);
     await deleteChannelSecrets(secrets, id, tx);
   });
@@ -183,8 +203,12 @@ function checkUrl(outbound: Deps["outbound"], url: string, place: string): void 
   }
 }
 
-/** Merges the fields of a body with the stored definition. @throws 422 that names the field */
-export function composeDefinition(body: RulePatch, stored: AlertDefinition | undefined): AlertDefinition {
+/** Merges the fields of a body with the stored definition. @throws 422 that names the field, after the prefix */
+export function composeDefinition(
+  body: RulePatch,
+  stored: AlertDefinition | undefined,
+  prefix = "rule.",
+): AlertDefinition {
   // undefined keeps, null clears
   const pick = <T>(sent: T | null | undefined, kept: T | undefined, byDefault: T): T =>
     sent === undefined ? (kept ?? byDefault) : (sent ?? byDefault);
@@ -211,12 +235,12 @@ export function composeDefinition(body: RulePatch, stored: AlertDefinition | und
     resolve_threshold: pick(body.resolve_threshold, stored?.resolve_threshold, null),
     no_data: pick(body.no_data, stored?.no_data, "resolve"),
   };
-  checkDefinition(definition);
+  checkDefinition(definition, prefix);
   return definition;
 }
 
-function checkDefinition(rule: AlertDefinition): void {
-  const bad = (field: string, why: string) => unprocessable(`rule.${field}: ${why}`);
+function checkDefinition(rule: AlertDefinition, prefix: string): void {
+  const bad = (field: string, why: string) => unprocessable(`${prefix}${field}: ${why}`);
   const { type, attribute, aggregation, threshold, resolve_threshold: end } = rule;
   if (expressionFor(attribute, aggregation) === undefined) {
     throw bad("aggregation", `${aggregation} is not supported for ${attribute}`);

@@ -27,6 +27,22 @@ export interface AlertDefinition {
   no_data: "resolve" | "keep";
 }
 
+/** Terms of a budget, stored as JSON. The rest of its definition is that of a rule on the sum of costs. */
+export interface BudgetDefinition {
+  /** In USD, for a month. */
+  limit: number;
+  /** Whether the limit is that of the whole, or of each user. */
+  per: "total" | "user";
+  /** Metadata that names the user. */
+  user_key: string;
+  /** Percentages of the limit, ascending. */
+  thresholds: number[];
+  /** Percentage of the limit at which the forecast is told; null: never. */
+  forecast: number | null;
+  /** IANA name, of the months and days. */
+  time_zone: string;
+}
+
 export interface AlertGroupBy {
   attribute: "name" | "run_type" | "tag" | "model" | "error_kind" | "metadata";
   path?: string | null | undefined;

@@ -43,6 +43,17 @@ export function describeCondition(definition: AlertDefinition, threshold: number
   return `${WORDS[definition.operator]} ${times} times the previous period (${limit}) ${within}`;
 }
 
+/** Describes what an incident is about; of a budget, its month and share. */
+export function describeIncident(
+  definition: AlertDefinition,
+  { threshold, period, level }: { threshold: number | null; period: string | null; level: string | null },
+): string {
+  if (period === null) return describeCondition(definition, threshold);
+  const budget = `budget of ${formatValue(definition, definition.threshold)} for ${period}`;
+  if (level === "forecast") return `forecast ≥ ${formatValue(definition, threshold)}, ${budget}`;
+  return `≥ ${level} % of the ${budget}`;
+}
+
 /** A Markdown-free line for each fact. */
 export interface Fact {
   title: string;

@@ -4,7 +4,7 @@ import { uuid5 } from "../../base/ids.ts";
 import { receiverOrigin } from "../../base/webhooks/receiver-origin.ts";
 import type { WebhookTables } from "../../base/webhooks/sql.ts";
 import { MASK } from "./secrets.ts";
-import type { AlertAction, Severity } from "./sql.ts";
+import type { AlertAction, AlertRule, Severity } from "./sql.ts";
 
 export const ALERT_MESSAGES: WebhookTables = {
   deliveries: "alert_deliveries",
@@ -24,13 +24,16 @@ export const MAIL = "mailto:";
  */
 export async function enqueueMessages(
   tx: Transaction,
-  rule: { rule_id: string; tenant_id: string; actions: readonly AlertAction[] },
+  rule: Pick<AlertRule, "rule_id" | "tenant_id" | "actions" | "budget">,
   event: AlertEvent,
   incidents: readonly string[],
   pagerdutyUrl: string,
 ): Promise<void> {
+  // people need no word of each notice of a budget when its month ends
+  const isQuiet = event === "resolved" && rule.budget !== null;
+  const actions = rule.actions.filter(({ target }) => !isQuiet || target === "pagerduty" || target === "webhook");
   const messages = incidents.flatMap((incident_id) =>
-    rule.actions.map((action) => {
+    actions.map((action) => {
       const url = shownUrl(action, pagerdutyUrl);
       return {
         delivery_id: uuid5(`${incident_id}/${event}/${action.id}`, NAMESPACE),
@@ -85,6 +88,9 @@ export interface AlertMessage {
   threshold: number | null;
   reason: string | null;
   rule_id: string;
+  /** Of a budget: its month, and the threshold in percent, or `forecast`. */
+  period: string | null;
+  level: string | null;
 }
 
 const time = (column: string) => `${utcText(column)} as ${column.slice(2)}`;
@@ -94,7 +100,7 @@ export async function findAlertMessage(sql: Sql, deliveryId: string): Promise<Al
   const [row] = await sql<AlertMessage[]>`
     select d.event, d.action_id, d.tenant_id, d.rule_id, i.incident_id, i.group_name, i.severity,
       ${sql.unsafe([time("i.began_at"), time("i.fired_at"), time("i.resolved_at")].join(", "))},
-      i.value, i.worst, i.last_value, i.threshold, i.reason
+      i.value, i.worst, i.last_value, i.threshold, i.reason, i.period, i.level
     from alert_deliveries d join alert_incidents i using (incident_id) where d.delivery_id = ${deliveryId}`;
   return row;
 }
@@ -123,7 +129,7 @@ export const listIncidents = (
 ): Promise<ListedIncident[]> => sql<ListedIncident[]>`
   select i.incident_id, i.tenant_id, i.rule_id, r.name as rule_name, i.group_name, i.status, i.severity,
     ${sql.unsafe([time("i.began_at"), time("i.fired_at"), time("i.resolved_at"), time("i.told_at")].join(", "))},
-    i.value, i.worst, i.last_value, i.threshold, i.reason,
+    i.value, i.worst, i.last_value, i.threshold, i.reason, i.period, i.level,
     coalesce((select json_agg(json_build_object('id', d.delivery_id, 'action_id', d.action_id, 'target', d.target,
         'event', d.event, 'status', d.status, 'attempts', d.attempts,
         'error', case when d.status <> 'delivered' then coalesce(a.error,

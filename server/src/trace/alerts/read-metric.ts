@@ -20,6 +20,11 @@ import type { Observation } from "./status.ts";
 export const MAX_GROUPS = 100;
 const MAX_ROWS = 100_000;
 
+/** Name of a group as Postgres can store and index it: thread ids are text of any length. */
+export const GROUP_NAME = raw(
+  "replaceAll(if(length(grp) <= 1000, grp, concat(substringUTF8(grp, 1, 200), '…', toString(cityHash64(grp)))), '\\0', ' ')",
+);
+
 /** Equidistant times, in milliseconds since 1970. */
 export interface Ticks {
   first: number;
@@ -121,7 +126,7 @@ async function readSeries(
   const hi = ch`least(${bind("Int64", count)}, intDiv(${place}, ${micros(step)}) + 1)`;
   const value = expressionFor(attribute, aggregation)!;
   const statement = ch`
-    select grp as group_name, tick, count() as runs, toFloat64(${raw(value)}) as value
+    select ${GROUP_NAME} as group_name, tick, count() as runs, toFloat64(${raw(value)}) as value
     from (select n.*, arrayJoin(range(toInt64(${lo}), toInt64(${hi}))) as tick from (${units}) as n) as ${raw(isFeedback ? "f" : "u")}
     group by group_name, tick order by runs desc, group_name
     limit ${bind("UInt32", MAX_GROUPS)} by tick limit ${bind("UInt32", MAX_ROWS)}`;

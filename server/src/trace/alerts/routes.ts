@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { platform } from "../../base/http/aliases.ts";
+import { requireReader } from "./require-reader.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import {
@@ -109,6 +110,7 @@ export function alertRoutes(deps: TraceDeps): Route[] {
       out: { 200: schema.preview },
       async handler({ params, body: { rule, hours }, principal, c }) {
         const { workspaceId } = principal;
+        requireReader(principal);
         await checkProject(deps, workspaceId, projectOf(params));
         const definition = composeDefinition({ ...rule, name: undefined }, undefined);
         return c.json(await previewAlert(deps, workspaceId, projectOf(params), definition, hours));

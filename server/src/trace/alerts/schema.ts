@@ -15,7 +15,7 @@ const WEEK_MINUTES = 10_080;
 const time = z.iso.datetime({ offset: true });
 const number = z.number().min(-1e15).max(1e15);
 const filter = storableText.max(32_768).nullish();
-const severity = z.enum(["info", "warning", "error", "critical"]);
+export const severity = z.enum(["info", "warning", "error", "critical"]);
 
 const groupBy = z
   .object({
@@ -119,7 +119,7 @@ const action = z.discriminatedUnion("target", [
   }),
   z.object({ ...base, target: z.literal("dynatrace"), config: notBuilt("dynatrace", "use a webhook") }),
 ]);
-const actions = z.array(action).max(MAX_ACTIONS);
+export const actions = z.array(action).max(MAX_ACTIONS);
 export type ActionInput = z.output<typeof action>;
 
 export const createBody = z.object({ rule: ruleBody, actions }).meta({ id: "AlertRuleCreate" });
@@ -203,19 +203,19 @@ export const shownRule = z
   })
   .meta({ id: "AlertRule" });
 
+export const shownAction = z.object({
+  id: z.guid(),
+  alert_rule_id: z.guid(),
+  target: z.enum(["webhook", "slack", "teams", "pagerduty", "email"]),
+  config: z.record(z.string(), z.unknown()),
+  created_at: shownTime,
+  updated_at: shownTime,
+});
+
 export const alertRule = z
   .object({
     rule: shownRule,
-    actions: z.array(
-      z.object({
-        id: z.guid(),
-        alert_rule_id: z.guid(),
-        target: z.enum(["webhook", "slack", "teams", "pagerduty", "email"]),
-        config: z.record(z.string(), z.unknown()),
-        created_at: shownTime,
-        updated_at: shownTime,
-      }),
-    ),
+    actions: z.array(shownAction),
   })
   .meta({ id: "AlertRuleResponse" });
 
@@ -235,6 +235,9 @@ export const incident = z
     last_value: z.number().nullable(),
     threshold: z.number().nullable(),
     reason: z.string().nullable(),
+    /** Of a budget: its month, and the threshold in percent, or `forecast`. */
+    period: z.string().nullable(),
+    level: z.string().nullable(),
     told_at: shownTime.nullable(),
     deliveries: z.array(
       z.object({

@@ -51,6 +51,8 @@ export const serializeIncident = (row: ListedIncident): z.output<typeof incident
   last_value: row.last_value,
   threshold: row.threshold,
   reason: row.reason,
+  period: row.period,
+  level: row.level,
   told_at: row.told_at,
   deliveries: row.deliveries,
 });

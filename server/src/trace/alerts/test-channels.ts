@@ -66,6 +66,8 @@ export async function testChannels(
     last_value: threshold,
     threshold,
     reason: null,
+    period: null,
+    level: null,
   });
   const known = new Set(stored?.actions.map(({ id }) => id));
   const results = await Promise.all(
