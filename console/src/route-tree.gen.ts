@@ -19,6 +19,8 @@ import { Route as ShellSettingsRouteImport } from './routes/_shell/settings'
 import { Route as ShellAlertsIndexRouteImport } from './routes/_shell/alerts.index'
 import { Route as ShellAlertsAlertIdRouteImport } from './routes/_shell/alerts.$alertId'
 import { Route as ShellAnnotationQueuesIndexRouteImport } from './routes/_shell/annotation-queues.index'
+import { Route as ShellBudgetsIndexRouteImport } from './routes/_shell/budgets.index'
+import { Route as ShellBudgetsBudgetIdRouteImport } from './routes/_shell/budgets.$budgetId'
 import { Route as ShellDashboardsIndexRouteImport } from './routes/_shell/dashboards.index'
 import { Route as ShellDashboardsDashboardIdRouteImport } from './routes/_shell/dashboards.$dashboardId'
 import { Route as ShellDatasetsIndexRouteImport } from './routes/_shell/datasets.index'
@@ -117,6 +119,16 @@ const ShellAnnotationQueuesIndexRoute =
     path: '/annotation-queues/',
     getParentRoute: () => ShellRoute,
   } as any)
+const ShellBudgetsIndexRoute = ShellBudgetsIndexRouteImport.update({
+  id: '/budgets/',
+  path: '/budgets/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellBudgetsBudgetIdRoute = ShellBudgetsBudgetIdRouteImport.update({
+  id: '/budgets/$budgetId',
+  path: '/budgets/$budgetId',
+  getParentRoute: () => ShellRoute,
+} as any)
 const ShellDashboardsIndexRoute = ShellDashboardsIndexRouteImport.update({
   id: '/dashboards/',
   path: '/dashboards/',
@@ -384,6 +396,7 @@ export interface FileRoutesByFullPath {
   '/playground': typeof ShellPlaygroundRoute
   '/settings': typeof ShellSettingsRoute
   '/alerts/$alertId': typeof ShellAlertsAlertIdRoute
+  '/budgets/$budgetId': typeof ShellBudgetsBudgetIdRoute
   '/dashboards/$dashboardId': typeof ShellDashboardsDashboardIdRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
@@ -398,6 +411,7 @@ export interface FileRoutesByFullPath {
   '/public/$token/r': typeof PublicTokenRRoute
   '/alerts/': typeof ShellAlertsIndexRoute
   '/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
+  '/budgets/': typeof ShellBudgetsIndexRoute
   '/dashboards/': typeof ShellDashboardsIndexRoute
   '/datasets/': typeof ShellDatasetsIndexRoute
   '/deployments/': typeof ShellDeploymentsIndexRoute
@@ -442,6 +456,7 @@ export interface FileRoutesByTo {
   '/settings': typeof ShellSettingsRoute
   '/': typeof ShellIndexRoute
   '/alerts/$alertId': typeof ShellAlertsAlertIdRoute
+  '/budgets/$budgetId': typeof ShellBudgetsBudgetIdRoute
   '/dashboards/$dashboardId': typeof ShellDashboardsDashboardIdRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
@@ -456,6 +471,7 @@ export interface FileRoutesByTo {
   '/public/$token/r': typeof PublicTokenRRoute
   '/alerts': typeof ShellAlertsIndexRoute
   '/annotation-queues': typeof ShellAnnotationQueuesIndexRoute
+  '/budgets': typeof ShellBudgetsIndexRoute
   '/dashboards': typeof ShellDashboardsIndexRoute
   '/datasets': typeof ShellDatasetsIndexRoute
   '/deployments': typeof ShellDeploymentsIndexRoute
@@ -502,6 +518,7 @@ export interface FileRoutesById {
   '/_shell/settings': typeof ShellSettingsRoute
   '/_shell/': typeof ShellIndexRoute
   '/_shell/alerts/$alertId': typeof ShellAlertsAlertIdRoute
+  '/_shell/budgets/$budgetId': typeof ShellBudgetsBudgetIdRoute
   '/_shell/dashboards/$dashboardId': typeof ShellDashboardsDashboardIdRoute
   '/_shell/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/_shell/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
@@ -516,6 +533,7 @@ export interface FileRoutesById {
   '/public/$token/r': typeof PublicTokenRRoute
   '/_shell/alerts/': typeof ShellAlertsIndexRoute
   '/_shell/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
+  '/_shell/budgets/': typeof ShellBudgetsIndexRoute
   '/_shell/dashboards/': typeof ShellDashboardsIndexRoute
   '/_shell/datasets/': typeof ShellDatasetsIndexRoute
   '/_shell/deployments/': typeof ShellDeploymentsIndexRoute
@@ -562,6 +580,7 @@ export interface FileRouteTypes {
     | '/playground'
     | '/settings'
     | '/alerts/$alertId'
+    | '/budgets/$budgetId'
     | '/dashboards/$dashboardId'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
@@ -576,6 +595,7 @@ export interface FileRouteTypes {
     | '/public/$token/r'
     | '/alerts/'
     | '/annotation-queues/'
+    | '/budgets/'
     | '/dashboards/'
     | '/datasets/'
     | '/deployments/'
@@ -620,6 +640,7 @@ export interface FileRouteTypes {
     | '/settings'
     | '/'
     | '/alerts/$alertId'
+    | '/budgets/$budgetId'
     | '/dashboards/$dashboardId'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
@@ -634,6 +655,7 @@ export interface FileRouteTypes {
     | '/public/$token/r'
     | '/alerts'
     | '/annotation-queues'
+    | '/budgets'
     | '/dashboards'
     | '/datasets'
     | '/deployments'
@@ -679,6 +701,7 @@ export interface FileRouteTypes {
     | '/_shell/settings'
     | '/_shell/'
     | '/_shell/alerts/$alertId'
+    | '/_shell/budgets/$budgetId'
     | '/_shell/dashboards/$dashboardId'
     | '/_shell/datasets/$datasetId'
     | '/_shell/deployments/$deploymentId'
@@ -693,6 +716,7 @@ export interface FileRouteTypes {
     | '/public/$token/r'
     | '/_shell/alerts/'
     | '/_shell/annotation-queues/'
+    | '/_shell/budgets/'
     | '/_shell/dashboards/'
     | '/_shell/datasets/'
     | '/_shell/deployments/'
@@ -807,6 +831,20 @@ declare module '@tanstack/react-router' {
       path: '/annotation-queues'
       fullPath: '/annotation-queues/'
       preLoaderRoute: typeof ShellAnnotationQueuesIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/budgets/': {
+      id: '/_shell/budgets/'
+      path: '/budgets'
+      fullPath: '/budgets/'
+      preLoaderRoute: typeof ShellBudgetsIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/budgets/$budgetId': {
+      id: '/_shell/budgets/$budgetId'
+      path: '/budgets/$budgetId'
+      fullPath: '/budgets/$budgetId'
+      preLoaderRoute: typeof ShellBudgetsBudgetIdRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/dashboards/': {
@@ -1148,6 +1186,7 @@ interface ShellRouteChildren {
   ShellSettingsRoute: typeof ShellSettingsRoute
   ShellIndexRoute: typeof ShellIndexRoute
   ShellAlertsAlertIdRoute: typeof ShellAlertsAlertIdRoute
+  ShellBudgetsBudgetIdRoute: typeof ShellBudgetsBudgetIdRoute
   ShellDashboardsDashboardIdRoute: typeof ShellDashboardsDashboardIdRoute
   ShellDatasetsDatasetIdRoute: typeof ShellDatasetsDatasetIdRoute
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
@@ -1160,6 +1199,7 @@ interface ShellRouteChildren {
   ShellRulesRuleIdRoute: typeof ShellRulesRuleIdRoute
   ShellAlertsIndexRoute: typeof ShellAlertsIndexRoute
   ShellAnnotationQueuesIndexRoute: typeof ShellAnnotationQueuesIndexRoute
+  ShellBudgetsIndexRoute: typeof ShellBudgetsIndexRoute
   ShellDashboardsIndexRoute: typeof ShellDashboardsIndexRoute
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
@@ -1204,6 +1244,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellSettingsRoute: ShellSettingsRoute,
   ShellIndexRoute: ShellIndexRoute,
   ShellAlertsAlertIdRoute: ShellAlertsAlertIdRoute,
+  ShellBudgetsBudgetIdRoute: ShellBudgetsBudgetIdRoute,
   ShellDashboardsDashboardIdRoute: ShellDashboardsDashboardIdRoute,
   ShellDatasetsDatasetIdRoute: ShellDatasetsDatasetIdRoute,
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
@@ -1216,6 +1257,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellRulesRuleIdRoute: ShellRulesRuleIdRoute,
   ShellAlertsIndexRoute: ShellAlertsIndexRoute,
   ShellAnnotationQueuesIndexRoute: ShellAnnotationQueuesIndexRoute,
+  ShellBudgetsIndexRoute: ShellBudgetsIndexRoute,
   ShellDashboardsIndexRoute: ShellDashboardsIndexRoute,
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,

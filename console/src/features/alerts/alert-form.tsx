@@ -63,7 +63,13 @@ export function AlertForm({ initial, projectId = null, onSaved, onClose }: Alert
         rule={rule === null ? null : (JSON.parse(settled) as typeof rule)}
         hours={PREVIEW_HOURS}
       />
-      <ChannelFields form={form} alertId={initial?.rule.id} />
+      <ChannelFields
+        channels={values.channels}
+        onChange={(channels) => form.setFieldValue("channels", channels)}
+        projectId={values.projectId}
+        alertId={initial?.rule.id}
+        rule={rule}
+      />
     </FormModal>
   );
 }

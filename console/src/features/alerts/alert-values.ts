@@ -56,7 +56,7 @@ export function valuesOf(alert: Alert | undefined, projectId: string | null): Al
   };
 }
 
-function channelOf({ id, target, config }: Alert["actions"][number]): ChannelValues {
+export function channelOf({ id, target, config }: Alert["actions"][number]): ChannelValues {
   const text = target === "email" ? (config["to"] as string[]).join(", ") : (config["url"] ?? config["routing_key"]);
   return { id, target, text: String(text), headers: (config["headers"] as Record<string, string>) ?? {} };
 }
