@@ -101,14 +101,15 @@ export function TestResults({ results }: { results: readonly TestResult[] | unde
   if (results === undefined) return null;
   return (
     <Stack gap={2} role="status">
-      {results.map(({ target, status, status_code: code, answer, error }, index) => (
+      {results.map(({ target, recipient, status, status_code: code, answer, error }, index) => (
         <Text
           key={index}
           size="sm"
           c={status === "failed" ? "var(--mantine-color-error)" : undefined}
           style={{ overflowWrap: "anywhere" }}
         >
-          {TARGETS.find(({ value }) => value === target)?.label}: {status === "failed" ? "failed" : "delivered"}
+          {recipient ?? TARGETS.find(({ value }) => value === target)?.label}:{" "}
+          {status === "failed" ? "failed" : "delivered"}
           {code !== null && `, ${code}`}
           {(answer ?? error) !== null && ` – ${answer || error || "empty answer"}`}
         </Text>

@@ -73,9 +73,9 @@ export function MessagesOf({ deliveries, told_at: told }: Pick<Incident, "delive
       </Text>
     );
   }
-  return deliveries.map(({ id, target, event, status, error }) => (
+  return deliveries.map(({ id, target, recipient, event, status, error }) => (
     <Text key={id} size="xs" style={{ overflowWrap: "anywhere" }}>
-      {target}, {event}: {status}
+      {recipient ?? target}, {event}: {status}
       {error !== null && ` – ${error}`}
     </Text>
   ));

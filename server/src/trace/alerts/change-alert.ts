@@ -1,35 +1,23 @@
 import type { Principal } from "../../base/auth/principal.ts";
-import type { Transaction } from "../../base/db/connect.ts";
 import { AppError, conflict, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
-import { checkWebhook } from "../../base/webhooks/check-webhook.ts";
 import type { TraceDeps } from "../deps.ts";
 import { limitConditions } from "../filter/limit-conditions.ts";
 import { readFilter } from "../filter/read-filter.ts";
-import { RULES } from "../prompt-webhooks/prompt-webhooks.ts";
-import { type AlertDefinition, expressionFor } from "./definition.ts";
+import { type AlertDefinition, expressionFor, isPlatformMetric, PLATFORM_METRICS } from "./definition.ts";
 import { endRule } from "./evaluate-rule.ts";
-import { type ActionInput, type CreateBody, MAX_RULES, type PatchBody, type RulePatch } from "./schema.ts";
-import {
-  type Channel,
-  type ChannelInput,
-  type ChannelSecrets,
-  deleteChannelSecrets,
-  joinChannel,
-  putChannelSecrets,
-  readChannelSecrets,
-  splitChannel,
-  unmaskChannel,
-} from "./secrets.ts";
+import { replaceChannels, takeChannels } from "./replace-channels.ts";
+import type { ActionInput } from "./channel-schema.ts";
+import { type CreateBody, MAX_RULES, type PatchBody, type RulePatch } from "./schema.ts";
+import { deleteChannelSecrets, putChannelSecrets } from "./secrets.ts";
 import * as rows from "./sql.ts";
+import { unknownAlert } from "./unknown-alert.ts";
 
 export type ChangeDeps = Pick<
   TraceDeps,
   "sql" | "secrets" | "outbound" | "settings" | "projects" | "alertMessages" | "alertEvaluator"
 >;
 type Deps = ChangeDeps;
-
-export const unknownAlert = (id: string): AppError => notFound(`Alert rule ${id} not found.`);
 
 /** @throws 404 for an unknown project; 409 for an id that is taken; 422 for an invalid rule or channel */
 export async function createAlert(
@@ -45,7 +33,7 @@ export async function createAlert(
     tenant_id: workspaceId,
     project_id: projectId,
     name: rule.name,
-    definition: composeDefinition(rule, undefined),
+    definition: checkScope(composeDefinition(rule, undefined), projectId),
     severity: rule.severity ?? "error",
     is_enabled: rule.enabled ?? true,
     silenced_until: rule.silenced_until == null ? null : new Date(rule.silenced_until),
@@ -81,19 +69,6 @@ export async function storeRule(
   deps.alertEvaluator.wake();
 }
 
-/** Replaces the channels of a locked rule by those of a body. */
-export async function replaceChannels(
-  deps: Deps,
-  tx: Transaction,
-  row: rows.AlertRuleFields,
-  inputs: readonly ActionInput[],
-): Promise<void> {
-  const stored = await readChannelSecrets(deps.secrets, row.rule_id, tx);
-  const { actions, values } = takeChannels(deps, inputs, row.actions, stored);
-  row.actions = actions;
-  await putChannelSecrets(deps.secrets, row, values, tx);
-}
-
 /**
  * Changes the fields that are sent. A rule that now means something else resolves what fires; so does a disabled one.
  * @throws 404, 422
@@ -109,7 +84,7 @@ export async function changeAlert(
   await sql.begin(async (tx) => {
     const before = await rows.findAlertRule(tx, workspaceId, id, "lock");
     if (!before || before.budget || before.project_id !== projectId) throw unknownAlert(id);
-    const definition = composeDefinition(patch, before.definition);
+    const definition = checkScope(composeDefinition(patch, before.definition), projectId);
     const row: rows.AlertRuleFields = {
       ...before,
       name: patch.name ?? before.name,
@@ -164,45 +139,6 @@ export async function checkProject(
   }
 }
 
-/** Takes the channels of a body. Masked values keep the stored ones of the channel with the same id, else place. */
-export function takeChannels(
-  { outbound }: Pick<Deps, "outbound">,
-  inputs: readonly ActionInput[],
-  stored: readonly rows.AlertAction[],
-  secrets: ChannelSecrets,
-): { actions: rows.AlertAction[]; values: ChannelSecrets; channels: (Channel & { id: string })[] } {
-  const actions: rows.AlertAction[] = [];
-  const values: ChannelSecrets = {};
-  const channels: (Channel & { id: string })[] = [];
-  inputs.forEach((input, index) => {
-    const place = `actions.${index}`;
-    if (input.target === "dynatrace") {
-      throw unprocessable(`${place}.target: dynatrace is not supported; use a webhook`);
-    }
-    const known = stored.find(({ id }) => id === input.id) ?? (input.id == null ? stored[index] : undefined);
-    const given = { target: input.target, config: input.config } as ChannelInput;
-    const channel = unmaskChannel(given, known && joinChannel(known, secrets[known.id]), place);
-    if ("url" in channel.config) checkUrl(outbound, channel.config.url, `${place}.config.url`);
-    // an id of a channel of another rule is not taken over: it identifies messages
-    const id = known?.target === channel.target ? known.id : uuid7();
-    if (actions.some((action) => action.id === id)) throw unprocessable(`${place}.id: occurs twice`);
-    const { shown, sealed } = splitChannel(channel);
-    actions.push({ id, target: channel.target, config: shown });
-    channels.push({ ...channel, id });
-    if (sealed) values[id] = sealed;
-  });
-  return { actions, values, channels };
-}
-
-function checkUrl(outbound: Deps["outbound"], url: string, place: string): void {
-  try {
-    checkWebhook(RULES, outbound, url);
-  } catch (error) {
-    if (error instanceof AppError) throw unprocessable(`${place}: ${error.message}`);
-    throw error;
-  }
-}
-
 /** Merges the fields of a body with the stored definition. @throws 422 that names the field, after the prefix */
 export function composeDefinition(
   body: RulePatch,
@@ -239,10 +175,18 @@ export function composeDefinition(
   return definition;
 }
 
+function checkScope(definition: AlertDefinition, projectId: string | null): AlertDefinition {
+  if (projectId === null || !isPlatformMetric(definition.attribute)) return definition;
+  throw unprocessable("rule.attribute: metrics of the platform are those of all projects; send session_id all");
+}
+
 function checkDefinition(rule: AlertDefinition, prefix: string): void {
   const bad = (field: string, why: string) => unprocessable(`${prefix}${field}: ${why}`);
   const { type, attribute, aggregation, threshold, resolve_threshold: end } = rule;
-  if (expressionFor(attribute, aggregation) === undefined) {
+  const isSupported = isPlatformMetric(attribute)
+    ? aggregation === PLATFORM_METRICS[attribute].aggregation
+    : expressionFor(attribute, aggregation) !== undefined;
+  if (!isSupported) {
     throw bad("aggregation", `${aggregation} is not supported for ${attribute}`);
   }
   if (type === "threshold" && threshold === null) throw bad("threshold", "is required for the type threshold");
@@ -250,6 +194,13 @@ function checkDefinition(rule: AlertDefinition, prefix: string): void {
     throw bad("threshold_multiplier", "is required for the type change");
   }
   if (type === "absence" && rule.group_by !== null) throw bad("group_by", "is not supported for the type absence");
+  if (isPlatformMetric(attribute)) {
+    if (type !== "threshold") throw bad("type", "must be threshold for metrics of the platform");
+    for (const field of ["filter", "group_by"] as const) {
+      if (rule[field] !== null) throw bad(field, "is not supported for metrics of the platform");
+    }
+    if (rule.min_runs > 0) throw bad("min_runs", "is not supported for metrics of the platform");
+  }
   if (end !== null) {
     if (type !== "threshold") throw bad("resolve_threshold", "is supported for the type threshold only");
     const isAbove = rule.operator.startsWith("g");

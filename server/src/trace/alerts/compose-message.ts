@@ -8,7 +8,7 @@ import type { AlertRule, Target } from "./sql.ts";
 
 export interface MessageSubject {
   rule: Pick<AlertRule, "rule_id" | "name" | "definition" | "project_id" | "tenant_id">;
-  message: Omit<AlertMessage, "action_id" | "event"> & { event: AlertMessage["event"] | "test" };
+  message: Omit<AlertMessage, "action_id" | "url" | "event"> & { event: AlertMessage["event"] | "test" };
   session_name: string | null;
   /** Page of the rule; null without a public console. */
   link: string | null;

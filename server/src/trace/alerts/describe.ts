@@ -1,7 +1,7 @@
 /** Texts of alerts for people. */
-import type { AlertDefinition } from "./definition.ts";
+import { type AlertDefinition, isPlatformMetric, PLATFORM_METRICS, type PlatformMetric } from "./definition.ts";
 
-const NAMES: Record<AlertDefinition["attribute"], string> = {
+const NAMES: Record<Exclude<AlertDefinition["attribute"], PlatformMetric>, string> = {
   latency: "latency",
   run_latency: "latency",
   first_token: "time to first token",
@@ -18,6 +18,7 @@ const WORDS = { gt: ">", gte: "≥", lt: "<", lte: "≤" } as const;
 /** Describes the metric: `p95 latency`, `errors in percent`, `average feedback score "helpful"`. */
 export function describeMetric({ attribute, aggregation, feedback_key: key, type }: AlertDefinition): string {
   if (type === "absence") return "runs";
+  if (isPlatformMetric(attribute)) return PLATFORM_METRICS[attribute].label;
   const name = key === null ? NAMES[attribute] : `${NAMES[attribute]} "${key}"`;
   if (aggregation === "pct") return `${name} in percent`;
   if (aggregation === "avg") return `average ${name}`;
@@ -31,7 +32,7 @@ export function formatValue({ attribute, aggregation, type }: AlertDefinition, v
   if (type === "absence") return text;
   if (aggregation === "pct") return `${text} %`;
   if (attribute === "total_cost") return `$${text}`;
-  return /latency|first_token/.test(attribute) ? `${text} s` : text;
+  return /latency|first_token|_seconds$/.test(attribute) ? `${text} s` : text;
 }
 
 export function describeCondition(definition: AlertDefinition, threshold: number | null): string {

@@ -4,6 +4,7 @@
  * and the interval alone: a repeated evaluation changes nothing.
  */
 import type { TraceDeps } from "../deps.ts";
+import { isPlatformMetric } from "./definition.ts";
 import { evaluateTicks, type Group } from "./evaluate-ticks.ts";
 import * as rows from "./evaluation-sql.ts";
 import { enqueueMessages } from "./message-sql.ts";
@@ -25,7 +26,10 @@ export function dueTicks({ now, evaluated_at, definition }: rows.ClaimedRule): T
   return first > last ? undefined : { first, count: (last - first) / step + 1, step };
 }
 
-export type EvaluationDeps = Pick<TraceDeps, "sql" | "clickhouse" | "projects" | "settings" | "alertMessages">;
+export type EvaluationDeps = Pick<
+  TraceDeps,
+  "sql" | "clickhouse" | "projects" | "settings" | "alertMessages" | "health" | "agentFigures"
+>;
 
 /** Disables a rule whose project was deleted. @returns whether it was */
 export async function endWithProject(deps: EvaluationDeps, claimed: rows.ClaimedRule): Promise<boolean> {
@@ -54,13 +58,15 @@ export async function evaluateRule(
     await rows.postponeAlertRule(sql, claimed, step - (claimed.now.getTime() % step), null);
     return;
   }
+  const present = { ...ticks, first: ticks.first + (ticks.count - 1) * ticks.step, count: 1 };
+  if (isPlatformMetric(claimed.definition.attribute)) ticks = present;
   let observations;
   try {
     observations = await readObservations(deps, claimed, ticks);
   } catch (error) {
     if (ticks.count === 1 || signal.aborted) throw error;
     // all missed ticks at once may be too much, which would be so for ever
-    ticks = { ...ticks, first: ticks.first + (ticks.count - 1) * ticks.step, count: 1 };
+    ticks = present;
     observations = await readObservations(deps, claimed, ticks);
   }
   signal.throwIfAborted();

@@ -13,7 +13,14 @@ import { readRows } from "../runs/read-rows.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, type RunSelection } from "../runs/selection.ts";
 import { groupColumn, type Grouping, selectUnits } from "../runs/stats.ts";
-import { type AlertDefinition, type Aggregation, type Attribute, expressionFor } from "./definition.ts";
+import {
+  type AlertDefinition,
+  type Aggregation,
+  type Attribute,
+  expressionFor,
+  isPlatformMetric,
+} from "./definition.ts";
+import { readPlatformMetric } from "./platform-metrics.ts";
 import type { Observation } from "./status.ts";
 
 /** Groups of a tick, those with the most runs. */
@@ -41,11 +48,18 @@ export interface MeasuredRule {
 /** What each tick observed, by group. Groups without runs are missing. */
 export type Observations = Map<string, Observation>[];
 
-type Deps = Pick<TraceDeps, "sql" | "clickhouse" | "projects" | "settings">;
+type Deps = Pick<TraceDeps, "sql" | "clickhouse" | "projects" | "settings" | "health" | "agentFigures">;
 
+/** Of a metric of the platform, which has no past, `ticks` is the present one. */
 export async function readObservations(deps: Deps, rule: MeasuredRule, ticks: Ticks): Promise<Observations> {
   const { definition } = rule;
   const minutes = (count: number) => count * 60_000;
+  if (isPlatformMetric(definition.attribute)) {
+    const until = new Date(ticks.first);
+    const since = new Date(ticks.first - minutes(definition.window_minutes));
+    const value = await readPlatformMetric(deps, definition.attribute, { since, until });
+    return [new Map([["", { runs: 0, value, baseline: null }]])];
+  }
   const window = minutes(definition.window_minutes);
   const shifted = { ...ticks, first: ticks.first - minutes(definition.delay_minutes) };
   const { attribute, aggregation } = definition;

@@ -32,7 +32,9 @@ export function serializeRule(row: ListedRule): z.output<typeof alertRule> {
       created_at,
       updated_at,
     },
-    actions: row.actions.map((action) => ({ ...action, alert_rule_id: row.rule_id, created_at, updated_at })),
+    actions: row.actions
+      .filter(({ removed }) => !removed)
+      .map((action) => ({ ...action, alert_rule_id: row.rule_id, created_at, updated_at })),
   };
 }
 

@@ -10,6 +10,8 @@ export interface AlertAction {
   id: string;
   target: Target;
   config: Record<string, unknown>;
+  /** Kept until its last message has been sent. */
+  removed?: true;
 }
 
 export interface Maintenance {
@@ -77,12 +79,13 @@ export async function findAlertRule(
 export const listAlertRules = (
   sql: Sql,
   tenantId: string,
-  filter: { project?: string | null; id?: string; kind?: "budget" },
+  filter: { project?: string | null; id?: string; kind?: "budget"; withPlatform?: boolean },
   page: { limit: number; offset: number },
 ): Promise<ListedRule[]> => sql<ListedRule[]>`
   select ${sql.unsafe(LISTED)} from alert_rules r
   left join projects p on p.tenant_id = r.tenant_id and p.project_id = r.project_id
   where r.tenant_id = ${tenantId} and ${filter.kind ? sql`r.budget is not null` : sql`r.budget is null`}
+    and ${filter.withPlatform === false ? sql`r.definition ->> 'attribute' not like 'platform.%'` : sql`true`}
     and ${filter.id === undefined ? sql`true` : sql`r.rule_id = ${filter.id}`}
     and ${filter.project === undefined ? sql`true` : sql`r.project_id is not distinct from ${filter.project}::uuid`}
   order by r.created_at desc, r.rule_id desc limit ${page.limit} offset ${page.offset}`;
@@ -126,6 +129,12 @@ export async function updateAlertRule(tx: Transaction, row: AlertRuleFields, ren
 export async function deleteAlertRule(tx: Transaction, tenantId: string, id: string): Promise<boolean> {
   const deleted = await tx`delete from alert_rules where tenant_id = ${tenantId} and rule_id = ${id} returning 1`;
   return deleted.length > 0;
+}
+
+/** Returns the organization of the installation's administrators. */
+export async function findFirstOrganization(sql: Sql): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`select id from organizations order by created_at, id limit 1`;
+  return row?.id;
 }
 
 export async function deleteAlertRulesOfWorkspace(sql: Sql | Transaction, tenantId: string): Promise<void> {

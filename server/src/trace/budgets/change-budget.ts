@@ -1,15 +1,10 @@
 import type { Principal } from "../../base/auth/principal.ts";
 import { type AppError, notFound } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
-import {
-  type ChangeDeps,
-  checkProject,
-  composeDefinition,
-  replaceChannels,
-  storeRule,
-} from "../alerts/change-alert.ts";
+import { type ChangeDeps, checkProject, composeDefinition, storeRule } from "../alerts/change-alert.ts";
 import type { AlertDefinition, BudgetDefinition } from "../alerts/definition.ts";
 import { endRule } from "../alerts/evaluate-rule.ts";
+import { replaceChannels } from "../alerts/replace-channels.ts";
 import { deleteChannelSecrets } from "../alerts/secrets.ts";
 import * as rows from "../alerts/sql.ts";
 import { type CreateBody, MAX_BUDGETS, type PatchBody } from "./schema.ts";
@@ -17,7 +12,8 @@ import { deleteDays } from "./sql.ts";
 
 /** Minutes between evaluations. */
 const INTERVAL = 5;
-const MONTH_MINUTES = 7 * 24 * 60;
+/** The longest window of a rule; a budget has months instead. */
+const WINDOW_MINUTES = 10_080;
 
 export const unknownBudget = (id: string): AppError => notFound(`Budget ${id} not found.`);
 
@@ -122,7 +118,7 @@ function composeTerms(body: Omit<PatchBody, "actions">, stored: Terms | undefine
       aggregation: "sum",
       operator: "gte",
       threshold: budget.limit,
-      window_minutes: MONTH_MINUTES,
+      window_minutes: WINDOW_MINUTES,
       interval_minutes: INTERVAL,
       filter: body.filter,
       group_by: budget.per === "user" ? { attribute: "metadata", path: budget.user_key } : null,

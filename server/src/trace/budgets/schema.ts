@@ -1,7 +1,8 @@
 import { z } from "zod";
 
 import { queryLimit, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
-import { actions, severity, shownAction } from "../alerts/schema.ts";
+import { actions, shownAction } from "../alerts/channel-schema.ts";
+import { severity } from "../alerts/schema.ts";
 
 /** Budgets are Heddle's own; the contract has none. */
 
