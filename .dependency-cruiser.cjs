@@ -149,6 +149,7 @@ const SLICES = {
     "insights",
     "dashboards",
     "alerts",
+    "budgets",
   ],
 };
 

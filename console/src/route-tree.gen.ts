@@ -20,6 +20,8 @@ import { Route as ShellSettingsRouteImport } from './routes/_shell/settings'
 import { Route as ShellAlertsIndexRouteImport } from './routes/_shell/alerts.index'
 import { Route as ShellAlertsAlertIdRouteImport } from './routes/_shell/alerts.$alertId'
 import { Route as ShellAnnotationQueuesIndexRouteImport } from './routes/_shell/annotation-queues.index'
+import { Route as ShellBudgetsIndexRouteImport } from './routes/_shell/budgets.index'
+import { Route as ShellBudgetsBudgetIdRouteImport } from './routes/_shell/budgets.$budgetId'
 import { Route as ShellDashboardsIndexRouteImport } from './routes/_shell/dashboards.index'
 import { Route as ShellDashboardsDashboardIdRouteImport } from './routes/_shell/dashboards.$dashboardId'
 import { Route as ShellDatasetsIndexRouteImport } from './routes/_shell/datasets.index'
@@ -123,6 +125,16 @@ const ShellAnnotationQueuesIndexRoute =
     path: '/annotation-queues/',
     getParentRoute: () => ShellRoute,
   } as any)
+const ShellBudgetsIndexRoute = ShellBudgetsIndexRouteImport.update({
+  id: '/budgets/',
+  path: '/budgets/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellBudgetsBudgetIdRoute = ShellBudgetsBudgetIdRouteImport.update({
+  id: '/budgets/$budgetId',
+  path: '/budgets/$budgetId',
+  getParentRoute: () => ShellRoute,
+} as any)
 const ShellDashboardsIndexRoute = ShellDashboardsIndexRouteImport.update({
   id: '/dashboards/',
   path: '/dashboards/',
@@ -391,6 +403,7 @@ export interface FileRoutesByFullPath {
   '/playground': typeof ShellPlaygroundRoute
   '/settings': typeof ShellSettingsRoute
   '/alerts/$alertId': typeof ShellAlertsAlertIdRoute
+  '/budgets/$budgetId': typeof ShellBudgetsBudgetIdRoute
   '/dashboards/$dashboardId': typeof ShellDashboardsDashboardIdRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
@@ -405,6 +418,7 @@ export interface FileRoutesByFullPath {
   '/public/$token/r': typeof PublicTokenRRoute
   '/alerts/': typeof ShellAlertsIndexRoute
   '/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
+  '/budgets/': typeof ShellBudgetsIndexRoute
   '/dashboards/': typeof ShellDashboardsIndexRoute
   '/datasets/': typeof ShellDatasetsIndexRoute
   '/deployments/': typeof ShellDeploymentsIndexRoute
@@ -450,6 +464,7 @@ export interface FileRoutesByTo {
   '/settings': typeof ShellSettingsRoute
   '/': typeof ShellIndexRoute
   '/alerts/$alertId': typeof ShellAlertsAlertIdRoute
+  '/budgets/$budgetId': typeof ShellBudgetsBudgetIdRoute
   '/dashboards/$dashboardId': typeof ShellDashboardsDashboardIdRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
@@ -464,6 +479,7 @@ export interface FileRoutesByTo {
   '/public/$token/r': typeof PublicTokenRRoute
   '/alerts': typeof ShellAlertsIndexRoute
   '/annotation-queues': typeof ShellAnnotationQueuesIndexRoute
+  '/budgets': typeof ShellBudgetsIndexRoute
   '/dashboards': typeof ShellDashboardsIndexRoute
   '/datasets': typeof ShellDatasetsIndexRoute
   '/deployments': typeof ShellDeploymentsIndexRoute
@@ -511,6 +527,7 @@ export interface FileRoutesById {
   '/_shell/settings': typeof ShellSettingsRoute
   '/_shell/': typeof ShellIndexRoute
   '/_shell/alerts/$alertId': typeof ShellAlertsAlertIdRoute
+  '/_shell/budgets/$budgetId': typeof ShellBudgetsBudgetIdRoute
   '/_shell/dashboards/$dashboardId': typeof ShellDashboardsDashboardIdRoute
   '/_shell/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
   '/_shell/deployments/$deploymentId': typeof ShellDeploymentsDeploymentIdRoute
@@ -525,6 +542,7 @@ export interface FileRoutesById {
   '/public/$token/r': typeof PublicTokenRRoute
   '/_shell/alerts/': typeof ShellAlertsIndexRoute
   '/_shell/annotation-queues/': typeof ShellAnnotationQueuesIndexRoute
+  '/_shell/budgets/': typeof ShellBudgetsIndexRoute
   '/_shell/dashboards/': typeof ShellDashboardsIndexRoute
   '/_shell/datasets/': typeof ShellDatasetsIndexRoute
   '/_shell/deployments/': typeof ShellDeploymentsIndexRoute
@@ -572,6 +590,7 @@ export interface FileRouteTypes {
     | '/playground'
     | '/settings'
     | '/alerts/$alertId'
+    | '/budgets/$budgetId'
     | '/dashboards/$dashboardId'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
@@ -586,6 +605,7 @@ export interface FileRouteTypes {
     | '/public/$token/r'
     | '/alerts/'
     | '/annotation-queues/'
+    | '/budgets/'
     | '/dashboards/'
     | '/datasets/'
     | '/deployments/'
@@ -631,6 +651,7 @@ export interface FileRouteTypes {
     | '/settings'
     | '/'
     | '/alerts/$alertId'
+    | '/budgets/$budgetId'
     | '/dashboards/$dashboardId'
     | '/datasets/$datasetId'
     | '/deployments/$deploymentId'
@@ -645,6 +666,7 @@ export interface FileRouteTypes {
     | '/public/$token/r'
     | '/alerts'
     | '/annotation-queues'
+    | '/budgets'
     | '/dashboards'
     | '/datasets'
     | '/deployments'
@@ -691,6 +713,7 @@ export interface FileRouteTypes {
     | '/_shell/settings'
     | '/_shell/'
     | '/_shell/alerts/$alertId'
+    | '/_shell/budgets/$budgetId'
     | '/_shell/dashboards/$dashboardId'
     | '/_shell/datasets/$datasetId'
     | '/_shell/deployments/$deploymentId'
@@ -705,6 +728,7 @@ export interface FileRouteTypes {
     | '/public/$token/r'
     | '/_shell/alerts/'
     | '/_shell/annotation-queues/'
+    | '/_shell/budgets/'
     | '/_shell/dashboards/'
     | '/_shell/datasets/'
     | '/_shell/deployments/'
@@ -826,6 +850,20 @@ declare module '@tanstack/react-router' {
       path: '/annotation-queues'
       fullPath: '/annotation-queues/'
       preLoaderRoute: typeof ShellAnnotationQueuesIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/budgets/': {
+      id: '/_shell/budgets/'
+      path: '/budgets'
+      fullPath: '/budgets/'
+      preLoaderRoute: typeof ShellBudgetsIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/budgets/$budgetId': {
+      id: '/_shell/budgets/$budgetId'
+      path: '/budgets/$budgetId'
+      fullPath: '/budgets/$budgetId'
+      preLoaderRoute: typeof ShellBudgetsBudgetIdRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/dashboards/': {
@@ -1168,6 +1206,7 @@ interface ShellRouteChildren {
   ShellSettingsRoute: typeof ShellSettingsRoute
   ShellIndexRoute: typeof ShellIndexRoute
   ShellAlertsAlertIdRoute: typeof ShellAlertsAlertIdRoute
+  ShellBudgetsBudgetIdRoute: typeof ShellBudgetsBudgetIdRoute
   ShellDashboardsDashboardIdRoute: typeof ShellDashboardsDashboardIdRoute
   ShellDatasetsDatasetIdRoute: typeof ShellDatasetsDatasetIdRoute
   ShellDeploymentsDeploymentIdRoute: typeof ShellDeploymentsDeploymentIdRoute
@@ -1180,6 +1219,7 @@ interface ShellRouteChildren {
   ShellRulesRuleIdRoute: typeof ShellRulesRuleIdRoute
   ShellAlertsIndexRoute: typeof ShellAlertsIndexRoute
   ShellAnnotationQueuesIndexRoute: typeof ShellAnnotationQueuesIndexRoute
+  ShellBudgetsIndexRoute: typeof ShellBudgetsIndexRoute
   ShellDashboardsIndexRoute: typeof ShellDashboardsIndexRoute
   ShellDatasetsIndexRoute: typeof ShellDatasetsIndexRoute
   ShellDeploymentsIndexRoute: typeof ShellDeploymentsIndexRoute
@@ -1225,6 +1265,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellSettingsRoute: ShellSettingsRoute,
   ShellIndexRoute: ShellIndexRoute,
   ShellAlertsAlertIdRoute: ShellAlertsAlertIdRoute,
+  ShellBudgetsBudgetIdRoute: ShellBudgetsBudgetIdRoute,
   ShellDashboardsDashboardIdRoute: ShellDashboardsDashboardIdRoute,
   ShellDatasetsDatasetIdRoute: ShellDatasetsDatasetIdRoute,
   ShellDeploymentsDeploymentIdRoute: ShellDeploymentsDeploymentIdRoute,
@@ -1237,6 +1278,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellRulesRuleIdRoute: ShellRulesRuleIdRoute,
   ShellAlertsIndexRoute: ShellAlertsIndexRoute,
   ShellAnnotationQueuesIndexRoute: ShellAnnotationQueuesIndexRoute,
+  ShellBudgetsIndexRoute: ShellBudgetsIndexRoute,
   ShellDashboardsIndexRoute: ShellDashboardsIndexRoute,
   ShellDatasetsIndexRoute: ShellDatasetsIndexRoute,
   ShellDeploymentsIndexRoute: ShellDeploymentsIndexRoute,

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { checkOpenPage, openBrowser, openPage, until } from "./browser.ts";
 import { observeShifts, shiftProblems } from "./layout-shift.ts";
 import { chatManifest, promptApi, withModel } from "./seed-prompts.ts";
-import { type Seeded, seedAlert, seedEvaluator, seedQueue, seedRule } from "./seed-traces.ts";
+import { type Seeded, seedAlert, seedBudget, seedEvaluator, seedQueue, seedRule } from "./seed-traces.ts";
 import { type SharedPlatform, sharedPlatform, sharedTraces } from "./shared-platform.ts";
 
 /** Data arrives up to this much late, later for each further request of a page. */
@@ -25,6 +25,7 @@ let client: Client;
 let seeded: Seeded;
 let ids: Record<
   | "alert"
+  | "budget"
   | "assistant"
   | "cron"
   | "evaluator"
@@ -72,6 +73,7 @@ async function createObjects(): Promise<typeof ids> {
   const alert = await seedAlert(platform.traceUrl, seeded.projectId);
   return {
     alert,
+    budget: await seedBudget(platform.traceUrl),
     queue,
     experiment: await createExperiment(),
     pairs: await createReview(),
@@ -330,6 +332,8 @@ const PAGES: Checked[] = [
   { route: "/rules/", name: "rules", path: () => "/rules", ready: "text=Tags checked" },
   { route: "/alerts/", name: "alerts", path: () => "/alerts", ready: "text=Runs of an hour" },
   { route: "/alerts/$alertId", name: "alert", path: () => `/alerts/${ids.alert}`, ready: ".uplot" },
+  { route: "/budgets/", name: "budgets", path: () => "/budgets", ready: "text=Models of the month" },
+  { route: "/budgets/$budgetId", name: "budget", path: () => `/budgets/${ids.budget}`, ready: "text=tells at 50 %" },
   { route: "/rules/$ruleId", name: "rule", path: () => `/rules/${ids.rule}`, ready: "td" },
   {
     route: "/projects/$projectId/review",

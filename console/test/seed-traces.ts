@@ -365,6 +365,17 @@ export async function seedRule(url: string, project: string, runIds: string[]): 
   return id;
 }
 
+/** Creates a budget of users. @returns its id */
+export async function seedBudget(traceUrl: string): Promise<string> {
+  const response = await fetch(`${traceUrl}/v1/platform/budgets`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ name: "Models of the month", limit_usd: 100 }),
+  });
+  if (response.status !== 201) throw new Error(`the budget was answered with ${response.status}`);
+  return ((await response.json()) as { id: string }).id;
+}
+
 /** Creates an alert rule that fires; its channel rejects test messages. @returns its id */
 export async function seedAlert(traceUrl: string, projectId: string): Promise<string> {
   const rule = {

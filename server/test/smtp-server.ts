@@ -11,10 +11,14 @@ export interface SmtpServer {
   reply: string;
 }
 
-/** Starts a mail server (RFC 5321, without TLS) on loopback. It rejects recipients that begin with `nobody`. */
+/**
+ * Starts a mail server (RFC 5321, without TLS) on loopback. It rejects recipients that begin with `nobody`, and the
+ * first attempt of those that begin with `later`.
+ */
 export async function smtpServer(): Promise<SmtpServer> {
   const made: SmtpServer = { url: "", received: [], reply: "250 2.0.0 queued as 1" };
   const sockets = new Set<Socket>();
+  const deferred = new Set<string>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket)).on("error", () => {});
@@ -31,6 +35,10 @@ export async function smtpServer(): Promise<SmtpServer> {
         say("250 2.1.0 ok");
       } else if (verb === "RCPT") {
         if (address(line).startsWith("nobody")) return void say("550 5.1.1 no such user");
+        if (address(line).startsWith("later") && !deferred.has(address(line))) {
+          deferred.add(address(line));
+          return void say("451 4.7.1 greylisted");
+        }
         envelope.to.push(address(line));
         say("250 2.1.5 ok");
       } else if (verb === "DATA") {

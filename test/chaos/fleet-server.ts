@@ -22,7 +22,7 @@ const UNSTEADY_MS = 300_000;
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
-const FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
+export const FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
 
 /** Whether servers' clocks can be set, which needs Debian's package libfaketime. */
 export const hasFaketime = (): boolean => existsSync(FAKETIME);

@@ -8,6 +8,7 @@ import { startClickHouseServer } from "../../server/test/clickhouse-server.ts";
 import { testDatabase } from "../../server/test/db.ts";
 import { receiver } from "../../server/test/receiver.ts";
 import { microseconds, sampleRun } from "../../server/test/sample-runs.ts";
+import { FAKETIME, hasFaketime } from "../chaos/fleet-server.ts";
 import { randomFrom } from "./kills.ts";
 import { newInstallation } from "./server-process.ts";
 import { TraceProcess } from "./trace-process.ts";
@@ -16,8 +17,16 @@ const RULES = 5;
 const CROSSINGS = 8;
 const FAULTS = 6;
 
+const clockOf = (offset: string) => ({
+  LD_PRELOAD: FAKETIME,
+  FAKETIME: offset,
+  FAKETIME_DONT_FAKE_MONOTONIC: "1",
+  FAKETIME_DISABLE_SHM: "1",
+});
+
 /**
- * Metrics cross their thresholds while two platforms are killed and frozen, some for longer than their leases. A
+ * Metrics cross their thresholds while two platforms are killed and frozen, some for longer than their leases, and come
+ * back with clocks an hour ahead and behind. A
  * crossing is a change of the stored threshold, which lets a tick come at once.
  */
 test("each crossing of a threshold is one incident, told once, in order", async () => {
@@ -46,11 +55,11 @@ test("each crossing of a threshold is one incident, told once, in order", async 
   const replicas = [await TraceProcess.create(installation), await TraceProcess.create(installation)];
   try {
     for (const replica of replicas) await replica.start(env);
-    const post = async (path: string, body: object): Promise<{ rule: { id: string } }> => {
+    const post = async (path: string, body: object): Promise<{ id: string; rule: { id: string } }> => {
       const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
       const response = await fetch(replicas[0]!.url + path, init);
       expect([response.status, response.ok]).toEqual([response.status, true]);
-      return (await response.json()) as { rule: { id: string } };
+      return (await response.json()) as { id: string; rule: { id: string } };
     };
     // in the windows of all ticks of the test
     const start_time = microseconds(Date.now() - 120_000);
@@ -63,15 +72,23 @@ test("each crossing of a threshold is one incident, told once, in order", async 
       ids.push((await post("/v1/platform/alerts/all", body)).rule.id);
     }
 
+    const usage_metadata = { input_tokens: 9, output_tokens: 1, total_tokens: 10, total_cost: 5 };
+    await post("/runs/batch", {
+      post: [sampleRun("spent", { run_type: "llm", outputs: { usage_metadata }, start_time })],
+    });
+    const budget = await post("/v1/platform/budgets", { name: "Budget", limit_usd: 4, actions });
+
     let isOver = false;
     const faults = (async () => {
       for (let n = 0; n < FAULTS; n++) {
         await sleep(random() * 800);
+        await sql`update alert_rules set available_at = now(), evaluated_at = null where budget is not null`;
         const replica = replicas[n % 2]!;
         if (n % 3 === 0) {
           await replica.kill();
           await sleep(random() * 400);
-          await replica.start(env);
+          // with a clock an hour ahead, then one an hour behind
+          await replica.start({ ...env, ...(hasFaketime() && clockOf(n === 0 ? "+3600" : "-3600")) });
         } else {
           replica.signal("SIGSTOP");
           // every other one for longer than the leases
@@ -119,6 +136,7 @@ test("each crossing of a threshold is one incident, told once, in order", async 
     for (const id of ids) {
       expect(incidents.filter((incident) => incident.rule_id === id)).toHaveLength(firings.get(id)!);
     }
+    expect(incidents.filter((incident) => incident.rule_id === budget.id)).toHaveLength(1);
     const first = new Map<string, number>();
     const told = new Map<string, Set<string>>();
     hook.received.forEach(({ headers, json }, index) => {

@@ -147,6 +147,7 @@ export async function fillTenant(
     },
     actions: [],
   })) as { rule: { id: string } };
+  const budget = await createdId("POST", "/v1/platform/budgets", { name: mark, limit_usd: 1e9 });
   const judged = await ask("POST", "/v1/platform/evaluators", {
     name: mark,
     type: "code",
@@ -193,6 +194,7 @@ export async function fillTenant(
     section_id: [section],
     chart_id: [chart],
     alert_rule_id: [alert.rule.id],
+    budget_id: [budget],
     view_id: [view],
     tag_key_id: [tagKey],
     tag_value_id: [tagValue],

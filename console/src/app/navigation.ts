@@ -3,6 +3,7 @@ import {
   IconAdjustmentsBolt,
   IconBell,
   IconBellRinging,
+  IconCoin,
   IconBox,
   IconChartLine,
   IconClock,
@@ -61,6 +62,7 @@ const GROUPS: { label: string; pages: Page[] }[] = [
       { to: "/projects", label: "Traces", icon: IconTimeline, needs: "trace" },
       { to: "/dashboards", label: "Dashboards", icon: IconChartLine, needs: "trace" },
       { to: "/alerts", label: "Alerts", icon: IconBellRinging, needs: "trace" },
+      { to: "/budgets", label: "Budgets", icon: IconCoin, needs: "trace" },
     ],
   },
   {

@@ -9,6 +9,10 @@ export function optionalText(value: unknown): string | undefined {
 export const pickAllowed = <T extends string>(allowed: readonly T[], value: unknown): T | undefined =>
   allowed.find((candidate) => candidate === value);
 
+/** Returns a month such as `2026-11`. */
+export const optionalMonth = (value: unknown): string | undefined =>
+  typeof value === "string" && /^20\d\d-(0[1-9]|1[0-2])$/.test(value) ? value : undefined;
+
 /** Returns a non-empty list, else undefined. */
 export function texts(value: unknown): string[] | undefined {
   const list = (Array.isArray(value) ? value : [value]).flatMap((entry) => optionalText(entry) ?? []);

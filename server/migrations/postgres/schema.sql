@@ -64,7 +64,9 @@ create table alert_incidents (
   threshold double precision,
   reason text,
   told_at timestamp with time zone,
-  constraint alert_incidents_reason_check CHECK ((reason = ANY (ARRAY['recovered'::text, 'no_data'::text, 'changed'::text, 'disabled'::text]))),
+  period text,
+  level text,
+  constraint alert_incidents_reason_check CHECK ((reason = ANY (ARRAY['recovered'::text, 'no_data'::text, 'changed'::text, 'disabled'::text, 'period_ended'::text]))),
   constraint alert_incidents_status_check CHECK ((status = ANY (ARRAY['firing'::text, 'resolved'::text]))),
   constraint alert_incidents_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES alert_rules(rule_id) ON DELETE CASCADE,
   constraint alert_incidents_pkey PRIMARY KEY (incident_id)
@@ -100,6 +102,8 @@ create table alert_rules (
   created_by uuid,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  budget jsonb,
+  measured_at timestamp with time zone,
   constraint alert_rules_interval_seconds_check CHECK ((interval_seconds > 0)),
   constraint alert_rules_severity_check CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'error'::text, 'critical'::text]))),
   constraint alert_rules_pkey PRIMARY KEY (rule_id)
@@ -293,6 +297,16 @@ create table blob_place_users (
   process_id uuid not null,
   seen_at timestamp with time zone not null default now(),
   constraint blob_place_users_pkey PRIMARY KEY (process_id)
+);
+
+create table budget_days (
+  rule_id uuid not null,
+  day date not null,
+  group_name text not null,
+  spent double precision not null,
+  read_at timestamp with time zone not null,
+  constraint budget_days_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES alert_rules(rule_id) ON DELETE CASCADE,
+  constraint budget_days_pkey PRIMARY KEY (rule_id, day, group_name)
 );
 
 create table bulk_export_files (
@@ -2208,6 +2222,7 @@ CREATE INDEX alert_deliveries_by_creation ON public.alert_deliveries USING btree
 CREATE INDEX alert_deliveries_by_incident ON public.alert_deliveries USING btree (incident_id);
 CREATE INDEX alert_deliveries_by_rule ON public.alert_deliveries USING btree (rule_id);
 CREATE INDEX alert_deliveries_due ON public.alert_deliveries USING btree (receiver, available_at) WHERE (status = 'pending'::text);
+CREATE INDEX alert_incidents_firing ON public.alert_incidents USING btree (rule_id) WHERE (status = 'firing'::text);
 CREATE INDEX alert_incidents_of_rule ON public.alert_incidents USING btree (rule_id, fired_at DESC, incident_id DESC);
 CREATE INDEX alert_incidents_of_tenant ON public.alert_incidents USING btree (tenant_id, fired_at DESC, incident_id DESC);
 CREATE INDEX alert_rules_due ON public.alert_rules USING btree (available_at) WHERE is_enabled;

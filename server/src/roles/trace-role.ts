@@ -10,6 +10,7 @@ import { MCP_PATH } from "../trace/mcp/paths.ts";
 import { listenOtlpGrpc } from "../trace/otel/listen-otlp-grpc.ts";
 import { traceOptions } from "../trace/settings.ts";
 import { startTracePlatform } from "../trace/trace-platform.ts";
+import { agentFigures } from "./agent-figures.ts";
 import {
   describeServer,
   type Environment,
@@ -36,7 +37,15 @@ export async function openTraceServer(
   const opened = await openServer(settings, options, started);
   const { http, log, database, bodies } = opened;
   const { host, dataDir, tracingKey, opensOnUse } = settings;
-  const platform = await startTracePlatform({ settings: options, log, database, dataDir, host, opensOnUse });
+  const platform = await startTracePlatform({
+    settings: options,
+    log,
+    database,
+    dataDir,
+    host,
+    opensOnUse,
+    agentFigures,
+  });
   started.add(() => platform.stop());
   const { sql, secrets } = platform.deps;
   const sealKey = deriveSealKey(secrets.keyring.newest);

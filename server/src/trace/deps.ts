@@ -11,6 +11,7 @@ import type { SignInDeps } from "../identity/sign-in/deps.ts";
 import type { Exporter } from "./bulk-exports/exporter.ts";
 import type { Deletions } from "./legal-holds/deletions.ts";
 import type { LinkSigner } from "./attachments/sign-link.ts";
+import type { AgentFigures } from "./alerts/agent-figures.ts";
 import type { CodeRunner } from "./code-evaluators/code-runner.ts";
 import type { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import type { FeedbackWriter } from "./feedback/feedback-writer.ts";
@@ -77,6 +78,8 @@ export interface TraceDeps {
   ruleActor: { wake(): void };
   /** Executes back-fills of rules. */
   ruleBackfills: { wake(): void };
+  /** Absent where no agent server shares the database. */
+  agentFigures: AgentFigures | undefined;
   /** Evaluates alert rules. */
   alertEvaluator: { wake(): void };
   /** Sender of the messages of alerts. */

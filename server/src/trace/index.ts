@@ -4,6 +4,7 @@ import { auditRoutes } from "../identity/audit/routes.ts";
 import { identityRoutes } from "../identity/index.ts";
 import { signInRoutes } from "../identity/sign-in/routes.ts";
 import { alertRoutes } from "./alerts/routes.ts";
+import { budgetRoutes } from "./budgets/routes.ts";
 import { annotationQueueItemRoutes } from "./annotation-queues/item-routes.ts";
 import { queueItemRoutes } from "./annotation-queues/queue-item-routes.ts";
 import { annotationReviewRoutes } from "./annotation-queues/review-routes.ts";
@@ -116,6 +117,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink, app: OwnApp = {})
     ...changeRoutes(deps),
     ...dashboardRoutes(deps),
     ...alertRoutes(deps),
+    ...budgetRoutes(deps),
     ...viewRoutes(deps),
     ...resourceTagRoutes(deps),
     ...searchRoutes(deps),

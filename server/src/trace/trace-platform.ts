@@ -20,8 +20,10 @@ import { startTelemetry } from "../base/telemetry/telemetry.ts";
 import { isLoopback, resolveExposure } from "../identity/exposure.ts";
 import type { IdentitySettings } from "../identity/settings.ts";
 import { startSignIn } from "../identity/sign-in/sign-in-service.ts";
+import type { AgentFigures } from "./alerts/agent-figures.ts";
 import { AlertEvaluator } from "./alerts/alert-evaluator.ts";
 import { createAlertMessages } from "./alerts/alert-messages.ts";
+import { evaluateBudget } from "./budgets/evaluate-budget.ts";
 import { TraceCopier } from "./backups/trace-copier.ts";
 import { DestinationTester } from "./export-destinations/worker-test.ts";
 import { measureExports } from "./bulk-exports/export-metrics.ts";
@@ -68,6 +70,8 @@ export interface TracePlatformOptions {
   opensOnUse?: boolean | undefined;
   /** Clock of scheduled exports and their timeouts. */
   now?: ExporterOptions["now"];
+  /** Figures of the agent servers on the same database. */
+  agentFigures?: AgentFigures | undefined;
 }
 
 export interface TracePlatform {
@@ -84,6 +88,7 @@ export async function startTracePlatform({
   clickhouse: configured,
   opensOnUse = false,
   now,
+  agentFigures,
 }: TracePlatformOptions): Promise<TracePlatform> {
   const sql = connect(database, { max: settings.databasePool, name: "heddle trace" });
   let clickhouse = configured;
@@ -186,6 +191,7 @@ export async function startTracePlatform({
     ruleCandidates,
     ruleMessages,
     alertMessages,
+    agentFigures,
     alertEvaluator: { wake: () => alertEvaluator.wake() },
     ruleActor: { wake: () => ruleActor.wake() },
     ruleBackfills: { wake: () => backfiller.wake() },
@@ -194,7 +200,7 @@ export async function startTracePlatform({
     insights: { wake: () => insights.wake() },
   };
   measureRules(registry, { sql, log });
-  const alertEvaluator: AlertEvaluator = new AlertEvaluator(deps, faultPoint);
+  const alertEvaluator: AlertEvaluator = new AlertEvaluator(deps, faultPoint, evaluateBudget);
   const ruleActor: RuleActor = new RuleActor(deps, faultPoint);
   const backfiller: Backfiller = new Backfiller(deps, faultPoint);
   const ruleMatcher: RuleMatcher = new RuleMatcher(deps, { database, registry });

@@ -1,16 +1,18 @@
-import { Fieldset, Group, NumberInput, Select, Stack, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Fieldset, Group, NumberInput, Select, Stack, TextInput } from "@mantine/core";
 import { useForm, type UseFormReturnType } from "@mantine/form";
 import { useDebouncedValue } from "@mantine/hooks";
+import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
 import { projectChoicesQuery } from "../rules/queries.ts";
 import { FilterField } from "../runs/filter-field.tsx";
+import { organizationQuery } from "../settings/queries.ts";
 import { AlertChart } from "./alert-chart.tsx";
-import { actionsOf, type AlertValues, ruleOf, valuesOf } from "./alert-values.ts";
+import { actionsOf, type AlertValues, isPlatform, ruleOf, valuesOf } from "./alert-values.ts";
 import { ChannelFields } from "./channel-fields.tsx";
-import { findMetric, METRICS, OPERATORS } from "./describe-alert.ts";
+import { findMetric, METRICS, OPERATORS, PLATFORM_METRICS } from "./describe-alert.ts";
 import { type Alert, sessionOf } from "./queries.ts";
 
 interface AlertFormProps {
@@ -56,14 +58,21 @@ export function AlertForm({ initial, projectId = null, onSaved, onClose }: Alert
       onClose={onClose}
     >
       <TextInput label="Name" required data-autofocus maxLength={200} {...form.getInputProps("name")} />
-      <Scope form={form} isNew={initial === undefined} />
+      {(!isPlatform(values.metric) || values.type === "absence") && <Scope form={form} isNew={initial === undefined} />}
       <Condition form={form} />
+      <Timing form={form} />
       <AlertChart
         projectId={values.projectId}
         rule={rule === null ? null : (JSON.parse(settled) as typeof rule)}
         hours={PREVIEW_HOURS}
       />
-      <ChannelFields form={form} alertId={initial?.rule.id} />
+      <ChannelFields
+        channels={values.channels}
+        onChange={(channels) => form.setFieldValue("channels", channels)}
+        projectId={values.projectId}
+        alertId={initial?.rule.id}
+        rule={rule}
+      />
     </FormModal>
   );
 }
@@ -116,8 +125,13 @@ function Scope({ form, isNew }: { form: UseFormReturnType<AlertValues>; isNew: b
 function Condition({ form }: { form: UseFormReturnType<AlertValues> }) {
   const { type, metric } = form.values;
   const isAbsence = type === "absence";
-  const known = Object.entries(METRICS).map(([value, { label }]) => ({ value, label }));
-  const metrics = findMetric(metric) ? known : [...known, { value: metric, label: metric.replaceAll("_", " ") }];
+  const { data: organization } = useQuery(organizationQuery);
+  const isAdministrator = organization?.permissions.includes("organization:manage") === true;
+  const offered = { ...METRICS, ...(isAdministrator && form.values.projectId === null && PLATFORM_METRICS) };
+  const known = Object.entries(offered).map(([value, { label }]) => ({ value, label }));
+  const metrics = Object.hasOwn(offered, metric)
+    ? known
+    : [...known, { value: metric, label: findMetric(metric)?.label ?? metric.replaceAll("_", " ") }];
   return (
     <Fieldset legend="Condition">
       <Stack gap="xs">
@@ -164,18 +178,94 @@ function Condition({ form }: { form: UseFormReturnType<AlertValues> }) {
             )}
           </Group>
         )}
+        {metric.endsWith(" pct") && !isAbsence && (
+          <FilterField
+            label="In percent of the runs where"
+            value={form.values.denominator}
+            facts={[]}
+            onApply={(value) => form.setFieldValue("denominator", value)}
+          />
+        )}
+        {type === "change" && (
+          <NumberInput
+            label="Length of the previous period"
+            placeholder="That of the window"
+            suffix=" min"
+            min={1}
+            max={10_080}
+            {...form.getInputProps("baseline")}
+          />
+        )}
         {metric.startsWith("feedback") && !isAbsence && (
           <TextInput label="Feedback key" placeholder="All keys" {...form.getInputProps("feedbackKey")} />
         )}
         <Group grow align="flex-start">
           <NumberInput label="Evaluations in a row" min={1} max={60} {...form.getInputProps("evaluations")} />
-          {!isAbsence && <NumberInput label="Minimum of runs" min={0} {...form.getInputProps("minRuns")} />}
+          {!isAbsence && !isPlatform(metric) && (
+            <NumberInput label="Minimum of runs" min={0} {...form.getInputProps("minRuns")} />
+          )}
           <Select
             label="Severity"
             allowDeselect={false}
             data={["info", "warning", "error", "critical"]}
             {...form.getInputProps("severity")}
           />
+        </Group>
+      </Stack>
+    </Fieldset>
+  );
+}
+
+function Timing({ form }: { form: UseFormReturnType<AlertValues> }) {
+  return (
+    <Fieldset legend="Timing">
+      <Stack gap="xs">
+        <Group grow align="flex-start">
+          <NumberInput label="Evaluate every" suffix=" min" min={1} max={60} {...form.getInputProps("interval")} />
+          <NumberInput label="Delay" suffix=" min" min={0} max={60} {...form.getInputProps("delay")} />
+          <Select
+            label="Without data, an incident"
+            allowDeselect={false}
+            data={[
+              { value: "resolve", label: "Ends" },
+              { value: "keep", label: "Goes on" },
+            ]}
+            {...form.getInputProps("noData")}
+          />
+        </Group>
+        {form.values.maintenance.map((_, index) => (
+          <Group key={index} gap="xs" align="flex-end" wrap="nowrap">
+            <TextInput
+              type="datetime-local"
+              label="No messages from"
+              flex={1}
+              {...form.getInputProps(`maintenance.${index}.from`)}
+            />
+            <TextInput
+              type="datetime-local"
+              label="until"
+              flex={1}
+              {...form.getInputProps(`maintenance.${index}.to`)}
+            />
+            <ActionIcon
+              variant="default"
+              size={36}
+              aria-label={`Remove maintenance ${index + 1}`}
+              onClick={() => form.removeListItem("maintenance", index)}
+            >
+              <IconTrash size={16} />
+            </ActionIcon>
+          </Group>
+        ))}
+        <Group>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconPlus size={14} aria-hidden />}
+            onClick={() => form.insertListItem("maintenance", { from: "", to: "" })}
+          >
+            Add maintenance
+          </Button>
         </Group>
       </Stack>
     </Fieldset>

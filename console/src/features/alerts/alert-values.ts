@@ -30,7 +30,23 @@ export interface AlertValues {
   group: "" | "name" | "run_type" | "tag" | "model" | "error_kind" | "metadata";
   groupPath: string;
   severity: AlertRule["severity"];
+  denominator: string;
+  /** Minutes of the previous period; empty: those of the window. */
+  baseline: number | string;
+  interval: number | string;
+  delay: number | string;
+  noData: AlertRule["no_data"];
+  /** Periods without messages, as the browser's inputs have them: local times without a zone. */
+  maintenance: { from: string; to: string }[];
   channels: ChannelValues[];
+}
+
+export const isPlatform = (metric: MetricName): boolean => metric.startsWith("platform.");
+
+/** Local time of an input, `2026-11-28T19:00`. */
+function localTime(iso: string): string {
+  const date = new Date(iso);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 export function valuesOf(alert: Alert | undefined, projectId: string | null): AlertValues {
@@ -52,11 +68,19 @@ export function valuesOf(alert: Alert | undefined, projectId: string | null): Al
     group: rule?.group_by?.attribute ?? "",
     groupPath: rule?.group_by?.path ?? "",
     severity: rule?.severity ?? "error",
+    denominator: rule?.denominator_filter ?? "",
+    baseline: rule?.threshold_window_minutes ?? "",
+    interval: rule?.interval_minutes ?? 1,
+    delay: rule?.delay_minutes ?? 0,
+    noData: rule?.no_data ?? "resolve",
+    maintenance: (rule?.maintenance_windows ?? []).map(({ starts_at, ends_at }) => {
+      return { from: localTime(starts_at), to: localTime(ends_at) };
+    }),
     channels: alert?.actions.map(channelOf) ?? [],
   };
 }
 
-function channelOf({ id, target, config }: Alert["actions"][number]): ChannelValues {
+export function channelOf({ id, target, config }: Alert["actions"][number]): ChannelValues {
   const text = target === "email" ? (config["to"] as string[]).join(", ") : (config["url"] ?? config["routing_key"]);
   return { id, target, text: String(text), headers: (config["headers"] as Record<string, string>) ?? {} };
 }
@@ -73,8 +97,13 @@ export function ruleOf(values: AlertValues): AlertBody["rule"] | null {
   if (window === null || (type === "threshold" && threshold === null) || (type === "change" && percent === null)) {
     return null;
   }
-  if (values.group === "metadata" && values.groupPath.trim() === "") return null;
+  const hasRuns = !isPlatform(values.metric) || type === "absence";
+  const group = hasRuns ? values.group : "";
+  if (group === "metadata" && values.groupPath.trim() === "") return null;
   const isAbsence = type === "absence";
+  const isShare = !isAbsence && aggregation === "pct";
+  if (isShare && attribute === "run_count" && values.denominator === "") return null;
+  if (values.maintenance.some(({ from, to }) => from === "" || to === "")) return null;
   return {
     name: values.name.trim() || "Alert",
     type,
@@ -85,14 +114,22 @@ export function ruleOf(values: AlertValues): AlertBody["rule"] | null {
     threshold_multiplier: type === "change" ? 1 + percent! / 100 : null,
     window_minutes: window,
     for_evaluations: numberOf(values.evaluations) ?? 1,
-    min_runs: numberOf(values.minRuns) ?? 0,
+    min_runs: hasRuns ? (numberOf(values.minRuns) ?? 0) : 0,
     resolve_threshold: type === "threshold" ? numberOf(values.resolveThreshold) : null,
-    filter: values.filter,
+    filter: hasRuns ? values.filter : null,
+    denominator_filter: (isShare && values.denominator) || null,
+    threshold_window_minutes: type === "change" ? numberOf(values.baseline) : null,
+    interval_minutes: numberOf(values.interval),
+    delay_minutes: numberOf(values.delay),
+    no_data: values.noData,
+    maintenance_windows: values.maintenance.map(({ from, to }) => {
+      return { starts_at: new Date(from).toISOString(), ends_at: new Date(to).toISOString() };
+    }),
     feedback_key: attribute === "feedback_score" && !isAbsence ? values.feedbackKey.trim() || null : null,
     group_by:
-      values.group === "" || isAbsence
+      group === "" || isAbsence
         ? null
-        : { attribute: values.group, path: values.group === "metadata" ? values.groupPath.trim() : null },
+        : { attribute: group, path: group === "metadata" ? values.groupPath.trim() : null },
     severity: values.severity,
   };
 }

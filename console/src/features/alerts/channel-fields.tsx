@@ -1,11 +1,10 @@
 import { ActionIcon, Button, Fieldset, Group, Select, Stack, Text, TextInput } from "@mantine/core";
-import type { UseFormReturnType } from "@mantine/form";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
 
 import { data, traceApi } from "../../api/clients.ts";
-import { actionsOf, type AlertValues, ruleOf, type Target } from "./alert-values.ts";
-import { sessionOf, type TestResult } from "./queries.ts";
+import { actionsOf, type ChannelValues, type Target } from "./alert-values.ts";
+import { type AlertBody, sessionOf, type TestResult } from "./queries.ts";
 
 const TARGETS: { value: Target; label: string; field: string; placeholder: string }[] = [
   { value: "slack", label: "Slack", field: "URL", placeholder: "https://hooks.slack.com/services/…" },
@@ -15,30 +14,33 @@ const TARGETS: { value: Target; label: string; field: string; placeholder: strin
   { value: "webhook", label: "Webhook", field: "URL", placeholder: "https://example.com/alerts" },
 ];
 
-/** Fields of the channels that an alert tells, and a test of them that shows the receivers' answers. */
-export function ChannelFields({
-  form,
-  alertId,
-}: {
-  form: UseFormReturnType<AlertValues>;
+interface ChannelFieldsProps {
+  channels: ChannelValues[];
+  onChange: (channels: ChannelValues[]) => void;
+  projectId: string | null;
+  /** Stored alert or budget, which has the masked values. */
   alertId?: string | undefined;
-}) {
-  const { values } = form;
+  /** Alert that the test message is about. */
+  rule?: AlertBody["rule"] | null;
+}
+
+/** Fields of the channels that an alert tells, and a test of them that shows the receivers' answers. */
+export function ChannelFields({ channels, onChange, projectId, alertId, rule }: ChannelFieldsProps) {
   const test = useMutation({
-    mutationFn: () => {
-      const rule = ruleOf(values);
-      return data(
+    mutationFn: () =>
+      data(
         traceApi.POST("/v1/platform/alerts/{session_id}/test", {
-          params: { path: { session_id: sessionOf(values.projectId) } },
-          body: { alert_rule_id: alertId, rule, actions: actionsOf(values) },
+          params: { path: { session_id: sessionOf(projectId) } },
+          body: { alert_rule_id: alertId, rule, actions: actionsOf({ channels }) },
         }),
-      );
-    },
+      ),
   });
+  const replace = (index: number, value: ChannelValues) => onChange(channels.with(index, value));
   return (
     <Fieldset legend="Channels">
       <Stack gap="xs">
-        {values.channels.map(({ target, text }, index) => {
+        {channels.map((channel, index) => {
+          const { target, text } = channel;
           const { field, placeholder } = TARGETS.find(({ value }) => value === target)!;
           return (
             <Group key={index} gap="xs" wrap="nowrap" align="flex-end">
@@ -48,22 +50,20 @@ export function ChannelFields({
                 allowDeselect={false}
                 data={TARGETS}
                 value={target}
-                onChange={(value) =>
-                  form.setFieldValue(`channels.${index}`, { id: null, target: value as Target, text: "", headers: {} })
-                }
+                onChange={(value) => replace(index, { id: null, target: value as Target, text: "", headers: {} })}
               />
               <TextInput
                 label={field}
                 placeholder={placeholder}
                 flex={1}
                 value={text}
-                onChange={({ currentTarget }) => form.setFieldValue(`channels.${index}.text`, currentTarget.value)}
+                onChange={({ currentTarget }) => replace(index, { ...channel, text: currentTarget.value })}
               />
               <ActionIcon
                 variant="default"
                 size={36}
                 aria-label={`Remove channel ${index + 1}`}
-                onClick={() => form.removeListItem("channels", index)}
+                onClick={() => onChange(channels.toSpliced(index, 1))}
               >
                 <IconTrash size={16} />
               </ActionIcon>
@@ -75,11 +75,11 @@ export function ChannelFields({
             size="xs"
             variant="default"
             leftSection={<IconPlus size={14} aria-hidden />}
-            onClick={() => form.insertListItem("channels", { id: null, target: "slack", text: "", headers: {} })}
+            onClick={() => onChange([...channels, { id: null, target: "slack", text: "", headers: {} }])}
           >
             Add channel
           </Button>
-          {values.channels.length > 0 && (
+          {channels.length > 0 && (
             <Button size="xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
               Send test message
             </Button>
@@ -101,14 +101,15 @@ export function TestResults({ results }: { results: readonly TestResult[] | unde
   if (results === undefined) return null;
   return (
     <Stack gap={2} role="status">
-      {results.map(({ target, status, status_code: code, answer, error }, index) => (
+      {results.map(({ target, recipient, status, status_code: code, answer, error }, index) => (
         <Text
           key={index}
           size="sm"
           c={status === "failed" ? "var(--mantine-color-error)" : undefined}
           style={{ overflowWrap: "anywhere" }}
         >
-          {TARGETS.find(({ value }) => value === target)?.label}: {status === "failed" ? "failed" : "delivered"}
+          {recipient ?? TARGETS.find(({ value }) => value === target)?.label}:{" "}
+          {status === "failed" ? "failed" : "delivered"}
           {code !== null && `, ${code}`}
           {(answer ?? error) !== null && ` – ${answer || error || "empty answer"}`}
         </Text>

@@ -5,6 +5,7 @@ export const METRICS = {
   "error_count pct": { label: "Error rate", unit: "%" },
   "error_count sum": { label: "Errors", unit: "" },
   "run_count sum": { label: "Runs", unit: "" },
+  "run_count pct": { label: "Share of runs", unit: "%" },
   "latency avg": { label: "Latency, average", unit: "s" },
   "latency p50": { label: "Latency, p50", unit: "s" },
   "latency p95": { label: "Latency, p95", unit: "s" },
@@ -15,13 +16,27 @@ export const METRICS = {
   "feedback_score avg": { label: "Feedback score, average", unit: "" },
   "feedback_score count": { label: "Feedback, count", unit: "" },
 } as const;
+
+/** Metrics of the platform itself, for its administrators. */
+export const PLATFORM_METRICS = {
+  "platform.queue_runs avg": { label: "Platform: runs in the queue", unit: "" },
+  "platform.queue_oldest_seconds avg": { label: "Platform: wait in the queue", unit: "s" },
+  "platform.servers avg": { label: "Platform: agent servers", unit: "" },
+  "platform.webhooks_pending avg": { label: "Platform: webhooks that wait", unit: "" },
+  "platform.webhook_receivers_paused avg": { label: "Platform: receivers that fail", unit: "" },
+  "platform.ingest_waiting_updates avg": { label: "Platform: updates without run", unit: "" },
+  "platform.ingest_waiting_seconds avg": { label: "Platform: age of updates without run", unit: "s" },
+  "platform.rules_waiting_seconds avg": { label: "Platform: delay of rules", unit: "s" },
+  "platform.exports_failed sum": { label: "Platform: failed exports", unit: "" },
+  "platform.failing_checks avg": { label: "Platform: failing health checks", unit: "" },
+} as const;
 /** Attribute and aggregation, also one that only the API offers. */
 export type MetricName = string;
 
 type Measured = Pick<AlertRule, "attribute" | "aggregation" | "type">;
 
 export const findMetric = (name: MetricName): { label: string; unit: string } | undefined =>
-  (METRICS as Record<string, { label: string; unit: string }>)[name];
+  ({ ...METRICS, ...PLATFORM_METRICS } as Record<string, { label: string; unit: string }>)[name];
 
 const metricOf = ({ attribute, aggregation }: Measured) =>
   findMetric(`${attribute === "run_latency" ? "latency" : attribute} ${aggregation}`);

@@ -60,18 +60,23 @@ const columnsOf = (rule: AlertRule): SimpleColumn<Incident>[] => [
   },
   {
     title: "Messages",
-    cell: ({ deliveries, told_at: told }) =>
-      told === null ? (
-        <Text size="sm" c="dimmed">
-          Silenced
-        </Text>
-      ) : (
-        deliveries.map(({ id, target, event, status, error }) => (
-          <Text key={id} size="xs" style={{ overflowWrap: "anywhere" }}>
-            {target}, {event}: {status}
-            {error !== null && ` – ${error}`}
-          </Text>
-        ))
-      ),
+    cell: (incident) => <MessagesOf {...incident} />,
   },
 ];
+
+/** What became of the messages about an incident. */
+export function MessagesOf({ deliveries, told_at: told }: Pick<Incident, "deliveries" | "told_at">) {
+  if (told === null) {
+    return (
+      <Text size="sm" c="dimmed">
+        Silenced
+      </Text>
+    );
+  }
+  return deliveries.map(({ id, target, recipient, event, status, error }) => (
+    <Text key={id} size="xs" style={{ overflowWrap: "anywhere" }}>
+      {recipient ?? target}, {event}: {status}
+      {error !== null && ` – ${error}`}
+    </Text>
+  ));
+}

@@ -80,3 +80,10 @@ export async function expireServer(sql: Sql, { server_id, heartbeat }: OtherServ
     delete from servers where server_id = ${server_id} and heartbeat_at::text = ${heartbeat} returning 1`;
   return rows.length > 0;
 }
+
+/** Counts the servers whose heartbeat is recent. */
+export async function countLiveServers(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from servers where heartbeat_at >= now() - interval '1 minute'`;
+  return row!.count;
+}

@@ -20,7 +20,8 @@ export class AlertEvaluator {
   readonly #tenants = new Map<string, string>();
   #stopped = false;
 
-  constructor(deps: TraceDeps, fault: FaultPoint) {
+  /** @param evaluateBudget evaluates a rule that is a budget, under the same lease */
+  constructor(deps: TraceDeps, fault: FaultPoint, evaluateBudget: typeof evaluateRule) {
     const { sql, settings, log } = deps;
     const leaseSeconds = settings.alertLeaseSeconds;
     this.#worker = new LeasedWorker<ClaimedRule>({
@@ -39,7 +40,7 @@ export class AlertEvaluator {
       work: async (rule, signal) => {
         fault("alert-claimed");
         try {
-          await evaluateRule(deps, rule, signal);
+          await (rule.budget ? evaluateBudget : evaluateRule)(deps, rule, signal);
         } catch (error) {
           this.#failures.set(rule.lease_id, coerceError(error).message);
           if (!signal.aborted) log.warn({ err: error, rule_id: rule.rule_id }, "an alert rule could not be evaluated");

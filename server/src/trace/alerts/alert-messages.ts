@@ -7,7 +7,7 @@ import { WebhookSender, type ComposedMessage, type WebhookSenderOptions } from "
 import { findProject } from "../projects/sql.ts";
 import { RULES } from "../prompt-webhooks/prompt-webhooks.ts";
 import { composeBody, composeMail, type MessageSubject } from "./compose-message.ts";
-import { ALERT_MESSAGES, findAlertMessage } from "./message-sql.ts";
+import { ALERT_MESSAGES, findAlertMessage, MAIL } from "./message-sql.ts";
 import { type Channel, joinChannel, readChannelSecrets } from "./secrets.ts";
 import { type MailSettings, sendMail } from "./send-mail.ts";
 import { type AlertRule, findAlertRule } from "./sql.ts";
@@ -35,6 +35,11 @@ export const createAlertMessages = (options: AlertMessagesOptions): WebhookSende
       const action = rule.actions.find(({ id }) => id === message.action_id);
       if (!action) return { body: "", headers: {}, post: () => Promise.resolve(REMOVED) };
       const channel = joinChannel(action, (await readChannelSecrets(secrets, rule.rule_id))[action.id]);
+      if (channel.target === "email") {
+        const to = channel.config.to.filter((address) => message.url === MAIL || message.url === MAIL + address);
+        if (to.length === 0) return { body: "", headers: {}, post: () => Promise.resolve(REMOVED) };
+        channel.config = { to };
+      }
       const subject = await describeSubject(sql, settings.consoleUrl, rule, message);
       return composeFor(options, channel, subject, deliveryId);
     },
@@ -67,10 +72,11 @@ export function composeFor(
 export async function describeSubject(
   sql: Sql,
   consoleUrl: string,
-  rule: Pick<AlertRule, "rule_id" | "name" | "definition" | "project_id" | "tenant_id">,
+  rule: MessageSubject["rule"] & { budget?: AlertRule["budget"] },
   message: MessageSubject["message"],
 ): Promise<MessageSubject> {
   const project = rule.project_id === null ? undefined : await findProject(sql, rule.tenant_id, rule.project_id);
-  const link = /^https?:/.test(consoleUrl) ? `${consoleUrl.replace(/\/$/, "")}/alerts/${rule.rule_id}` : null;
+  const page = rule.budget ? "budgets" : "alerts";
+  const link = /^https?:/.test(consoleUrl) ? `${consoleUrl.replace(/\/$/, "")}/${page}/${rule.rule_id}` : null;
   return { rule, message, session_name: project?.name ?? null, link };
 }

@@ -4,11 +4,17 @@ import { randomBytes } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { expect, test, vi } from "vitest";
 
+import { ALL_PERMISSIONS, type Permission } from "../../base/auth/permissions.ts";
 import { testDatabase } from "../../../test/db.ts";
 import { receiver } from "../../../test/receiver.ts";
 import { microseconds, sampleRun, sendRuns } from "../../../test/sample-runs.ts";
 import { smtpServer } from "../../../test/smtp-server.ts";
+import { createCaller } from "../../../test/call.ts";
+import { openGuard, testPrincipal } from "../../../test/principal.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
+import { createTraceApp } from "../../trace-app.ts";
+import { PLATFORM_METRICS, type PlatformMetric } from "./definition.ts";
+import { readPlatformMetric } from "./platform-metrics.ts";
 
 const SECRET = `whsec_${randomBytes(32).toString("base64")}`;
 const smtp = await smtpServer();
@@ -42,6 +48,11 @@ async function project() {
   return { id: json.id as string, name, runs };
 }
 
+function callerWith(permissions: Permission[]) {
+  const authenticator = { authenticate: () => testPrincipal(undefined, permissions) };
+  return createCaller(createTraceApp(platform.deps, { ...openGuard, authenticator }));
+}
+
 const RULE = {
   name: "Errors",
   description: "",
@@ -66,7 +77,7 @@ interface Shown {
   last_value: number;
   fired_at: string;
   began_at: string;
-  deliveries: { status: string }[];
+  deliveries: { status: string; recipient: string | null }[];
 }
 const incidents = async (id: string) =>
   (await call("GET", `/v1/platform/alert-incidents?alert_rule_id=${id}`)).json as Shown[];
@@ -270,7 +281,10 @@ test("rejects what it cannot evaluate, and names the field", async () => {
     rule: { ...RULE, name: "New" },
     actions,
   });
-  expect([changed.status, changed.json.rule]).toEqual([200, { ...rule, name: "New", updated_at: expect.any(String) }]);
+  expect([changed.status, changed.json.rule]).toEqual([
+    200,
+    { ...rule, name: "New", updated_at: expect.any(String), evaluated_at: changed.json.rule.evaluated_at },
+  ]);
   expect(changed.json.actions[0].id).toBe(actions[0].id);
   expect(
     (await call("GET", "/v1/platform/alerts")).json.map((item: { rule: { id: string } }) => item.rule.id),
@@ -298,6 +312,41 @@ test("a test message reports the exact answers of the receivers", async () => {
   ]);
 });
 
+test("each recipient of an e-mail has retries of its own, and a removed channel is told that the incident has ended", async () => {
+  const { id: session, runs } = await project();
+  const hook = await receiver();
+  const before = smtp.received.length;
+  const mail = {
+    target: "email",
+    config: { to: ["a@heddle.example", "nobody@heddle.example", "later@heddle.example"] },
+  };
+  const rule = await create(session, {}, [mail, { target: "webhook", config: { url: hook.url } }]);
+  await runs(3, 1, { error: "no" });
+  await pass(rule);
+  await waitFor(async () => {
+    const [incident] = await incidents(rule);
+    const of = incident!.deliveries.map(({ recipient, status }) => `${recipient} ${status}`);
+    expect(of.toSorted()).toEqual([
+      "a@heddle.example delivered",
+      "later@heddle.example delivered",
+      "nobody@heddle.example failed",
+      "null delivered",
+    ]);
+  });
+  expect(smtp.received.slice(before).map(({ to }) => to.join())).toHaveLength(2);
+  const shown = await read(session, rule);
+  const actions = shown.actions.filter(({ target }: { target: string }) => target === "email");
+  const changed = await call("PATCH", `/v1/platform/alerts/${session}/${rule}`, { actions });
+  expect(changed.json.actions).toMatchObject([{ target: "email" }]);
+  await waitFor(() => expect(hook.received.map(({ json }) => json.event)).toEqual(["alert.firing", "alert.resolved"]));
+  expect(hook.received[1]!.json).toMatchObject({ reason: "channel_removed", resolved_at: expect.any(String) });
+  await call("PATCH", `/v1/platform/alerts/${session}/${rule}`, { actions });
+  expect((await sql`select jsonb_array_length(actions) as n from alert_rules where rule_id = ${rule}`)[0]).toEqual({
+    n: 1,
+  });
+  expect((await incidents(rule))[0]).toMatchObject({ status: "firing" });
+});
+
 test("a preview counts how often a rule would have fired", async () => {
   const { id: session, runs } = await project();
   for (const hoursAgo of [2, 20, 200]) await runs(3, hoursAgo * 60, { error: "no" });
@@ -308,4 +357,45 @@ test("a preview counts how often a rule would have fired", async () => {
   expect((await preview({}, 24)).json).toMatchObject({ fired: 2, step_minutes: 1 });
   expect((await preview({ threshold: 3 })).json.fired).toBe(0);
   expect(whole.series[0].points.length).toBeGreaterThan(100);
+  const reader = callerWith(["rules:read"]);
+  const answer = await reader("POST", `/v1/platform/alerts/${session}/preview`, { rule: RULE });
+  expect([answer.status, answer.text]).toEqual([403, expect.stringContaining("runs:read")]);
+});
+
+test("alerts on the platform read the shared database, and are for its administrators", async () => {
+  const { organizationId } = testPrincipal();
+  await sql`insert into organizations (id, display_name) values (${organizationId}, 'First')`;
+  const rule = { attribute: "platform.failing_checks", aggregation: "avg", operator: "gte", threshold: 0 };
+  const id = await create("all", rule);
+  await pass(id, 5);
+  expect(await incidents(id)).toMatchObject([{ status: "firing", value: 0 }]);
+  const post = (fields: object, session = "all") =>
+    call("POST", `/v1/platform/alerts/${session}`, { rule: { ...RULE, ...rule, ...fields }, actions: [] });
+  for (const fields of [{ aggregation: "sum" }, { type: "absence" }, { filter: "eq(is_root, true)" }]) {
+    expect([fields, (await post(fields)).status]).toEqual([fields, 422]);
+  }
+  expect((await post({}, (await project()).id)).status).toBe(422);
+  expect((await call("POST", "/v1/platform/alerts/all/preview", { rule: { ...RULE, ...rule } })).status).toBe(422);
+  const metrics = Object.keys(PLATFORM_METRICS) as PlatformMetric[];
+  for (const name of metrics) {
+    const window = { since: new Date(Date.now() - 60_000), until: new Date() };
+    expect([name, await readPlatformMetric(platform.deps, name, window)]).toEqual([name, 0]);
+  }
+
+  const permissions = ALL_PERMISSIONS.filter((permission) => permission !== "organization:manage");
+  const other = callerWith(permissions);
+  expect((await other("POST", "/v1/platform/alerts/all", { rule: { ...RULE, ...rule }, actions: [] })).status).toBe(
+    403,
+  );
+  expect((await other("GET", `/v1/platform/alerts/all/${id}`)).status).toBe(404);
+  expect((await other("PATCH", `/v1/platform/alerts/all/${id}`, { rule: { name: "x" } })).status).toBe(404);
+  expect((await other("DELETE", `/v1/platform/alerts/all/${id}`)).status).toBe(404);
+  const seen = await Promise.all(
+    [
+      "/v1/platform/alerts?limit=500",
+      "/v1/platform/alerts/all?limit=500",
+      "/v1/platform/alert-incidents?limit=200",
+    ].map(async (path) => (await other("GET", path)).text),
+  );
+  expect(seen.join()).not.toContain(id);
 });

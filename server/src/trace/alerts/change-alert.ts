@@ -1,33 +1,23 @@
 import type { Principal } from "../../base/auth/principal.ts";
 import { AppError, conflict, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
-import { checkWebhook } from "../../base/webhooks/check-webhook.ts";
 import type { TraceDeps } from "../deps.ts";
 import { limitConditions } from "../filter/limit-conditions.ts";
 import { readFilter } from "../filter/read-filter.ts";
-import { RULES } from "../prompt-webhooks/prompt-webhooks.ts";
-import { type AlertDefinition, expressionFor } from "./definition.ts";
+import { type AlertDefinition, expressionFor, isPlatformMetric, PLATFORM_METRICS } from "./definition.ts";
 import { endRule } from "./evaluate-rule.ts";
-import { type ActionInput, type CreateBody, MAX_RULES, type PatchBody, type RulePatch } from "./schema.ts";
-import {
-  type Channel,
-  type ChannelInput,
-  type ChannelSecrets,
-  deleteChannelSecrets,
-  joinChannel,
-  putChannelSecrets,
-  readChannelSecrets,
-  splitChannel,
-  unmaskChannel,
-} from "./secrets.ts";
+import { replaceChannels, takeChannels } from "./replace-channels.ts";
+import type { ActionInput } from "./channel-schema.ts";
+import { type CreateBody, MAX_RULES, type PatchBody, type RulePatch } from "./schema.ts";
+import { deleteChannelSecrets, putChannelSecrets } from "./secrets.ts";
 import * as rows from "./sql.ts";
+import { unknownAlert } from "./unknown-alert.ts";
 
-type Deps = Pick<
+export type ChangeDeps = Pick<
   TraceDeps,
   "sql" | "secrets" | "outbound" | "settings" | "projects" | "alertMessages" | "alertEvaluator"
 >;
-
-export const unknownAlert = (id: string): AppError => notFound(`Alert rule ${id} not found.`);
+type Deps = ChangeDeps;
 
 /** @throws 404 for an unknown project; 409 for an id that is taken; 422 for an invalid rule or channel */
 export async function createAlert(
@@ -36,7 +26,6 @@ export async function createAlert(
   projectId: string | null,
   body: CreateBody,
 ): Promise<string> {
-  const { sql, secrets } = deps;
   await checkProject(deps, workspaceId, projectId);
   const { rule } = body;
   const row: rows.AlertRuleFields = {
@@ -44,29 +33,40 @@ export async function createAlert(
     tenant_id: workspaceId,
     project_id: projectId,
     name: rule.name,
-    definition: composeDefinition(rule, undefined),
+    definition: checkScope(composeDefinition(rule, undefined), projectId),
     severity: rule.severity ?? "error",
     is_enabled: rule.enabled ?? true,
     silenced_until: rule.silenced_until == null ? null : new Date(rule.silenced_until),
     maintenance: rule.maintenance_windows ?? [],
     actions: [],
     created_by: actor.userId,
+    budget: null,
   };
-  const { actions, values } = takeChannels(deps, body.actions, [], {});
+  await storeRule(deps, row, body.actions, { max: MAX_RULES, noun: "alert rules" });
+  return row.rule_id;
+}
+
+/** Inserts a rule or budget with its channels. @throws 409, 422 */
+export async function storeRule(
+  deps: Deps,
+  row: rows.AlertRuleFields,
+  inputs: readonly ActionInput[],
+  { max, noun }: { max: number; noun: string },
+): Promise<void> {
+  const { actions, values } = takeChannels(deps, inputs, [], {});
   row.actions = actions;
   try {
-    await sql.begin(async (tx) => {
-      if (!(await rows.insertAlertRule(tx, row, MAX_RULES))) {
-        throw unprocessable(`A workspace can have at most ${MAX_RULES} alert rules.`);
+    await deps.sql.begin(async (tx) => {
+      if (!(await rows.insertAlertRule(tx, row, max))) {
+        throw unprocessable(`A workspace can have at most ${max} ${noun}.`);
       }
-      await putChannelSecrets(secrets, row, values, tx);
+      await putChannelSecrets(deps.secrets, row, values, tx);
     });
   } catch (error) {
     if ((error as { code?: string }).code === "23505") throw conflict(`The id ${row.rule_id} is taken.`);
     throw error;
   }
   deps.alertEvaluator.wake();
-  return row.rule_id;
 }
 
 /**
@@ -80,11 +80,11 @@ export async function changeAlert(
   id: string,
   { rule: patch = {}, actions: inputs }: PatchBody,
 ): Promise<void> {
-  const { sql, secrets, settings } = deps;
+  const { sql, settings } = deps;
   await sql.begin(async (tx) => {
     const before = await rows.findAlertRule(tx, workspaceId, id, "lock");
-    if (!before || before.project_id !== projectId) throw unknownAlert(id);
-    const definition = composeDefinition(patch, before.definition);
+    if (!before || before.budget || before.project_id !== projectId) throw unknownAlert(id);
+    const definition = checkScope(composeDefinition(patch, before.definition), projectId);
     const row: rows.AlertRuleFields = {
       ...before,
       name: patch.name ?? before.name,
@@ -107,12 +107,7 @@ export async function changeAlert(
     if (isChanged || (isToggled && !row.is_enabled)) {
       await endRule(tx, before, isChanged ? "changed" : "disabled", settings.pagerdutyUrl);
     }
-    if (inputs !== undefined) {
-      const stored = await readChannelSecrets(secrets, id, tx);
-      const { actions, values } = takeChannels(deps, inputs, before.actions, stored);
-      row.actions = actions;
-      await putChannelSecrets(secrets, row, values, tx);
-    }
+    if (inputs !== undefined) await replaceChannels(deps, tx, row, inputs);
     await rows.updateAlertRule(tx, row, isChanged || isToggled);
   });
   deps.alertEvaluator.wake();
@@ -128,7 +123,7 @@ export async function removeAlert(
 ): Promise<void> {
   await sql.begin(async (tx) => {
     const rule = await rows.findAlertRule(tx, workspaceId, id, "lock");
-    if (!rule || rule.project_id !== projectId) throw unknownAlert(id);
+    if (!rule || rule.budget || rule.project_id !== projectId) throw unknownAlert(id);
     await rows.deleteAlertRule(tx, workspaceId, id);
     await deleteChannelSecrets(secrets, id, tx);
   });
@@ -144,47 +139,12 @@ export async function checkProject(
   }
 }
 
-/** Takes the channels of a body. Masked values keep the stored ones of the channel with the same id, else place. */
-export function takeChannels(
-  { outbound }: Pick<Deps, "outbound">,
-  inputs: readonly ActionInput[],
-  stored: readonly rows.AlertAction[],
-  secrets: ChannelSecrets,
-): { actions: rows.AlertAction[]; values: ChannelSecrets; channels: (Channel & { id: string })[] } {
-  const actions: rows.AlertAction[] = [];
-  const values: ChannelSecrets = {};
-  const channels: (Channel & { id: string })[] = [];
-  inputs.forEach((input, index) => {
-    const place = `actions.${index}`;
-    if (input.target === "dynatrace") {
-      throw unprocessable(`${place}.target: dynatrace is not supported; use a webhook`);
-    }
-    const known = stored.find(({ id }) => id === input.id) ?? (input.id == null ? stored[index] : undefined);
-    const given = { target: input.target, config: input.config } as ChannelInput;
-    const channel = unmaskChannel(given, known && joinChannel(known, secrets[known.id]), place);
-    if ("url" in channel.config) checkUrl(outbound, channel.config.url, `${place}.config.url`);
-    // an id of a channel of another rule is not taken over: it identifies messages
-    const id = known?.target === channel.target ? known.id : uuid7();
-    if (actions.some((action) => action.id === id)) throw unprocessable(`${place}.id: occurs twice`);
-    const { shown, sealed } = splitChannel(channel);
-    actions.push({ id, target: channel.target, config: shown });
-    channels.push({ ...channel, id });
-    if (sealed) values[id] = sealed;
-  });
-  return { actions, values, channels };
-}
-
-function checkUrl(outbound: Deps["outbound"], url: string, place: string): void {
-  try {
-    checkWebhook(RULES, outbound, url);
-  } catch (error) {
-    if (error instanceof AppError) throw unprocessable(`${place}: ${error.message}`);
-    throw error;
-  }
-}
-
-/** Merges the fields of a body with the stored definition. @throws 422 that names the field */
-export function composeDefinition(body: RulePatch, stored: AlertDefinition | undefined): AlertDefinition {
+/** Merges the fields of a body with the stored definition. @throws 422 that names the field, after the prefix */
+export function composeDefinition(
+  body: RulePatch,
+  stored: AlertDefinition | undefined,
+  prefix = "rule.",
+): AlertDefinition {
   // undefined keeps, null clears
   const pick = <T>(sent: T | null | undefined, kept: T | undefined, byDefault: T): T =>
     sent === undefined ? (kept ?? byDefault) : (sent ?? byDefault);
@@ -211,14 +171,22 @@ export function composeDefinition(body: RulePatch, stored: AlertDefinition | und
     resolve_threshold: pick(body.resolve_threshold, stored?.resolve_threshold, null),
     no_data: pick(body.no_data, stored?.no_data, "resolve"),
   };
-  checkDefinition(definition);
+  checkDefinition(definition, prefix);
   return definition;
 }
 
-function checkDefinition(rule: AlertDefinition): void {
-  const bad = (field: string, why: string) => unprocessable(`rule.${field}: ${why}`);
+function checkScope(definition: AlertDefinition, projectId: string | null): AlertDefinition {
+  if (projectId === null || !isPlatformMetric(definition.attribute)) return definition;
+  throw unprocessable("rule.attribute: metrics of the platform are those of all projects; send session_id all");
+}
+
+function checkDefinition(rule: AlertDefinition, prefix: string): void {
+  const bad = (field: string, why: string) => unprocessable(`${prefix}${field}: ${why}`);
   const { type, attribute, aggregation, threshold, resolve_threshold: end } = rule;
-  if (expressionFor(attribute, aggregation) === undefined) {
+  const isSupported = isPlatformMetric(attribute)
+    ? aggregation === PLATFORM_METRICS[attribute].aggregation
+    : expressionFor(attribute, aggregation) !== undefined;
+  if (!isSupported) {
     throw bad("aggregation", `${aggregation} is not supported for ${attribute}`);
   }
   if (type === "threshold" && threshold === null) throw bad("threshold", "is required for the type threshold");
@@ -226,6 +194,13 @@ function checkDefinition(rule: AlertDefinition): void {
     throw bad("threshold_multiplier", "is required for the type change");
   }
   if (type === "absence" && rule.group_by !== null) throw bad("group_by", "is not supported for the type absence");
+  if (isPlatformMetric(attribute)) {
+    if (type !== "threshold") throw bad("type", "must be threshold for metrics of the platform");
+    for (const field of ["filter", "group_by"] as const) {
+      if (rule[field] !== null) throw bad(field, "is not supported for metrics of the platform");
+    }
+    if (rule.min_runs > 0) throw bad("min_runs", "is not supported for metrics of the platform");
+  }
   if (end !== null) {
     if (type !== "threshold") throw bad("resolve_threshold", "is supported for the type threshold only");
     const isAbove = rule.operator.startsWith("g");

@@ -2,13 +2,13 @@
  * Composes messages in the formats of the channels: Heddle's own JSON, Slack's blocks, an adaptive card as Teams'
  * workflows take it, events of PagerDuty's Events API v2, and e-mail. Pure.
  */
-import { describeCondition, describeMetric, type Fact, formatValue } from "./describe.ts";
+import { describeIncident, describeMetric, type Fact, formatValue } from "./describe.ts";
 import type { AlertMessage } from "./message-sql.ts";
 import type { AlertRule, Target } from "./sql.ts";
 
 export interface MessageSubject {
   rule: Pick<AlertRule, "rule_id" | "name" | "definition" | "project_id" | "tenant_id">;
-  message: Omit<AlertMessage, "action_id" | "event"> & { event: AlertMessage["event"] | "test" };
+  message: Omit<AlertMessage, "action_id" | "url" | "event"> & { event: AlertMessage["event"] | "test" };
   session_name: string | null;
   /** Page of the rule; null without a public console. */
   link: string | null;
@@ -28,8 +28,8 @@ const titleOf = ({ rule, message }: MessageSubject) => cut(`${TITLES[message.eve
 
 function summaryOf({ rule: { definition }, message }: MessageSubject): string {
   const value = formatValue(definition, message.event === "resolved" ? message.last_value : message.value);
-  const metric = describeMetric(definition);
-  return `${metric}: ${value} (${describeCondition(definition, message.threshold)})`;
+  const metric = message.level === "forecast" ? "forecast of the cost" : describeMetric(definition);
+  return `${metric}: ${value} (${describeIncident(definition, message)})`;
 }
 
 function factsOf({ rule, message, session_name }: MessageSubject): Fact[] {
@@ -38,7 +38,7 @@ function factsOf({ rule, message, session_name }: MessageSubject): Fact[] {
   const facts: [string, string | null][] = [
     ["Metric", describeMetric(definition)],
     ["Value", formatValue(definition, message.value)],
-    ["Condition", describeCondition(definition, message.threshold)],
+    ["Condition", describeIncident(definition, message)],
     [group?.path ?? group?.attribute ?? "Group", group === null ? null : message.group_name],
     ["Project", rule.project_id === null ? "all projects" : (session_name ?? rule.project_id)],
     ["Severity", message.severity],
@@ -82,6 +82,7 @@ function composeWebhook(subject: MessageSubject): unknown {
     fired_at: incident.fired_at,
     resolved_at: incident.resolved_at,
     reason: incident.reason,
+    ...(incident.period !== null && { period: incident.period, level: incident.level }),
     rule: { id: rule.rule_id, name: rule.name, session_id: rule.project_id, session_name, ...rule.definition },
     url: link,
   };

@@ -27,6 +27,22 @@ export interface AlertDefinition {
   no_data: "resolve" | "keep";
 }
 
+/** Terms of a budget, stored as JSON. The rest of its definition is that of a rule on the sum of costs. */
+export interface BudgetDefinition {
+  /** In USD, for a month. */
+  limit: number;
+  /** Whether the limit is that of the whole, or of each user. */
+  per: "total" | "user";
+  /** Metadata that names the user. */
+  user_key: string;
+  /** Percentages of the limit, ascending. */
+  thresholds: number[];
+  /** Percentage of the limit at which the forecast is told; null: never. */
+  forecast: number | null;
+  /** IANA name, of the months and days. */
+  time_zone: string;
+}
+
 export interface AlertGroupBy {
   attribute: "name" | "run_type" | "tag" | "model" | "error_kind" | "metadata";
   path?: string | null | undefined;
@@ -59,11 +75,35 @@ export const ATTRIBUTES = {
   completion_tokens: usage("completion_tokens"),
   feedback_score: { avg: "avg(f.score)", sum: "sum(f.score)", count: "count()" },
 } as const satisfies Record<string, Partial<Record<Aggregation, string>>>;
-export type Attribute = keyof typeof ATTRIBUTES;
-export const ATTRIBUTE_NAMES = Object.keys(ATTRIBUTES) as [Attribute, ...Attribute[]];
+type RunAttribute = keyof typeof ATTRIBUTES;
+
+/** Metrics of the platform itself: readings at the tick (`avg`), or counts in the window (`sum`). */
+export const PLATFORM_METRICS = {
+  "platform.queue_runs": { aggregation: "avg", label: "runs in the queue" },
+  "platform.queue_oldest_seconds": { aggregation: "avg", label: "wait of the oldest run in the queue" },
+  "platform.servers": { aggregation: "avg", label: "agent servers" },
+  "platform.webhooks_pending": { aggregation: "avg", label: "webhooks that wait" },
+  "platform.webhook_receivers_paused": { aggregation: "avg", label: "webhook receivers that fail" },
+  "platform.ingest_waiting_updates": { aggregation: "avg", label: "updates that wait for their run" },
+  "platform.ingest_waiting_seconds": { aggregation: "avg", label: "age of the oldest update that waits for its run" },
+  "platform.rules_waiting_seconds": { aggregation: "avg", label: "age of the oldest run that waits for rules" },
+  "platform.exports_failed": { aggregation: "sum", label: "failed exports" },
+  "platform.failing_checks": { aggregation: "avg", label: "failing health checks" },
+} as const satisfies Record<string, { aggregation: Aggregation; label: string }>;
+export type PlatformMetric = keyof typeof PLATFORM_METRICS;
+export const isPlatformMetric = (name: string | undefined): name is PlatformMetric =>
+  name !== undefined && Object.hasOwn(PLATFORM_METRICS, name);
+
+export type Attribute = RunAttribute | PlatformMetric;
+export const ATTRIBUTE_NAMES = [...Object.keys(ATTRIBUTES), ...Object.keys(PLATFORM_METRICS)] as [
+  Attribute,
+  ...Attribute[],
+];
 
 export const expressionFor = (attribute: Attribute, aggregation: Aggregation): string | undefined =>
-  (ATTRIBUTES[attribute] as Partial<Record<Aggregation, string>>)[aggregation];
+  isPlatformMetric(attribute)
+    ? undefined
+    : (ATTRIBUTES[attribute] as Partial<Record<Aggregation, string>>)[aggregation];
 
 /** Whether the metric grows with the length of its window; without runs it is 0. */
 export const isTotal = ({ attribute, aggregation }: Pick<AlertDefinition, "attribute" | "aggregation">): boolean =>

@@ -1,7 +1,7 @@
 /** Texts of alerts for people. */
-import type { AlertDefinition } from "./definition.ts";
+import { type AlertDefinition, isPlatformMetric, PLATFORM_METRICS, type PlatformMetric } from "./definition.ts";
 
-const NAMES: Record<AlertDefinition["attribute"], string> = {
+const NAMES: Record<Exclude<AlertDefinition["attribute"], PlatformMetric>, string> = {
   latency: "latency",
   run_latency: "latency",
   first_token: "time to first token",
@@ -18,6 +18,7 @@ const WORDS = { gt: ">", gte: "≥", lt: "<", lte: "≤" } as const;
 /** Describes the metric: `p95 latency`, `errors in percent`, `average feedback score "helpful"`. */
 export function describeMetric({ attribute, aggregation, feedback_key: key, type }: AlertDefinition): string {
   if (type === "absence") return "runs";
+  if (isPlatformMetric(attribute)) return PLATFORM_METRICS[attribute].label;
   const name = key === null ? NAMES[attribute] : `${NAMES[attribute]} "${key}"`;
   if (aggregation === "pct") return `${name} in percent`;
   if (aggregation === "avg") return `average ${name}`;
@@ -31,7 +32,7 @@ export function formatValue({ attribute, aggregation, type }: AlertDefinition, v
   if (type === "absence") return text;
   if (aggregation === "pct") return `${text} %`;
   if (attribute === "total_cost") return `$${text}`;
-  return /latency|first_token/.test(attribute) ? `${text} s` : text;
+  return /latency|first_token|_seconds$/.test(attribute) ? `${text} s` : text;
 }
 
 export function describeCondition(definition: AlertDefinition, threshold: number | null): string {
@@ -41,6 +42,17 @@ export function describeCondition(definition: AlertDefinition, threshold: number
   if (definition.type === "threshold") return `${WORDS[definition.operator]} ${limit} ${within}`;
   const times = definition.threshold_multiplier ?? 1;
   return `${WORDS[definition.operator]} ${times} times the previous period (${limit}) ${within}`;
+}
+
+/** Describes what an incident is about; of a budget, its month and share. */
+export function describeIncident(
+  definition: AlertDefinition,
+  { threshold, period, level }: { threshold: number | null; period: string | null; level: string | null },
+): string {
+  if (period === null) return describeCondition(definition, threshold);
+  const budget = `budget of ${formatValue(definition, definition.threshold)} for ${period}`;
+  if (level === "forecast") return `forecast ≥ ${formatValue(definition, threshold)}, ${budget}`;
+  return `≥ ${level} % of the ${budget}`;
 }
 
 /** A Markdown-free line for each fact. */

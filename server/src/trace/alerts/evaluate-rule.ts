@@ -4,6 +4,7 @@
  * and the interval alone: a repeated evaluation changes nothing.
  */
 import type { TraceDeps } from "../deps.ts";
+import { isPlatformMetric } from "./definition.ts";
 import { evaluateTicks, type Group } from "./evaluate-ticks.ts";
 import * as rows from "./evaluation-sql.ts";
 import { enqueueMessages } from "./message-sql.ts";
@@ -25,33 +26,47 @@ export function dueTicks({ now, evaluated_at, definition }: rows.ClaimedRule): T
   return first > last ? undefined : { first, count: (last - first) / step + 1, step };
 }
 
-type Deps = Pick<TraceDeps, "sql" | "clickhouse" | "projects" | "settings" | "alertMessages">;
+export type EvaluationDeps = Pick<
+  TraceDeps,
+  "sql" | "clickhouse" | "projects" | "settings" | "alertMessages" | "health" | "agentFigures"
+>;
 
-export async function evaluateRule(deps: Deps, claimed: rows.ClaimedRule, signal: AbortSignal): Promise<void> {
+/** Disables a rule whose project was deleted. @returns whether it was */
+export async function endWithProject(deps: EvaluationDeps, claimed: rows.ClaimedRule): Promise<boolean> {
+  const { tenant_id, project_id } = claimed;
+  if (project_id === null || (await deps.projects.hasProject(tenant_id, project_id))) return false;
+  await deps.sql.begin(async (tx) => {
+    const rule = await rows.lockEvaluation(tx, claimed);
+    if (!rule) return;
+    await rows.disableAlertRule(tx, rule.rule_id, "Its project was deleted.");
+    await endRule(tx, rule, "disabled", deps.settings.pagerdutyUrl);
+  });
+  deps.alertMessages.wake();
+  return true;
+}
+
+export async function evaluateRule(
+  deps: EvaluationDeps,
+  claimed: rows.ClaimedRule,
+  signal: AbortSignal,
+): Promise<void> {
   const { sql, settings } = deps;
-  if (claimed.project_id !== null && !(await deps.projects.hasProject(claimed.tenant_id, claimed.project_id))) {
-    await sql.begin(async (tx) => {
-      const rule = await rows.lockEvaluation(tx, claimed);
-      if (!rule) return;
-      await rows.disableAlertRule(tx, rule.rule_id, "Its project was deleted.");
-      await endRule(tx, rule, "disabled", settings.pagerdutyUrl);
-    });
-    deps.alertMessages.wake();
-    return;
-  }
+  if (await endWithProject(deps, claimed)) return;
   let ticks = dueTicks(claimed);
   if (!ticks) {
     const step = claimed.definition.interval_minutes * 60_000;
     await rows.postponeAlertRule(sql, claimed, step - (claimed.now.getTime() % step), null);
     return;
   }
+  const present = { ...ticks, first: ticks.first + (ticks.count - 1) * ticks.step, count: 1 };
+  if (isPlatformMetric(claimed.definition.attribute)) ticks = present;
   let observations;
   try {
     observations = await readObservations(deps, claimed, ticks);
   } catch (error) {
     if (ticks.count === 1 || signal.aborted) throw error;
     // all missed ticks at once may be too much, which would be so for ever
-    ticks = { ...ticks, first: ticks.first + (ticks.count - 1) * ticks.step, count: 1 };
+    ticks = present;
     observations = await readObservations(deps, claimed, ticks);
   }
   signal.throwIfAborted();
@@ -99,7 +114,7 @@ export async function evaluateRule(deps: Deps, claimed: rows.ClaimedRule, signal
 /** Resolves what fires, and tells it. The rule is locked by the transaction. */
 export async function endRule(
   tx: Parameters<typeof rows.endIncidents>[0],
-  rule: Pick<AlertRule, "rule_id" | "tenant_id" | "actions">,
+  rule: Pick<AlertRule, "rule_id" | "tenant_id" | "actions" | "budget">,
   reason: "changed" | "disabled",
   pagerdutyUrl: string,
 ): Promise<void> {

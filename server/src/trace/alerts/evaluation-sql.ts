@@ -135,6 +135,9 @@ export interface IncidentChange {
   threshold: number | null;
   reason: string | null;
   told: boolean;
+  /** Of a budget. */
+  period?: string;
+  level?: string;
 }
 
 /** Inserts new incidents. One that exists is left as it is: its tick was evaluated before the clock was put back. */
@@ -146,13 +149,13 @@ export async function insertIncidents(
   if (incidents.length === 0) return new Set();
   const rows = await tx<{ incident_id: string }[]>`
     insert into alert_incidents (incident_id, tenant_id, rule_id, group_name, status, severity, began_at, fired_at,
-      resolved_at, value, worst, last_value, threshold, reason, told_at)
+      resolved_at, value, worst, last_value, threshold, reason, told_at, period, level)
     select incident_id, ${tenant_id}, ${rule_id}, group_name, status, ${severity}, began_at, fired_at, resolved_at,
-      value, worst, last_value, threshold, reason, case when told then now() end
+      value, worst, last_value, threshold, reason, case when told then now() end, period, level
     from jsonb_to_recordset(${JSON.stringify(incidents)}::text::jsonb)
       as n (incident_id uuid, group_name text, status text, began_at timestamptz, fired_at timestamptz,
         resolved_at timestamptz, value double precision, worst double precision, last_value double precision,
-        threshold double precision, reason text, told boolean)
+        threshold double precision, reason text, told boolean, period text, level text)
     on conflict do nothing returning incident_id`;
   return new Set(rows.map((row) => row.incident_id));
 }

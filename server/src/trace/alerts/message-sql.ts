@@ -4,7 +4,7 @@ import { uuid5 } from "../../base/ids.ts";
 import { receiverOrigin } from "../../base/webhooks/receiver-origin.ts";
 import type { WebhookTables } from "../../base/webhooks/sql.ts";
 import { MASK } from "./secrets.ts";
-import type { AlertAction, Severity } from "./sql.ts";
+import type { AlertAction, AlertRule, Severity } from "./sql.ts";
 
 export const ALERT_MESSAGES: WebhookTables = {
   deliveries: "alert_deliveries",
@@ -24,16 +24,23 @@ export const MAIL = "mailto:";
  */
 export async function enqueueMessages(
   tx: Transaction,
-  rule: { rule_id: string; tenant_id: string; actions: readonly AlertAction[] },
+  rule: Pick<AlertRule, "rule_id" | "tenant_id" | "actions" | "budget">,
   event: AlertEvent,
   incidents: readonly string[],
   pagerdutyUrl: string,
 ): Promise<void> {
+  // people need no word of each notice of a budget when its month ends
+  const isQuiet = event === "resolved" && rule.budget !== null;
+  const actions = rule.actions.filter(
+    ({ target, removed }) => !removed && (!isQuiet || target === "pagerduty" || target === "webhook"),
+  );
+  const receivers = actions.flatMap((action) => shownUrls(action, pagerdutyUrl).map((url) => ({ action, url })));
   const messages = incidents.flatMap((incident_id) =>
-    rule.actions.map((action) => {
-      const url = shownUrl(action, pagerdutyUrl);
+    receivers.map(({ action, url }) => {
+      // each recipient of an e-mail has an answer and retries of its own
+      const recipient = url.startsWith(MAIL) ? `/${url}` : "";
       return {
-        delivery_id: uuid5(`${incident_id}/${event}/${action.id}`, NAMESPACE),
+        delivery_id: uuid5(`${incident_id}/${event}/${action.id}${recipient}`, NAMESPACE),
         incident_id,
         action_id: action.id,
         target: action.target,
@@ -55,23 +62,25 @@ export async function enqueueMessages(
     select delivery_id, ${rule.tenant_id}::uuid, ${rule.rule_id}::uuid, incident_id, ${event}, action_id, target, url,
       receiver, case when ${event} = 'resolved' and exists (
         select 1 from alert_deliveries f where f.incident_id = n.incident_id and f.action_id = n.action_id
-          and f.event = 'firing' and f.status = 'pending') then 'infinity' else now() end
+          and f.url in (n.url, ${MAIL}) and f.event = 'firing' and f.status = 'pending') then 'infinity' else now() end
     from jsonb_to_recordset(${JSON.stringify(messages)}::text::jsonb)
       as n (delivery_id uuid, incident_id uuid, action_id uuid, target text, url text, receiver text)
     on conflict do nothing`;
 }
 
-/** URL without secrets. */
-function shownUrl({ target, config }: AlertAction, pagerdutyUrl: string): string {
-  if (target === "email") return MAIL;
-  if (target === "pagerduty") return pagerdutyUrl;
-  return String(config["url"]).replace(`/${MASK}`, "");
+/** URLs without secrets. */
+function shownUrls({ target, config }: AlertAction, pagerdutyUrl: string): string[] {
+  if (target === "email") return [...new Set(config["to"] as string[])].map((to) => MAIL + to);
+  if (target === "pagerduty") return [pagerdutyUrl];
+  return [String(config["url"]).replace(`/${MASK}`, "")];
 }
 
 /** What a message is about. Times are ISO text. */
 export interface AlertMessage {
   event: AlertEvent;
   action_id: string;
+  /** Without what is secret of it. */
+  url: string;
   tenant_id: string;
   incident_id: string;
   group_name: string;
@@ -85,6 +94,9 @@ export interface AlertMessage {
   threshold: number | null;
   reason: string | null;
   rule_id: string;
+  /** Of a budget: its month, and the threshold in percent, or `forecast`. */
+  period: string | null;
+  level: string | null;
 }
 
 const time = (column: string) => `${utcText(column)} as ${column.slice(2)}`;
@@ -92,14 +104,16 @@ const time = (column: string) => `${utcText(column)} as ${column.slice(2)}`;
 /** @returns undefined when the message or its rule has been deleted */
 export async function findAlertMessage(sql: Sql, deliveryId: string): Promise<AlertMessage | undefined> {
   const [row] = await sql<AlertMessage[]>`
-    select d.event, d.action_id, d.tenant_id, d.rule_id, i.incident_id, i.group_name, i.severity,
-      ${sql.unsafe([time("i.began_at"), time("i.fired_at"), time("i.resolved_at")].join(", "))},
-      i.value, i.worst, i.last_value, i.threshold, i.reason
+    select d.event, d.action_id, d.url, d.tenant_id, d.rule_id, i.incident_id, i.group_name, i.severity,
+      ${sql.unsafe([time("i.began_at"), time("i.fired_at")].join(", "))},
+      ${sql.unsafe(utcText("case when d.event = 'resolved' then coalesce(i.resolved_at, d.created_at) end"))} as resolved_at,
+      i.value, i.worst, i.last_value, i.threshold, i.period, i.level,
+      case when d.event = 'resolved' then coalesce(i.reason, 'channel_removed') end as reason
     from alert_deliveries d join alert_incidents i using (incident_id) where d.delivery_id = ${deliveryId}`;
   return row;
 }
 
-export interface ListedIncident extends Omit<AlertMessage, "event" | "action_id"> {
+export interface ListedIncident extends Omit<AlertMessage, "event" | "action_id" | "url"> {
   rule_name: string;
   status: AlertEvent;
   told_at: string | null;
@@ -107,6 +121,7 @@ export interface ListedIncident extends Omit<AlertMessage, "event" | "action_id"
     id: string;
     action_id: string;
     target: string;
+    recipient: string | null;
     event: AlertEvent;
     status: string;
     attempts: number;
@@ -119,13 +134,19 @@ export interface ListedIncident extends Omit<AlertMessage, "event" | "action_id"
 export const listIncidents = (
   sql: Sql,
   tenantId: string,
-  { rule, status, before, limit }: { rule?: string; status?: AlertEvent; before?: string; limit: number },
+  {
+    rule,
+    status,
+    before,
+    limit,
+    withPlatform,
+  }: { rule?: string; status?: AlertEvent; before?: string; limit: number; withPlatform: boolean },
 ): Promise<ListedIncident[]> => sql<ListedIncident[]>`
   select i.incident_id, i.tenant_id, i.rule_id, r.name as rule_name, i.group_name, i.status, i.severity,
     ${sql.unsafe([time("i.began_at"), time("i.fired_at"), time("i.resolved_at"), time("i.told_at")].join(", "))},
-    i.value, i.worst, i.last_value, i.threshold, i.reason,
+    i.value, i.worst, i.last_value, i.threshold, i.reason, i.period, i.level,
     coalesce((select json_agg(json_build_object('id', d.delivery_id, 'action_id', d.action_id, 'target', d.target,
-        'event', d.event, 'status', d.status, 'attempts', d.attempts,
+        'recipient', case when d.url like 'mailto:_%' then substr(d.url, 8) end, 'event', d.event, 'status', d.status, 'attempts', d.attempts,
         'error', case when d.status <> 'delivered' then coalesce(a.error,
           'The receiver responded with status ' || a.status_code || '.') end,
         'finished_at', ${sql.unsafe(utcText("d.finished_at"))}) order by d.created_at, d.event, d.action_id)
@@ -135,6 +156,7 @@ export const listIncidents = (
       where d.incident_id = i.incident_id), '[]') as deliveries
   from alert_incidents i join alert_rules r using (rule_id)
   where i.tenant_id = ${tenantId} and ${rule === undefined ? sql`true` : sql`i.rule_id = ${rule}`}
+    and ${withPlatform ? sql`true` : sql`r.definition ->> 'attribute' not like 'platform.%'`}
     and ${status === undefined ? sql`true` : sql`i.status = ${status}`}
     and ${
       before === undefined
@@ -143,3 +165,18 @@ export const listIncidents = (
             where b.tenant_id = ${tenantId} and b.incident_id = ${before})`
     }
   order by i.fired_at desc, i.incident_id desc limit ${limit}`;
+
+/** Ids of the firing incidents whose firing was told. */
+export async function selectToldIncidents(tx: Transaction, ruleId: string): Promise<string[]> {
+  const rows = await tx<{ incident_id: string }[]>`
+    select incident_id from alert_incidents
+    where rule_id = ${ruleId} and status = 'firing' and told_at is not null`;
+  return rows.map(({ incident_id }) => incident_id);
+}
+
+/** Ids of the channels with waiting messages. */
+export async function selectWaitingChannels(tx: Transaction, ruleId: string): Promise<Set<string>> {
+  const rows = await tx<{ action_id: string }[]>`
+    select distinct action_id from alert_deliveries where rule_id = ${ruleId} and status = 'pending'`;
+  return new Set(rows.map(({ action_id }) => action_id));
+}

@@ -2,7 +2,8 @@ import type { z } from "zod";
 
 import { databaseNow } from "../../base/db/database-now.ts";
 import type { TraceDeps } from "../deps.ts";
-import type { AlertDefinition } from "./definition.ts";
+import { unprocessable } from "../../base/errors.ts";
+import { type AlertDefinition, isPlatformMetric } from "./definition.ts";
 import { evaluateTicks } from "./evaluate-ticks.ts";
 import { readObservations, type Ticks } from "./read-metric.ts";
 import type { preview } from "./schema.ts";
@@ -15,7 +16,7 @@ const MAX_INCIDENTS = 500;
 const MAX_SERIES = 5;
 const MAX_POINTS = 400;
 
-type Deps = Pick<TraceDeps, "sql" | "clickhouse" | "projects" | "settings">;
+type Deps = Pick<TraceDeps, "sql" | "clickhouse" | "projects" | "settings" | "health" | "agentFigures">;
 
 /**
  * Evaluates a definition at the ticks of the past hours, by the functions of the evaluation: how often would it have
@@ -28,6 +29,9 @@ export async function previewAlert(
   definition: AlertDefinition,
   hours: number,
 ): Promise<z.output<typeof preview>> {
+  if (isPlatformMetric(definition.attribute)) {
+    throw unprocessable("rule.attribute: metrics of the platform have no past, so there is no preview");
+  }
   const ticks = chooseTicks(definition, hours, (await databaseNow(deps.sql)).getTime());
   const rule = { tenant_id: tenantId, project_id: projectId, definition };
   const observations = await readObservations(deps, rule, ticks);

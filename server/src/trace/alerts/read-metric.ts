@@ -13,12 +13,24 @@ import { readRows } from "../runs/read-rows.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, type RunSelection } from "../runs/selection.ts";
 import { groupColumn, type Grouping, selectUnits } from "../runs/stats.ts";
-import { type AlertDefinition, type Aggregation, type Attribute, expressionFor } from "./definition.ts";
+import {
+  type AlertDefinition,
+  type Aggregation,
+  type Attribute,
+  expressionFor,
+  isPlatformMetric,
+} from "./definition.ts";
+import { readPlatformMetric } from "./platform-metrics.ts";
 import type { Observation } from "./status.ts";
 
 /** Groups of a tick, those with the most runs. */
 export const MAX_GROUPS = 100;
 const MAX_ROWS = 100_000;
+
+/** Name of a group as Postgres can store and index it: thread ids are text of any length. */
+export const GROUP_NAME = raw(
+  "replaceAll(if(length(grp) <= 1000, grp, concat(substringUTF8(grp, 1, 200), '…', toString(cityHash64(grp)))), '\\0', ' ')",
+);
 
 /** Equidistant times, in milliseconds since 1970. */
 export interface Ticks {
@@ -36,11 +48,18 @@ export interface MeasuredRule {
 /** What each tick observed, by group. Groups without runs are missing. */
 export type Observations = Map<string, Observation>[];
 
-type Deps = Pick<TraceDeps, "sql" | "clickhouse" | "projects" | "settings">;
+type Deps = Pick<TraceDeps, "sql" | "clickhouse" | "projects" | "settings" | "health" | "agentFigures">;
 
+/** Of a metric of the platform, which has no past, `ticks` is the present one. */
 export async function readObservations(deps: Deps, rule: MeasuredRule, ticks: Ticks): Promise<Observations> {
   const { definition } = rule;
   const minutes = (count: number) => count * 60_000;
+  if (isPlatformMetric(definition.attribute)) {
+    const until = new Date(ticks.first);
+    const since = new Date(ticks.first - minutes(definition.window_minutes));
+    const value = await readPlatformMetric(deps, definition.attribute, { since, until });
+    return [new Map([["", { runs: 0, value, baseline: null }]])];
+  }
   const window = minutes(definition.window_minutes);
   const shifted = { ...ticks, first: ticks.first - minutes(definition.delay_minutes) };
   const { attribute, aggregation } = definition;
@@ -121,7 +140,7 @@ async function readSeries(
   const hi = ch`least(${bind("Int64", count)}, intDiv(${place}, ${micros(step)}) + 1)`;
   const value = expressionFor(attribute, aggregation)!;
   const statement = ch`
-    select grp as group_name, tick, count() as runs, toFloat64(${raw(value)}) as value
+    select ${GROUP_NAME} as group_name, tick, count() as runs, toFloat64(${raw(value)}) as value
     from (select n.*, arrayJoin(range(toInt64(${lo}), toInt64(${hi}))) as tick from (${units}) as n) as ${raw(isFeedback ? "f" : "u")}
     group by group_name, tick order by runs desc, group_name
     limit ${bind("UInt32", MAX_GROUPS)} by tick limit ${bind("UInt32", MAX_ROWS)}`;

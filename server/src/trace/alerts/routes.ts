@@ -1,22 +1,18 @@
 import { z } from "zod";
 
 import { platform } from "../../base/http/aliases.ts";
+import { requireReader } from "./require-reader.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
-import {
-  changeAlert,
-  checkProject,
-  composeDefinition,
-  createAlert,
-  removeAlert,
-  unknownAlert,
-} from "./change-alert.ts";
+import { changeAlert, checkProject, composeDefinition, createAlert, removeAlert } from "./change-alert.ts";
 import { listIncidents } from "./message-sql.ts";
+import { checkPlatformRule, checkVisible, maySeePlatform } from "./platform-access.ts";
 import { previewAlert } from "./preview-alert.ts";
 import * as schema from "./schema.ts";
 import { serializeIncident, serializeRule } from "./serialize-alert.ts";
 import { listAlertRules } from "./sql.ts";
 import { testChannels } from "./test-channels.ts";
+import { unknownAlert } from "./unknown-alert.ts";
 
 const shared = { tag: "Alerts" } as const;
 const reading = { ...shared, permission: "rules:read" } as const;
@@ -40,8 +36,10 @@ export function alertRoutes(deps: TraceDeps): Route[] {
       summary: "List the workspace's alert rules with their states, newest first",
       query: schema.listQuery,
       out: { 200: z.array(schema.alertRule) },
-      handler: async ({ query, principal, c }) =>
-        c.json((await listAlertRules(sql, principal.workspaceId, {}, query)).map(serializeRule)),
+      async handler({ query, principal, c }) {
+        const filter = { withPlatform: await maySeePlatform(sql, principal) };
+        return c.json((await listAlertRules(sql, principal.workspaceId, filter, query)).map(serializeRule));
+      },
     }),
     route({
       ...reading,
@@ -51,7 +49,14 @@ export function alertRoutes(deps: TraceDeps): Route[] {
       query: schema.incidentQuery,
       out: { 200: z.array(schema.incident) },
       async handler({ query: { alert_rule_id: rule, status, before, limit }, principal, c }) {
-        const filter = { ...(rule && { rule }), ...(status && { status }), ...(before && { before }), limit };
+        const withPlatform = await maySeePlatform(sql, principal);
+        const filter = {
+          ...(rule && { rule }),
+          ...(status && { status }),
+          ...(before && { before }),
+          limit,
+          withPlatform,
+        };
         return c.json((await listIncidents(sql, principal.workspaceId, filter)).map(serializeIncident));
       },
     }),
@@ -65,7 +70,8 @@ export function alertRoutes(deps: TraceDeps): Route[] {
       out: { 200: z.array(schema.alertRule) },
       async handler({ params, query, principal, c }) {
         await checkProject(deps, principal.workspaceId, projectOf(params));
-        const rows = await listAlertRules(sql, principal.workspaceId, { project: projectOf(params) }, query);
+        const filter = { project: projectOf(params), withPlatform: await maySeePlatform(sql, principal) };
+        const rows = await listAlertRules(sql, principal.workspaceId, filter, query);
         return c.json(rows.map(serializeRule));
       },
     }),
@@ -80,6 +86,7 @@ export function alertRoutes(deps: TraceDeps): Route[] {
       out: { 201: schema.alertRule },
       errors: [404, 409],
       async handler({ params, body, principal, c }) {
+        await checkPlatformRule(sql, principal, body.rule);
         const project = projectOf(params);
         const id = await createAlert(deps, principal, project, body);
         return c.json(await read(principal.workspaceId, project, id), 201);
@@ -95,6 +102,8 @@ export function alertRoutes(deps: TraceDeps): Route[] {
       out: { 200: schema.testResult },
       async handler({ params, body, principal, c }) {
         await checkProject(deps, principal.workspaceId, projectOf(params));
+        await checkVisible(sql, principal, body.alert_rule_id);
+        await checkPlatformRule(sql, principal, body.rule);
         return c.json(await testChannels(deps, principal.workspaceId, projectOf(params), body));
       },
     }),
@@ -109,6 +118,8 @@ export function alertRoutes(deps: TraceDeps): Route[] {
       out: { 200: schema.preview },
       async handler({ params, body: { rule, hours }, principal, c }) {
         const { workspaceId } = principal;
+        requireReader(principal);
+        await checkPlatformRule(sql, principal, rule);
         await checkProject(deps, workspaceId, projectOf(params));
         const definition = composeDefinition({ ...rule, name: undefined }, undefined);
         return c.json(await previewAlert(deps, workspaceId, projectOf(params), definition, hours));
@@ -121,8 +132,10 @@ export function alertRoutes(deps: TraceDeps): Route[] {
       summary: "Get an alert rule with its state",
       params: schema.alertParams,
       out: { 200: schema.alertRule },
-      handler: async ({ params, principal, c }) =>
-        c.json(await read(principal.workspaceId, projectOf(params), params.alert_rule_id)),
+      async handler({ params, principal, c }) {
+        await checkVisible(sql, principal, params.alert_rule_id);
+        return c.json(await read(principal.workspaceId, projectOf(params), params.alert_rule_id));
+      },
     }),
     route({
       ...changing,
@@ -133,6 +146,8 @@ export function alertRoutes(deps: TraceDeps): Route[] {
       body: schema.patchBody,
       out: { 200: schema.alertRule },
       async handler({ params, body, principal, c }) {
+        await checkVisible(sql, principal, params.alert_rule_id);
+        await checkPlatformRule(sql, principal, body.rule);
         const project = projectOf(params);
         await changeAlert(deps, principal.workspaceId, project, params.alert_rule_id, body);
         return c.json(await read(principal.workspaceId, project, params.alert_rule_id));
@@ -147,6 +162,7 @@ export function alertRoutes(deps: TraceDeps): Route[] {
       params: schema.alertParams,
       out: { 200: z.object({ message: z.string() }) },
       async handler({ params, principal, c }) {
+        await checkVisible(sql, principal, params.alert_rule_id);
         await removeAlert(deps, principal.workspaceId, projectOf(params), params.alert_rule_id);
         return c.json({ message: "Alert rule deleted" });
       },

@@ -1,21 +1,18 @@
 import { z } from "zod";
 
-import { notBuilt, queryLimit, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
-import { HEADER_NAME, HEADER_VALUE, RESERVED_HEADER } from "../../base/webhooks/headers.ts";
+import { queryLimit, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
+import { actions, shownAction } from "./channel-schema.ts";
 import { AGGREGATIONS, ATTRIBUTE_NAMES } from "./definition.ts";
-import { MASK } from "./secrets.ts";
 
 /** Contract: group alerts. Fields after "Heddle's own" extend it. */
 
 export const MAX_RULES = 500;
-const MAX_ACTIONS = 10;
-const MAX_HEADERS = 50;
 const WEEK_MINUTES = 10_080;
 
 const time = z.iso.datetime({ offset: true });
 const number = z.number().min(-1e15).max(1e15);
 const filter = storableText.max(32_768).nullish();
-const severity = z.enum(["info", "warning", "error", "critical"]);
+export const severity = z.enum(["info", "warning", "error", "critical"]);
 
 const groupBy = z
   .object({
@@ -75,52 +72,6 @@ const rulePatch = z.object({
   window_minutes: ruleFields.window_minutes.optional(),
 });
 export type RulePatch = z.output<typeof rulePatch>;
-
-const url = z
-  .string()
-  .min(1)
-  .max(4096)
-  .regex(/^https?:\/\//i, "must be an http or https URL");
-const headers = z
-  .record(
-    z
-      .string()
-      .regex(HEADER_NAME, "must be header names")
-      .refine((name) => !RESERVED_HEADER.test(name), "is set by the server itself"),
-    z
-      .string()
-      .max(8192)
-      .refine((value) => value === MASK || HEADER_VALUE.test(value), "contains characters that no header may have"),
-  )
-  .refine((all) => Object.keys(all).length <= MAX_HEADERS, `must have at most ${MAX_HEADERS} headers`)
-  .refine((all) => new Set(Object.keys(all).map((name) => name.toLowerCase())).size === Object.keys(all).length, {
-    message: "must have each header once",
-  });
-
-const base = {
-  id: uuid.nullish(),
-  alert_rule_id: uuid.nullish(),
-  created_at: z.string().nullish(),
-  updated_at: z.string().nullish(),
-};
-const action = z.discriminatedUnion("target", [
-  z.object({ ...base, target: z.literal("webhook"), config: z.object({ url, headers: headers.nullish() }) }),
-  z.object({ ...base, target: z.literal("slack"), config: z.object({ url }) }),
-  z.object({ ...base, target: z.literal("teams"), config: z.object({ url }) }),
-  z.object({
-    ...base,
-    target: z.literal("pagerduty"),
-    config: z.object({ routing_key: z.string().min(1).max(200) }),
-  }),
-  z.object({
-    ...base,
-    target: z.literal("email"),
-    config: z.object({ to: z.array(z.email().max(320)).min(1).max(20) }),
-  }),
-  z.object({ ...base, target: z.literal("dynatrace"), config: notBuilt("dynatrace", "use a webhook") }),
-]);
-const actions = z.array(action).max(MAX_ACTIONS);
-export type ActionInput = z.output<typeof action>;
 
 export const createBody = z.object({ rule: ruleBody, actions }).meta({ id: "AlertRuleCreate" });
 /** Missing fields stay unchanged. */
@@ -206,16 +157,7 @@ export const shownRule = z
 export const alertRule = z
   .object({
     rule: shownRule,
-    actions: z.array(
-      z.object({
-        id: z.guid(),
-        alert_rule_id: z.guid(),
-        target: z.enum(["webhook", "slack", "teams", "pagerduty", "email"]),
-        config: z.record(z.string(), z.unknown()),
-        created_at: shownTime,
-        updated_at: shownTime,
-      }),
-    ),
+    actions: z.array(shownAction),
   })
   .meta({ id: "AlertRuleResponse" });
 
@@ -235,12 +177,17 @@ export const incident = z
     last_value: z.number().nullable(),
     threshold: z.number().nullable(),
     reason: z.string().nullable(),
+    /** Of a budget: its month, and the threshold in percent, or `forecast`. */
+    period: z.string().nullable(),
+    level: z.string().nullable(),
     told_at: shownTime.nullable(),
     deliveries: z.array(
       z.object({
         id: z.guid(),
         action_id: z.guid(),
         target: z.string(),
+        /** Of an e-mail. */
+        recipient: z.string().nullable(),
         event: z.enum(["firing", "resolved"]),
         status: z.string(),
         attempts: z.int(),
@@ -258,6 +205,8 @@ export const testResult = z
       z.object({
         action_id: z.guid().nullable(),
         target: z.string(),
+        /** Of an e-mail. */
+        recipient: z.string().nullable(),
         status: z.enum(["delivered", "failed"]),
         /** HTTP status, or the code of the SMTP reply. */
         status_code: z.int().nullable(),

@@ -32,7 +32,9 @@ export function serializeRule(row: ListedRule): z.output<typeof alertRule> {
       created_at,
       updated_at,
     },
-    actions: row.actions.map((action) => ({ ...action, alert_rule_id: row.rule_id, created_at, updated_at })),
+    actions: row.actions
+      .filter(({ removed }) => !removed)
+      .map((action) => ({ ...action, alert_rule_id: row.rule_id, created_at, updated_at })),
   };
 }
 
@@ -51,6 +53,8 @@ export const serializeIncident = (row: ListedIncident): z.output<typeof incident
   last_value: row.last_value,
   threshold: row.threshold,
   reason: row.reason,
+  period: row.period,
+  level: row.level,
   told_at: row.told_at,
   deliveries: row.deliveries,
 });

@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
-import type { AlertDefinition } from "./definition.ts";
+import type { AlertDefinition, BudgetDefinition } from "./definition.ts";
 
 export type Severity = "info" | "warning" | "error" | "critical";
 
@@ -10,6 +10,8 @@ export interface AlertAction {
   id: string;
   target: Target;
   config: Record<string, unknown>;
+  /** Kept until its last message has been sent. */
+  removed?: true;
 }
 
 export interface Maintenance {
@@ -30,11 +32,14 @@ export interface AlertRuleFields {
   maintenance: Maintenance[];
   actions: AlertAction[];
   created_by: string | null;
+  /** Null: an alert rule. */
+  budget: BudgetDefinition | null;
 }
 
 export interface AlertRule extends AlertRuleFields {
   disabled_reason: string | null;
   generation: number;
+  measured_at: Date | null;
   evaluated_at: Date | null;
   error: string | null;
   created_at: Date;
@@ -50,7 +55,7 @@ export interface ListedRule extends AlertRule {
 
 const COLUMNS = `r.rule_id, r.tenant_id, r.project_id, r.name, r.definition, r.severity, r.is_enabled, r.disabled_reason,
   r.silenced_until, r.maintenance, r.actions, r.generation, r.evaluated_at, r.error, r.created_by, r.created_at,
-  r.updated_at`;
+  r.updated_at, r.budget, r.measured_at`;
 
 const LISTED = `${COLUMNS}, p.name as session_name,
   (select count(*)::int from alert_groups g where g.rule_id = r.rule_id and g.status = 'firing') as firing,
@@ -70,30 +75,33 @@ export async function findAlertRule(
   return row;
 }
 
-/** Lists rules, newest first. @param filter `project`: null for rules over all projects */
+/** Lists rules or budgets, newest first. @param filter `project`: null for those over all projects */
 export const listAlertRules = (
   sql: Sql,
   tenantId: string,
-  filter: { project?: string | null; id?: string },
+  filter: { project?: string | null; id?: string; kind?: "budget"; withPlatform?: boolean },
   page: { limit: number; offset: number },
 ): Promise<ListedRule[]> => sql<ListedRule[]>`
   select ${sql.unsafe(LISTED)} from alert_rules r
   left join projects p on p.tenant_id = r.tenant_id and p.project_id = r.project_id
-  where r.tenant_id = ${tenantId}
+  where r.tenant_id = ${tenantId} and ${filter.kind ? sql`r.budget is not null` : sql`r.budget is null`}
+    and ${filter.withPlatform === false ? sql`r.definition ->> 'attribute' not like 'platform.%'` : sql`true`}
     and ${filter.id === undefined ? sql`true` : sql`r.rule_id = ${filter.id}`}
     and ${filter.project === undefined ? sql`true` : sql`r.project_id is not distinct from ${filter.project}::uuid`}
   order by r.created_at desc, r.rule_id desc limit ${page.limit} offset ${page.offset}`;
 
-/** @returns false when the workspace already has `max` rules */
+/** @returns false when the workspace already has `max` rules, or budgets */
 export async function insertAlertRule(tx: Transaction, row: AlertRuleFields, max: number): Promise<boolean> {
   const inserted = await tx`
     insert into alert_rules (rule_id, tenant_id, project_id, name, definition, severity, is_enabled, silenced_until,
-      maintenance, actions, interval_seconds, created_by)
+      maintenance, actions, interval_seconds, created_by, budget)
     select ${row.rule_id}, ${row.tenant_id}, ${row.project_id}::uuid, ${row.name},
       ${JSON.stringify(row.definition)}::text::jsonb, ${row.severity}, ${row.is_enabled},
       ${row.silenced_until?.toISOString() ?? null}::text::timestamptz, ${JSON.stringify(row.maintenance)}::text::jsonb,
-      ${JSON.stringify(row.actions)}::text::jsonb, ${row.definition.interval_minutes * 60}, ${row.created_by}::uuid
-    where (select count(*) from alert_rules where tenant_id = ${row.tenant_id}) < ${max}
+      ${JSON.stringify(row.actions)}::text::jsonb, ${row.definition.interval_minutes * 60}, ${row.created_by}::uuid,
+      ${row.budget && JSON.stringify(row.budget)}::text::jsonb
+    where (select count(*) from alert_rules where tenant_id = ${row.tenant_id}
+      and (budget is null) = ${row.budget === null}) < ${max}
     returning 1`;
   return inserted.length > 0;
 }
@@ -107,6 +115,7 @@ export async function updateAlertRule(tx: Transaction, row: AlertRuleFields, ren
       silenced_until = ${row.silenced_until?.toISOString() ?? null}::text::timestamptz,
       maintenance = ${JSON.stringify(row.maintenance)}::text::jsonb,
       actions = ${JSON.stringify(row.actions)}::text::jsonb,
+      budget = ${row.budget && JSON.stringify(row.budget)}::text::jsonb,
       interval_seconds = ${row.definition.interval_minutes * 60},
       generation = generation + ${renewed ? 1 : 0},
       evaluated_at = case when ${renewed} then null else evaluated_at end,
@@ -120,6 +129,12 @@ export async function updateAlertRule(tx: Transaction, row: AlertRuleFields, ren
 export async function deleteAlertRule(tx: Transaction, tenantId: string, id: string): Promise<boolean> {
   const deleted = await tx`delete from alert_rules where tenant_id = ${tenantId} and rule_id = ${id} returning 1`;
   return deleted.length > 0;
+}
+
+/** Returns the organization of the installation's administrators. */
+export async function findFirstOrganization(sql: Sql): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`select id from organizations order by created_at, id limit 1`;
+  return row?.id;
 }
 
 export async function deleteAlertRulesOfWorkspace(sql: Sql | Transaction, tenantId: string): Promise<void> {

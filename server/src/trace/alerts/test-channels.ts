@@ -2,22 +2,27 @@ import type { z } from "zod";
 
 import { AppError, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
+import { inParallel } from "../../base/in-parallel.ts";
 import { OutboundError } from "../../base/outbound/outbound-error.ts";
 import { checkWebhook } from "../../base/webhooks/check-webhook.ts";
 import { buildPost } from "../../base/webhooks/webhook-sender.ts";
 import type { TraceDeps } from "../deps.ts";
 import { RULES } from "../prompt-webhooks/prompt-webhooks.ts";
 import { composeFor, describeSubject } from "./alert-messages.ts";
-import { composeDefinition, takeChannels, unknownAlert } from "./change-alert.ts";
+import { composeDefinition } from "./change-alert.ts";
 import type { MessageSubject } from "./compose-message.ts";
+import { takeChannels } from "./replace-channels.ts";
 import type { testBody, testResult } from "./schema.ts";
 import { type Channel, joinChannel, readChannelSecrets } from "./secrets.ts";
 import { findAlertRule } from "./sql.ts";
+import { unknownAlert } from "./unknown-alert.ts";
 
 type Deps = Pick<TraceDeps, "sql" | "secrets" | "outbound" | "settings">;
 type Result = z.output<typeof testResult>["results"][number];
 
 const MAX_ANSWER = 64 * 1024;
+/** Messages in progress of a request. */
+const MAX_AT_ONCE = 10;
 const SAMPLE = {
   type: "threshold",
   attribute: "error_count",
@@ -40,7 +45,9 @@ export async function testChannels(
   const sealed = stored ? await readChannelSecrets(secrets, stored.rule_id) : {};
   const channels = body.actions
     ? takeChannels(deps, body.actions, stored?.actions ?? [], sealed).channels
-    : (stored?.actions ?? []).map((action) => ({ ...joinChannel(action, sealed[action.id]), id: action.id }));
+    : (stored?.actions ?? [])
+        .filter(({ removed }) => !removed)
+        .map((action) => ({ ...joinChannel(action, sealed[action.id]), id: action.id }));
   if (channels.length === 0) throw unprocessable("actions: there is no channel to test");
   const rule = {
     rule_id: stored?.rule_id ?? uuid7(),
@@ -66,17 +73,23 @@ export async function testChannels(
     last_value: threshold,
     threshold,
     reason: null,
+    period: null,
+    level: null,
   });
   const known = new Set(stored?.actions.map(({ id }) => id));
-  const results = await Promise.all(
-    channels.map(async ({ id, ...channel }): Promise<Result> => {
-      const result = await testChannel(deps, channel as Channel, subject);
-      return { action_id: known.has(id) ? id : null, target: channel.target, ...result };
-    }),
+  const messages = channels.flatMap(
+    ({ id, ...channel }): { id: string; channel: Channel; recipient: string | null }[] =>
+      channel.target === "email"
+        ? channel.config.to.map((to) => ({ id, channel: { ...channel, config: { to: [to] } }, recipient: to }))
+        : [{ id, channel: channel as Channel, recipient: null }],
   );
+  const results = await inParallel(messages, MAX_AT_ONCE, async ({ id, channel, recipient }): Promise<Result> => {
+    const result = await testChannel(deps, channel, subject);
+    return { action_id: known.has(id) ? id : null, target: channel.target, recipient, ...result };
+  });
   const failed = results.filter((result) => result.status === "failed").length;
   const message =
-    failed === 0 ? "All channels accepted the test message." : `${failed} of ${results.length} channels failed.`;
+    failed === 0 ? "All channels accepted the test message." : `${failed} of ${results.length} messages failed.`;
   return { message, results };
 }
 
@@ -84,7 +97,7 @@ async function testChannel(
   deps: Deps,
   channel: Channel,
   subject: MessageSubject,
-): Promise<Omit<Result, "action_id" | "target">> {
+): Promise<Omit<Result, "action_id" | "target" | "recipient">> {
   const id = uuid7();
   const message = composeFor(deps, channel, subject, id);
   if (message.post) {
@@ -111,7 +124,7 @@ async function post(
   { outbound, settings }: Deps,
   id: string,
   message: ReturnType<typeof composeFor>,
-): Promise<Omit<Result, "action_id" | "target">> {
+): Promise<Omit<Result, "action_id" | "target" | "recipient">> {
   const url = message.url!;
   try {
     checkWebhook(RULES, outbound, url);

@@ -187,3 +187,12 @@ export async function countExports(sql: Sql): Promise<Record<"exports" | "runs",
     Object.fromEntries(rows.filter((row) => row.kind === kind).map(({ status, count }) => [status, count]));
   return { exports: of("exports"), runs: of("runs") };
 }
+
+/** Counts the exports' days that failed in a period. */
+export async function countFailedExports(sql: Sql, since: Date, until: Date): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from bulk_export_runs
+    where status in ('FAILED', 'TIMEDOUT') and finished_at > ${since.toISOString()}::text::timestamptz
+      and finished_at <= ${until.toISOString()}::text::timestamptz`;
+  return row!.count;
+}

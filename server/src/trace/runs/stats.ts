@@ -58,7 +58,8 @@ export type Statistics = Partial<Record<Metric, number | string | null>> &
 
 export type Grouping =
   | { attribute: "name" | "run_type" | "tag" | "project" | "thread" | "error_kind" }
-  | { attribute: "metadata"; path: string };
+  /** `withTotal`: each unit is also in the group ""; empty values are no groups. */
+  | { attribute: "metadata"; path: string; withTotal?: true };
 
 export interface StatsRequest {
   selection: RunSelection;
@@ -178,6 +179,10 @@ export function groupColumn(grouping: Grouping | undefined): Fragment {
       return raw("arrayJoin(arraySlice(splitByChar(char(30), ifNull(r.tags, '')), 2, -1))");
     case "metadata": {
       const start = bind("String", `${grouping.path}\u001f`);
+      if (grouping.withTotal) {
+        return ch`arrayJoin(arrayConcat([''], arrayMap(entry -> substring(entry, length(${start}) + 1), arrayFilter(
+          entry -> startsWith(entry, ${start}) and entry <> ${start}, splitByChar(char(30), ifNull(r.metadata, ''))))))`;
+      }
       return ch`arrayJoin(arrayMap(entry -> substring(entry, length(${start}) + 1),
         arrayFilter(entry -> startsWith(entry, ${start}), splitByChar(char(30), ifNull(r.metadata, '')))))`;
     }

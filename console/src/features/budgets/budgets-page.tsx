@@ -1,0 +1,94 @@
+import { Button, Text } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useState } from "react";
+
+import { Empty } from "../../ui/empty.tsx";
+import { AnchorLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
+import { BudgetBar } from "./budget-bar.tsx";
+import { MonthPicker } from "./month-picker.tsx";
+import { type Budget, budgetsQuery } from "./queries.ts";
+
+const BudgetForm = lazy(async () => ({ default: (await import("./budget-form.tsx")).BudgetForm }));
+
+/** The workspace's budgets with their spend of a month. */
+export function BudgetsPage() {
+  const { month } = useSearch({ from: "/_shell/budgets/" });
+  const navigate = useNavigate();
+  const [isNew, setNew] = useState(false);
+  const budgets = useQuery(budgetsQuery(month));
+  const open = (budgetId: string) => navigate({ to: "/budgets/$budgetId", params: { budgetId } });
+  return (
+    <Page
+      title="Budgets"
+      actions={
+        <>
+          <MonthPicker month={month} onChange={(next) => void navigate({ to: "/budgets", search: { month: next } })} />
+          <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setNew(true)}>
+            New budget
+          </Button>
+        </>
+      }
+    >
+      {budgets.error ? (
+        <Problem error={budgets.error} onRetry={budgets.refetch} />
+      ) : budgets.isPending ? (
+        <Loading rows={6} />
+      ) : budgets.data.length === 0 ? (
+        <Empty title="No budgets yet">
+          <Text size="sm" maw={520}>
+            A budget limits what traced runs cost in a month: those of the workspace, of a project or of each user. It
+            tells Slack, Teams, PagerDuty, a webhook or people by e-mail when the spend or its forecast reaches a share
+            of the limit.
+          </Text>
+        </Empty>
+      ) : (
+        <SimpleTable label="Budgets" columns={columnsOf(month)} rows={budgets.data} rowKey={({ id }) => id} />
+      )}
+      <Suspense>{isNew && <BudgetForm onSaved={open} onClose={() => setNew(false)} />}</Suspense>
+    </Page>
+  );
+}
+
+const columnsOf = (month: string | undefined): SimpleColumn<Budget>[] => [
+  {
+    title: "Name",
+    cell: ({ id, name, enabled, error }) => (
+      <>
+        <AnchorLink to="/budgets/$budgetId" params={{ budgetId: id }} search={{ month }} size="sm">
+          {name}
+        </AnchorLink>
+        {(!enabled || error !== null) && (
+          <Text size="xs" c="dimmed">
+            {enabled ? "Evaluation failed" : "Disabled"}
+          </Text>
+        )}
+      </>
+    ),
+  },
+  {
+    title: "Scope",
+    width: 200,
+    cell: ({ session_id: project, session_name: name, per, user_key: key }) => (
+      <Text size="sm">
+        {project === null ? "All projects" : (name ?? project)}
+        {per === "user" && `, each ${key}`}
+      </Text>
+    ),
+  },
+  { title: "Spend", width: "40%", cell: (budget) => <BudgetBar budget={budget} /> },
+  {
+    title: "Highest user",
+    width: 160,
+    cell: ({ month: { user } }) => (
+      <Text size="sm" truncate title={user ?? undefined}>
+        {user ?? "–"}
+      </Text>
+    ),
+  },
+];
