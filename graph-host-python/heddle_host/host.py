@@ -164,6 +164,8 @@ class Host:
                 self._tracing.direct(header["to"])
             case "lists.whole":
                 self._checkpoints.stores_lists_whole = header["whole"]
+            case "state.keys":
+                raise ValueError("this host does not write its checkpoints itself")
             case "trace.close":
                 self._tracing.close(from_json(body))
             case "trace.flush":

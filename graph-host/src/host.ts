@@ -16,6 +16,7 @@ import {
   type ServerFrame,
   type WireError,
 } from "../../host-kit/src/host-protocol.ts";
+import { StateCipher } from "../../host-kit/src/state-cipher.ts";
 import { RemoteStore } from "./remote-store.ts";
 import { ActiveRun, currentWork } from "./runs/active-run.ts";
 import { executeRun, type RunDeps } from "./runs/execute-run.ts";
@@ -53,6 +54,7 @@ export class Host {
   readonly #tracing = new RunTracing();
   #draining = false;
   #listsWhole = false;
+  #cipher: StateCipher | undefined;
   /** The process is exiting by itself, and its server is to see the exit code. */
   #leaving = false;
   #exitCode = 0;
@@ -87,6 +89,7 @@ export class Host {
       tracing: this.#tracing,
     };
     savers.storeListsWhole(this.#listsWhole);
+    if (this.#cipher) savers.encryptWith(this.#cipher);
     const statuses = Object.fromEntries([...graphs].map(([id, graph]) => [id, graph.status]));
     this.connection.send({
       t: "ready",
@@ -144,6 +147,9 @@ export class Host {
       case "lists.whole":
         this.#listsWhole = header.whole;
         return this.#deps?.savers.storeListsWhole(header.whole);
+      case "state.keys":
+        this.#cipher = new StateCipher(header.keys);
+        return this.#deps?.savers.encryptWith(this.#cipher);
       case "trace.close":
         return this.#tracing.close(JSON.parse(body.toString()) as LostTrace);
       case "trace.flush":

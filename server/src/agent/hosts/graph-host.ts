@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 
 import {
   type BlockingCode,
+  type DataKeys,
   encodeFrame,
   FrameReader,
   type GraphStatus,
@@ -247,6 +248,11 @@ export class GraphHost {
 
   sendTracesTo(to: TraceDestination): void {
     this.#send({ t: "trace.to", to });
+  }
+
+  /** Hands over the keys of stored state, to a host that writes it itself. */
+  sendKeys(keys: DataKeys): void {
+    if (this.#options.launch.usesDatabase) this.#send({ t: "state.keys", keys });
   }
 
   storeListsWhole(whole: boolean): void {
