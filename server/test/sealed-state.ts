@@ -118,12 +118,9 @@ export function describeSealedState(
       const db = await testDatabase();
       const serve = servers(db, language);
       const { call } = await serve({}, files.custom);
-      const { json: values } = await call("POST", "/runs/wait", {
-        assistant_id: "keeper",
-        input: { secret: SECRET },
-        on_completion: "keep",
-      });
-      expect(values.secret).toBe(SECRET);
+      const { thread_id: id } = (await call("POST", "/threads", {})).json;
+      await call("POST", `/threads/${id}/runs/wait`, { assistant_id: "keeper", input: { secret: SECRET } });
+      expect((await call("GET", `/threads/${id}`)).json.values.secret).toBe(SECRET);
       expect(await findInDatabase(db.sql, [SECRET])).toEqual([]);
       const [key] = await db.sql<{ wrapped_by: string; wrapped: Buffer }[]>`select wrapped_by, wrapped from state_keys`;
       expect([key!.wrapped_by, key!.wrapped.length, key!.wrapped[0]]).toEqual(["custom", 33, 1]);
