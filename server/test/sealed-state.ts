@@ -2,6 +2,8 @@ import { fileURLToPath } from "node:url";
 
 import { describe, expect, test } from "vitest";
 
+import { encryptionStatus, rotateEncryption } from "../src/admin/encryption.ts";
+import { logTo } from "../src/base/log.ts";
 import { type TestAgentServer, testAgentServer } from "./agent-server.ts";
 import { testDatabase, type TestDatabase } from "./db.ts";
 import { findInDatabase } from "./find-in-database.ts";
@@ -17,7 +19,13 @@ export async function plantSecret({ call }: Pick<TestAgentServer, "call">): Prom
   const thread = async () => (await call("POST", "/threads", {})).json.thread_id as string;
   const secret = { secret: SECRET };
   const id = await thread();
-  const run = { assistant_id: "keeper", input: secret, stream_resumable: true, stream_mode: ["values", "custom"] };
+  const run = {
+    assistant_id: "keeper",
+    input: secret,
+    stream_resumable: true,
+    stream_mode: ["values", "custom"],
+    webhook: "http://127.0.0.1:9/",
+  };
   const { text } = await call("POST", `/threads/${id}/runs/stream`, run);
   expect(text).toContain(SECRET);
   const { json: asked } = await call("GET", `/threads/${id}`);
@@ -37,6 +45,12 @@ export async function plantSecret({ call }: Pick<TestAgentServer, "call">): Prom
   expect((await call("PUT", "/store/items", { namespace: ["a"], key: "k", value: secret })).status).toBe(204);
   const cron = { assistant_id: "keeper", schedule: "0 0 1 1 *", input: secret };
   expect((await call("POST", "/runs/crons", cron)).json.payload.input).toEqual(secret);
+
+  const byProtocol = await thread();
+  const start = { id: 1, method: "run.start", params: { assistant_id: "keeper", input: secret } };
+  expect((await call("POST", `/threads/${byProtocol}/commands`, start)).status).toBe(200);
+  const status = async () => (await call("GET", `/threads/${byProtocol}`)).json.status as string;
+  await expect.poll(status, { timeout: 20_000 }).toBe("interrupted");
   return id;
 }
 
@@ -68,12 +82,13 @@ export async function expectSecret({ call }: Pick<TestAgentServer, "call">, id: 
 }
 
 /** Servers of one database, one after another. */
-function servers(db: TestDatabase, language: Record<string, string>) {
+function servers(db: TestDatabase, language: Record<string, string>, logged: string[] = []) {
+  const log = logTo("debug", { write: (line) => void logged.push(line) });
   let last: TestAgentServer | undefined;
   return async (env: Record<string, string>, file: string): Promise<TestAgentServer> => {
     await last?.stop();
     last = undefined;
-    return (last = await testAgentServer({ ...language, ...env }, config(file), { db }));
+    return (last = await testAgentServer({ ...language, ...env }, config(file), { db, log }));
   };
 }
 
@@ -88,10 +103,16 @@ export function describeSealedState(
       { timeout: 120_000 },
       async () => {
         const db = await testDatabase();
-        const serve = servers(db, language);
+        const logged: string[] = [];
+        const serve = servers(db, language, logged);
         const server = await serve({ LANGGRAPH_AES_KEY: KEY }, files.plain);
         const id = await plantSecret(server);
         expect(await findInDatabase(db.sql, [SECRET])).toEqual([]);
+        const [written] = await db.sql<Record<string, number>[]>`
+        select (select count(*)::int from webhook_deliveries where state is not null) as deliveries,
+               (select count(*)::int from run_stream_segments) as segments,
+               (select count(*)::int from protocol_events) as events`;
+        expect(Object.values(written!)).not.toContain(0);
         await expectSecret(server, id);
         for (const [path, body, field] of [
           ["/threads/search", { values: { secret: SECRET } }, "values"],
@@ -109,8 +130,21 @@ export function describeSealedState(
         );
         const changed = await serve({ LANGGRAPH_AES_KEY: NEXT_KEY, HEDDLE_OLD_AES_KEYS: KEY }, files.plain);
         await expectSecret(changed, id);
+        expect(logged.length).toBeGreaterThan(0);
+        expect(logged.filter((line) => line.includes(SECRET))).toEqual([]);
         const wrapped = await db.sql`select distinct wrapped_by from state_keys`;
         expect(wrapped).toHaveLength(2);
+
+        // afterwards only the new key is needed
+        const location = { dataDir: "/nowhere", databaseUri: db.uri };
+        const keys = { LANGGRAPH_AES_KEY: NEXT_KEY, HEDDLE_OLD_AES_KEYS: KEY };
+        expect((await rotateEncryption(location, keys)).rewrapped).toBe(1);
+        const { keys: left } = await encryptionStatus(location, keys);
+        expect(left.map(({ newest, dataKeys }) => [newest, dataKeys])).toEqual([
+          [true, 2],
+          [false, 0],
+        ]);
+        await expectSecret(await serve({ LANGGRAPH_AES_KEY: NEXT_KEY }, files.plain), id);
       },
     );
 
