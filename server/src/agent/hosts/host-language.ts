@@ -11,7 +11,7 @@ export interface HostLaunch {
   usesDatabase: boolean;
   /** Description of the project, read by the host. */
   project: object;
-  /** Whether the host runs the lifespan of the project's app, which must end before the process does. */
+  /** Whether the host runs a lifespan of the project, which must end before the process does. */
   hasLifespan: boolean;
   /** Whether the host can interrupt code that blocks its event loop. */
   canInterrupt: boolean;

@@ -1,3 +1,4 @@
+import { lifespanOf } from "../project/hosts-config.ts";
 import { packageEnvironment, projectInterpreter, pythonApp } from "../project/python-package.ts";
 import type { HostLanguage } from "./host-language.ts";
 
@@ -14,6 +15,7 @@ export const pythonHosts = (configured: string | undefined, runsLifespan: boolea
     const { executable, python } = found.interpreter;
     const { dir, graphs, config } = project;
     const wanted = config.python_version;
+    const lifespan = lifespanOf(project, "python");
     const app = runsLifespan ? pythonApp(project) : undefined;
     return {
       warning:
@@ -26,8 +28,8 @@ export const pythonHosts = (configured: string | undefined, runsLifespan: boolea
         args: () => ["-X", "faulthandler", "-m", "heddle_host"],
         usesDatabase: false,
         environment: packageEnvironment({ ...project.env, ...process.env }),
-        project: { dir, dependencies: config.dependencies ?? [], graphs, ...(app !== undefined && { app }) },
-        hasLifespan: app !== undefined,
+        project: { dir, dependencies: config.dependencies ?? [], graphs, lifespan, ...(app !== undefined && { app }) },
+        hasLifespan: app !== undefined || lifespan.length > 0,
         canInterrupt: true,
         blockHint: "Await an asynchronous call, use asyncio.to_thread, or make the node a plain function.",
         mostMemoryMb: (memoryMb) => memoryMb,
