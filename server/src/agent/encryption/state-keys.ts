@@ -83,8 +83,11 @@ export class StateKeys {
       const reason = await this.#open(row);
       if (reason) locked.push({ id: row.key_id, reason });
     }
-    const usable = rows.filter((row) => row.wrapped_by === writer?.id && this.#opened.has(row.key_id));
-    const current = usable.find((row) => row.age >= USED_AFTER_SECS) ?? usable.at(-1);
+    const opened = rows.filter((row) => this.#opened.has(row.key_id));
+    const own = opened.filter((row) => row.wrapped_by === writer?.id);
+    // other servers do not have the newest key yet: until then the one before it, whatever encrypts that
+    const known = (of: StateKeyRow[]) => of.find((row) => row.age >= USED_AFTER_SECS);
+    const current = writer && (known(own) ?? known(opened) ?? own.at(-1));
     this.#set({ keys: [...this.#opened].map(([id, key]) => ({ id, key })), current: current?.key_id ?? null, locked });
     const reasons = [...new Set(locked.map(({ reason }) => reason))];
     return reasons.map((reason) => {
