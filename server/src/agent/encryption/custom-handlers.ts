@@ -1,9 +1,9 @@
 /** The project's own encryption: `encryption.path` of langgraph.json. Its blob handlers encrypt Heddle's data keys. */
 import { ConfigError } from "../../base/config/options.ts";
 import { languageOf } from "../../base/graph-language.ts";
-import type { AgentDeps } from "../deps.ts";
 import { loadExport } from "../project/load-export.ts";
 import type { Project } from "../project/read-project.ts";
+import type { PythonCode } from "../python-code/python-code.ts";
 import { CUSTOM, type KeyWrapper } from "./key-wrapper.ts";
 
 const KEY = "encryption.path";
@@ -14,7 +14,7 @@ const CONTEXT = { model: "checkpoint", field: null, metadata: {} };
 /** @throws ConfigError when there are no such handlers */
 export async function loadCustomHandlers(
   project: Project,
-  python: Pick<AgentDeps["python"], "ready" | "convertKey">,
+  python: Pick<PythonCode, "convertKey">,
 ): Promise<KeyWrapper | undefined> {
   const path = project.config.encryption?.path;
   if (path === undefined) return undefined;

@@ -3,7 +3,7 @@ import type { StateCipher } from "../../../../host-kit/src/state-cipher.ts";
 import { ConfigError } from "../../base/config/options.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
-import type { AgentDeps } from "../deps.ts";
+import type { GraphHosts } from "../hosts/graph-hosts.ts";
 import type { Project } from "../project/read-project.ts";
 import type { AgentSettings } from "../settings.ts";
 import { AES_KEY, OLD_AES_KEYS, readAesKeys } from "./aes-keys.ts";
@@ -20,7 +20,7 @@ export interface ServerStateKeys {
   /** Uses the handlers of a changed project from now on. */
   reload(project: Project, python: Python): Promise<void>;
   /** Hands the keys over, now and whenever they change. */
-  sendTo(hosts: Pick<AgentDeps["hosts"], "encryptWith">): void;
+  sendTo(hosts: Pick<GraphHosts, "encryptWith">): void;
   stop(): void;
 }
 
