@@ -8,7 +8,7 @@ import { type TestAgentServer, testAgentServer } from "./agent-server.ts";
 import { testDatabase, type TestDatabase } from "./db.ts";
 import { findInDatabase } from "./find-in-database.ts";
 
-const SECRET = "planted-secret-7f3a";
+export const SECRET = "planted-secret-7f3a";
 const KEY = "0123456789abcdef0123456789abcdef";
 const NEXT_KEY = "fedcba9876543210";
 
