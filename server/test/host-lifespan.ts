@@ -27,7 +27,7 @@ export function describeHostLifespan(name: string, config: string, language: Rec
     }
   }
 
-  describe(name, () => {
+  describe(`resources of ${name} hosts`, () => {
     test("a host opens what its functions open before its first run, and closes it in reverse order", async () => {
       const { server, first } = await serve();
       expect(first.json).toEqual({ opened: ["first", "second"] });

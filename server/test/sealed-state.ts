@@ -97,7 +97,7 @@ export function describeSealedState(
   files: { plain: string; custom: string },
   language: Record<string, string>,
 ): void {
-  describe(name, () => {
+  describe(`stored state of ${name}`, () => {
     test(
       "with a key, nothing that callers or graphs store is readable in the database",
       { timeout: 120_000 },

@@ -178,6 +178,11 @@ export const agentOptions = {
     description:
       "Earlier or next values of LANGGRAPH_AES_KEY, separated by commas, which only decrypt: for changing the key.",
   }),
+  aesJsonKeys: text<string | undefined>({
+    env: ["LANGGRAPH_AES_JSON_KEYS"],
+    default: undefined,
+    description: "Rejected with the reason: Heddle encrypts values as a whole, and metadata stays readable.",
+  }),
   redisUri: text<string | undefined>({
     env: ["REDIS_URI"],
     default: undefined,

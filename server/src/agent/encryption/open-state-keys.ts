@@ -28,7 +28,7 @@ export interface ServerStateKeys {
 export function openStateKeys(options: { settings: AgentSettings; project: Project; log: Log }): ServerStateKeys {
   const { settings, project, log } = options;
   const { env } = project;
-  if (env[JSON_KEYS] ?? process.env[JSON_KEYS]) {
+  if (env[JSON_KEYS] ?? settings.aesJsonKeys) {
     throw new ConfigError(
       `${JSON_KEYS} is not supported: Heddle encrypts inputs, values and store items as a whole, and metadata and ` +
         "config stay readable. Remove the variable, and keep secrets out of metadata and config.",

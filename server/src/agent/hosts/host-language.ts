@@ -1,4 +1,4 @@
-import type { Language } from "../../base/graph-language.ts";
+import { type Language, languageOf } from "../../base/graph-language.ts";
 import type { Project } from "../project/read-project.ts";
 
 /** How a host process is started. */
@@ -30,3 +30,7 @@ export interface HostLanguage {
    */
   prepare(project: Project): Promise<{ launch: HostLaunch; warning?: string | undefined } | { problem: string }>;
 }
+
+/** Functions of `heddle.hosts.lifespan` for hosts of a language. */
+export const lifespanOf = ({ config }: Pick<Project, "config">, language: Language): string[] =>
+  (config.heddle?.hosts?.lifespan ?? []).filter((path) => languageOf(path) === language);

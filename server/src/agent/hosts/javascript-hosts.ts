@@ -2,8 +2,7 @@ import { fileURLToPath } from "node:url";
 
 import { findPackages, packagesProblem } from "../../base/langgraph-version.ts";
 import { fileOfGraph } from "../../base/graph-language.ts";
-import { lifespanOf } from "../project/hosts-config.ts";
-import type { HostLanguage } from "./host-language.ts";
+import { type HostLanguage, lifespanOf } from "./host-language.ts";
 
 // both sides are TypeScript in a checkout, and compiled in the published package
 const SELF = fileURLToPath(import.meta.url);

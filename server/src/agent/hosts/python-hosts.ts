@@ -1,6 +1,5 @@
-import { lifespanOf } from "../project/hosts-config.ts";
 import { packageEnvironment, projectInterpreter, pythonApp } from "../project/python-package.ts";
-import type { HostLanguage } from "./host-language.ts";
+import { type HostLanguage, lifespanOf } from "./host-language.ts";
 
 /**
  * Python hosts run with the project's interpreter.
