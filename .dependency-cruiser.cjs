@@ -39,6 +39,7 @@ const SLICES = {
     "project",
     "hosts",
     "python-code",
+    "encryption",
     "custom-auth",
     "feedback-links",
     "idempotency",

@@ -4,7 +4,7 @@
 // (authentication before each route of the trace platform), code-evaluators (evaluations in JavaScript and Python), console (first data of each route of traces), feedback,
 // ingest, insights (a job of 10,000 runs), query, freshness (queries during ingest), export, large-bodies, large-pages (traces), tenants (a workspace
 // beside a busy one), backup (memory of a backup and its restore), streams (idle and stalled readers), threads (long conversations), large-values (memory),
-// alerts (500 rules over many runs), dashboards (12 charts over many runs), deployments, experiment-comparison (5 experiments of 5,000 examples), prompts (pulls by tag), rules (what 20 rules cost ingest), tracing, python (a Python graph beside LangGraph's server for Python), languages (a long conversation in
+// alerts (500 rules over many runs), dashboards (12 charts over many runs), deployments, encryption (of stored state), experiment-comparison (5 experiments of 5,000 examples), prompts (pulls by tag), rules (what 20 rules cost ingest), tracing, python (a Python graph beside LangGraph's server for Python), languages (a long conversation in
 // JavaScript and in Python), webhooks, sharing (bursts to one of three servers), where (processor time and waits of a run, process by process), rest (memory of the
 // idle processes, start-up times), and versions --base REV (an earlier revision beside this one).
 import { execFile } from "node:child_process";
@@ -32,6 +32,7 @@ const OTHERS: Record<string, () => Promise<unknown>> = {
   console: () => import("./console.ts"),
   dashboards: () => import("./dashboards.ts"),
   deployments: () => import("./deployments.ts"),
+  encryption: () => import("./encryption.ts"),
   "experiment-comparison": () => import("./experiment-comparison.ts"),
   freshness: () => import("./freshness.ts"),
   guard: () => import("./guard.ts"),

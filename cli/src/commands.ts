@@ -7,6 +7,7 @@ import * as deploy from "./commands/deploy.ts";
 import * as deployments from "./commands/deployments.ts";
 import * as dev from "./commands/dev.ts";
 import * as doctor from "./commands/doctor.ts";
+import * as encryption from "./commands/encryption.ts";
 import * as erase from "./commands/erase.ts";
 import * as evaluators from "./commands/evaluators.ts";
 import * as experiment from "./commands/experiment.ts";
@@ -80,6 +81,7 @@ export const COMMANDS: Record<string, Command> = {
   audit,
   users,
   export: exporting,
+  encryption,
   erase,
   holds,
 };

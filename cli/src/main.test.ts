@@ -66,9 +66,9 @@ const withActions = Object.entries(COMMANDS).flatMap(([noun, { command, help }])
   command ? [[noun, command.actions, help] as const] : [],
 );
 
-test("twenty-three commands have actions", () => {
+test("twenty-four commands have actions", () => {
   expect(withActions.map(([noun]) => noun).toSorted()).toEqual(
-    "audit blobs checkpoints datasets deployments erase evaluators experiment export feedback holds import keys prices "
+    "audit blobs checkpoints datasets deployments encryption erase evaluators experiment export feedback holds import keys prices "
       .concat("projects prompts runs secrets skills threads traces users workspaces")
       .split(" "),
   );

@@ -131,6 +131,27 @@ class ListsWholeFrame(TypedDict):
     whole: bool
 
 
+class DataKeysKeys(TypedDict):
+    id: str
+    key: str
+
+
+class DataKeysLocked(TypedDict):
+    id: str
+    reason: str
+
+
+class DataKeys(TypedDict):
+    keys: list[DataKeysKeys]
+    current: str | None
+    locked: list[DataKeysLocked]
+
+
+class StateKeysFrame(TypedDict):
+    t: Literal["state.keys"]
+    keys: DataKeys
+
+
 class TraceCloseFrame(TypedDict):
     t: Literal["trace.close"]
 
@@ -158,6 +179,7 @@ ServerFrame: TypeAlias = (
     | CheckpointResult
     | TraceToFrame
     | ListsWholeFrame
+    | StateKeysFrame
     | TraceCloseFrame
     | TraceFlushFrame
     | DrainFrame

@@ -34,6 +34,7 @@ from .tracing.run_tracing import RunTracing
 from .work import Work, current_work
 
 if TYPE_CHECKING:
+    from .lifespan import Lifespan
     from .project_code.app import App
 
 # EX_SOFTWARE of sysexits.h.
@@ -53,13 +54,15 @@ class Host:
         files: LoadedFiles,
         max_value_bytes: int,
         app: App | None = None,
+        lifespan: Lifespan | None = None,
     ) -> None:
-        """`app`: the project's app, whose lifespan has begun here."""
+        """`app`: the project's app, whose lifespan has begun here, as has `lifespan`."""
         self._checkpoints = RemoteCheckpoints(
             lambda header, body: self._send(header, *body), max_value_bytes=max_value_bytes
         )
         self.savers = Savers(self._checkpoints)
         self._app = app
+        self._lifespan = lifespan
         self._files = files
         self.store = RemoteStore(self._call_store)
         self._graphs = graphs
@@ -164,6 +167,8 @@ class Host:
                 self._tracing.direct(header["to"])
             case "lists.whole":
                 self._checkpoints.stores_lists_whole = header["whole"]
+            case "state.keys":
+                raise ValueError("this host does not write its checkpoints itself")
             case "trace.close":
                 self._tracing.close(from_json(body))
             case "trace.flush":
@@ -274,6 +279,8 @@ class Host:
     async def _exit(self, code: int, last: Awaitable[Any]) -> None:
         try:
             await last
+            if self._lifespan and code == 0:
+                await self._lifespan.stop()
             if self._app and code == 0:
                 await self._app.stop()
         except Exception as error:

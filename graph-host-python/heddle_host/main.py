@@ -24,7 +24,7 @@ from .watchdog import Watchdog, detach_children, start_watchdog
 if TYPE_CHECKING:
     from .project_code.app import App
 
-# The app's lifespan has failed, which may pass: other services may be unavailable.
+# A lifespan has failed, which may pass: other services may be unavailable.
 _EXIT_LIFESPAN = 1
 # EX_CONFIG of sysexits.h: a restart is pointless until the project changes.
 _EXIT_CONFIG = 78
@@ -80,7 +80,9 @@ def serve(
     from .blocked_loop import BlockedLoop
     from .graphs.load import load_graphs
     from .host import Host
+    from .lifespan import Lifespan
     from .loaded_files import LoadedFiles
+    from .project_code.load import LoadError
 
     graphs = load_graphs(project)
     loop = asyncio.new_event_loop()
@@ -105,9 +107,21 @@ def serve(
             os._exit(_EXIT_LIFESPAN)
         return app
 
+    async def start_lifespan() -> Lifespan:
+        lifespan = Lifespan()
+        try:
+            await lifespan.start(project["dir"], project.get("lifespan") or [])
+        except LoadError as error:
+            # reported as the reason why the graphs cannot be loaded, and tried again, because it may pass
+            sys.stderr.write(f"LoadError: {error}\n")
+            sys.stderr.flush()
+            os._exit(_EXIT_LIFESPAN)
+        return lifespan
+
     async def start() -> None:
         app = await start_app()
-        host = Host(graphs, langgraph_version, LoadedFiles(project["dir"]), max_value_bytes, app)
+        lifespan = await start_lifespan()
+        host = Host(graphs, langgraph_version, LoadedFiles(project["dir"]), max_value_bytes, app, lifespan)
         watchdog.loop = BlockedLoop(loop, host.stop_run)
         await host.start(_PROTOCOL_FD)
 

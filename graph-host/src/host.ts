@@ -16,6 +16,8 @@ import {
   type ServerFrame,
   type WireError,
 } from "../../host-kit/src/host-protocol.ts";
+import { StateCipher } from "../../host-kit/src/state-cipher.ts";
+import type { Lifespan } from "./lifespan.ts";
 import { RemoteStore } from "./remote-store.ts";
 import { ActiveRun, currentWork } from "./runs/active-run.ts";
 import { executeRun, type RunDeps } from "./runs/execute-run.ts";
@@ -53,14 +55,17 @@ export class Host {
   readonly #tracing = new RunTracing();
   #draining = false;
   #listsWhole = false;
+  #cipher: StateCipher | undefined;
   /** The process is exiting by itself, and its server is to see the exit code. */
   #leaving = false;
   #exitCode = 0;
   readonly #takeFiles: () => string[];
+  readonly #lifespan: Pick<Lifespan, "stop"> | undefined;
 
   /** @param takeFiles returns the project's files that were loaded since the last call */
-  constructor(fd: number, takeFiles: () => string[] = () => []) {
+  constructor(fd: number, takeFiles: () => string[] = () => [], lifespan?: Pick<Lifespan, "stop">) {
     this.#takeFiles = takeFiles;
+    this.#lifespan = lifespan;
     // Without its server the host's results have no receiver, and another host may already run the same work. It exits
     // as the watchdog does, because Node's own exit runs user code first and waits for all threads: one was found
     // waiting 20 minutes later.
@@ -87,6 +92,7 @@ export class Host {
       tracing: this.#tracing,
     };
     savers.storeListsWhole(this.#listsWhole);
+    if (this.#cipher) savers.encryptWith(this.#cipher);
     const statuses = Object.fromEntries([...graphs].map(([id, graph]) => [id, graph.status]));
     this.connection.send({
       t: "ready",
@@ -144,6 +150,9 @@ export class Host {
       case "lists.whole":
         this.#listsWhole = header.whole;
         return this.#deps?.savers.storeListsWhole(header.whole);
+      case "state.keys":
+        this.#cipher = new StateCipher(header.keys);
+        return this.#deps?.savers.encryptWith(this.#cipher);
       case "trace.close":
         return this.#tracing.close(JSON.parse(body.toString()) as LostTrace);
       case "trace.flush":
@@ -152,7 +161,7 @@ export class Host {
         this.#draining = true;
         return void this.#exitIfDrained();
       case "close":
-        return process.exit(0);
+        return void this.#close();
       case "checkpoint.result":
         throw new Error("this host writes its checkpoints itself");
       default:
@@ -221,9 +230,18 @@ export class Host {
     else waiting?.resolve(JSON.parse(body.toString()) as unknown[]);
   }
 
+  /** Ends the process for good. Its runs go to another one. */
+  async #close(): Promise<void> {
+    this.#draining = true;
+    this.#leaving = true;
+    for (const run of this.#runs.values()) run.supersede();
+    await this.#lifespan?.stop();
+    process.exit(0);
+  }
+
   async #exitIfDrained(): Promise<void> {
     if (!this.#draining || this.#runs.size > 0) return;
-    await Promise.all([this.#deps?.savers.close(), this.#tracing.flush(FLUSH_MS)]);
+    await Promise.all([this.#deps?.savers.close(), this.#tracing.flush(FLUSH_MS), this.#lifespan?.stop()]);
     this.#leaving = true;
     await this.connection.end();
     process.exit(0);

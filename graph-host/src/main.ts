@@ -68,6 +68,7 @@ const [
   { deferUntracedTrees },
   { provideSdkLogger },
   { SourceSchemas },
+  { Lifespan },
 ] = await Promise.all([
   import("./host.ts"),
   import("./runs/active-run.ts"),
@@ -78,6 +79,7 @@ const [
   import("./untraced-trees.ts"),
   import("./sdk-logger.ts"),
   import("./schemas/source-schemas.ts"),
+  import("./lifespan.ts"),
 ]);
 provideSdkLogger();
 batchStoreOnDemand();
@@ -91,13 +93,22 @@ if (!ids.makesOurIds()) {
       "synchronized.",
   );
 }
-const host = new Host(3, () => files.take());
+const lifespan = new Lifespan();
+const host = new Host(3, () => files.take(), lifespan);
 process.on("uncaughtException", (error) => host.uncaught(error));
 process.on("unhandledRejection", (error) => host.uncaught(error));
 const savers = openSavers(database);
 const schemas = new SourceSchemas(project, langgraphVersion, (read) => files.add(read));
+const graphs = await loadGraphs(project);
+try {
+  await lifespan.start(project.dir, project.lifespan ?? []);
+} catch (error) {
+  // reported as the reason why the graphs cannot be loaded, and tried again, because it may pass
+  process.stderr.write(`${String(error)}\n`);
+  process.exit(1);
+}
 host.ready({
-  graphs: await loadGraphs(project),
+  graphs,
   savers,
   langgraphVersion,
   readTypes: schemas.read.bind(schemas),

@@ -7,6 +7,7 @@ import {
   type CheckpointTuple,
 } from "@langchain/langgraph-checkpoint";
 import type { ChangedLists, ShownLists } from "./checkpoints/changed-lists.ts";
+import type { StateCipher } from "../../host-kit/src/state-cipher.ts";
 import { CheckpointDatabase } from "./checkpoints/checkpoint-database.ts";
 import { HeddleSaver } from "./checkpoints/heddle-saver.ts";
 import { readTriggers } from "./checkpoints/final-step.ts";
@@ -26,6 +27,8 @@ export interface Savers {
   guarded(): Saver;
   /** Makes all savers store long lists whole, or as changes (default). */
   storeListsWhole(whole: boolean): void;
+  /** Encrypts stored state from now on. */
+  encryptWith(cipher: StateCipher): void;
   close(): Promise<void>;
 }
 
@@ -92,6 +95,7 @@ function databaseSavers(database: CheckpointDatabase): Savers {
     unfenced: () => new HeddleSaver(database, { clock: currentWork.getStore()?.clock }),
     guarded: () => new HeddleSaver(database, { guarded: true, clock: currentWork.getStore()?.clock }),
     storeListsWhole: (whole) => void (database.storesListsWhole = whole),
+    encryptWith: (cipher) => database.encryptWith(cipher),
     close: () => database.close(),
   };
 }
@@ -105,6 +109,7 @@ function memorySavers(): Savers {
     unfenced: () => saver,
     guarded: () => saver,
     storeListsWhole: () => {},
+    encryptWith: () => {},
     close: () => Promise.resolve(),
   };
 }

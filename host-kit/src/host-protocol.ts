@@ -47,6 +47,8 @@ export type ServerFrame =
   | { t: "trace.to"; to: TraceDestination }
   /** Whether long lists are stored whole from now on, because an older server cannot read changes. At first not. */
   | { t: "lists.whole"; whole: boolean }
+  /** Keys with which stored state is encrypted from now on. Only for hosts that write it themselves. */
+  | { t: "state.keys"; keys: DataKeys }
   /** Body: {@link LostTrace} as JSON. The run is over, and the process that traced it could not report its end. */
   | { t: "trace.close" }
   /** Answered by `trace.flushed` when the traces of all runs so far are delivered, or after `ms`. */
@@ -137,6 +139,15 @@ export interface RunStart {
 
 /** `waiting`: a trace platform is starting; traces are buffered for it, within bounds. */
 export type TraceDestination = { state: "off" | "waiting" } | { state: "on"; url: string; key: string | null };
+
+/** Keys of stored state, see state-cipher.ts. */
+export interface DataKeys {
+  keys: { id: string; key: string }[];
+  /** The key that encrypts; null: nothing new is encrypted. */
+  current: string | null;
+  /** Keys that cannot be decrypted, and why. */
+  locked: { id: string; reason: string }[];
+}
 
 /** End of a run that its own tracer did not report, or the whole run when nothing was reported. */
 export interface LostTrace {

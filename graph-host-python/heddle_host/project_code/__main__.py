@@ -1,5 +1,5 @@
 """Entry. The environment says what to serve: ``HEDDLE_CODE_PROJECT`` is JSON with ``dir``, ``dependencies``, and the
-paths of ``auth``, ``app`` and ``embed``, where the project has them. Descriptor 3 leads to the server.
+paths of ``auth``, ``app``, ``embed`` and ``encryption``, where the project has them. Descriptor 3 leads to the server.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ..protocol import Connection, Header
 from .app import App, Exchange
 from .auth import Handlers, Rejection
 from .embed import Embedder
+from .encryption import Encryption
 from .load import LoadError, describe_load_error, extend_path, load_export
 from .values import to_json
 
@@ -32,6 +33,7 @@ class Process:
         self._auth: Handlers | None = None
         self._app: App | None = None
         self._embedder: Embedder | None = None
+        self._encryption: Encryption | None = None
         self._exchanges: dict[int, Exchange] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._drained = asyncio.Event()
@@ -46,6 +48,9 @@ class Process:
             if path := self._project.get("auth"):
                 key = f"auth.path: {path}"
                 self._auth = Handlers(load_export(directory, path, "auth.path"), path)
+            if path := self._project.get("encryption"):
+                key = f"encryption.path: {path}"
+                self._encryption = Encryption(load_export(directory, path, "encryption.path"), path)
             if path := self._project.get("app"):
                 key = f"http.app: {path}"
                 self._app = App(load_export(directory, path, "http.app"), path)
@@ -99,6 +104,8 @@ class Process:
             return self._send({"t": "result", "id": ident}, to_json(self._loaded.all()))
         if kind == "embed" and self._embedder:
             return self._begin(self._answer(ident, self._embedder.embed(json.loads(body), header["query"])))
+        if kind == "key.convert" and self._encryption:
+            return self._begin(self._answer(ident, self._encryption.convert(header["operation"], body)))
         exchange = self._exchanges.get(ident)
         if exchange is None:
             return None

@@ -11,6 +11,7 @@ import { changeCheckpoints } from "./maintenance.ts";
 import { type CheckpointQuery, type ReadCheckpoints, readCheckpoints } from "./read-statement.ts";
 import type { Finished, WriteItem } from "./rows.ts";
 import type { CheckpointChange } from "../../../host-kit/src/host-protocol.ts";
+import type { StateCipher } from "../../../host-kit/src/state-cipher.ts";
 import { repairResults } from "../../../host-kit/src/dense-results.ts";
 import { watchedSocket } from "../../../host-kit/src/watched-socket.ts";
 
@@ -99,6 +100,11 @@ export class CheckpointDatabase {
     });
   }
 
+  /** Encrypts what is written from now on, and decrypts what is read. */
+  encryptWith(cipher: StateCipher): void {
+    this.#commits.cipher = cipher;
+  }
+
   write(item: WriteItem, lazy: boolean): Promise<Finished | undefined> {
     return this.#commits.write(item, lazy);
   }
@@ -112,7 +118,7 @@ export class CheckpointDatabase {
   }
 
   read(query: CheckpointQuery): Promise<ReadCheckpoints> {
-    return this.#patiently(() => readCheckpoints(this.#reader, query));
+    return this.#patiently(() => readCheckpoints(this.#reader, { ...query, cipher: this.#commits.cipher }));
   }
 
   readDeltaHistory(
@@ -122,7 +128,9 @@ export class CheckpointDatabase {
     channels: string[],
     asStored = false,
   ): Promise<Map<string, StoredHistory>> {
-    return this.#patiently(() => readDeltaHistory(this.#reader, threadId, ns, id, channels, asStored));
+    return this.#patiently(() =>
+      readDeltaHistory(this.#reader, threadId, ns, id, channels, { asStored, cipher: this.#commits.cipher }),
+    );
   }
 
   change(change: CheckpointChange): Promise<void> {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type postgres from "postgres";
 
+import type { StateCipher } from "../../../host-kit/src/state-cipher.ts";
 import { faultPoint } from "../fault-points.ts";
 import { DatabaseAwayError, FencedError, HeadMovedError, isPassingError } from "./errors.ts";
 import { dropLargeBody, sendLargeBody } from "./large-values.ts";
@@ -21,6 +22,8 @@ export class CheckpointWriter {
   #maxBytes: number;
   #awayMs: number;
   #lazyMs: number;
+  /** Encrypts what is written; undefined: nothing is encrypted. */
+  cipher: StateCipher | undefined;
   #queue: Queued[] = [];
   #busy = false;
   #scheduled = false;
@@ -88,7 +91,7 @@ export class CheckpointWriter {
 
   /** Takes the items that fit into the next statement. Rejects an item that cannot be encoded. */
   #nextBatch(): Batch {
-    const builder = new StatementBuilder();
+    const builder = new StatementBuilder(this.cipher);
     let bytes = 0;
     let count = 0;
     for (const { item, reject } of this.#queue) {
@@ -117,7 +120,7 @@ export class CheckpointWriter {
       }
       // the database rejects one of them: send each separately, so that only that one fails
       for (const item of queued) {
-        const alone = new StatementBuilder();
+        const alone = new StatementBuilder(this.cipher);
         alone.add(item.item);
         await this.#commit({ builder: alone, queued: [item] });
       }

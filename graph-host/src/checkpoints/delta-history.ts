@@ -1,6 +1,8 @@
 import type postgres from "postgres";
 
 import { textArray } from "./array-literal.ts";
+import type { StateCipher } from "../../../host-kit/src/state-cipher.ts";
+import { openWriteValue } from "./sealed-rows.ts";
 import { LIST_TYPE, MSGPACK_CHANGE } from "../../../host-kit/src/list-value.ts";
 import {
   asBytes,
@@ -20,10 +22,15 @@ export interface StoredHistory {
   seed: StoredValue | StoredChannel | undefined;
 }
 
+/** `asStored` and `cipher` as in {@link readCheckpoints}. */
+interface ReadOptions {
+  asStored?: boolean;
+  cipher?: StateCipher | undefined;
+}
+
 /**
  * Reads the history from which the library rebuilds a delta channel. The library's own walk takes a query per ancestor;
  * this takes one per `PAGE` ancestors. `id` names the checkpoint whose ancestors are read.
- * `asStored` as in {@link readCheckpoints}.
  */
 export async function readDeltaHistory(
   sql: postgres.Sql,
@@ -31,7 +38,7 @@ export async function readDeltaHistory(
   ns: string,
   id: string | undefined,
   channels: string[],
-  asStored = false,
+  options: ReadOptions = {},
 ): Promise<Map<string, StoredHistory>> {
   const newestFirst = new Map<string, { blocks: StoredWrite[][]; seed: StoredHistory["seed"] }>();
   for (const channel of channels) newestFirst.set(channel, { blocks: [], seed: undefined });
@@ -51,10 +58,10 @@ export async function readDeltaHistory(
         blocks.set(key, block);
         newestFirst.get(row.channel)!.blocks.push(block);
       }
-      block.push(stored(row));
+      block.push(stored(row, options.cipher));
     }
     for (const row of rows)
-      if (row.kind === 0) newestFirst.get(row.channel)!.seed = await readSeed(sql, threadId, ns, row, asStored);
+      if (row.kind === 0) newestFirst.get(row.channel)!.seed = await readSeed(sql, threadId, ns, row, options);
     remaining = remaining.filter((channel) => newestFirst.get(channel)!.seed === undefined);
     const next = rows.find((row) => row.kind === 2);
     if (!next) break;
@@ -120,12 +127,13 @@ async function readSeed(
   threadId: string,
   ns: string,
   row: HistoryRow,
-  asStored: boolean,
+  { asStored = false, cipher }: ReadOptions,
 ): Promise<StoredValue | StoredChannel> {
-  if (row.type !== (asStored ? MSGPACK_CHANGE : LIST_TYPE)) return stored(row);
-  const { checkpoints } = await readCheckpoints(sql, { threadId, ns, id: row.task_id, limit: 1, asStored });
+  const isWhole = row.type !== (asStored ? MSGPACK_CHANGE : LIST_TYPE) && !row.type.includes("+");
+  if (isWhole) return stored(row, cipher);
+  const { checkpoints } = await readCheckpoints(sql, { threadId, ns, id: row.task_id, limit: 1, asStored, cipher });
   const value = checkpoints[0]?.values.get(row.channel);
-  if (asStored && value) return value;
+  if (value && (asStored || !value.list)) return value;
   const items = value?.list?.items ?? [];
   return { type: "json", data: `[${items.map(({ text }) => text).join(",")}]` };
 }
@@ -142,7 +150,8 @@ interface HistoryRow {
   bytes: Uint8Array | null;
 }
 
-function stored(row: HistoryRow): StoredWrite {
-  const data = row.text ?? row.bytes ?? "";
-  return { type: row.type, data, taskId: row.task_id, idx: row.idx, channel: row.channel };
+function stored(row: HistoryRow, cipher: StateCipher | undefined): StoredWrite {
+  const { task_id: taskId, idx, channel } = row;
+  const { type, text, bytes } = openWriteValue(cipher, row, { taskId, idx, channel });
+  return { type, data: text ?? bytes ?? "", taskId, idx, channel };
 }

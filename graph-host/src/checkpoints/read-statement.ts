@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 
 import { plainArray, textArray } from "./array-literal.ts";
+import type { StateCipher } from "../../../host-kit/src/state-cipher.ts";
 import { LARGE_BYTES, largeValueSource, readLargeValue } from "./large-values.ts";
 import {
   LIST_TYPE,
@@ -10,6 +11,7 @@ import {
   WHOLE_BYTES,
   wholeList,
 } from "../../../host-kit/src/list-value.ts";
+import { openBlobValue, openWriteValue } from "./sealed-rows.ts";
 
 /** Serialized value as stored: text where the type is JSON, bytes otherwise. */
 export interface StoredValue {
@@ -63,6 +65,8 @@ export interface CheckpointQuery {
   asStored?: boolean | undefined;
   /** Lists of the namespace that the caller has: changes up to them are not read. */
   known?: ReadonlyMap<string, ListValue> | undefined;
+  /** Decrypts values that are stored encrypted. */
+  cipher?: StateCipher | undefined;
 }
 
 export interface ReadCheckpoints {
@@ -92,7 +96,8 @@ export async function readCheckpoints(
   const unknown = query.withoutLists ? "where false" : known ? notKnown(known, parameters) : "";
   const statement = READ_STATEMENT(condition, limit, CHAINS[chains], unknown) + newest;
   const found = await sql.unsafe<ReadRow[]>(statement, parameters, { prepare: true });
-  const rows = await withLargeValues(sql, found, ({ kind, c }) => (kind === 0 || kind === 4 ? undefined : c));
+  const stored = await withLargeValues(sql, found, ({ kind, c }) => (kind === 0 || kind === 4 ? undefined : c));
+  const rows = stored.map((row) => openRow(query.cipher, row));
   const checkpoints = assemble(rows, known, query);
   if (!checkpoints) {
     // the known list belongs to another branch, or a version of the chain was stored anew in the meantime
@@ -255,6 +260,16 @@ interface ReadRow {
   text: string | null;
   metadata: string | null;
   bytes: Uint8Array | null;
+}
+
+function openRow(cipher: StateCipher | undefined, row: ReadRow): ReadRow {
+  if (row.kind === 0 || row.kind === 4) return row;
+  const value = { type: row.c, text: row.text, bytes: row.bytes };
+  const opened =
+    row.kind === 1 || row.kind === 5
+      ? openBlobValue(cipher, value, row.a, row.b)
+      : openWriteValue(cipher, value, { taskId: row.a, idx: row.idx!, channel: row.b });
+  return opened === value ? row : { ...row, c: opened.type, text: opened.text, bytes: opened.bytes };
 }
 
 /** Returns undefined when a list cannot be built from the rows and the known lists. */

@@ -1,5 +1,8 @@
 import { plainArray, textArray } from "./array-literal.ts";
 import { LARGE_BODY, LARGE_BYTES } from "./large-values.ts";
+import { sealState } from "../../../host-kit/src/sealed-json.ts";
+import type { StateCipher } from "../../../host-kit/src/state-cipher.ts";
+import { sealBlob, sealWrite } from "./sealed-rows.ts";
 import { StatementBody, type Span } from "./statement-body.ts";
 import type { BlobRow, CheckpointRow, Fence, HeadGuard, WriteItem, WriteRow } from "./rows.ts";
 
@@ -128,10 +131,15 @@ export interface Statement {
  */
 export class StatementBuilder {
   readonly items: WriteItem[] = [];
+  readonly #cipher: StateCipher | undefined;
   #guard: HeadGuard | undefined;
   #fences = new Map<string, Fence>();
   #fenceNumbers = new Map<string, number>();
   #rows = new Map<string, { fence: number; checkpoint?: CheckpointRow; blob?: BlobRow; write?: WriteRow }>();
+
+  constructor(cipher?: StateCipher) {
+    this.#cipher = cipher?.encrypts ? cipher : undefined;
+  }
 
   add(item: WriteItem): boolean {
     if (this.items.length > 0 && (item.guard ?? this.#guard)) return false;
@@ -183,14 +191,19 @@ export class StatementBuilder {
     for (const item of this.items) {
       if (!item.finish || !item.fence) continue;
       const fence = this.#fenceNumbers.get(fenceKey(item.fence))!;
-      ends.push({ fence, item, ...body.add(item.finish.state) });
+      ends.push({ fence, item, ...body.add(this.#sealed(item.finish.state)) });
     }
     for (const { fence, checkpoint, blob, write } of this.#rows.values()) {
       if (checkpoint) {
         const [own, metadata] = body.addPair(checkpoint.checkpoint, checkpoint.metadata);
         checkpoints.push({ fence, row: checkpoint, at: own.at, lengths: [own.length, metadata.length] });
-      } else if (blob) blobs.push({ fence, row: blob, at: blob.blob ? body.add(blob.blob).at : 1 });
-      else if (write) writes.push({ fence, row: write, at: body.add(write.blob).at });
+      } else if (blob) {
+        const row = this.#cipher ? sealBlob(this.#cipher, blob) : blob;
+        blobs.push({ fence, row, at: row.blob ? body.add(row.blob).at : 1 });
+      } else if (write) {
+        const row = this.#cipher ? sealWrite(this.#cipher, write) : write;
+        writes.push({ fence, row, at: body.add(row.blob).at });
+      }
     }
     const written = [
       textArray(fences, (f) => f.runId),
@@ -241,6 +254,12 @@ export class StatementBuilder {
       plainArray(ends, (e) => e.length),
       plainArray(ends, (e) => String(e.item.finish!.notify)),
     ];
+  }
+
+  #sealed(state: string | Uint8Array): string | Uint8Array {
+    return this.#cipher
+      ? sealState(this.#cipher, typeof state === "string" ? state : Buffer.from(state).toString())
+      : state;
   }
 
   /** Returns the number of an item's fence in the statement's result; 0 without one. */

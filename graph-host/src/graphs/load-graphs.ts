@@ -11,6 +11,8 @@ export interface Project {
   /** File from whose directory the project's packages are resolved. Default: langgraph.json. */
   from?: string;
   graphs: Record<string, { path: string; description?: string | null }>;
+  /** Functions that the host calls before its first run. */
+  lifespan?: string[];
 }
 
 /** Runtime that LangGraph's servers pass to a graph factory besides the config. */

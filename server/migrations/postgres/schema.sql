@@ -1975,6 +1975,14 @@ create table stale_threads (
   constraint stale_threads_pkey PRIMARY KEY (thread_id)
 );
 
+create table state_keys (
+  key_id text not null,
+  wrapped_by text not null,
+  wrapped bytea not null,
+  created_at timestamp with time zone not null default now(),
+  constraint state_keys_pkey PRIMARY KEY (key_id)
+);
+
 create table store_items (
   namespace text[] not null,
   key text not null,

@@ -16,6 +16,7 @@ import { systemAssistantId } from "./project/assistant-id.ts";
 import type { AgentDeps } from "./deps.ts";
 import { OwnCodeApi } from "./project/own-code-api.ts";
 import { provideInProcessClient } from "./custom-app/in-process-client.ts";
+import { openStateKeys } from "./encryption/open-state-keys.ts";
 import { loadProjectCode } from "./custom-app/load-project-code.ts";
 import { mountPrefix } from "./project/mount-prefix.ts";
 import { configuredDestination, isTracingDisabled } from "./hosts/tracing.ts";
@@ -62,7 +63,8 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   const { settings, log, database, dataDir } = options;
   const started = new Started();
   return started.orStop(async () => {
-    const stores = await openStores(options, started);
+    const stateKeys = openStateKeys(options);
+    const stores = await openStores(options, () => stateKeys.cipher, started);
     const port = Number(new URL(options.internalUrl).port);
     const ownCodeApi = new OwnCodeApi(options.internalUrl, settings);
     const python = new PythonCode({ log, configured: settings.python, port, ownCodeApi });
@@ -73,6 +75,8 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     await tryStores(stores);
     await options.claim?.();
     await python.load(options.project);
+    await stateKeys.start(options.project, python, stores.sql);
+    started.add(async () => stateKeys.stop());
     await configureStore(options.project);
 
     let priming = Promise.resolve();
@@ -93,6 +97,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     let withdrawClient = provideClient();
     registerAgentMetrics(deps.metrics.registry, { ...deps, lease: parts.lease });
 
+    stateKeys.sendTo(hosts);
     directTraces();
     // user code takes longest to start, so it starts first
     hosts.start();
@@ -107,6 +112,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
 
     const reload = async (project: Project) => {
       await python.load(project);
+      await stateKeys.reload(project, python);
       await loadProjectCode(deps, project);
       deps.project = project;
       withdrawClient();

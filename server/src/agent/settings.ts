@@ -163,6 +163,26 @@ export const agentOptions = {
     default: 120,
     description: "How long the frames of a finished run can be read; those of resumable streams also after a restart.",
   }),
+  aesKey: text<string | undefined>({
+    env: ["LANGGRAPH_AES_KEY"],
+    default: undefined,
+    secret: true,
+    description:
+      "Key of 16, 24 or 32 bytes that encrypts stored state: checkpoints, values, inputs, answers, streams and store " +
+      "items. All servers of a database need the same. See docs/encryption.md.",
+  }),
+  oldAesKeys: text<string | undefined>({
+    env: ["HEDDLE_OLD_AES_KEYS"],
+    default: undefined,
+    secret: true,
+    description:
+      "Earlier or next values of LANGGRAPH_AES_KEY, separated by commas, which only decrypt: for changing the key.",
+  }),
+  aesJsonKeys: text<string | undefined>({
+    env: ["LANGGRAPH_AES_JSON_KEYS"],
+    default: undefined,
+    description: "Rejected with the reason: Heddle encrypts values as a whole, and metadata stays readable.",
+  }),
   redisUri: text<string | undefined>({
     env: ["REDIS_URI"],
     default: undefined,

@@ -8,7 +8,10 @@
 -- name of its class, an interrupt has its value, its id ("id" with a text of 32 characters) and perhaps a schema; `encode`
 -- doubles backslashes in text that users wrote.
 create or replace function interrupt_ids(_type text, _blob bytea) returns text[] language sql immutable as $$
-  select case _type
+  select case
+    -- encrypted rows (graph-host/src/checkpoints/sealed-rows.ts) have the ids in their type
+    when _type like '%+sealed:%' then array(select nullif(i, '') from unnest(string_to_array(split_part(_type, ':', 2), ',')) i)
+    else case _type
     -- Postgres has no text for the escapes of U+0000 and of lone surrogates, which values may contain; no id has escapes
     when 'json' then array(
       select coalesce(i ->> 'id', i ->> 'interrupt_id')
@@ -17,7 +20,7 @@ create or replace function interrupt_ids(_type text, _blob bytea) returns text[]
     when 'msgpack' then array(
       select substring(i from '.*\\242id\\331 ([0-9a-f]{32})(?:\\257response_schema|\\30[789]|$)')
       from regexp_split_to_table(encode(_blob, 'escape'), 'langgraph\.types\\251Interrupt') with ordinality s(i, n) where n > 1)
-  end
+  end end
 $$;
 
 -- Returns a thread's pending interrupts as {id: fingerprint}; the fingerprint changes when the task raises its next one.

@@ -1,4 +1,7 @@
 import type { AccessCondition } from "../../base/auth/principal.ts";
+import { sealKwargs } from "../../../../host-kit/src/sealed-json.ts";
+import { ANY_OWNER } from "../../../../host-kit/src/state-cipher.ts";
+import { sealed } from "../../base/db/sealed-values.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { contains } from "../../base/db/containment.ts";
 import { buildJsonObject } from "../../base/db/json-object.ts";
@@ -41,6 +44,9 @@ export interface NewCron {
   next: Date | null;
 }
 
+const sealPayload = (sql: Sql | Transaction, payload: object): string =>
+  sealed(sql, JSON.stringify(payload), (cipher, text) => sealKwargs(cipher, text, ANY_OWNER));
+
 const at = (time: Date | null) => time?.toISOString() ?? null;
 
 /** @returns its JSON; undefined when the assistant or the thread no longer exists */
@@ -50,7 +56,7 @@ export async function insertCron(sql: Sql, cron: NewCron): Promise<string | unde
                             payload, metadata, user_id, next_run_date)
     select ${cron.cronId}, a.assistant_id, ${cron.threadId}::uuid, ${cron.schedule}, ${cron.timezone},
            ${at(cron.endTime)}::timestamptz, ${String(cron.enabled)}::text::boolean, ${cron.onRunCompleted},
-           ${JSON.stringify(cron.payload)}::text::jsonb, ${JSON.stringify(cron.metadata)}::text::jsonb, ${cron.userId},
+           ${sealPayload(sql, cron.payload)}::text::jsonb, ${JSON.stringify(cron.metadata)}::text::jsonb, ${cron.userId},
            ${at(cron.next)}::timestamptz
     from assistants a
     where a.assistant_id = ${cron.assistantId}
@@ -91,7 +97,7 @@ export async function updateCron(tx: Transaction, cron: CronRow): Promise<string
     update crons c
     set assistant_id = ${cron.assistant_id}, schedule = ${cron.schedule}, timezone = ${cron.timezone},
         end_time = ${at(cron.end_time)}::timestamptz, enabled = ${String(cron.enabled)}::text::boolean,
-        on_run_completed = ${cron.on_run_completed}, payload = ${JSON.stringify(cron.payload)}::text::jsonb,
+        on_run_completed = ${cron.on_run_completed}, payload = ${sealPayload(tx, cron.payload)}::text::jsonb,
         metadata = ${JSON.stringify(cron.metadata)}::text::jsonb,
         next_run_date = ${at(cron.next_run_date)}::timestamptz, updated_at = now()
     where c.cron_id = ${cron.cron_id}
@@ -189,7 +195,8 @@ export type FiringOutcome =
 export async function fireCron(sql: Sql, f: Firing): Promise<FiringOutcome> {
   const [row] = await sql<{ outcome: FiringOutcome }[]>`
     select fire_cron(${f.cronId}, ${f.due}::text::timestamptz, ${at(f.next)}::timestamptz, ${String(f.start)}::text::boolean,
-      ${String(f.skipWaiting)}::text::boolean, ${f.runId}, ${f.threadId}, ${f.assistantId}, ${f.kwargs}::text::jsonb,
+      ${String(f.skipWaiting)}::text::boolean, ${f.runId}, ${f.threadId}, ${f.assistantId},
+      ${sealed(sql, f.kwargs, (cipher, text) => sealKwargs(cipher, text, f.threadId))}::text::jsonb,
       ${f.metadata}::text::jsonb, ${f.strategy}, ${String(f.temporary)}::text::boolean) as outcome`;
   return row!.outcome;
 }

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 
 import {
   type BlockingCode,
+  type DataKeys,
   encodeFrame,
   FrameReader,
   type GraphStatus,
@@ -72,7 +73,7 @@ export interface HostOptions {
 export const SUPERSEDED = "was replaced before it was ready";
 /** Longest pause of a debugger. */
 const LONGEST_PAUSE_MS = 86_400_000;
-/** Longest delay of the server's stop by the lifespan of the project's app. */
+/** Longest delay of the server's stop by the lifespans of the project. */
 const CLOSE_MS = 3000;
 /** Signals sent by operators and kernels; a process that crashes by itself ends with others. */
 const FROM_OUTSIDE = new Set<NodeJS.Signals>(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"]);
@@ -249,6 +250,11 @@ export class GraphHost {
     this.#send({ t: "trace.to", to });
   }
 
+  /** Hands over the keys of stored state, to a host that writes it itself. */
+  sendKeys(keys: DataKeys): void {
+    if (this.#options.launch.usesDatabase) this.#send({ t: "state.keys", keys });
+  }
+
   storeListsWhole(whole: boolean): void {
     this.#send({ t: "lists.whole", whole });
   }
@@ -302,7 +308,7 @@ export class GraphHost {
         this.isOverdue = true;
         this.kill(
           `was not ready after ${startMs / 1000} s. Check whether a module waits for something, or computes for long, ` +
-            "while it is loaded. HEDDLE_HOST_START_MS sets this limit",
+            "while it is loaded, or in heddle.hosts.lifespan. HEDDLE_HOST_START_MS sets this limit",
         );
       }
       return;

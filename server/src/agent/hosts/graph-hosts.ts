@@ -4,12 +4,14 @@
  */
 import { CheckpointDatabase } from "../../../../graph-host/src/checkpoints/checkpoint-database.ts";
 import type {
+  DataKeys,
   GraphStatus,
   HostCalls,
   LostTrace,
   RunStart,
   TraceDestination,
 } from "../../../../host-kit/src/host-protocol.ts";
+import { StateCipher } from "../../../../host-kit/src/state-cipher.ts";
 import { notFound } from "../../base/errors.ts";
 import { type Language, languageOf } from "../../base/graph-language.ts";
 import type { Project } from "../project/read-project.ts";
@@ -32,6 +34,7 @@ export class GraphHosts {
   readonly #pools = new Map<Language, HostPool>();
   #traces: TraceDestination = { state: "off" };
   #listsWhole = false;
+  #keys: DataKeys | undefined;
   #started = false;
   /** Connections for the checkpoints of hosts without access to the database, once there is one. */
   #checkpoints: CheckpointDatabase | undefined;
@@ -143,6 +146,13 @@ export class GraphHosts {
     for (const pool of this.#all) pool.sendTracesTo(destination);
   }
 
+  /** Sets the keys of stored state. Hosts get them before they write any. */
+  encryptWith(keys: DataKeys): void {
+    this.#keys = keys;
+    this.#checkpoints?.encryptWith(new StateCipher(keys));
+    for (const pool of this.#all) pool.sendKeys(keys);
+  }
+
   storeListsWhole(whole: boolean): void {
     this.#listsWhole = whole;
     for (const pool of this.#all) pool.storeListsWhole(whole);
@@ -222,12 +232,17 @@ export class GraphHosts {
     this.#pools.set(language, pool);
     pool.sendTracesTo(this.#traces);
     pool.storeListsWhole(this.#listsWhole);
+    if (this.#keys) pool.sendKeys(this.#keys);
     if (this.#started) pool.start();
   }
 
   #openCheckpoints(): CheckpointDatabase {
     const { uri, socket } = this.#options.database;
-    return (this.#checkpoints ??= new CheckpointDatabase(uri, { socket }));
+    if (!this.#checkpoints) {
+      this.#checkpoints = new CheckpointDatabase(uri, { socket });
+      if (this.#keys) this.#checkpoints.encryptWith(new StateCipher(this.#keys));
+    }
+    return this.#checkpoints;
   }
 
   /** Port of a debugger: with graphs of two languages the JavaScript host has the next one. */

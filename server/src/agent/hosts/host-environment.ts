@@ -10,6 +10,8 @@ const SERVER_ONLY: Record<string, Pick<OptionSpec<unknown>, "env" | "secret">> =
   ...identityOptions,
   tracingKey: agentOptions.tracingKey,
   webhookSigningKeys: agentOptions.webhookSigningKeys,
+  aesKey: agentOptions.aesKey,
+  oldAesKeys: agentOptions.oldAesKeys,
 };
 
 /** Addresses and passwords of the server's databases. A project may have variables of these names for its own. */

@@ -1,4 +1,4 @@
-import type { Language } from "../../base/graph-language.ts";
+import { type Language, languageOf } from "../../base/graph-language.ts";
 import type { Project } from "../project/read-project.ts";
 
 /** How a host process is started. */
@@ -11,7 +11,7 @@ export interface HostLaunch {
   usesDatabase: boolean;
   /** Description of the project, read by the host. */
   project: object;
-  /** Whether the host runs the lifespan of the project's app, which must end before the process does. */
+  /** Whether the host runs a lifespan of the project, which must end before the process does. */
   hasLifespan: boolean;
   /** Whether the host can interrupt code that blocks its event loop. */
   canInterrupt: boolean;
@@ -30,3 +30,7 @@ export interface HostLanguage {
    */
   prepare(project: Project): Promise<{ launch: HostLaunch; warning?: string | undefined } | { problem: string }>;
 }
+
+/** Functions of `heddle.hosts.lifespan` for hosts of a language. */
+export const lifespanOf = ({ config }: Pick<Project, "config">, language: Language): string[] =>
+  (config.heddle?.hosts?.lifespan ?? []).filter((path) => languageOf(path) === language);

@@ -10,6 +10,7 @@
  * old generation finishes its runs.
  */
 import type {
+  DataKeys,
   GraphStatus,
   HostCalls,
   LostTrace,
@@ -78,6 +79,7 @@ export class HostPool {
   #spawnFor = 0;
   #traces: TraceDestination = { state: "off" };
   #listsWhole = false;
+  #keys: DataKeys | undefined;
   readonly #recent = new RecentHosts();
   /** Hosts that were started, and those that ended although they were still needed. */
   readonly counts = { started: 0, lost: 0 };
@@ -191,6 +193,12 @@ export class HostPool {
   sendTracesTo(destination: TraceDestination): void {
     this.#traces = destination;
     for (const host of this.#hosts) host.sendTracesTo(destination);
+  }
+
+  /** Hands over the keys of stored state. */
+  sendKeys(keys: DataKeys): void {
+    this.#keys = keys;
+    for (const host of this.#hosts) host.sendKeys(keys);
   }
 
   /** Makes the hosts store long lists whole, or as changes. */
@@ -363,6 +371,7 @@ export class HostPool {
     this.#generation.add(host);
     host.start();
     if (this.traces) host.sendTracesTo(this.#traces);
+    if (this.#keys) host.sendKeys(this.#keys);
     if (this.#listsWhole) host.storeListsWhole(true);
   }
 

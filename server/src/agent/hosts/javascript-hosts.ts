@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 
 import { findPackages, packagesProblem } from "../../base/langgraph-version.ts";
 import { fileOfGraph } from "../../base/graph-language.ts";
-import type { HostLanguage } from "./host-language.ts";
+import { type HostLanguage, lifespanOf } from "./host-language.ts";
 
 // both sides are TypeScript in a checkout, and compiled in the published package
 const SELF = fileURLToPath(import.meta.url);
@@ -14,7 +14,9 @@ const PRELOAD = new URL("../../../../graph-host/preload.mjs", import.meta.url).h
 
 export const javascriptHosts: HostLanguage = {
   name: "javascript",
-  async prepare({ dir, graphs }) {
+  async prepare(project) {
+    const { dir, graphs } = project;
+    const lifespan = lifespanOf(project, "javascript");
     const files = Object.values(graphs).map(({ path }) => fileOfGraph(path));
     const packages = findPackages(dir, files);
     const problem = packagesProblem(packages);
@@ -36,8 +38,8 @@ export const javascriptHosts: HostLanguage = {
         ],
         usesDatabase: true,
         environment: {},
-        project: { dir, from: packages.from, graphs },
-        hasLifespan: false,
+        project: { dir, from: packages.from, graphs, lifespan },
+        hasLifespan: lifespan.length > 0,
         // V8 can only end all code that is waiting in the microtask queue with the code that blocks
         canInterrupt: false,
         blockHint: "Await an asynchronous call, or use a worker thread.",

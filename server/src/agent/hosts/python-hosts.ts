@@ -1,5 +1,5 @@
 import { packageEnvironment, projectInterpreter, pythonApp } from "../project/python-package.ts";
-import type { HostLanguage } from "./host-language.ts";
+import { type HostLanguage, lifespanOf } from "./host-language.ts";
 
 /**
  * Python hosts run with the project's interpreter.
@@ -14,6 +14,7 @@ export const pythonHosts = (configured: string | undefined, runsLifespan: boolea
     const { executable, python } = found.interpreter;
     const { dir, graphs, config } = project;
     const wanted = config.python_version;
+    const lifespan = lifespanOf(project, "python");
     const app = runsLifespan ? pythonApp(project) : undefined;
     return {
       warning:
@@ -26,8 +27,8 @@ export const pythonHosts = (configured: string | undefined, runsLifespan: boolea
         args: () => ["-X", "faulthandler", "-m", "heddle_host"],
         usesDatabase: false,
         environment: packageEnvironment({ ...project.env, ...process.env }),
-        project: { dir, dependencies: config.dependencies ?? [], graphs, ...(app !== undefined && { app }) },
-        hasLifespan: app !== undefined,
+        project: { dir, dependencies: config.dependencies ?? [], graphs, lifespan, ...(app !== undefined && { app }) },
+        hasLifespan: app !== undefined || lifespan.length > 0,
         canInterrupt: true,
         blockHint: "Await an asynchronous call, use asyncio.to_thread, or make the node a plain function.",
         mostMemoryMb: (memoryMb) => memoryMb,

@@ -9,9 +9,6 @@ import { langgraphJson, type ProjectConfig } from "./schema.ts";
 /** Keys that peers implement and Heddle does not. A project that relies on one must not be served without it. */
 const REJECTED: Record<string, string> = {
   "node_loader=ts-node": 'Heddle loads TypeScript with tsx; remove the key or set "tsx"',
-  encryption:
-    "Heddle does not run the project's own encryption; remove the key, and encrypt the disk of Postgres or values in " +
-    "the graph instead",
   "checkpointer.path":
     "Heddle stores checkpoints in its database, where writes of lost runs are fenced off; remove the key, and name " +
     "your Postgres with DATABASE_URI",

@@ -80,7 +80,6 @@ const WRONG: [object, RegExp][] = [
     (name): [object, RegExp] => [{ http: { [`disable_${name}`]: "true" } }, new RegExp(`http\\.disable_${name}: `)],
   ),
   [{ webhooks: [] }, /webhooks: /],
-  [{ encryption: { path: "./encryption.ts:encryption" } }, /encryption is not supported/],
   [{ encryption: {} }, /encryption\.path: /],
   [{ ui: { agent: 1 } }, /ui\.agent: /],
   [{ ui: { "a/b": "./ui.tsx" } }, /names of ui bundles/],

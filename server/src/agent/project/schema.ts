@@ -6,6 +6,7 @@ import { z } from "zod";
 
 import { jsonObject, minutes } from "../../base/http/fields.ts";
 import { webhooksSection } from "./webhook-config.ts";
+import { hostsSection } from "./hosts-config.ts";
 import { httpSection } from "./http-schema.ts";
 
 const text = z.string().min(1);
@@ -111,6 +112,7 @@ export const langgraphJson = z
     http: httpSection.nullish().transform((http) => http ?? httpSection.parse({})),
     webhooks: webhooksSection.nullish(),
     encryption: z.object({ path: exportPath }).loose().nullish(),
+    heddle: z.object({ hosts: hostsSection.nullish() }).loose().nullish(),
     ui: z.record(uiName, exportPath).nullish(),
     ui_config: z
       .object({ shared: z.array(text).optional() })

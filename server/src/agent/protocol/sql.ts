@@ -1,3 +1,6 @@
+import { mapFields } from "../../../../host-kit/src/sealed-json.ts";
+import type { StateCipher } from "../../../../host-kit/src/state-cipher.ts";
+import { sealed } from "../../base/db/sealed-values.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { type EventName, channelMethod, parseName } from "./event-name.ts";
 
@@ -23,10 +26,25 @@ export async function appendEvents(sql: Sql, batches: EventBatch[], notify: bool
     from unnest(
       ${batches.map((b) => b.runId)}::uuid[], ${batches.map((b) => b.threadId)}::uuid[],
       ${batches.map((b) => b.attempt)}::int[], ${batches.map((b) => b.batch)}::int[], ${batches.map((b) => b.count)}::int[],
-      ${batches.map((b) => b.names)}::text[], ${batches.map((b) => b.bodies)}::text[]
+      ${batches.map((b) => b.names)}::text[], ${batches.map((b) => sealed(sql, b.bodies, (cipher, text) => sealBodies(cipher, b.names, text)))}::text[]
     ) with ordinality as u(run_id, thread_id, attempt, batch, count, names, bodies, n)
     order by u.n`;
   return rows.map(({ last }) => (last === null ? null : Number(last)));
+}
+
+/** Encrypts the data of events. A statement reads the ids of interrupts in those of `input` (questions.sql). */
+function sealBodies(cipher: StateCipher, names: string, bodies: string): string {
+  const name = names.split("\n");
+  const seal = (json: string) => cipher.sealJson(json);
+  const sealInput = (data: string) =>
+    mapFields(data, (value, key) => (key === "interrupt_id" ? value : cipher.sealJson(value)));
+  return bodies
+    .split("\n")
+    .map((body, i) => {
+      const isInput = name[i]!.startsWith('["input"');
+      return mapFields(body, (value, key) => (key !== "data" ? value : isInput ? sealInput(value) : seal(value)));
+    })
+    .join("\n");
 }
 
 /**

@@ -69,6 +69,8 @@ export type ServerCodeFrame =
   | { t: "auth.authenticate"; id: number; request: CodeRequest }
   | { t: "auth.decide"; id: number }
   | { t: "embed"; id: number; query: boolean }
+  /** Body: a data key of stored state, which the project's own encryption encrypts or decrypts. */
+  | { t: "key.convert"; id: number; operation: "encrypt" | "decrypt" }
   | { t: "http.open"; id: number; request: CodeRequest; more: boolean }
   | { t: "http.chunk"; id: number; more: boolean }
   | { t: "http.ack"; id: number }

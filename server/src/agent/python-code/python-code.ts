@@ -22,7 +22,7 @@ interface Loaded {
 }
 
 /**
- * A project's own Python code outside graphs: its ASGI app, its auth handlers and its embedding function. It runs in a
+ * A project's own Python code outside graphs: its ASGI app, its auth handlers, its embedding function and its encryption. It runs in a
  * its own process with the project's interpreter, which is restarted when it ends.
  */
 export class PythonCode {
@@ -81,6 +81,16 @@ export class PythonCode {
   async embed(texts: string[], query: boolean): Promise<number[][]> {
     const text = await this.process.call((id) => ({ t: "embed", id, query }), JSON.stringify(texts));
     return JSON.parse(text.toString()) as number[][];
+  }
+
+  /** Encrypts or decrypts a data key with the project's own encryption. */
+  async convertKey(operation: "encrypt" | "decrypt", data: Buffer): Promise<{ key: Buffer; replacement?: Buffer }> {
+    const text = await this.process.call((id) => ({ t: "key.convert", id, operation }), data);
+    const { key, replacement } = JSON.parse(text.toString()) as { key: string; replacement: string | null };
+    return {
+      key: Buffer.from(key, "base64"),
+      ...(replacement !== null && { replacement: Buffer.from(replacement, "base64") }),
+    };
   }
 
   /** Returns the project's files that the process has loaded. */
@@ -156,19 +166,22 @@ interface PythonParts {
   auth?: string;
   app?: string;
   embed?: string;
+  encryption?: string;
 }
 
 /** Keys of langgraph.json that name the parts. */
-const keysOf = ({ auth, app, embed }: PythonParts): string[] => [
+const keysOf = ({ auth, app, embed, encryption }: PythonParts): string[] => [
   ...(auth === undefined ? [] : ["auth.path"]),
   ...(app === undefined ? [] : ["http.app"]),
   ...(embed === undefined ? [] : ["store.index.embed"]),
+  ...(encryption === undefined ? [] : ["encryption.path"]),
 ];
 
 export function pythonParts({ config, graphs }: Pick<Project, "config" | "graphs">): PythonParts | null {
   const parts: PythonParts = {};
-  const { auth, store } = config;
+  const { auth, store, encryption } = config;
   if (auth?.path !== undefined && languageOf(auth.path) === "python") parts.auth = auth.path;
+  if (encryption && languageOf(encryption.path) === "python") parts.encryption = encryption.path;
   const app = pythonApp({ config });
   if (app !== undefined) parts.app = app;
   const embed = store?.index?.embed;

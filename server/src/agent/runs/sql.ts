@@ -1,4 +1,6 @@
+import { sealError, sealKwargs, sealState } from "../../../../host-kit/src/sealed-json.ts";
 import type { AccessCondition } from "../../base/auth/principal.ts";
+import { sealed } from "../../base/db/sealed-values.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { FinishedRun, FinishOutcome, RunStatus } from "../streams/finished-run.ts";
 import { ALL, permits } from "../custom-auth/conditions.ts";
@@ -74,7 +76,7 @@ export async function createRuns(sql: Sql, runs: NewRun[], wait = true): Promise
                 else false end as announced
     from unnest(
       ${runs.map((r) => r.runId)}::uuid[], ${runs.map((r) => r.threadId)}::uuid[],
-      ${runs.map((r) => r.assistantId)}::uuid[], ${runs.map((r) => r.kwargs)}::text[],
+      ${runs.map((r) => r.assistantId)}::uuid[], ${runs.map((r) => sealed(sql, r.kwargs, (cipher, text) => sealKwargs(cipher, text, r.threadId)))}::text[],
       ${runs.map((r) => r.metadata)}::text[], ${runs.map((r) => r.strategy)}::text[],
       ${runs.map((r) => String(r.createThread))}::text[]::boolean[], ${runs.map((r) => r.afterSeconds)}::float8[],
       ${runs.map((r) => String(r.temporary))}::text[]::boolean[],
@@ -122,7 +124,8 @@ export async function finishRuns(sql: Sql, runs: FinishedRun[], notify: boolean)
     select f.outcome, f.waiting from unnest(
       ${runs.map((r) => r.runId)}::uuid[], ${runs.map((r) => r.threadId)}::uuid[],
       ${runs.map((r) => r.attempt)}::int[], ${runs.map((r) => r.outcome)}::text[],
-      ${runs.map((r) => r.error)}::text[], ${runs.map((r) => r.state)}::text[]
+      ${runs.map((r) => sealed(sql, r.error, sealError))}::text[],
+      ${runs.map((r) => sealed(sql, r.state, sealState))}::text[]
     ) with ordinality as u(run_id, thread_id, attempt, outcome, error, state, n)
     cross join lateral finish_run(u.run_id, u.thread_id, u.attempt, u.outcome, u.error::jsonb, u.state::jsonb, ${notify}) f
     order by u.n`;
@@ -266,7 +269,7 @@ export async function updateThreadHead(
       select checkpoint_id from checkpoints where thread_id = ${threadId} and checkpoint_ns = ''
       order by checkpoint_id desc limit 1`;
     if ((newest?.checkpoint_id ?? "") !== checkpointId) return false;
-    await writeThreadHead(tx, threadId, state);
+    await writeThreadHead(tx, threadId, sealed(tx, state, sealState));
     return true;
   });
 }

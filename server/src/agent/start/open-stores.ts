@@ -1,3 +1,4 @@
+import type { StateCipher } from "../../../../host-kit/src/state-cipher.ts";
 import { ConfigError } from "../../base/config/options.ts";
 import { connect, type DatabaseAddress, type Sql } from "../../base/db/connect.ts";
 import { LiveFrames } from "../../base/events/live-frames.ts";
@@ -34,19 +35,21 @@ export interface AgentStores {
 /** Opens the connection pools and Redis. Nothing is sent to the database yet. */
 export async function openStores(
   { database, settings, log }: { database: DatabaseAddress; settings: AgentSettings; log: Log },
+  cipher: () => StateCipher | undefined,
   started: Started,
 ): Promise<AgentStores> {
   const { databasePool, leaseMs, redisUri } = settings;
   const sql = connect(database, {
     max: databasePool,
     name: "heddle server",
+    cipher,
     silenceMs: SILENCE_MS,
     idleTransactionMs: IDLE_TRANSACTION_MS,
   });
   const hot = { silenceMs: HOT_SILENCE_MS, startMs: HOT_START_MS };
-  const hotSql = connect(database, { ...hot, max: 2, name: "heddle queue", pinned: true });
-  const leaseSql = connect(database, { max: 2, name: "heddle lease", silenceMs: leaseMs / 2 });
-  const framesSql = connect(database, { ...hot, max: 1, name: "heddle frames" });
+  const hotSql = connect(database, { ...hot, cipher, max: 2, name: "heddle queue", pinned: true });
+  const leaseSql = connect(database, { cipher, max: 2, name: "heddle lease", silenceMs: leaseMs / 2 });
+  const framesSql = connect(database, { ...hot, cipher, max: 1, name: "heddle frames" });
   started.add(() => Promise.all([sql, hotSql, leaseSql, framesSql].map((pool) => pool.end({ timeout: 2 }))));
   const live = redisUri === undefined ? undefined : await connectLive(redisUri, log);
   started.add(async () => live?.close());

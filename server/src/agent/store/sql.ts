@@ -1,4 +1,5 @@
 import type { AccessCondition } from "../../base/auth/principal.ts";
+import { cipherOf, refuseSearch, sealed } from "../../base/db/sealed-values.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { permits } from "../custom-auth/conditions.ts";
 import { isPermitted } from "../custom-auth/sql.ts";
@@ -11,8 +12,9 @@ export const ITEM = `json_build_object('namespace', i.namespace, 'key', i.key, '
 /** Excludes expired items, whether they have been swept or not. */
 const ALIVE = `(i.expires_at is null or i.expires_at > now())`;
 
-/** Object that the project's own rules are compared with (contract §16.5). */
-const AS_METADATA = `(i.value || jsonb_build_object('namespace', i.namespace, 'key', i.key))`;
+/** Object that the project's own rules are compared with (contract §16.5); of an encrypted item without its value. */
+const AS_METADATA = `(case jsonb_typeof(i.value) when 'object' then i.value else '{}' end
+  || jsonb_build_object('namespace', i.namespace, 'key', i.key))`;
 
 export interface ItemKey {
   namespace: string[];
@@ -71,7 +73,13 @@ export async function putItems(
   puts: ItemPut[],
   sees?: readonly AccessCondition[],
 ): Promise<void> {
-  const rows = puts.map(({ vectors, ...put }) => ({ ...put, vectors_id: vectors?.id ?? null }));
+  const seal = (value: unknown): unknown =>
+    value == null ? value : JSON.parse(sealed(sql, JSON.stringify(value), (cipher, text) => cipher.sealJson(text)));
+  const rows = puts.map(({ vectors, value, ...put }) => ({
+    ...put,
+    value: cipherOf(sql)?.encrypts ? seal(value) : value,
+    vectors_id: vectors?.id ?? null,
+  }));
   const vectors = puts.flatMap((put) =>
     (put.vectors?.embeddings ?? []).map((embedding, n) => ({
       vectors_id: put.vectors!.id,
@@ -152,6 +160,7 @@ export async function searchItems(
   search: ItemSearch,
   likeness: SemanticQuery | null = null,
 ): Promise<string> {
+  if (search.conditions.length > 0) refuseSearch(sql, "filter", "The values of store items");
   const page = likeness ? mostAlike(sql, search, likeness) : newest(sql, search);
   const item = likeness ? `(${ITEM}::jsonb || jsonb_build_object('score', score))::json` : ITEM;
   const order = likeness ? sql`score desc, i.namespace, i.key` : sql`i.updated_at desc, i.namespace, i.key`;

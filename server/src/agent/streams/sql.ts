@@ -1,4 +1,6 @@
 /** Kept streams: `run_streams` and `run_stream_segments`; `functions/streams.sql` defines which attempt may write. */
+import { sealError, sealState } from "../../../../host-kit/src/sealed-json.ts";
+import { sealed } from "../../base/db/sealed-values.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { FinishedRun, FinishOutcome, RunStatus } from "./finished-run.ts";
 
@@ -25,6 +27,9 @@ export interface KeepOutcome {
   stored: number;
 }
 
+const sealFrames = <T extends string | null>(sql: Sql, frames: T): T =>
+  sealed(sql, frames, (cipher, text) => cipher.sealText(text));
+
 /** Stores frames in the given order; callers sort by run, so that concurrent statements lock in the same order. */
 export async function keepFrames(sql: Sql, batch: FramesToKeep[]): Promise<KeepOutcome[]> {
   return sql<KeepOutcome[]>`
@@ -32,7 +37,7 @@ export async function keepFrames(sql: Sql, batch: FramesToKeep[]): Promise<KeepO
     from unnest(
       ${batch.map((b) => b.runId)}::uuid[], ${batch.map((b) => b.threadId)}::uuid[],
       ${batch.map((b) => b.attempt)}::int[], ${batch.map((b) => b.first)}::int[], ${batch.map((b) => b.count)}::int[],
-      ${batch.map((b) => b.frames)}::text[], ${batch.map((b) => b.marks)}::text[], ${batch.map((b) => b.status)}::text[],
+      ${batch.map((b) => sealFrames(sql, b.frames))}::text[], ${batch.map((b) => b.marks)}::text[], ${batch.map((b) => b.status)}::text[],
       ${batch.map((b) => String(b.notify))}::text[]::boolean[]
     ) with ordinality as u(run_id, thread_id, attempt, first, count, frames, marks, status, notify, n)
     cross join lateral keep_frames(u.run_id, u.thread_id, u.attempt, u.first, u.count, u.frames, u.marks, u.status) k
@@ -59,9 +64,11 @@ export async function endKeptRuns(sql: Sql, runs: KeptEnd[], notify: boolean): P
     select e.outcome, e.waiting, e.stored from unnest(
       ${runs.map((r) => r.runId)}::uuid[], ${runs.map((r) => r.threadId)}::uuid[],
       ${runs.map((r) => r.attempt)}::int[], ${runs.map((r) => r.outcome)}::text[],
-      ${runs.map((r) => r.error)}::text[], ${runs.map((r) => r.state)}::text[],
+      ${runs.map((r) => sealed(sql, r.error, sealError))}::text[],
+      ${runs.map((r) => sealed(sql, r.state, sealState))}::text[],
       ${runs.map((r) => r.first)}::int[], ${runs.map((r) => r.count)}::int[],
-      ${runs.map((r) => r.frames)}::text[], ${runs.map((r) => r.last)}::text[]
+      ${runs.map((r) => sealFrames(sql, r.frames))}::text[],
+      ${runs.map((r) => sealFrames(sql, r.last))}::text[]
     ) with ordinality as u(run_id, thread_id, attempt, outcome, error, state, first, count, frames, last, n)
     cross join lateral end_kept_run(u.run_id, u.thread_id, u.attempt, u.outcome, u.error::jsonb, u.state::jsonb,
                                     ${notify}, u.first, u.count, u.frames, u.last) e

@@ -1,3 +1,6 @@
+import { mapFields, sealState } from "../../../../host-kit/src/sealed-json.ts";
+import type { StateCipher } from "../../../../host-kit/src/state-cipher.ts";
+import { cipherOf, refuseSearch, sealed } from "../../base/db/sealed-values.ts";
 import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { contains } from "../../base/db/containment.ts";
@@ -101,8 +104,10 @@ export async function findPermittedThread(
   return row?.wire;
 }
 
-const containsValues = (sql: Sql, filter: ThreadFilter["values"]) =>
-  contains(sql, "t.values", filter, (wanted) => sql`values_contain(${sql.unsafe(VALUES)}, ${wanted})`);
+const containsValues = (sql: Sql, filter: ThreadFilter["values"]) => {
+  if (filter && Object.keys(filter).length > 0) refuseSearch(sql, "values", "The values of threads");
+  return contains(sql, "t.values", filter, (wanted) => sql`values_contain(${sql.unsafe(VALUES)}, ${wanted})`);
+};
 
 const matching = (sql: Sql, filter: ThreadFilter, sees?: readonly AccessCondition[]) => sql`
   ${contains(sql, "t.metadata", filter.metadata)}
@@ -111,7 +116,13 @@ const matching = (sql: Sql, filter: ThreadFilter, sees?: readonly AccessConditio
   and ${filter.status ? sql`t.status = ${filter.status}` : sql`true`}
   and ${filter.ids ? sql`t.thread_id = any(${filter.ids}::uuid[])` : sql`true`}`;
 
+/** Where values are encrypted, their parts are taken after they are read: see `extractHere`. */
 function extracted(sql: Sql, extracts: Extract[]) {
+  if (cipherOf(sql)) {
+    const columns = { values: sql.unsafe(COLUMNS.values), interrupts: sql`t.interrupts` };
+    return sql`json_build_object('metadata', t.metadata, 'config', t.config, 'values', ${columns.values},
+                                 'interrupts', ${columns.interrupts})::jsonb`;
+  }
   const pairs = extracts.map(
     ({ alias, column, path }) =>
       sql`json_build_object(${alias}::text, ${
@@ -150,7 +161,27 @@ export async function searchThreads(sql: Sql, search: ThreadSearch, sees?: reado
       when n < ${search.limit} and (n > 0 or ${search.offset}::int = 0) then ${search.offset}::int + n
       else (select count(*)::int from threads t where ${where}) end as total
     from found`;
-  return row!;
+  if (!search.extract?.length || !cipherOf(sql)) return row!;
+  return { ...row!, items: extractHere(row!.items, search.extract) };
+}
+
+/** Replaces `extracted`, which is a thread with its values, by the parts that were asked for. */
+function extractHere(items: string, extracts: Extract[]): string {
+  const threads = JSON.parse(items) as { extracted: Record<string, unknown> }[];
+  for (const thread of threads) {
+    const whole = thread.extracted;
+    thread.extracted = Object.fromEntries(
+      extracts.map(({ alias, column, path }) => [alias, path.reduce(partAt, whole[column]) ?? null]),
+    );
+  }
+  return JSON.stringify(threads);
+}
+
+/** A step of a path, as Postgres' `#>` takes it. */
+function partAt(value: unknown, step: string): unknown {
+  if (Array.isArray(value)) return /^[+-]?\d+$/.test(step) ? (value as unknown[]).at(Number(step)) : undefined;
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+  return (value as Record<string, unknown>)[step];
 }
 
 export async function countThreads(sql: Sql, filter: ThreadFilter, sees?: readonly AccessCondition[]): Promise<number> {
@@ -186,13 +217,16 @@ export async function lockStateRow(tx: Transaction, id: string): Promise<(StateR
   return row;
 }
 
+const sealUpdate = (cipher: StateCipher, result: string): string =>
+  mapFields(result, (value, key) => (key === "state" ? sealState(cipher, value) : value));
+
 /**
  * Stores the head state after a state update. `result` is the host's unparsed answer to `state.update`.
  * @returns the new checkpoint as JSON text
  */
 export async function settleUpdatedState(tx: Transaction, id: string, result: string): Promise<string> {
   const [row] = await tx<{ checkpoint: string }[]>`
-    with answer as materialized (select ${result}::text::jsonb as json)
+    with answer as materialized (select ${sealed(tx, result, sealUpdate)}::text::jsonb as json)
     select json ->> 'checkpoint' as checkpoint,
            settle_state(${id}, json -> 'state')::text
     from answer`;

@@ -1,9 +1,11 @@
 import postgres from "postgres";
 
 import { repairResults } from "../../../../host-kit/src/dense-results.ts";
+import type { StateCipher } from "../../../../host-kit/src/state-cipher.ts";
 import { watchedSocket } from "../../../../host-kit/src/watched-socket.ts";
 import { ARRAY_TYPES } from "./array-types.ts";
 import { guardTransactions } from "./guarded-transaction.ts";
+import { openingTypes, rememberCipher } from "./sealed-values.ts";
 
 export type Sql = postgres.Sql<Record<string, never>>;
 export type Transaction = postgres.TransactionSql<Record<string, never>>;
@@ -29,6 +31,8 @@ export interface ConnectOptions {
    */
   idleTransactionMs?: number;
   onNotify?: (channel: string, payload: string) => void;
+  /** Decrypts encrypted values in results, and encrypts those for which statements ask (sealed-values.ts). */
+  cipher?: (() => StateCipher | undefined) | undefined;
   /** Called when a connection was lost. */
   onClose?: () => void;
 }
@@ -49,7 +53,8 @@ const PINNED_PLANS = {
 
 /** Opens a pool on any Postgres 15 or newer. Sessions run in UTC, so that timestamps in Postgres' JSON are UTC. */
 export function connect(database: DatabaseAddress, options: ConnectOptions = {}): Sql {
-  const { silenceMs = SILENCE_MS, startMs, onNotify, onClose } = options;
+  const { silenceMs = SILENCE_MS, startMs, onNotify, onClose, cipher } = options;
+  const opening = cipher && openingTypes(cipher);
   // options missing from the types of postgres.js
   const own = {
     ...watchedSocket(silenceMs, startMs, {
@@ -67,7 +72,8 @@ export function connect(database: DatabaseAddress, options: ConnectOptions = {})
     max: options.max ?? 10,
     onnotice: () => {},
     fetch_types: false,
-    types: ARRAY_TYPES,
+    types: { ...ARRAY_TYPES, ...opening?.types } as object as Record<never, never>,
+    ...(opening && { transform: opening.transform }),
     // connections are kept: opening one costs more than most of our statements
     idle_timeout: 0,
     max_lifetime: null,
@@ -82,6 +88,7 @@ export function connect(database: DatabaseAddress, options: ConnectOptions = {})
     },
   } as Options);
   repairResults(sql);
+  if (cipher) rememberCipher(sql as unknown as Sql, cipher);
   return guardTransactions(sql as unknown as Sql);
 }
 

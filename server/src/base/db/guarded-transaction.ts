@@ -2,6 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type postgres from "postgres";
 
+import { cipherOf, rememberCipher } from "./sealed-values.ts";
+
 type Sql = postgres.Sql<Record<string, never>>;
 type Transaction = postgres.TransactionSql<Record<string, never>>;
 
@@ -24,7 +26,9 @@ export function guardTransactions(sql: Sql): Sql {
     try {
       return await begin(options, async (tx) => {
         try {
-          const result = await work(rejectWhen(() => over, tx));
+          const guarded = rejectWhen(() => over, tx);
+          rememberCipher(guarded, () => cipherOf(sql));
+          const result = await work(guarded);
           // no COMMIT on the connection that replaced the lost one
           return over ? await new Promise(() => {}) : result;
         } catch (error) {
