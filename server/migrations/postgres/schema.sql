@@ -2468,6 +2468,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function close_protocol_run(_run_id uuid, _notify boolean, _incomplete text) returns uuid
 -- function copy_thread(_source uuid, _target uuid) returns json
 -- function cron_wire(c crons) returns json
+-- function debounce_run(_thread_id uuid, _now timestamp with time zone, _rule jsonb) returns TABLE(replaced uuid[], since double precision, after double precision)
 -- function delete_assistant(_assistant_id uuid) returns boolean
 -- function delete_run_checkpoints(_thread_id uuid, _run_id uuid) returns void
 -- function delete_store_vectors() returns trigger

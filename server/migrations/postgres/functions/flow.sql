@@ -65,6 +65,21 @@ create or replace function full_waiting_key(_flow jsonb) returns jsonb language 
   limit 1
 $$;
 
+-- Ends the debounced runs of a thread that have not begun, whose place a newer one takes. Returns the time of the first of
+-- them, and the seconds for which the newer one waits. The caller holds the thread's lock.
+create or replace function debounce_run(_thread_id uuid, _now timestamptz, _rule jsonb)
+returns table (replaced uuid[], since double precision, after double precision) language plpgsql as $$
+begin
+  with old as (
+    update runs r set status = 'interrupted', updated_at = now(), ended_at = now(), cancel_reason = 'a newer run took its place (debounce)'
+    where r.thread_id = _thread_id and r.status = 'pending' and r.attempt = 0 and r.flow ? 'debounced_since'
+    returning r.run_id, (r.flow ->> 'debounced_since')::float8 as first
+  )
+  select coalesce(array_agg(run_id), '{}'), coalesce(min(first), extract(epoch from _now)) into replaced, since from old;
+  after := greatest(0, least((_rule ->> 'seconds')::float8, since + (_rule ->> 'longest')::float8 - extract(epoch from _now)));
+  return next;
+end $$;
+
 -- Notes what the next claim has to know of a run that was created, began, ended, was returned or was deleted. It gives up
 -- the run's slots in the transaction that ends it, so that they are released exactly once.
 create or replace function note_flow_change() returns trigger language plpgsql as $$

@@ -148,7 +148,9 @@ declare
   a record; t record;
   _new boolean;
   _inflight integer := 0;
-  _merged jsonb; _lasting jsonb; _flow jsonb; _full jsonb; _run_metadata jsonb; _thread_metadata jsonb; _questions jsonb; _asked jsonb;
+  _merged jsonb; _lasting jsonb; _flow jsonb; _full jsonb;
+  _debounces boolean;
+  _debounced record; _run_metadata jsonb; _thread_metadata jsonb; _questions jsonb; _asked jsonb;
   -- The time of the snapshot in which "asked" was read. now() is that of the statement's first preparation, a round trip
   -- earlier: an interrupt raised in between would seem younger than the run.
   _accepted_at timestamptz := statement_timestamp();
@@ -163,6 +165,9 @@ begin
   from assistants s left join run_queue_rules q on q.graph_id = s.graph_id where s.assistant_id = _assistant_id;
   if not found then outcome := 'no_assistant'; return next; return; end if;
   graph_id := a.graph_id;
+  -- new input only: an answer, or a run for later, is meant for itself
+  _debounces := coalesce(a.rules ? 'debounce', false) and _after <= 0 and coalesce(_kwargs -> 'input', 'null') <> 'null'
+    and coalesce(_kwargs -> 'command', 'null') = 'null';
   _thread_metadata := jsonb_build_object('graph_id', a.graph_id, 'assistant_id', _assistant_id);
 
   -- twice if another transaction creates the thread concurrently
@@ -192,7 +197,10 @@ begin
         select run_wire(s)::text into run from runs s where s.run_id = _run_id;
         return next; return;
       end if;
-      select count(*) into _inflight from runs where thread_id = _thread_id and status in ('pending', 'running');
+      -- without the runs whose place this one takes
+      select count(*) into _inflight from runs
+      where thread_id = _thread_id and status in ('pending', 'running')
+        and not (_debounces and status = 'pending' and attempt = 0 and coalesce(flow ? 'debounced_since', false));
       if _inflight > 0 and _strategy = 'reject' and not (_asked is not null and answers_live(_thread_id, _kwargs)) then
         outcome := 'busy'; return next; return;
       end if;
@@ -219,9 +227,15 @@ begin
         outcome := 'unknown_interrupt'; run := _questions ->> 'refused'; return next; return;
       end if;
     end if;
+    if _debounces then
+      select * into _debounced from debounce_run(_thread_id, _accepted_at, a.rules -> 'debounce');
+      cancelled := _debounced.replaced;
+      _flow := _flow || jsonb_build_object('debounced_since', _debounced.since);
+      _after := _debounced.after;
+    end if;
     if not _new then
       if _inflight > 0 and _strategy in ('interrupt', 'rollback') then
-        cancelled := stop_inflight(_thread_id, _strategy);
+        cancelled := cancelled || stop_inflight(_thread_id, _strategy);
         select count(*) into _inflight from runs where thread_id = _thread_id and status in ('pending', 'running');
       end if;
       fresh_thread := not exists (select 1 from checkpoints c where c.thread_id = _thread_id::text);

@@ -32,6 +32,11 @@ export const queueSection = z.strictObject({
   fair: key.nullable().default("auth.identity"),
   /** Runs with one value of the key that may wait for their start. */
   waiting: rules(z.strictObject({ key, limit, graphs })),
+  /** A run on a thread starts `seconds` after its creation, at most `longest` after the first, and the newest replaces it. */
+  debounce: z
+    .strictObject({ seconds, longest: seconds.optional(), graphs })
+    .transform(({ longest, ...rest }) => ({ ...rest, longest: longest ?? rest.seconds * 10 }))
+    .optional(),
   /** Seconds after which a run that has not begun is ended. */
   expires_after: seconds.optional(),
 });
@@ -46,12 +51,13 @@ export const runQueueSection = z.strictObject({
 });
 
 /** The rules for the runs of a graph. */
-export function graphRules(queue: QueueRules, graphId: string): Omit<QueueRules, "expires_after"> {
+export function graphRules(queue: QueueRules, graphId: string): QueueRules {
   const applies = (rule: { graphs?: string[] | undefined }) => rule.graphs?.includes(graphId) ?? true;
   return {
     ...queue,
     concurrency: queue.concurrency.filter(applies),
     throttle: queue.throttle.filter(applies),
     waiting: queue.waiting.filter(applies),
+    debounce: queue.debounce && applies(queue.debounce) ? queue.debounce : undefined,
   };
 }

@@ -173,3 +173,26 @@ test("runs of a thread keep their order across keys, and follow runs without flo
   await finish(a.runId);
   expect(await claim()).toEqual([c.runId]);
 });
+
+test("the newest input on a thread takes the place of those within the window, which has an end", async () => {
+  await declare({ debounce: { seconds: 30, longest: 40 }, fair: null });
+  const thread = await newThread();
+  const input = (text: string) => ({ kwargs: JSON.stringify({ input: { text } }) });
+  const first = await create(thread, input("a"));
+  const second = await create(thread, { ...input("b"), strategy: "reject" });
+  expect([second.outcome, second.cancelled]).toEqual(["created", [first.runId]]);
+  expect(await status(first.runId)).toBe("interrupted");
+  const answer = await create(thread, { kwargs: '{"command": {"goto": "x"}}' });
+  expect(await claim()).toEqual([answer.runId]);
+  const wait = async (id: string) =>
+    Number(
+      (await sql`select extract(epoch from available_at - created_at) as s from runs where run_id = ${id}`)[0]!["s"],
+    );
+  expect(await wait(second.runId)).toBe(30);
+  await sql`update runs set flow = jsonb_set(flow, '{debounced_since}', to_jsonb(extract(epoch from now()) - 39.5)) where run_id = ${second.runId}`;
+  const third = await create(thread, input("c"));
+  expect(await wait(third.runId)).toBeLessThan(1);
+  await finish(answer.runId);
+  await sql`select pg_sleep(0.6)`;
+  expect(await claim()).toEqual([third.runId]);
+});
