@@ -86,7 +86,6 @@ alter table run_slots set (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vac
 
 -- functions/flow.sql defines it
 create function note_flow_change() returns trigger language plpgsql as $$ begin return null; end $$;
-create function note_freed_thread() returns trigger language plpgsql as $$ begin return null; end $$;
 create trigger flow_of_new_run after insert on runs for each row
   when (new.flow is not null) execute function note_flow_change();
 create trigger flow_of_changed_run after update of status on runs for each row
@@ -94,7 +93,3 @@ create trigger flow_of_changed_run after update of status on runs for each row
   execute function note_flow_change();
 create trigger flow_of_deleted_run after delete on runs for each row
   when (old.flow is not null or old.status = 'pending') execute function note_flow_change();
--- also where the run that held the thread has no flow
-create trigger flow_of_freed_thread after update of running_run_id on threads for each row
-  when (old.running_run_id is not null and new.running_run_id is null and new.status = 'busy')
-  execute function note_freed_thread();

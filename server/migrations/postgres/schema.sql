@@ -2427,7 +2427,6 @@ CREATE TRIGGER drop_value_items AFTER DELETE ON public.threads FOR EACH ROW WHEN
 CREATE TRIGGER feedback_changed AFTER INSERT OR DELETE OR UPDATE OF key, session_id, trace_id, score, value, comment, extra, source_type, modified_at ON public.feedback FOR EACH ROW EXECUTE FUNCTION note_feedback_change();
 CREATE TRIGGER flow_of_changed_run AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((old.status <> new.status) AND ((old.flow IS NOT NULL) OR ((old.status = 'pending'::text) AND (new.status <> 'running'::text))))) EXECUTE FUNCTION note_flow_change();
 CREATE TRIGGER flow_of_deleted_run AFTER DELETE ON public.runs FOR EACH ROW WHEN (((old.flow IS NOT NULL) OR (old.status = 'pending'::text))) EXECUTE FUNCTION note_flow_change();
-CREATE TRIGGER flow_of_freed_thread AFTER UPDATE OF running_run_id ON public.threads FOR EACH ROW WHEN (((old.running_run_id IS NOT NULL) AND (new.running_run_id IS NULL) AND (new.status = 'busy'::text))) EXECUTE FUNCTION note_freed_thread();
 CREATE TRIGGER flow_of_new_run AFTER INSERT ON public.runs FOR EACH ROW WHEN ((new.flow IS NOT NULL)) EXECUTE FUNCTION note_flow_change();
 CREATE TRIGGER forget_threads AFTER UPDATE OF is_enabled ON public.rules FOR EACH ROW WHEN ((old.is_enabled AND (NOT new.is_enabled))) EXECUTE FUNCTION forget_threads_of_disabled();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE ON public.sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
@@ -2454,6 +2453,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 
 -- function accept_run(_run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _create_thread boolean, _after double precision, _temporary boolean, _server uuid, _claim boolean, _describe boolean, _wait boolean) returns TABLE(outcome text, run text, graph_id text, claimed boolean, kwargs text, fresh_thread boolean, cancelled uuid[], head text)
 -- function access_permits(_metadata jsonb, _conditions jsonb) returns boolean
+-- function aged_rank(_flow jsonb, _created timestamp with time zone) returns integer
 -- function announce_control() returns trigger
 -- function answerable_interrupts(_thread_id uuid, _kwargs jsonb) returns jsonb
 -- function answers_live(_thread_id uuid, _kwargs jsonb) returns boolean
@@ -2504,12 +2504,12 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function next_of_thread(_thread_id uuid) returns TABLE(run_id uuid, seq bigint, flow jsonb)
 -- function note_feedback_change() returns trigger
 -- function note_flow_change() returns trigger
--- function note_freed_thread() returns trigger
 -- function note_protocol_run() returns trigger
 -- function only_workspace_of_key(_key uuid, _user uuid) returns uuid
 -- function patch_assistant(_assistant_id uuid, _patch jsonb) returns json
 -- function pending_interrupts(_thread_id uuid, _checkpoint text) returns jsonb
 -- function place_lanes(_lanes text[], _vtime double precision) returns void
+-- function promoted_at(_flow jsonb, _rank integer, _created timestamp with time zone) returns timestamp with time zone
 -- function prune_thread(_thread_id uuid) returns boolean
 -- function put_value_lists(_thread_id uuid, _had jsonb, _lists jsonb) returns void
 -- function put_values(_thread_id uuid, _state jsonb) returns void
@@ -2529,7 +2529,6 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function settled_interrupts(_thread_id uuid) returns jsonb
 -- function shown_kwargs(_kwargs jsonb) returns jsonb
 -- function split_state(_state jsonb) returns jsonb
--- function start_runs(_server uuid, _chosen uuid[]) returns TABLE(run_id uuid, thread_id uuid, assistant_id uuid, graph_id text, attempt integer, failures integer, kwargs text, fresh_thread boolean, cancel_action text)
 -- function stop_inflight(_thread_id uuid, _strategy text) returns uuid[]
 -- function store_matches(_value jsonb, _conditions jsonb) returns boolean
 -- function take_queue_events(_vtime double precision) returns text[]

@@ -124,13 +124,18 @@ begin
   return null;
 end $$;
 
-create or replace function note_freed_thread() returns trigger language plpgsql as $$
-begin
-  if exists (select 1 from runs r where r.thread_id = new.thread_id and r.status = 'pending' and r.flow is not null) then
-    insert into run_queue_events (thread_id) values (new.thread_id);
-  end if;
-  return null;
-end $$;
+-- The class in which a run counts after ageing.
+create or replace function aged_rank(_flow jsonb, _created timestamptz) returns integer language sql stable as $$
+  select case when (_flow ->> 'rank')::integer = 0 or (_flow ->> 'ageing')::float8 = 0 then (_flow ->> 'rank')::integer
+    else greatest(0, (_flow ->> 'rank')::float8
+                     - greatest(0, floor(extract(epoch from now() - _created) / (_flow ->> 'ageing')::float8)))::integer end
+$$;
+
+-- The time at which a run of a rank counts as one class higher; null: never.
+create or replace function promoted_at(_flow jsonb, _rank integer, _created timestamptz) returns timestamptz language sql stable as $$
+  select case when _rank > 0 and (_flow ->> 'ageing')::float8 > 0
+    then _created + make_interval(secs => (_flow ->> 'ageing')::float8 * ((_flow ->> 'rank')::integer - _rank + 1)) end
+$$;
 
 -- The run of a thread that may begin, if the thread is free: the oldest one that is due. A retry blocks those behind it
 -- during its pause.
@@ -154,8 +159,7 @@ begin
   select h.lane, coalesce(a.graph_id, ''), h.flow - 'waiting' - 'expires_after',
          -- runs without the key share by lane
          case when h.flow ? 'fair' then coalesce(nullif(h.flow ->> 'fair', ''), h.lane) end,
-         'ready', p.rank,
-         case when p.rank > 0 then h.created_at + make_interval(secs => p.ageing * (p.class - p.rank + 1)) end,
+         'ready', p.rank, promoted_at(h.flow, p.rank, h.created_at),
          case when h.flow ? 'fair' then greatest(_vtime, f.vtime) else 0 end, h.seq
   from (
     select n.lane, r.flow, r.seq, r.created_at, r.assistant_id
@@ -164,11 +168,7 @@ begin
     join runs r on r.run_id = y.run_id
   ) h
   left join assistants a on a.assistant_id = h.assistant_id
-  cross join lateral (
-    select (h.flow ->> 'rank')::integer as class, (h.flow ->> 'ageing')::float8 as ageing,
-           greatest(0, (h.flow ->> 'rank')::integer - case when (h.flow ->> 'ageing')::float8 > 0 then
-             greatest(0, floor(extract(epoch from now() - h.created_at) / (h.flow ->> 'ageing')::float8))::integer else 0 end) as rank
-  ) p
+  cross join lateral aged_rank(h.flow, h.created_at) p(rank)
   left join lateral (select max(o.vtime) as vtime from run_lanes o where o.fair = nullif(h.flow ->> 'fair', '')) f on true
   on conflict (lane) do update set
     state = case l.state when 'blocked' then 'blocked' else 'ready' end,
@@ -277,7 +277,7 @@ declare
   _graphs text[];
   _key text;
   _tries integer := 0;
-  l record; r record;
+  l record; r record; h record;
 begin
   select c.vtime into _vtime from run_queue_clock c for update;
   _now := clock_timestamp();
@@ -304,23 +304,30 @@ begin
          order by n.rank, n.vtime, n.head_seq limit 1) b)
     ) c order by c.rank, c.vtime, c.head_seq limit 1;
     exit when not found;
-    _key := (select f from unnest(_full) f where exists (
-               select 1 from jsonb_array_elements(coalesce(l.flow -> 'slots', '[]') || coalesce(l.flow -> 'rates', '[]')) k where k ->> 0 = f)
-             limit 1);
-    _key := coalesce(_key, blocking_key(l.flow, _now));
+    _key := null;
+    if cardinality(_full) > 0 then
+      select k ->> 0 into _key
+      from jsonb_array_elements(coalesce(l.flow -> 'slots', '[]') || coalesce(l.flow -> 'rates', '[]')) k
+      where k ->> 0 = any (_full) limit 1;
+    end if;
+    if _key is null then _key := blocking_key(l.flow, _now); end if;
     if _key is not null then
       _full := _full || _key;
       _open := array_remove(_open, _key);
       update run_lanes set state = 'blocked', blocked_on = _key where lane = l.lane and blocked_on is distinct from _key;
       continue;
     end if;
-    select x.run_id, x.thread_id into r
+    select k.run_id, k.thread_id into r
     from (select y.run_id from run_ready y where y.lane = l.lane order by y.seq limit 8) y
-    join runs x on x.run_id = y.run_id join threads t on t.thread_id = x.thread_id
-    where x.status = 'pending' and t.running_run_id is null
-      and x.run_id = (select n.run_id from next_of_thread(x.thread_id) n)
-    order by x.seq limit 1
-    for update of x, t skip locked;
+    cross join lateral (
+      select x.run_id, x.thread_id from runs x join threads t on t.thread_id = x.thread_id
+      where x.run_id = y.run_id and x.status = 'pending' and t.running_run_id is null
+        and not exists (select 1 from runs e where e.thread_id = x.thread_id and e.seq < x.seq and e.status = 'pending'
+                        and (e.available_at <= greatest(now(), e.created_at) or e.attempt > 0))
+        and (x.available_at <= greatest(now(), x.created_at) or x.attempt > 0 and x.available_at > now() + interval '5 s')
+      for update of x, t skip locked
+    ) k
+    limit 1;
     if not found then
       -- their threads are locked, or have changed: the next claims look again
       insert into run_queue_events (thread_id, due_at)
@@ -337,14 +344,20 @@ begin
     left join run_rates g on g.key = s ->> 0 and g.tat <= _now + make_interval(secs => (s ->> 2)::float8)
     on conflict (key) do update set tat = excluded.tat;
     delete from run_ready y where y.thread_id = r.thread_id;
-    if l.blocked_on is not null then
-      update run_lanes set state = 'ready', blocked_on = null where lane = l.lane;
-    end if;
     if l.fair is not null then
       _vtime := greatest(_vtime, l.vtime);
-      update run_lanes set vtime = greatest(vtime, l.vtime) + 1 where fair = l.fair;
+      update run_lanes set vtime = l.vtime + 1 where fair = l.fair and lane <> l.lane;
+      l.vtime := l.vtime + 1;
     end if;
-    perform place_lanes(array[l.lane], _vtime);
+    -- the lane's next run, as place_lanes writes it
+    select y.seq, x.created_at into h
+    from run_ready y join runs x on x.run_id = y.run_id where y.lane = l.lane order by y.seq limit 1;
+    l.rank := aged_rank(l.flow, h.created_at);
+    update run_lanes
+    set state = case when h.seq is null then 'empty' else 'ready' end, blocked_on = null, vtime = l.vtime,
+        rank = coalesce(l.rank, rank), promote_at = promoted_at(l.flow, l.rank, h.created_at),
+        head_seq = coalesce(h.seq, head_seq)
+    where lane = l.lane;
   end loop;
   -- keys that may permit more than this claim has taken
   insert into run_queue_events (thread_id, freed)

@@ -340,8 +340,12 @@ create or replace function claim_runs(_server uuid, _limit integer) returns tabl
 ) language plpgsql as $$
 declare
   _chosen uuid[];
+  _has_flow boolean;
 begin
-  select array_agg(c.run_id) into _chosen from (
+  select coalesce(array_agg(c.run_id), '{}'),
+         exists (select 1 from run_queue_events) or exists (select 1 from run_lanes l where l.state = 'ready')
+  into _chosen, _has_flow
+  from (
     select r.run_id
     from runs r join threads t on t.thread_id = r.thread_id
     where r.status = 'pending' and r.flow is null and coalesce(t.running_run_id, r.run_id) = r.run_id
@@ -357,20 +361,11 @@ begin
     limit _limit
     for update of r, t skip locked
   ) c;
-  if coalesce(cardinality(_chosen), 0) < _limit and (
-    exists (select 1 from run_queue_events) or exists (select 1 from run_lanes l where l.state = 'ready')
-  ) then
-    _chosen := coalesce(_chosen, '{}') || choose_from_lanes(_server, _limit - coalesce(cardinality(_chosen), 0));
+  if _has_flow and cardinality(_chosen) < _limit then
+    _chosen := _chosen || choose_from_lanes(_server, _limit - cardinality(_chosen));
   end if;
-  if coalesce(cardinality(_chosen), 0) = 0 then return; end if;
-  return query select * from start_runs(_server, _chosen);
-end $$;
-
--- Starts pending runs whose rows and threads the caller has locked.
-create or replace function start_runs(_server uuid, _chosen uuid[]) returns table (
-  run_id uuid, thread_id uuid, assistant_id uuid, graph_id text, attempt integer, failures integer,
-  kwargs text, fresh_thread boolean, cancel_action text
-) language sql as $$
+  if cardinality(_chosen) = 0 then return; end if;
+  return query
   with met as (
     select c.run_id, t.settled_status,
            case when c.questions is not null or (c.attempt = 0 and t.settled_status = 'interrupted')
@@ -392,8 +387,8 @@ create or replace function start_runs(_server uuid, _chosen uuid[]) returns tabl
          case when c.questions is null then c.kwargs else c.kwargs || jsonb_build_object('questions', c.questions) end::text,
          not exists (select 1 from checkpoints k where k.thread_id = c.thread_id::text), c.cancel_action
   from claimed c left join assistants a on a.assistant_id = c.assistant_id
-  order by c.seq
-$$;
+  order by c.seq;
+end $$;
 
 -- Ends a run: writes its final status and the thread's values and status, and frees the thread, in one transaction.
 -- outcome: the run's final status, or 'deleted' (rolled back), or 'lost' (the attempt is not the current one), or
@@ -416,6 +411,10 @@ begin
     outcome := 'lost'; waiting := false; return next; return;
   end if;
   waiting := exists (select 1 from runs where thread_id = _thread_id and status = 'pending');
+  if waiting then
+    insert into run_queue_events (thread_id)
+    select _thread_id where exists (select 1 from runs where thread_id = _thread_id and status = 'pending' and flow is not null);
+  end if;
 
   if r.cancel_action = 'rollback' then
     -- the run first: its host may be writing a checkpoint, and holds the row until that checkpoint can be deleted

@@ -44,11 +44,13 @@ export type QueueRules = z.output<typeof queueSection>;
 
 export const heddleSection = z.strictObject({ queue: queueSection.nullish() });
 
-/** What a run or an assistant may set, in `config.heddle.queue`. */
-export const runQueueSection = z.strictObject({
+const runQueueSection = z.strictObject({
   priority: className.nullish().describe("Name of a priority class of the project's langgraph.json"),
   expires_after: seconds.nullish().describe("Seconds after which the run ends unless it has begun"),
 });
+
+/** `config.heddle` of a run or an assistant. */
+export const runConfigSection = z.strictObject({ queue: runQueueSection.nullish() });
 
 /** The rules for the runs of a graph. */
 export function graphRules(queue: QueueRules, graphId: string): QueueRules {
