@@ -1834,6 +1834,65 @@ create table rules (
   constraint rules_pkey PRIMARY KEY (tenant_id, rule_id)
 );
 
+create table run_lanes (
+  lane text not null,
+  graph_id text not null,
+  flow jsonb not null,
+  fair text,
+  state text not null,
+  blocked_on text,
+  rank integer not null,
+  promote_at timestamp with time zone,
+  vtime double precision not null,
+  head_seq bigint not null,
+  constraint run_lanes_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'blocked'::text, 'empty'::text]))),
+  constraint run_lanes_pkey PRIMARY KEY (lane)
+);
+
+create table run_queue_clock (
+  id boolean not null default true,
+  vtime double precision not null default 0,
+  constraint run_queue_clock_id_check CHECK (id),
+  constraint run_queue_clock_pkey PRIMARY KEY (id)
+);
+
+create table run_queue_events (
+  id bigint generated always as identity not null,
+  thread_id uuid not null,
+  freed text[],
+  expires uuid,
+  due_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint run_queue_events_pkey PRIMARY KEY (id)
+);
+
+create table run_queue_rules (
+  graph_id text not null,
+  rules jsonb not null,
+  declared_at timestamp with time zone not null default now(),
+  constraint run_queue_rules_pkey PRIMARY KEY (graph_id)
+);
+
+create table run_rates (
+  key text not null,
+  tat timestamp with time zone not null,
+  wake_at timestamp with time zone,
+  constraint run_rates_pkey PRIMARY KEY (key)
+);
+
+create table run_ready (
+  thread_id uuid not null,
+  run_id uuid not null,
+  lane text not null,
+  seq bigint not null,
+  constraint run_ready_pkey PRIMARY KEY (thread_id)
+);
+
+create table run_slots (
+  key text not null,
+  run_id uuid not null,
+  constraint run_slots_pkey PRIMARY KEY (key, run_id)
+);
+
 create table run_stream_segments (
   run_id uuid not null,
   first integer not null,
@@ -1879,6 +1938,7 @@ create table runs (
   webhook text,
   stream_incomplete text,
   questions jsonb,
+  flow jsonb,
   constraint runs_cancel_action_check CHECK ((cancel_action = ANY (ARRAY['interrupt'::text, 'rollback'::text, 'timeout'::text]))),
   constraint runs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'success'::text, 'error'::text, 'timeout'::text, 'interrupted'::text]))),
   constraint runs_thread_id_fkey FOREIGN KEY (thread_id) REFERENCES threads(thread_id) ON DELETE CASCADE,
@@ -2384,6 +2444,15 @@ CREATE INDEX rules_by_creation ON public.rules USING btree (tenant_id, created_a
 CREATE INDEX rules_by_dataset ON public.rules USING btree (tenant_id, dataset_id) WHERE (dataset_id IS NOT NULL);
 CREATE INDEX rules_by_evaluator ON public.rules USING btree (tenant_id, evaluator_id) WHERE (evaluator_id IS NOT NULL);
 CREATE INDEX rules_by_project ON public.rules USING btree (tenant_id, project_id) WHERE (project_id IS NOT NULL);
+CREATE INDEX run_lanes_blocked ON public.run_lanes USING btree (blocked_on, rank, vtime, head_seq) WHERE (state = 'blocked'::text);
+CREATE INDEX run_lanes_by_fair ON public.run_lanes USING btree (fair);
+CREATE INDEX run_lanes_empty ON public.run_lanes USING btree (vtime) WHERE (state = 'empty'::text);
+CREATE INDEX run_lanes_promoted ON public.run_lanes USING btree (promote_at) WHERE (promote_at IS NOT NULL);
+CREATE INDEX run_lanes_ready ON public.run_lanes USING btree (rank, vtime, head_seq) WHERE (state = 'ready'::text);
+CREATE INDEX run_queue_events_due ON public.run_queue_events USING btree (due_at, id);
+CREATE INDEX run_rates_by_time ON public.run_rates USING btree (tat);
+CREATE INDEX run_ready_by_lane ON public.run_ready USING btree (lane, seq);
+CREATE INDEX run_slots_by_run ON public.run_slots USING btree (run_id);
 CREATE INDEX run_streams_by_end ON public.run_streams USING btree (ended_at);
 CREATE INDEX run_streams_by_thread ON public.run_streams USING btree (thread_id, ordinal);
 CREATE INDEX run_streams_going ON public.run_streams USING btree (created_at) WHERE (ended_at IS NULL);
@@ -2392,6 +2461,7 @@ CREATE INDEX runs_by_thread ON public.runs USING btree (thread_id, seq DESC);
 CREATE INDEX runs_inflight ON public.runs USING btree (thread_id, seq) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
 CREATE UNIQUE INDEX runs_one_running ON public.runs USING btree (thread_id) WHERE (status = 'running'::text);
 CREATE INDEX runs_queue ON public.runs USING btree (seq) WHERE (status = 'pending'::text);
+CREATE INDEX runs_queue_plain ON public.runs USING btree (seq) WHERE ((status = 'pending'::text) AND (flow IS NULL));
 CREATE INDEX saved_views_by_project ON public.saved_views USING btree (tenant_id, session_id, created_at);
 CREATE UNIQUE INDEX secret_keys_current ON public.secret_keys USING btree (is_current) WHERE is_current;
 CREATE INDEX secrets_by_key ON public.secrets USING btree (key_id);
@@ -2432,6 +2502,9 @@ CREATE TRIGGER disable_rules AFTER DELETE ON public.datasets REFERENCING OLD TAB
 CREATE TRIGGER disable_rules AFTER DELETE ON public.projects REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION disable_rules_of_deleted();
 CREATE TRIGGER drop_value_items AFTER DELETE ON public.threads FOR EACH ROW WHEN ((old.value_lists IS NOT NULL)) EXECUTE FUNCTION drop_value_items();
 CREATE TRIGGER feedback_changed AFTER INSERT OR DELETE OR UPDATE OF key, session_id, trace_id, score, value, comment, extra, source_type, modified_at ON public.feedback FOR EACH ROW EXECUTE FUNCTION note_feedback_change();
+CREATE TRIGGER flow_of_changed_run AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((old.status <> new.status) AND ((old.flow IS NOT NULL) OR ((old.status = 'pending'::text) AND (new.status <> 'running'::text))))) EXECUTE FUNCTION note_flow_change();
+CREATE TRIGGER flow_of_deleted_run AFTER DELETE ON public.runs FOR EACH ROW WHEN (((old.flow IS NOT NULL) OR (old.status = 'pending'::text))) EXECUTE FUNCTION note_flow_change();
+CREATE TRIGGER flow_of_new_run AFTER INSERT ON public.runs FOR EACH ROW WHEN ((new.flow IS NOT NULL)) EXECUTE FUNCTION note_flow_change();
 CREATE TRIGGER forget_threads AFTER UPDATE OF is_enabled ON public.rules FOR EACH ROW WHEN ((old.is_enabled AND (NOT new.is_enabled))) EXECUTE FUNCTION forget_threads_of_disabled();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE ON public.sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE OF email, disabled_at ON public.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
@@ -2457,18 +2530,22 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 
 -- function accept_run(_run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _create_thread boolean, _after double precision, _temporary boolean, _server uuid, _claim boolean, _describe boolean, _wait boolean) returns TABLE(outcome text, run text, graph_id text, claimed boolean, kwargs text, fresh_thread boolean, cancelled uuid[], head text)
 -- function access_permits(_metadata jsonb, _conditions jsonb) returns boolean
+-- function aged_rank(_flow jsonb, _created timestamp with time zone) returns integer
 -- function announce_control() returns trigger
 -- function answerable_interrupts(_thread_id uuid, _kwargs jsonb) returns jsonb
 -- function answers_live(_thread_id uuid, _kwargs jsonb) returns boolean
 -- function append_protocol_events(_run_id uuid, _thread_id uuid, _attempt integer, _batch integer, _count integer, _names text, _bodies text, _notify boolean) returns bigint
 -- function assistant_wire(a assistants) returns json
 -- function bind_resume(_thread_id uuid, _kwargs jsonb, _busy boolean, _asked jsonb) returns jsonb
+-- function blocking_key(_flow jsonb, _now timestamp with time zone) returns text
 -- function cancel_run(_run_id uuid, _thread_id uuid, _action text, _reason text) returns TABLE(outcome text, server_id uuid)
+-- function choose_from_lanes(_server uuid, _limit integer) returns uuid[]
 -- function claim_runs(_server uuid, _limit integer) returns TABLE(run_id uuid, thread_id uuid, assistant_id uuid, graph_id text, attempt integer, failures integer, kwargs text, fresh_thread boolean, cancel_action text)
 -- function claim_share(_server uuid, _limit integer, _left_over double precision) returns integer
 -- function close_protocol_run(_run_id uuid, _notify boolean, _incomplete text) returns uuid
 -- function copy_thread(_source uuid, _target uuid) returns json
 -- function cron_wire(c crons) returns json
+-- function debounce_run(_thread_id uuid, _now timestamp with time zone, _rule jsonb) returns TABLE(replaced uuid[], since double precision, after double precision)
 -- function delete_assistant(_assistant_id uuid) returns boolean
 -- function delete_run_checkpoints(_thread_id uuid, _run_id uuid) returns void
 -- function delete_store_vectors() returns trigger
@@ -2480,10 +2557,12 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function drop_value_items() returns trigger
 -- function end_kept_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean, _first integer, _count integer, _frames text, _last text) returns TABLE(outcome text, waiting boolean, stored integer)
 -- function enqueue_webhook() returns trigger
+-- function expire_runs(_expired uuid[]) returns void
 -- function expire_thread(_thread_id uuid) returns boolean
 -- function finish_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean) returns TABLE(outcome text, waiting boolean)
 -- function fire_cron(_cron_id uuid, _expected timestamp with time zone, _next timestamp with time zone, _start boolean, _skip_waiting boolean, _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _temporary boolean) returns text
 -- function forget_threads_of_disabled() returns trigger
+-- function full_waiting_key(_flow jsonb) returns jsonb
 -- function holds_head(_thread text, _namespaces text[], _newest text[], _own text) returns boolean
 -- function identity_changed() returns trigger
 -- function in_users_name(_thread_id uuid, _kwargs jsonb, _questions jsonb, _settled text) returns jsonb
@@ -2499,20 +2578,26 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function meet_questions(_thread_id uuid, _questions jsonb, _kwargs jsonb, _settled text) returns jsonb
 -- function merge_run_config(_kwargs jsonb, _assistant_config jsonb, _assistant_context jsonb, _thread_config jsonb, _run_metadata jsonb, _own jsonb) returns jsonb
 -- function named_interrupts(_resume jsonb) returns text[]
+-- function next_of_thread(_thread_id uuid) returns TABLE(run_id uuid, seq bigint, flow jsonb)
 -- function note_feedback_change() returns trigger
+-- function note_flow_change() returns trigger
 -- function note_protocol_run() returns trigger
 -- function only_workspace_of_key(_key uuid, _user uuid) returns uuid
 -- function patch_assistant(_assistant_id uuid, _patch jsonb) returns json
 -- function pending_interrupts(_thread_id uuid, _checkpoint text) returns jsonb
+-- function place_lanes(_lanes text[], _vtime double precision) returns void
+-- function promoted_at(_flow jsonb, _rank integer, _created timestamp with time zone) returns timestamp with time zone
 -- function prune_thread(_thread_id uuid) returns boolean
 -- function put_value_lists(_thread_id uuid, _had jsonb, _lists jsonb) returns void
 -- function put_values(_thread_id uuid, _state jsonb) returns void
+-- function queue_key(_key text, _document jsonb) returns text
 -- function refuse_audit_change() returns trigger
 -- function release_alert_resolution() returns trigger
 -- function release_run(_run_id uuid, _attempt integer, _blame boolean, _max_failures integer, _reason text, _notify boolean) returns TABLE(outcome text, thread_id uuid)
 -- function replace_value_lists() returns trigger
 -- function resume_refusal(_named text[], _strict boolean, _pending jsonb) returns text
 -- function role_rights(_role uuid) returns jsonb
+-- function run_flow(_rules jsonb, _merged jsonb, _metadata jsonb, _graph text, _assistant uuid) returns jsonb
 -- function run_object(r runs) returns json
 -- function run_wire(r runs) returns json
 -- function set_thread_expiry() returns trigger
@@ -2523,6 +2608,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function split_state(_state jsonb) returns jsonb
 -- function stop_inflight(_thread_id uuid, _strategy text) returns uuid[]
 -- function store_matches(_value jsonb, _conditions jsonb) returns boolean
+-- function take_queue_events(_vtime double precision) returns text[]
 -- function tell_protocol_lifecycle(_run_id uuid, _thread_id uuid, _data jsonb) returns void
 -- function thread_values(_thread_id uuid, _values jsonb, _lists jsonb) returns json
 -- function thread_wire(t threads) returns json

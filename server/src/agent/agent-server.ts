@@ -23,6 +23,7 @@ import { configuredDestination, isTracingDisabled } from "./hosts/tracing.ts";
 import type { Project } from "./project/read-project.ts";
 import { PythonCode } from "./python-code/python-code.ts";
 import { watchProject } from "./hosts/watch-project.ts";
+import { declareQueueRules } from "./runs/declare-rules.ts";
 import { primeQueue } from "./runs/prime-queue.ts";
 import type { AgentSettings } from "./settings.ts";
 import { buildParts } from "./start/build-parts.ts";
@@ -102,6 +103,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     // user code takes longest to start, so it starts first
     hosts.start();
     await registerSystemAssistants(deps);
+    await declareQueueRules(deps);
     await parts.lease.start();
     await parts.sweeper.configure(options.project);
     queue.start();
@@ -119,6 +121,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
       withdrawClient = provideClient();
       options.onProject?.();
       await registerSystemAssistants(deps);
+      await declareQueueRules(deps);
       hosts.reload(project);
       directTraces();
       await configureStore(project);

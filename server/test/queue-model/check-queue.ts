@@ -9,6 +9,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 
 import { connect, type DatabaseAddress, type Sql } from "../../src/base/db/connect.ts";
+import { queueSection } from "../../src/agent/project/queue-config.ts";
+import { putQueueRules } from "../../src/agent/runs/sql.ts";
 import { upsertServer } from "../../src/agent/servers/sql.ts";
 import { CheckpointDatabase } from "../../../graph-host/src/checkpoints/checkpoint-database.ts";
 import { brokenLaws } from "./laws.ts";
@@ -55,9 +57,10 @@ export async function checkQueue(
   const hosts = [1, 2].map(() => new CheckpointDatabase(uri, { socket })) as World["hosts"];
   const command = commandArbitraries(counts);
   const commandsArbitrary = fc.commands(command, { maxCommands: 60, size: "max" });
-  const property = fc.asyncProperty(leftOut, commandsArbitrary, async (kinds, commands) => {
-    const world = { ...(await newWorld(connections, hosts, counts)), leftOut: kinds };
-    const holder: Holder = { model: emptyModel() };
+  const perGraph = fc.constantFrom(undefined, undefined, 1, 2);
+  const property = fc.asyncProperty(leftOut, perGraph, commandsArbitrary, async (kinds, limit, commands) => {
+    const world = { ...(await newWorld(connections, hosts, counts, limit)), leftOut: kinds };
+    const holder: Holder = { model: emptyModel(limit) };
     GRAPHS.forEach((graphs, server) => holder.model.servers.set(server, graphs));
     await fc.asyncModelRun(() => ({ model: holder, real: world }), commands);
     await drain(holder, world);
@@ -237,10 +240,15 @@ function agree(world: World, check: () => void): void {
 
 const TABLES = [
   ...["checkpoints", "checkpoint_blobs", "checkpoint_writes", "runs", "threads", "servers", "webhook_deliveries"],
-  ...["assistants"],
+  ...["assistants", "run_queue_rules", "run_queue_events", "run_lanes", "run_ready", "run_slots"],
 ];
 
-async function newWorld(connections: World["connections"], hosts: World["hosts"], counts: Counts): Promise<World> {
+async function newWorld(
+  connections: World["connections"],
+  hosts: World["hosts"],
+  counts: Counts,
+  perGraph: number | undefined,
+): Promise<World> {
   const [sql] = connections;
   counts.sequences += 1;
   // dead tuples slow down every statement
@@ -251,6 +259,10 @@ async function newWorld(connections: World["connections"], hosts: World["hosts"]
   await sql.unsafe(`${empty.join(";")};
     insert into assistants (assistant_id, graph_id, name)
     values ('${assistantId("a")}', 'a', 'a'), ('${assistantId("b")}', 'b', 'b')`);
+  if (perGraph !== undefined) {
+    const rules = queueSection.parse({ concurrency: [{ key: "graph", limit: perGraph }], fair: null });
+    await putQueueRules(sql, { a: rules, b: rules });
+  }
   for (const [server, graphs] of GRAPHS.entries()) await upsertServer(sql, registration(server, graphs));
   const names = { threads: [], steps: 0, servers: [0, 1, 2] };
   return { connections, hosts, names, rows: await readRows(sql), story: [], leftOut: [] };

@@ -51,6 +51,8 @@ export interface Model {
   servers: Map<number, Graph[] | null>;
   /** Final status of each run with a webhook, including deleted runs. */
   ends: Map<number, string>;
+  /** Runs of a graph that may run at a time, by flow control, which leaves all starts to claims; undefined: no limit. */
+  perGraph: number | undefined;
 }
 
 export interface NewModelRun {
@@ -65,7 +67,10 @@ export interface NewModelRun {
   claim: boolean;
 }
 
-export const emptyModel = (): Model => ({ threads: new Map(), runs: [], servers: new Map(), ends: new Map() });
+export const emptyModel = (perGraph?: number): Model => ({
+  ...{ threads: new Map(), runs: [], servers: new Map(), ends: new Map() },
+  perGraph,
+});
 
 export const isUnfinished = ({ status }: { status: RunStatus }): boolean =>
   status === "pending" || status === "running";
@@ -128,7 +133,8 @@ export function create(m: Model, n: NewModelRun) {
   }
   const graphs = m.servers.get(n.server);
   const runnable = graphs === null || graphs?.includes(n.graph) === true;
-  answer.claimed = n.claim && !n.delayed && runnable && unfinished(m, n.thread).length === 0;
+  answer.claimed =
+    n.claim && m.perGraph === undefined && !n.delayed && runnable && unfinished(m, n.thread).length === 0;
   if (!thread) m.threads.set(n.thread, { settled: "idle", values: null, steps: [], blobs: [] });
   const newest = thread?.steps.at(-1);
   answer.fresh = newest === undefined;
@@ -169,6 +175,15 @@ export function claimable(m: Model, server: number): ModelRun[] {
       o.status === "running" || (m.runs.indexOf(o) < at && !(o.delayed && o.attempt === 0));
     return !unfinished(m, r.thread).some((o) => blocks(o));
   });
+}
+
+/** Returns the claimable runs that stay within the limit, the oldest first. */
+export function withinLimit(m: Model, claimable: ModelRun[]): ModelRun[] {
+  const { perGraph } = m;
+  if (perGraph === undefined) return claimable;
+  const running = { a: 0, b: 0 };
+  for (const { graph, status } of m.runs) if (status === "running") running[graph] += 1;
+  return claimable.filter(({ graph }) => ++running[graph] <= perGraph);
 }
 
 export function claim(m: Model, server: number, runs: number[]): void {

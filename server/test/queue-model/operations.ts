@@ -96,7 +96,11 @@ export function callFrom(plan: Plan, m: Model, names: Names): Call | undefined {
     case "timePasses":
       return simple(
         "time passes",
-        (sql) => sql`update runs set available_at = now() where status = 'pending' and available_at > now()`,
+        (sql) => sql`
+          with due as (
+            update runs set available_at = now() where status = 'pending' and available_at > now() returning thread_id, flow
+          )
+          insert into run_queue_events (thread_id) select thread_id from due where flow is not null`,
         model.timePasses,
         () => undefined,
       );

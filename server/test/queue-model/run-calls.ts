@@ -75,9 +75,13 @@ export function claimCall(server: number, limit: number): Call {
       const claimed = rows.map((row) => numberIn(row.run_id));
       return [
         (m, concurrent) => {
-          const due = model.claimable(m, server).map(({ run }) => run);
+          const due = model.claimable(m, server);
           // threads that another call locks are skipped
-          const expected = concurrent ? due.filter((run) => claimed.includes(run)) : due.slice(0, limit);
+          const open = concurrent ? due.filter(({ run }) => claimed.includes(run)) : due;
+          const expected = model
+            .withinLimit(m, open)
+            .map(({ run }) => run)
+            .slice(0, limit);
           assert.deepEqual(claimed, expected, `claimed ${name(claimed)}, expected ${name(expected)}`);
           model.claim(m, server, claimed);
           const ours = m.runs.filter(({ run }) => claimed.includes(run));

@@ -23,6 +23,8 @@ const WAIT_REASONS: Record<Reason, string> = {
   thread_busy: "Thread is busy with",
   behind_another: "Queued behind",
   no_server_has_graph: "No running server has this graph. The run fails when a server claims it.",
+  concurrency_limit: "Limit of runs at a time reached for",
+  throttled: "Rate limit reached for",
   no_free_slot: "All slots are in use. Add servers or increase N_JOBS_PER_WORKER.",
 };
 
@@ -235,6 +237,7 @@ function WaitReason({ run, server }: { run: Queue["waiting"][number]; server: st
           <TimeText at={run.available_at} />
         </>
       )}
+      {run.limited_by !== null && ` ${run.limited_by}`}
       {run.waits_for !== null && (
         <>
           {" "}

@@ -35,5 +35,9 @@ begin
   with gone as (delete from runs where assistant_id = _assistant_id returning run_id, thread_id)
   update threads t set running_run_id = null from gone where t.thread_id = gone.thread_id and t.running_run_id = gone.run_id;
   perform settle_thread(thread_id) from threads where thread_id = any(_threads) and status = 'busy';
+  -- runs with flow may have waited for those
+  insert into run_queue_events (thread_id)
+  select t from unnest(_threads) t
+  where exists (select 1 from runs r where r.thread_id = t and r.status = 'pending' and r.flow is not null);
   return true;
 end $$;

@@ -131,7 +131,8 @@ begin
 end $$;
 
 -- Accepts a run and, if its thread is free and the server has a slot (_claim), starts it at once.
--- outcome: created | no_assistant | no_thread | busy | waits_for_itself | exists (a retried call; the run is as it is)
+-- outcome: created | no_assistant | no_thread | busy | waits_for_itself | queue_full (to callers that send "refusable") | exists
+-- (a retried call; the run is as it is)
 -- | locked (without _wait: another transaction holds the thread, such as a state update, and others must not wait for it)
 -- | unknown_interrupt (a resume that does not fit the pending interrupts; run holds the reason, see questions.sql).
 -- head: the thread's newest checkpoint, if the run starts at once and nothing was written besides that checkpoint:
@@ -147,7 +148,9 @@ declare
   a record; t record;
   _new boolean;
   _inflight integer := 0;
-  _merged jsonb; _lasting jsonb; _run_metadata jsonb; _thread_metadata jsonb; _questions jsonb; _asked jsonb;
+  _merged jsonb; _lasting jsonb; _flow jsonb; _full jsonb;
+  _debounces boolean;
+  _debounced record; _run_metadata jsonb; _thread_metadata jsonb; _questions jsonb; _asked jsonb;
   -- The time of the snapshot in which "asked" was read. now() is that of the statement's first preparation, a round trip
   -- earlier: an interrupt raised in between would seem younger than the run.
   _accepted_at timestamptz := statement_timestamp();
@@ -158,10 +161,13 @@ begin
   -- support "asked" send it, from before the wait for other runs of the same statement.
   _asked := coalesce(_kwargs -> 'asked', answerable_interrupts(_thread_id, _kwargs));
   _kwargs := _kwargs - 'asked';
-  select s.graph_id, coalesce(s.config, '{}') as config, s.context, s.metadata into a
-  from assistants s where s.assistant_id = _assistant_id;
+  select s.graph_id, coalesce(s.config, '{}') as config, s.context, s.metadata, q.rules into a
+  from assistants s left join run_queue_rules q on q.graph_id = s.graph_id where s.assistant_id = _assistant_id;
   if not found then outcome := 'no_assistant'; return next; return; end if;
   graph_id := a.graph_id;
+  -- new input only: an answer, or a run for later, is meant for itself
+  _debounces := coalesce(a.rules ? 'debounce', false) and _after <= 0 and coalesce(_kwargs -> 'input', 'null') <> 'null'
+    and coalesce(_kwargs -> 'command', 'null') = 'null';
   _thread_metadata := jsonb_build_object('graph_id', a.graph_id, 'assistant_id', _assistant_id);
 
   -- twice if another transaction creates the thread concurrently
@@ -191,7 +197,10 @@ begin
         select run_wire(s)::text into run from runs s where s.run_id = _run_id;
         return next; return;
       end if;
-      select count(*) into _inflight from runs where thread_id = _thread_id and status in ('pending', 'running');
+      -- without the runs whose place this one takes
+      select count(*) into _inflight from runs
+      where thread_id = _thread_id and status in ('pending', 'running')
+        and not (_debounces and status = 'pending' and attempt = 0 and coalesce(flow ? 'debounced_since', false));
       if _inflight > 0 and _strategy = 'reject' and not (_asked is not null and answers_live(_thread_id, _kwargs)) then
         outcome := 'busy'; return next; return;
       end if;
@@ -201,27 +210,41 @@ begin
         outcome := 'waits_for_itself'; run := t.running_run_id::text; return next; return;
       end if;
     end if;
-    -- before the strategy stops other runs
+    _run_metadata := a.metadata || case when _new then _thread_metadata || _metadata else t.metadata || _metadata end;
+    _merged := merge_run_config(_kwargs - 'access' - 'refusable', a.config, a.context, case when _new then '{}' else t.config end, _run_metadata,
+      jsonb_build_object('run_id', _run_id, 'thread_id', _thread_id, 'graph_id', a.graph_id, 'assistant_id', _assistant_id));
+    -- both before the strategy stops other runs
+    if a.rules is not null then
+      _flow := run_flow(a.rules, _merged, _run_metadata, a.graph_id, _assistant_id);
+      _full := case when _kwargs ? 'refusable' then full_waiting_key(_flow) end;
+      if _full is not null then
+        outcome := 'queue_full'; run := _full::text; return next; return;
+      end if;
+    end if;
     if _asked is not null then
       _questions := bind_resume(_thread_id, _kwargs, _inflight > 0, _asked);
       if _questions ? 'refused' then
         outcome := 'unknown_interrupt'; run := _questions ->> 'refused'; return next; return;
       end if;
     end if;
+    if _debounces then
+      select * into _debounced from debounce_run(_thread_id, _accepted_at, a.rules -> 'debounce');
+      cancelled := _debounced.replaced;
+      _flow := _flow || jsonb_build_object('debounced_since', _debounced.since);
+      _after := _debounced.after;
+    end if;
     if not _new then
       if _inflight > 0 and _strategy in ('interrupt', 'rollback') then
-        cancelled := stop_inflight(_thread_id, _strategy);
+        cancelled := cancelled || stop_inflight(_thread_id, _strategy);
         select count(*) into _inflight from runs where thread_id = _thread_id and status in ('pending', 'running');
       end if;
       fresh_thread := not exists (select 1 from checkpoints c where c.thread_id = _thread_id::text);
     end if;
 
-    _run_metadata := a.metadata || case when _new then _thread_metadata || _metadata else t.metadata || _metadata end;
-    _merged := merge_run_config(_kwargs - 'access', a.config, a.context, case when _new then '{}' else t.config end, _run_metadata,
-      jsonb_build_object('run_id', _run_id, 'thread_id', _thread_id, 'graph_id', a.graph_id, 'assistant_id', _assistant_id));
     -- a graph that this server cannot run is left to claim_runs
     -- a server without a lease claims nothing: other servers have taken over its runs
-    claimed := _claim and _inflight = 0 and _after <= 0 and t.running_run_id is null
+    -- as is a run with flow control: only claims know the limits
+    claimed := _claim and _flow is null and _inflight = 0 and _after <= 0 and t.running_run_id is null
       and exists (select 1 from servers v where v.server_id = _server and (v.graphs is null or a.graph_id = any (v.graphs)));
     if claimed and _questions ->> 'begun' = 'false' then
       _questions := meet_questions(_thread_id, _questions, _merged, t.settled_status);
@@ -253,11 +276,11 @@ begin
   end loop;
 
   insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, temporary,
-                    created_at, updated_at, available_at, attempt, server_id, started_at, webhook, questions)
+                    created_at, updated_at, available_at, attempt, server_id, started_at, webhook, questions, flow)
   values (_run_id, _thread_id, _assistant_id, case when claimed then 'running' else 'pending' end,
           _run_metadata, _merged, _strategy, _temporary, _accepted_at, _accepted_at,
           _accepted_at + make_interval(secs => greatest(_after, 0)),
-          case when claimed then 1 else 0 end, _server, case when claimed then _accepted_at end, _kwargs ->> 'webhook', _questions);
+          case when claimed then 1 else 0 end, _server, case when claimed then _accepted_at end, _kwargs ->> 'webhook', _questions, _flow);
 
   outcome := 'created';
   if claimed then
@@ -302,8 +325,9 @@ create or replace function claim_share(_server uuid, _limit integer, _left_over 
   where own.server_id = _server
 $$;
 
--- Claims up to _limit pending runs for a server: oldest first, one per thread, never past an older one of the
--- same thread. Any server with a slot claims them; readers find the frames on any server (streams.sql).
+-- Claims up to _limit pending runs for a server: first those without flow, oldest first, then those with flow in the
+-- order of their lanes (flow.sql); one per thread, never past an older one of the same thread. Any server with a slot
+-- claims them; readers find the frames on any server (streams.sql).
 -- A graph that this server cannot run is left to one that can. If no server can, it is claimed, to end with the reason.
 -- Due are runs without a delay, whatever the database's clock has done since, and retries whose pause lies further ahead
 -- than pauses can. A retry blocks younger runs of its thread during its pause, because its own steps are on the thread.
@@ -313,11 +337,18 @@ $$;
 create or replace function claim_runs(_server uuid, _limit integer) returns table (
   run_id uuid, thread_id uuid, assistant_id uuid, graph_id text, attempt integer, failures integer,
   kwargs text, fresh_thread boolean, cancel_action text
-) language sql as $$
-  with candidate as (
-    select r.run_id, r.thread_id, r.attempt, r.questions, r.kwargs, t.settled_status
+) language plpgsql as $$
+declare
+  _chosen uuid[];
+  _has_flow boolean;
+begin
+  select coalesce(array_agg(c.run_id), '{}'),
+         exists (select 1 from run_queue_events) or exists (select 1 from run_lanes l where l.state = 'ready')
+  into _chosen, _has_flow
+  from (
+    select r.run_id
     from runs r join threads t on t.thread_id = r.thread_id
-    where r.status = 'pending' and coalesce(t.running_run_id, r.run_id) = r.run_id
+    where r.status = 'pending' and r.flow is null and coalesce(t.running_run_id, r.run_id) = r.run_id
       and (r.available_at <= greatest(now(), r.created_at) or r.attempt > 0 and r.available_at > now() + interval '5 s')
       and not exists (select 1 from runs e where e.thread_id = r.thread_id and e.seq < r.seq and e.status = 'pending'
                       and (e.available_at <= greatest(now(), e.created_at) or e.attempt > 0))
@@ -329,10 +360,17 @@ create or replace function claim_runs(_server uuid, _limit integer) returns tabl
     order by r.seq
     limit _limit
     for update of r, t skip locked
-  ), met as (
-    select c.*, case when c.questions is not null or (c.attempt = 0 and c.settled_status = 'interrupted')
-                then meet_questions(c.thread_id, c.questions, c.kwargs, c.settled_status) end as met
-    from candidate c
+  ) c;
+  if _has_flow and cardinality(_chosen) < _limit then
+    _chosen := _chosen || choose_from_lanes(_server, _limit - cardinality(_chosen));
+  end if;
+  if cardinality(_chosen) = 0 then return; end if;
+  return query
+  with met as (
+    select c.run_id, t.settled_status,
+           case when c.questions is not null or (c.attempt = 0 and t.settled_status = 'interrupted')
+                then meet_questions(c.thread_id, c.questions, c.kwargs, t.settled_status) end as met
+    from runs c join threads t on t.thread_id = c.thread_id where c.run_id = any (_chosen)
   ), claimed as (
     update runs r
     set status = 'running', attempt = r.attempt + 1, server_id = _server, updated_at = now(),
@@ -349,8 +387,8 @@ create or replace function claim_runs(_server uuid, _limit integer) returns tabl
          case when c.questions is null then c.kwargs else c.kwargs || jsonb_build_object('questions', c.questions) end::text,
          not exists (select 1 from checkpoints k where k.thread_id = c.thread_id::text), c.cancel_action
   from claimed c left join assistants a on a.assistant_id = c.assistant_id
-  order by c.seq
-$$;
+  order by c.seq;
+end $$;
 
 -- Ends a run: writes its final status and the thread's values and status, and frees the thread, in one transaction.
 -- outcome: the run's final status, or 'deleted' (rolled back), or 'lost' (the attempt is not the current one), or
@@ -373,6 +411,10 @@ begin
     outcome := 'lost'; waiting := false; return next; return;
   end if;
   waiting := exists (select 1 from runs where thread_id = _thread_id and status = 'pending');
+  if waiting then
+    insert into run_queue_events (thread_id)
+    select _thread_id where exists (select 1 from runs where thread_id = _thread_id and status = 'pending' and flow is not null);
+  end if;
 
   if r.cancel_action = 'rollback' then
     -- the run first: its host may be writing a checkpoint, and holds the row until that checkpoint can be deleted

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { jsonObject, limit, offset, queryFlag, uuid } from "../../base/http/fields.ts";
+import { runConfigSection } from "../project/queue-config.ts";
 import { traceLabels } from "../runs/schema.ts";
 
 /** An assistant's id, or a graph's id for its default assistant. */
@@ -42,6 +43,7 @@ const assistantConfig = z
     ...traceLabels,
     recursion_limit: z.int().nullish(),
     configurable: jsonObject.nullish(),
+    heddle: runConfigSection.nullish(),
   })
   .meta({ id: "Config" });
 

@@ -5,6 +5,7 @@
 import { z } from "zod";
 
 import { jsonObject, minutes } from "../../base/http/fields.ts";
+import { heddleSection } from "./queue-config.ts";
 import { webhooksSection } from "./webhook-config.ts";
 import { hostsSection } from "./hosts-config.ts";
 import { httpSection } from "./http-schema.ts";
@@ -111,6 +112,7 @@ export const langgraphJson = z
     auth: auth.nullish(),
     http: httpSection.nullish().transform((http) => http ?? httpSection.parse({})),
     webhooks: webhooksSection.nullish(),
+    heddle: heddleSection.nullish(),
     encryption: z.object({ path: exportPath }).loose().nullish(),
     heddle: z.object({ hosts: hostsSection.nullish() }).loose().nullish(),
     ui: z.record(uiName, exportPath).nullish(),

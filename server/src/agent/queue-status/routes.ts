@@ -17,13 +17,13 @@ export function queueRoutes(deps: AgentDeps): AgentRoute[] {
       summary: "List pending runs with the reason, running runs, and servers",
       query: schema.queueQuery,
       out: { 200: schema.queue },
-      async handler({ query: { limit }, c, principal: { sees = ALL } }) {
+      async handler({ query: { limit, run_id: runId }, c, principal: { sees = ALL } }) {
         const [counts, servers, waiting, running] = await Promise.all([
           selectCounts(sql, sees),
           // only the operator may see the servers
           sees.length > 0 ? [] : selectServers(sql, deps.serverId, settings.leaseMs / 1000),
-          selectWaiting(sql, limit, sees),
-          selectRunning(sql, limit, sees),
+          selectWaiting(sql, { limit, runId }, sees),
+          selectRunning(sql, { limit, runId }, sees),
         ]);
         return c.json({ at: new Date().toISOString(), slots: settings.jobs, ...counts, servers, waiting, running });
       },

@@ -8,10 +8,15 @@ export const REASONS = [
   "thread_busy",
   "behind_another",
   "no_server_has_graph",
+  "concurrency_limit",
+  "throttled",
   "no_free_slot",
 ] as const;
 
-export const queueQuery = z.object({ limit: queryLimit(100) });
+export const queueQuery = z.object({
+  limit: queryLimit(100),
+  run_id: uuid.optional().describe("Only this run among the waiting and the running ones"),
+});
 
 const time = z.string();
 
@@ -25,6 +30,8 @@ const waitingRun = z
     available_at: time.describe("Earliest start"),
     attempt: z.int().describe("Attempts so far"),
     reason: z.enum(REASONS).describe("Why the run has not started: the first of these reasons that applies"),
+    limited_by: z.string().nullable().describe("The key of flow control whose limit applies, with its value"),
+    waiting_seconds: z.number().describe("Time since its creation"),
     waits_for: uuid.nullable().describe("The run that occupies the thread, or is ahead of this one in its queue"),
   })
   .meta({ id: "WaitingRun" });

@@ -8,7 +8,7 @@
  */
 import type { Poller } from "../../base/polling/poller.ts";
 import type { RunQueueOptions } from "./queue-options.ts";
-import { type ClaimedRun, claimRuns, claimShare, selectNextDue } from "./sql.ts";
+import { type ClaimedRun, claimRuns, claimShare, selectNextDue, tendQueue } from "./sql.ts";
 
 /** Longest interval between claims. */
 export const CLAIM_MS = 1000;
@@ -44,6 +44,8 @@ export class RunClaimer {
   /** Whether runs may be pending only because a slot or a host was missing here. */
   #behind = false;
   #stopped = false;
+  /** Time at which `tendQueue` was last called, by `performance.now()`. */
+  #tendedAt = 0;
   /** Time until which other servers may claim their shares of announced runs, by `performance.now()`. */
   #sharingUntil: number | undefined;
 
@@ -163,7 +165,13 @@ export class RunClaimer {
 
   /** Milliseconds until the next claim. */
   async nextDue(): Promise<number> {
-    if (this.#stopped || this.#behind) return this.#hasRoom ? 1 : CLAIM_MS;
+    if (this.#stopped || this.#behind) {
+      if (!this.#stopped && performance.now() - this.#tendedAt >= CLAIM_MS) {
+        this.#tendedAt = performance.now();
+        await tendQueue(this.#o.sql);
+      }
+      return this.#hasRoom ? 1 : CLAIM_MS;
+    }
     const due = (await selectNextDue(this.#o.sql)) ?? CLAIM_MS;
     const shared = this.#sharingUntil === undefined ? CLAIM_MS : this.#sharingUntil - performance.now();
     return Math.max(Math.min(due, shared, CLAIM_MS), 1);

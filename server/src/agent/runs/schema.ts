@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { jsonObject, queryFlag, uuid } from "../../base/http/fields.ts";
 import { parseJson } from "../../base/json-structure.ts";
+import { runConfigSection } from "../project/queue-config.ts";
 import { webhook } from "../webhooks/schema.ts";
 
 /** Stream modes of contract §8. */
@@ -46,6 +47,7 @@ export const configSchema = z
     ...traceLabels,
     recursion_limit: z.int().min(1).nullish(),
     configurable: jsonObject.nullish(),
+    heddle: runConfigSection.nullish(),
   })
   .loose();
 

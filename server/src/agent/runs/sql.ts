@@ -38,11 +38,12 @@ export interface CreatedRun {
     | "no_thread"
     | "busy"
     | "waits_for_itself"
+    | "queue_full"
     | "locked"
     | "unknown_interrupt";
   /**
    * JSON text of the run where `describe` is set; otherwise only of its `discarded_interrupts`, if any.
-   * `unknown_interrupt`: the reason. `locked`: the interrupts that a resume could answer, for `asked` of the next
+   * `unknown_interrupt`: the reason. `queue_full`: the key and its limit. `locked`: the interrupts that a resume could answer, for `asked` of the next
    * attempt.
    */
   run: string | null;
@@ -156,12 +157,31 @@ export async function notifyQueue(sql: Sql): Promise<void> {
   await sql`select pg_notify('heddle_queue', '')`;
 }
 
-/** Milliseconds until this server's next delayed run is due; null when there is none. */
+/** Milliseconds until this server's next delayed run, or the next event of runs with flow, is due; null when there is none. */
 export async function selectNextDue(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ ms: number | null }[]>`
-    select extract(epoch from min(available_at) - now())::float8 * 1000 as ms
-    from runs where status = 'pending' and available_at > now()`;
+    select extract(epoch from least(
+      (select min(available_at) from runs where status = 'pending' and flow is null and available_at > now()),
+      (select min(due_at) from run_queue_events where due_at > now())
+    ) - now())::float8 * 1000 as ms`;
   return row!.ms;
+}
+
+/** Replaces the flow control of graphs; null: none. Runs keep the rules with which they were created. */
+export async function putQueueRules(sql: Sql, rules: Record<string, object | null>): Promise<void> {
+  const [declared, others] = [true, false].map((is) => Object.keys(rules).filter((id) => (rules[id] !== null) === is));
+  await sql`delete from run_queue_rules where graph_id = any(${others!}::text[])`;
+  await sql`
+    insert into run_queue_rules (graph_id, rules)
+    select g, r::jsonb from unnest(${declared!}::text[], ${declared!.map((id) => JSON.stringify(rules[id]))}::text[]) u(g, r)
+    on conflict (graph_id) do update set rules = excluded.rules, declared_at = now()
+    where run_queue_rules.rules <> excluded.rules`;
+}
+
+/** Expires waiting runs while no slot is free, so that no claim does. */
+export async function tendQueue(sql: Sql): Promise<void> {
+  await sql`select choose_from_lanes('00000000-0000-0000-0000-000000000000', 0)
+    where exists (select 1 from run_queue_events where due_at <= now())`;
 }
 
 export async function selectRun(sql: Sql, threadId: string | null, runId: string): Promise<string | undefined> {

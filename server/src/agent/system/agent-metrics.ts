@@ -52,7 +52,7 @@ export function registerAgentMetrics(
   });
   void new Gauge({
     name: "heddle_queue_runs",
-    help: "Runs in the queue of all servers: due, later (not due yet), running.",
+    help: "Runs in the queue of all servers: due, beyond a limit of flow control (concurrency_limit, throttled), later (not due yet), running.",
     labelNames: ["state"],
     registers,
     async collect() {
@@ -60,7 +60,8 @@ export function registerAgentMetrics(
       this.reset();
       oldest.reset();
       if (!metrics) return;
-      for (const state of ["due", "later", "running"] as const) this.set({ state }, metrics[state]);
+      for (const state of ["due", "concurrency_limit", "throttled", "later", "running"] as const)
+        this.set({ state }, metrics[state]);
       oldest.set(metrics.oldest_due);
     },
   });

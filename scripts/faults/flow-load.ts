@@ -1,0 +1,266 @@
+// Flow control of runs under load, on a separate Postgres (docs/flow-control.md):
+//
+//   --cost       a claim of 10 runs with an empty queue and with 100,000 waiting runs of 10,000 keys, by turns, free and
+//                under a limit that all keys share. Prints the ratios (target: at most 1.5) and exits with 1 above it
+//   --simulate   10,000 users with a heavy tail, in simulated time on the real queue: waits with and without flow control,
+//                and the laws: no limit exceeded, and no wait beyond the bound
+//
+// Options: --waiting N, --keys N, --rounds N; --users N, --slots N, --seed N.
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+
+import { queueSection } from "../../server/src/agent/project/queue-config.ts";
+import { claimRuns, createRuns, finishRuns, type NewRun, putQueueRules } from "../../server/src/agent/runs/sql.ts";
+import { connect, type Sql } from "../../server/src/base/db/connect.ts";
+import { EmbeddedPostgres } from "../../server/src/base/db/embedded-postgres.ts";
+import { migrate } from "../../server/src/base/db/migrate.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    cost: { type: "boolean", default: false },
+    simulate: { type: "boolean", default: false },
+    waiting: { type: "string", default: "100000" },
+    keys: { type: "string", default: "10000" },
+    rounds: { type: "string", default: "300" },
+    users: { type: "string", default: "10000" },
+    slots: { type: "string", default: "32" },
+    seed: { type: "string", default: "1" },
+  },
+});
+const [waiting, keys, rounds] = [Number(options.waiting), Number(options.keys), Number(options.rounds)];
+const CLAIMED = 10;
+const TARGET = 1.5;
+
+const server = randomUUID();
+const assistantId = randomUUID();
+
+const newRun = (key: string, metadata: object = {}): NewRun => ({
+  runId: randomUUID(),
+  threadId: randomUUID(),
+  assistantId,
+  kwargs: "{}",
+  metadata: JSON.stringify({ customer: key, ...metadata }),
+  strategy: "enqueue",
+  createThread: true,
+  afterSeconds: 0,
+  temporary: false,
+  describe: false,
+  serverId: server,
+  claim: false,
+});
+
+async function prepare(sql: Sql, rules: object | null): Promise<void> {
+  await migrate(sql);
+  await sql`insert into assistants (assistant_id, graph_id, name) values (${assistantId}, 'g', 'g')`;
+  await sql`insert into servers (server_id, host_name, process) values (${server}, 'here', 'null')`;
+  await putQueueRules(sql, { g: rules && queueSection.parse(rules) });
+}
+
+async function finish(sql: Sql, runs: readonly { run_id: string; thread_id: string }[]): Promise<void> {
+  await finishRuns(
+    sql,
+    runs.map((run) => ({
+      ...{ runId: run.run_id, threadId: run.thread_id, attempt: 1, outcome: "success" },
+      ...{ error: null, state: '{"values":{},"next":[],"interrupts":{}}' },
+    })),
+    false,
+  );
+}
+
+const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+const percentile = (values: number[], p: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * p))]!;
+
+/** Times a claim; then ends its runs and creates as many. */
+async function claimOnce(sql: Sql, round: number): Promise<number> {
+  await createRuns(
+    sql,
+    Array.from({ length: CLAIMED }, (_, n) => newRun(`k${(round * CLAIMED + n) % keys}`)),
+  );
+  const startedAt = performance.now();
+  const claimed = await claimRuns(sql, server, CLAIMED);
+  const took = performance.now() - startedAt;
+  if (claimed.length !== CLAIMED) throw new Error(`claimed ${claimed.length} runs, expected ${CLAIMED}`);
+  await finish(sql, claimed);
+  return took;
+}
+
+async function cost(open: (name: string) => Promise<Sql>): Promise<boolean> {
+  const perKey = [{ key: "metadata.customer", limit: 2 }];
+  const fair = "metadata.customer";
+  const scenes = {
+    "limit per key": { rules: { concurrency: perKey, fair }, backlog: waiting },
+    "limit per key, and 10 over all keys": {
+      rules: { concurrency: [...perKey, { key: "all", limit: CLAIMED }], fair },
+      backlog: waiting,
+    },
+  };
+  let holds = true;
+  for (const [name, { rules, backlog }] of Object.entries(scenes)) {
+    const [empty, full] = [
+      await open(`empty_${randomUUID().slice(0, 8)}`),
+      await open(`full_${randomUUID().slice(0, 8)}`),
+    ];
+    for (const sql of [empty, full]) await prepare(sql, rules);
+    for (let n = 0; n < backlog; n += 500) {
+      await createRuns(
+        full,
+        Array.from({ length: Math.min(500, backlog - n) }, (_, m) => newRun(`k${(n + m) % keys}`)),
+      );
+      await full`select choose_from_lanes(${randomUUID()}, 0)`;
+    }
+    await full`analyze`;
+    const times = { empty: [] as number[], full: [] as number[] };
+    for (let round = 0; round < rounds; round++) {
+      for (const [side, sql] of [
+        ["empty", empty],
+        ["full", full],
+      ] as const) {
+        const took = await claimOnce(sql, round);
+        if (round >= 20) times[side].push(took);
+      }
+    }
+    const ratio = median(times.full) / median(times.empty);
+    holds &&= ratio <= TARGET;
+    console.log(
+      `${name}: a claim of ${CLAIMED} takes ${median(times.empty).toFixed(2)} ms with an empty queue, ` +
+        `${median(times.full).toFixed(2)} ms with ${backlog} waiting runs of ${keys} keys (p95 ` +
+        `${percentile(times.empty, 0.95).toFixed(2)}, ${percentile(times.full, 0.95).toFixed(2)}): ratio ${ratio.toFixed(2)}`,
+    );
+    await Promise.all([empty.end(), full.end()]);
+  }
+  return holds;
+}
+
+/** Deterministic numbers in [0, 1). */
+function numbers(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+interface Arrival {
+  at: number;
+  user: number;
+  takes: number;
+}
+
+/** An hour of runs: most users start a few, one by one; a few start hundreds at once. */
+function arrivals(): Arrival[] {
+  const random = numbers(Number(options.seed));
+  const all: Arrival[] = [];
+  for (let user = 0; user < Number(options.users); user++) {
+    const count = Math.min(1000, Math.floor((1 - random()) ** (-1 / 1.1)));
+    const begins = random() * 3600;
+    const apart = count > 20 ? 0 : 60;
+    for (let n = 0; n < count; n++)
+      all.push({ at: begins + n * apart * random(), user, takes: 1 - Math.log(1 - random()) * 2 });
+  }
+  return all.sort((a, b) => a.at - b.at);
+}
+
+/** Plays the arrivals on the queue: time passes only here. Returns the waits of each class of users. */
+async function simulate(sql: Sql, rules: object | null, limit: number | undefined) {
+  await prepare(sql, rules);
+  const load = arrivals();
+  const perUser = new Map<number, number>();
+  for (const { user } of load) perUser.set(user, (perUser.get(user) ?? 0) + 1);
+  const slots = Number(options.slots);
+  const known = new Map<string, Arrival>();
+  const running: { until: number; run_id: string; thread_id: string; user: number }[] = [];
+  const light: number[] = [];
+  const heavy: number[] = [];
+  let now = 0;
+  let next = 0;
+  let broken = 0;
+  while (next < load.length || running.length > 0 || known.size > 0) {
+    const arriving = load[next]?.at ?? Infinity;
+    const ending = running.length === 0 ? Infinity : Math.min(...running.map(({ until }) => until));
+    now = Math.min(arriving, ending);
+    // a tenth of a second at a time, as servers claim in groups
+    const edge = now + 0.1;
+    const group: NewRun[] = [];
+    for (; next < load.length && load[next]!.at <= edge; next++) {
+      const run = newRun(`u${load[next]!.user}`);
+      known.set(run.runId, load[next]!);
+      group.push(run);
+    }
+    for (let n = 0; n < group.length; n += 500) {
+      await createRuns(sql, group.slice(n, n + 500));
+    }
+    const ended = running.filter(({ until }) => until <= edge);
+    if (ended.length > 0) {
+      await finish(
+        sql,
+        ended.toSorted((a, b) => (a.thread_id < b.thread_id ? -1 : 1)),
+      );
+      for (const run of ended) running.splice(running.indexOf(run), 1);
+    }
+    while (running.length < slots && known.size > 0) {
+      const [events] = await sql<[{ n: number }]>`select count(*)::int as n from run_queue_events`;
+      const claimed = await claimRuns(sql, server, slots - running.length);
+      for (const { run_id, thread_id } of claimed) {
+        const { at, user, takes } = known.get(run_id)!;
+        known.delete(run_id);
+        running.push({ run_id, thread_id, user, until: edge + takes });
+        (perUser.get(user)! > 20 ? heavy : light).push(Math.max(0, now - at));
+      }
+      if (claimed.length === 0 && events.n <= 500) break;
+    }
+    if (limit !== undefined) {
+      const counts = new Map<number, number>();
+      for (const { user } of running) counts.set(user, (counts.get(user) ?? 0) + 1);
+      broken += [...counts.values()].filter((count) => count > limit).length;
+    }
+  }
+  return { light, heavy, broken, total: load.length, users: perUser.size };
+}
+
+const dataDir = mkdtempSync(join(tmpdir(), "heddle-flow-load-"));
+const postgres = new EmbeddedPostgres({ dataDir, settings: { fsync: "off", synchronous_commit: "off" } });
+const close = async () => {
+  await postgres.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+};
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => void close().finally(() => process.exit(1)));
+try {
+  const database = await postgres.start();
+  const admin = connect(database, { max: 1 });
+  const open = async (name: string): Promise<Sql> => {
+    await admin`create database ${admin(name)}`;
+    const uri = new URL(database.uri);
+    uri.pathname = `/${name}`;
+    return connect({ ...database, uri: uri.href }, { max: 1, silenceMs: 0 });
+  };
+  console.log(`load average ${loadavg()[0]!.toFixed(1)}`);
+  if (options.cost && !(await cost(open))) process.exitCode = 1;
+  if (options.simulate) {
+    const rules = { concurrency: [{ key: "metadata.customer", limit: 4 }], fair: "metadata.customer" };
+    for (const [name, declared] of [
+      ["without", null],
+      ["with", rules],
+    ] as const) {
+      const sql = await open(name);
+      const { light, heavy, broken, total, users } = await simulate(sql, declared, declared === null ? undefined : 4);
+      const show = (waits: number[]) =>
+        [0.5, 0.99].map((p) => `p${p * 100} ${percentile(waits, p).toFixed(1)} s`).join(", ") +
+        `, longest ${Math.max(...waits).toFixed(1)} s`;
+      console.log(
+        `${name} flow control: ${total} runs of ${users} users, ${options.slots} slots; users of up to 20 runs wait ` +
+          `${show(light)}; the others ${show(heavy)}; limits exceeded ${broken} times`,
+      );
+      if (broken > 0) process.exitCode = 1;
+      await sql.end();
+    }
+  }
+  await admin.end();
+} finally {
+  await close();
+}

@@ -1,0 +1,198 @@
+/** Flow control as decided by Postgres: functions/flow.sql through runs/sql.ts. */
+import { beforeEach, expect, test } from "vitest";
+
+import { queueRows } from "../../../test/queue-rows.ts";
+import { queueSection } from "../project/queue-config.ts";
+import { cancelRunRow, claimRuns, createRuns, putQueueRules, releaseRun } from "./sql.ts";
+
+const { sql, me, newThread, newRun, create, finish, status } = await queueRows();
+
+const declare = (rules: object) => putQueueRules(sql, { echo: queueSection.parse(rules) });
+const start = async (metadata: object, config: object = {}, options: object = {}) =>
+  create(await newThread(), {
+    metadata: JSON.stringify(metadata),
+    kwargs: JSON.stringify({ config }),
+    claim: true,
+    ...options,
+  });
+const claim = async (limit = 32) => (await claimRuns(sql, me, limit)).map(({ run_id: id }) => id);
+const running = async (customer: string) =>
+  Number(
+    (await sql`select count(*) as n from runs where status = 'running' and metadata ->> 'customer' = ${customer}`)[0]![
+      "n"
+    ],
+  );
+
+beforeEach(async () => {
+  await sql`truncate runs, threads, run_queue_events, run_lanes, run_ready, run_slots, run_rates cascade`;
+  await putQueueRules(sql, { echo: null });
+});
+
+test("a run of a graph without rules has no flow, and starts at once", async () => {
+  expect(await start({ customer: "a" })).toMatchObject({ outcome: "created", claimed: true });
+  expect(await sql`select 1 from run_queue_events`).toHaveLength(0);
+});
+
+test("runs of one key stay within its limit, those of others and without the key pass", async () => {
+  await declare({ concurrency: [{ key: "metadata.customer", limit: 2 }] });
+  const a = [];
+  for (let n = 0; n < 5; n++) a.push((await start({ customer: "a" })).runId);
+  const others = [(await start({ customer: "b" })).runId, (await start({})).runId];
+  expect(new Set(await claim())).toEqual(new Set([a[0], a[1], ...others]));
+  expect(await claim()).toEqual([]);
+  await finish(a[1]!);
+  await finish(others[0]!);
+  expect(await claim()).toEqual([a[2]]);
+  expect(await running("a")).toBe(2);
+});
+
+test("a run that its server lost frees its slot once, and waits for one again", async () => {
+  await declare({ concurrency: [{ key: "metadata.customer", limit: 1 }] });
+  const [first, second] = [await start({ customer: "a" }), await start({ customer: "a" })];
+  expect(await claim()).toEqual([first.runId]);
+  const lost = { runId: first.runId, attempt: 1, blame: false, maxFailures: 3, reason: "", notify: false };
+  expect((await releaseRun(sql, lost)).outcome).toBe("pending");
+  expect((await releaseRun(sql, lost)).outcome).toBe("lost");
+  expect(await sql`select 1 from run_slots`).toHaveLength(0);
+  expect(await claim()).toEqual([first.runId]);
+  expect(await claim()).toEqual([]);
+  await finish(first.runId, 2);
+  expect(await claim()).toEqual([second.runId]);
+});
+
+test("concurrent claims of several servers exceed no limit", async () => {
+  await declare({
+    concurrency: [
+      { key: "metadata.customer", limit: 2 },
+      { key: "all", limit: 7 },
+    ],
+  });
+  const runs = [];
+  for (let n = 0; n < 60; n++) runs.push(newRun(await newThread(), { metadata: `{"customer": "c${n % 6}"}` }));
+  await createRuns(sql, runs);
+  const ended = new Set<string>();
+  const worker = async () => {
+    for (let n = 0; n < 200 && ended.size < 60; n++) {
+      for (const run of await claimRuns(sql, me, 3)) {
+        const [most] = await sql<{ most: number; all: number }[]>`
+          select max(n)::int as most, sum(n)::int as all from (
+            select count(*) as n from runs where status = 'running' group by metadata ->> 'customer') c`;
+        expect(most!.most).toBeLessThanOrEqual(2);
+        expect(most!.all).toBeLessThanOrEqual(7);
+        const [row] = await sql<{ thread_id: string }[]>`select thread_id from runs where run_id = ${run.run_id}`;
+        expect(row!.thread_id).toBe(run.thread_id);
+        await sql`select * from finish_run(${run.run_id}, ${run.thread_id}, 1, 'success', null, null, false)`;
+        ended.add(run.run_id);
+      }
+    }
+  };
+  await Promise.all([worker(), worker(), worker(), worker()]);
+  expect(ended.size).toBe(60);
+  expect(await sql`select 1 from run_slots`).toHaveLength(0);
+});
+
+test("higher classes start first, and a class rises while its run waits", async () => {
+  await declare({
+    priority: [{ name: "chat", match: { "metadata.kind": "chat" } }, { name: "default" }, { name: "batch" }],
+    ageing: 100,
+    fair: null,
+  });
+  const old = await start({}, { heddle: { queue: { priority: "batch" } } });
+  const batch = await start({}, { heddle: { queue: { priority: "batch" } } });
+  const plain = await start({});
+  const chat = await start({ kind: "chat" });
+  await sql`update runs set created_at = now() - interval '201 s', available_at = now() - interval '201 s' where run_id = ${old.runId}`;
+  expect(await claim(1)).toEqual([old.runId]);
+  expect(await claim(1)).toEqual([chat.runId]);
+  expect(await claim(1)).toEqual([plain.runId]);
+  expect(await claim(1)).toEqual([batch.runId]);
+});
+
+test("keys share the starts fairly, whatever the number of their runs", async () => {
+  await declare({ fair: "metadata.customer" });
+  const heavy = [];
+  for (let n = 0; n < 20; n++) heavy.push((await start({ customer: "heavy" })).runId);
+  expect(await claim(4)).toEqual(heavy.slice(0, 4));
+  const light = [(await start({ customer: "light" })).runId, (await start({ customer: "light" })).runId];
+  const next = [...(await claim(1)), ...(await claim(1)), ...(await claim(1)), ...(await claim(1))];
+  expect(next.filter((id) => light.includes(id))).toHaveLength(2);
+  expect(await claim(32)).toHaveLength(14);
+});
+
+test("a throttle permits its burst, and then one run per interval", async () => {
+  await declare({ throttle: [{ key: "metadata.customer", limit: 60, period: 60, burst: 3 }] });
+  for (let n = 0; n < 6; n++) await start({ customer: "a" });
+  expect(await claim()).toHaveLength(3);
+  expect(await claim()).toHaveLength(0);
+  const [{ s }] = await sql<[{ s: number }]>`
+    select extract(epoch from min(due_at) - now())::float8 as s from run_queue_events where due_at > now()`;
+  expect(s).toBeGreaterThan(0.5);
+  expect(s).toBeLessThanOrEqual(1);
+  await sql`select pg_sleep(${s + 0.02})`;
+  expect(await claim()).toHaveLength(1);
+  expect(await claim()).toHaveLength(0);
+});
+
+test("a key with too many waiting runs refuses the next one, until one begins", async () => {
+  await declare({ waiting: [{ key: "metadata.customer", limit: 2 }] });
+  const kwargs = '{"refusable": true}';
+  await start({ customer: "a" }, {}, { kwargs });
+  await start({ customer: "a" }, {}, { kwargs });
+  const full = await start({ customer: "a" }, {}, { kwargs });
+  expect([full.outcome, JSON.parse(full.run!)]).toEqual(["queue_full", { key: "metadata.customer=a", limit: 2 }]);
+  expect((await start({ customer: "b" }, {}, { kwargs })).outcome).toBe("created");
+  await claim(1);
+  expect((await start({ customer: "a" }, {}, { kwargs })).outcome).toBe("created");
+});
+
+test("a run that has not begun in time ends, and one that has does not", async () => {
+  await declare({ concurrency: [{ key: "all", limit: 1 }], expires_after: 30 });
+  const [first, second] = [await start({}), await start({}, { heddle: { queue: { expires_after: 60 } } })];
+  const third = await start({});
+  expect(await claim()).toEqual([first.runId]);
+  await sql`update run_queue_events set due_at = due_at - interval '31 s' where expires is not null`;
+  expect(await claim()).toEqual([]);
+  expect(await Promise.all([first, second, third].map(({ runId }) => status(runId)))).toEqual([
+    "running",
+    "pending",
+    "interrupted",
+  ]);
+});
+
+test("runs of a thread keep their order across keys, and follow runs without flow", async () => {
+  const thread = await newThread();
+  const plain = await create(thread, { claim: true });
+  await declare({ concurrency: [{ key: "metadata.customer", limit: 1 }] });
+  const a = await create(thread, { metadata: '{"customer": "a"}' });
+  const b = await create(thread, { metadata: '{"customer": "b"}' });
+  expect(await claim()).toEqual([]);
+  await finish(plain.runId);
+  expect(await claim()).toEqual([a.runId]);
+  const c = await create(thread, { metadata: '{"customer": "c"}' });
+  await cancelRunRow(sql, { runId: b.runId, threadId: thread, action: "interrupt", reason: null });
+  await finish(a.runId);
+  expect(await claim()).toEqual([c.runId]);
+});
+
+test("the newest input on a thread takes the place of those within the window, which has an end", async () => {
+  await declare({ debounce: { seconds: 30, longest: 40 }, fair: null });
+  const thread = await newThread();
+  const input = (text: string) => ({ kwargs: JSON.stringify({ input: { text } }) });
+  const first = await create(thread, input("a"));
+  const second = await create(thread, { ...input("b"), strategy: "reject" });
+  expect([second.outcome, second.cancelled]).toEqual(["created", [first.runId]]);
+  expect(await status(first.runId)).toBe("interrupted");
+  const answer = await create(thread, { kwargs: '{"command": {"goto": "x"}}' });
+  expect(await claim()).toEqual([answer.runId]);
+  const wait = async (id: string) =>
+    Number(
+      (await sql`select extract(epoch from available_at - created_at) as s from runs where run_id = ${id}`)[0]!["s"],
+    );
+  expect(await wait(second.runId)).toBe(30);
+  await sql`update runs set flow = jsonb_set(flow, '{debounced_since}', to_jsonb(extract(epoch from now()) - 39.5)) where run_id = ${second.runId}`;
+  const third = await create(thread, input("c"));
+  expect(await wait(third.runId)).toBeLessThan(1);
+  await finish(answer.runId);
+  await sql`select pg_sleep(0.6)`;
+  expect(await claim()).toEqual([third.runId]);
+});
