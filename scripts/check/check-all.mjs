@@ -33,6 +33,7 @@ const checks = {
   dependencies: [process.execPath, ["scripts/check/check-dependencies.mjs"]],
   settings: [process.execPath, ["--import", "tsx", "scripts/build/settings-page.ts"]],
   "host-frames": [process.execPath, ["--import", "tsx", "scripts/build/python-protocol.ts"]],
+  documents: [process.execPath, ["scripts/build/docs-site.mjs"]],
   names: [process.execPath, ["--import", "tsx", "scripts/check/check-names.ts"]],
   schema: [process.execPath, ["--import", "tsx", "scripts/check/check-schema.ts"]],
 };
