@@ -56,7 +56,9 @@ function buildImage(file: string): void {
   if (engine === "docker") {
     run("docker", "buildx", "build", "--platform", PLATFORMS, "--tag", image, "--output", `type=oci,dest=${file}`, ".");
   } else {
-    run("podman", "build", "--platform", PLATFORMS, "--manifest", image, ".");
+    // it would append to a list of the same name, and take a cached layer for that of another architecture
+    spawnSync("podman", ["manifest", "rm", image], { stdio: "ignore" });
+    run("podman", "build", "--no-cache", "--platform", PLATFORMS, "--manifest", image, ".");
     run("podman", "manifest", "push", "--all", image, `oci-archive:${file}`);
   }
 }
