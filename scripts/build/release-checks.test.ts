@@ -76,5 +76,6 @@ test("rejects a version whose tag names another commit, and accepts a tag of thi
 
 test("all packages of this checkout have one version", () => {
   const versions = readVersions(fileURLToPath(new URL("../..", import.meta.url)));
-  expect(new Set(versions.values()).size, JSON.stringify([...versions])).toBe(1);
+  const version = versions.get("package.json");
+  expect([...versions].filter(([, each]) => each !== version)).toEqual([]);
 });

@@ -46,8 +46,14 @@ function row({ title, page, url }) {
 field.addEventListener("focus", load);
 field.addEventListener("input", search);
 document.addEventListener("keydown", (event) => {
-  if (event.key === "/" && document.activeElement !== field) (event.preventDefault(), field.focus());
-  if (event.key === "Escape") ((results.hidden = true), field.blur());
+  if (event.key === "/" && document.activeElement !== field) {
+    event.preventDefault();
+    field.focus();
+  }
+  if (event.key === "Escape") {
+    results.hidden = true;
+    field.blur();
+  }
   if (results.hidden || !["ArrowDown", "ArrowUp"].includes(event.key)) return;
   event.preventDefault();
   const rows = [field, ...results.querySelectorAll("a")];
