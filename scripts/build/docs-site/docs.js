@@ -8,14 +8,15 @@ isWide.addEventListener("change", openMenu);
 openMenu();
 menu.querySelector(`a[href="${location.pathname}"]`)?.setAttribute("aria-current", "page");
 
+/** A file of the site, which the build copies. */
+const LIBRARY = "/docs/minisearch.js";
+
 let index;
 /** The index is loaded once, when a reader reaches for the search. */
 function load() {
-  index ??= Promise.all([
-    import("/docs/minisearch.js"),
-    fetch("/docs/search.json").then((answer) => answer.text()),
-  ]).then(([{ default: MiniSearch }, text]) =>
-    MiniSearch.loadJSON(text, { fields: ["title", "page", "text"], storeFields: ["title", "page", "url"] }),
+  index ??= Promise.all([import(LIBRARY), fetch("/docs/search.json").then((answer) => answer.text())]).then(
+    ([{ default: MiniSearch }, text]) =>
+      MiniSearch.loadJSON(text, { fields: ["title", "page", "text"], storeFields: ["title", "page", "url"] }),
   );
   return index;
 }
