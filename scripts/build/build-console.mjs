@@ -1,5 +1,5 @@
-// Builds the console for browsers, with a compressed copy of each file, when its sources have changed since the last
-// build. Run directly it builds console/dist; npm pack builds dist/console.
+// Builds the console for browsers and the documentation below its `docs/`, with a compressed copy of each file, when
+// their sources have changed since the last build. Run directly it builds console/dist; npm pack builds dist/console.
 import {
   closeSync,
   existsSync,
@@ -25,23 +25,41 @@ const CONSOLE = join(ROOT, "console");
 const STAMP = "sources.sha256";
 
 export async function buildConsole(directory) {
-  const stamp = sourcesHash();
-  if (readStamp(directory) === stamp) return;
+  const docs = await import("./docs-site.mjs");
+  const { documents, others } = docs.listInputs();
+  const parts = [
+    { to: directory, stamp: hashFiles(consoleSources()), build: buildPages },
+    // below the console, so after it
+    {
+      to: join(directory, "docs"),
+      stamp: hashFiles([...documents, ...others].map((file) => join(ROOT, file))),
+      build: docs.buildDocs,
+    },
+  ];
+  const isCurrent = ({ to, stamp }) => readStamp(to) === stamp;
+  if (parts.every(isCurrent)) return;
   const lock = join(CONSOLE, ".building");
   await take(lock);
   try {
-    if (readStamp(directory) === stamp) return;
-    const { build } = await import(pathToFileURL(join(ROOT, "node_modules", "vite", "dist", "node", "index.js")).href);
-    // built in a sibling directory and renamed in one step: a server may be reading the old files
-    const fresh = `${directory}.${process.pid}`;
-    await asProduction(() => build({ root: CONSOLE, logLevel: "warn", build: { outDir: fresh, emptyOutDir: true } }));
-    for (const file of files(fresh)) compress(file);
-    writeFileSync(join(fresh, STAMP), stamp);
-    rmSync(directory, { recursive: true, force: true });
-    renameSync(fresh, directory);
+    for (const part of parts) if (!isCurrent(part)) await replace(part);
   } finally {
     unlinkSync(lock);
   }
+}
+
+/** Builds in a sibling directory, which is renamed in one step: a server may be reading the old files. */
+async function replace({ to, stamp, build }) {
+  const fresh = `${to}.${process.pid}`;
+  await build(fresh);
+  for (const file of files(fresh)) compress(file);
+  writeFileSync(join(fresh, STAMP), stamp);
+  rmSync(to, { recursive: true, force: true });
+  renameSync(fresh, to);
+}
+
+async function buildPages(outDir) {
+  const { build } = await import(pathToFileURL(join(ROOT, "node_modules", "vite", "dist", "node", "index.js")).href);
+  await asProduction(() => build({ root: CONSOLE, logLevel: "warn", build: { outDir, emptyOutDir: true } }));
 }
 
 /** Sets NODE_ENV, which Vite prefers to its mode: below a test runner it would build the development React. */
@@ -73,15 +91,17 @@ function readStamp(directory) {
   }
 }
 
-/** Hashes the build's inputs: the console's own files, and the versions of the installed packages. */
-function sourcesHash() {
-  const hash = createHash("sha256");
+/** Lists the console's own files, and the versions of the installed packages. */
+function consoleSources() {
   const own = ["index.html", "package.json", "vite.config.ts"].map((name) => join(CONSOLE, name));
-  for (const file of [join(ROOT, "package-lock.json"), ...own, ...files(join(CONSOLE, "src"))]) {
-    // generated, the types for the compiler only
-    if (file.endsWith("route-tree.gen.ts") || file.includes(".d.ts")) continue;
-    hash.update(file.slice(ROOT.length)).update(readFileSync(file));
-  }
+  // generated, the types for the compiler only
+  const isGenerated = (file) => file.endsWith("route-tree.gen.ts") || file.includes(".d.ts");
+  return [join(ROOT, "package-lock.json"), ...own, ...files(join(CONSOLE, "src")).filter((file) => !isGenerated(file))];
+}
+
+function hashFiles(inputs) {
+  const hash = createHash("sha256");
+  for (const file of inputs) hash.update(file.slice(ROOT.length)).update(readFileSync(file));
   return hash.digest("hex");
 }
 

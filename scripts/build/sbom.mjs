@@ -1,5 +1,5 @@
 // Writes the software bill of materials of the published package in CycloneDX JSON: the production dependencies in the
-// lock file. The image of Dockerfile contains the same at /opt/heddle/sbom.cdx.json.
+// lock file, of all platforms. The image of Dockerfile contains that of its own at /opt/heddle/sbom.cdx.json.
 //
 //     node scripts/build/sbom.mjs FILE.json
 import { execFileSync } from "node:child_process";
@@ -26,9 +26,10 @@ try {
       maxBuffer: 1 << 26,
       stdio: ["ignore", "pipe", "inherit"],
     });
-  npm("ci", "--omit=dev", "--workspaces=false", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline");
   npm("pkg", "delete", "devDependencies", "workspaces", "scripts");
-  writeFileSync(file, npm("sbom", "--sbom-format", "cyclonedx"));
+  // removes from the lock file what only those needed
+  npm("install", "--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline");
+  writeFileSync(file, npm("sbom", "--sbom-format", "cyclonedx", "--package-lock-only"));
 } finally {
   rmSync(parent, { recursive: true, force: true });
 }

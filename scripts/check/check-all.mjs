@@ -34,6 +34,7 @@ const checks = {
   settings: [process.execPath, ["--import", "tsx", "scripts/build/settings-page.ts"]],
   "host-frames": [process.execPath, ["--import", "tsx", "scripts/build/python-protocol.ts"]],
   "host-masking": [process.execPath, ["--import", "tsx", "scripts/build/python-masking.ts"]],
+  documents: [process.execPath, ["scripts/build/docs-site.mjs"]],
   names: [process.execPath, ["--import", "tsx", "scripts/check/check-names.ts"]],
   schema: [process.execPath, ["--import", "tsx", "scripts/check/check-schema.ts"]],
 };

@@ -61,6 +61,9 @@ export function AccountMenu() {
           {hasKey ? "Use a different key" : isAnonymous ? "Sign in or use a key" : "Switch account"}
         </Menu.Item>
         {!isAnonymous && <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>}
+        <Menu.Item component="a" href="/docs/">
+          Documentation
+        </Menu.Item>
         <Menu.Label>Heddle {about?.version}</Menu.Label>
       </Menu.Dropdown>
     </Menu>

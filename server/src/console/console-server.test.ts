@@ -16,6 +16,8 @@ const directory = mkdtempSync(join(tmpdir(), "heddle-console-files-"));
 mkdirSync(join(directory, "assets"));
 writeFileSync(join(directory, "index.html"), "<title>Heddle</title>");
 writeFileSync(join(directory, "assets", "app-1a2b.js"), "export {};");
+mkdirSync(join(directory, "docs"));
+for (const name of ["index", "rules"]) writeFileSync(join(directory, "docs", `${name}.html`), name);
 
 let answer = (_: IncomingMessage, response: ServerResponse): void => void response.end("ok");
 const upstream = createServer((request, response) => answer(request, response));
@@ -93,6 +95,14 @@ test("serves the application at the paths of its pages, files under their names,
     version: expect.stringMatching(/^\d/),
     spaces: { agent: true, trace: false, control: false },
   });
+});
+
+test("serves the documentation at /docs, with the policy of the console", async () => {
+  for (const [path, text] of Object.entries({ "/docs": "index", "/docs/": "index", "/docs/rules": "rules" })) {
+    const page = await fetch(url + path);
+    expect([page.status, await page.text(), page.headers.get("cache-control")]).toEqual([200, text, "no-cache"]);
+    expect(page.headers.get("content-security-policy")).toContain("default-src 'self'");
+  }
 });
 
 test("answers any Range with the whole file", async () => {

@@ -32,7 +32,8 @@ export const crossOriginOptions = {
     default: [],
     description:
       "Additional host names, separated by commas, of a server that requires no key, such as devbox.example. " +
-      "Requests for names other than these, loopback names and addresses get 403 (against DNS rebinding).",
+      "Requests for names other than these, loopback names and addresses get 403 (against DNS rebinding). " +
+      "HEDDLE_CONSOLE_HOSTS is deprecated and works until 0.9.",
     parse: (text) => splitList(text).map((name) => name.toLowerCase()),
   } satisfies OptionSpec<string[]> as OptionSpec<readonly string[]>,
 };

@@ -1,0 +1,2 @@
+/** Writes the site to `directory`. */
+export function buildDocs(directory: string): void;
