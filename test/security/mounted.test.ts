@@ -9,7 +9,7 @@ import { PUBLIC_BODY_BYTES } from "../../server/src/base/http/hold-body.ts";
 import { noAudit, testPrincipal } from "../../server/test/principal.ts";
 import { concrete, startSpaces } from "./spaces.ts";
 
-const SOURCES = fileURLToPath(new URL("../../server/src", import.meta.url));
+const SOURCES = fileURLToPath(new URL("../../server/src/", import.meta.url));
 const { all } = await startSpaces();
 
 const closed: Guard = {
@@ -88,7 +88,7 @@ const PUBLIC = [
 ];
 
 test("every space that the server can mount is covered by these tests", () => {
-  const modules = readdirSync(new URL("../../server/src", import.meta.url)).filter((name) => name.endsWith("-app.ts"));
+  const modules = readdirSync(new URL("../../server/src/", import.meta.url)).filter((name) => name.endsWith("-app.ts"));
   expect(all.map((space) => space.module).toSorted()).toEqual(modules.toSorted());
 });
 
