@@ -79,7 +79,7 @@ export async function runRuleFaults(options: RuleFaultOptions): Promise<RuleFaul
       );
       report.requests++;
       if (answer && answer.status < 300) return JSON.parse(answer.text);
-      if (answer && answer.status < 500 && answer.status !== 429) {
+      if (answer && answer.status < 500 && answer.status !== 429 && answer.status !== 408) {
         throw new Error(`${path}: ${answer.status} ${answer.text}`);
       }
       report.repeated++;

@@ -142,7 +142,7 @@ export async function findPieces(
       ids: runs.map((run) => run.id),
       ...(isReplicated && { cluster }),
     },
-    ...(isReplicated && { settings: { skip_unavailable_shards: 1 } }),
+    ...(isReplicated && { settings: { skip_unavailable_shards: 1 as const } }),
   });
   return new Map(rows.map(({ id, ...stored }) => [id, stored]));
 }
