@@ -11,7 +11,7 @@ import { outboundOptions } from "../base/outbound/settings.ts";
 import { webhookOptions } from "../base/webhooks/settings.ts";
 import { alertOptions } from "./alerts/settings.ts";
 import { codeEvaluatorOptions } from "./code-evaluators/settings.ts";
-import { destinationOptions } from "./bulk-exports/destination-settings.ts";
+import { destinationOptions } from "./export-destinations/settings.ts";
 import { exportOptions } from "./bulk-exports/settings.ts";
 import { experimentOptions } from "./experiment-runs/settings.ts";
 import { insightOptions } from "./insights/settings.ts";

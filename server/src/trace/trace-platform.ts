@@ -23,7 +23,7 @@ import { startSignIn } from "../identity/sign-in/sign-in-service.ts";
 import { AlertEvaluator } from "./alerts/alert-evaluator.ts";
 import { createAlertMessages } from "./alerts/alert-messages.ts";
 import { TraceCopier } from "./backups/trace-copier.ts";
-import { DestinationTester } from "./bulk-exports/destination-worker-test.ts";
+import { DestinationTester } from "./export-destinations/worker-test.ts";
 import { measureExports } from "./bulk-exports/export-metrics.ts";
 import { Exporter, type ExporterOptions } from "./bulk-exports/exporter.ts";
 import { CodeRunner } from "./code-evaluators/code-runner.ts";
