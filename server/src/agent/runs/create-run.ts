@@ -18,6 +18,7 @@ import {
   reserve,
   serializeReservedRun,
 } from "../idempotency/idempotent-request.ts";
+import { checkPriority, queueFull } from "./queue-refusals.ts";
 import type { RunBody } from "./schema.ts";
 import { checkpointExists, type CreatedRun, selectGraphs, selectRun, threadExists } from "./sql.ts";
 
@@ -62,25 +63,13 @@ function rejectEmptyResume({ strict_resume: strict, command }: RunBody): void {
 async function checkRun(deps: AgentDeps, body: RunBody, principal: Principal | null): Promise<string> {
   rejectEmptyResume(body);
   if (typeof body.webhook === "string") deps.webhooks.check(body.webhook);
-  checkPriority(deps, body);
+  checkPriority(deps.project, body);
   const assistantId = resolveAssistantId(deps.project, body.assistant_id);
   if (assistantId === undefined) throw unknownAssistant(body.assistant_id);
   // before the database is queried, where the id names a graph; otherwise the run itself fails with the reason
   if (body.assistant_id in deps.project.graphs) deps.hosts.checkGraph(body.assistant_id);
   if (!(await mayUseAssistant(deps, principal, assistantId))) throw unknownAssistant(body.assistant_id);
   return assistantId;
-}
-
-/** Rejects a priority class that the project does not declare. */
-function checkPriority({ project }: AgentDeps, { config }: RunBody): void {
-  const name = config?.heddle?.queue?.priority;
-  if (name == null) return;
-  const names = (project.config.heddle?.queue?.priority ?? []).map((declared) => declared.name);
-  if (names.includes(name)) return;
-  const known = names.length > 0 ? `The project declares ${names.join(", ")}` : "The project declares none";
-  throw unprocessable(
-    `config.heddle.queue.priority: no class "${name}". ${known} (heddle.queue.priority of langgraph.json).`,
-  );
 }
 
 /**
@@ -207,15 +196,6 @@ async function submit(
       return { ...created, runId, threadId, replayed: once !== undefined && created.outcome === "exists" };
   }
 }
-
-/** Seconds after which a caller may repeat a run that found too many waiting. */
-const QUEUE_FULL_RETRY = "5";
-const queueFull = ({ key, limit }: { key: string; limit: number }): AppError =>
-  new AppError(
-    429,
-    `The queue holds ${limit} waiting runs with ${key}, as many as heddle.queue.waiting permits. Repeat the request later.`,
-    { headers: { "Retry-After": QUEUE_FULL_RETRY } },
-  );
 
 /** Issues feedback links. Their lifetime counts from the earliest start of the run. */
 async function linksFor(deps: AgentDeps, runId: string, { feedback_keys, after_seconds }: RunBody) {
