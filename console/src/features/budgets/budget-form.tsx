@@ -47,7 +47,7 @@ const valuesOf = (budget: Budget | undefined): BudgetValues => ({
 });
 
 /** @returns null while the values are incomplete */
-function bodyOf(values: BudgetValues): Omit<BudgetBody, "session_id"> | null {
+function bodyOf(values: BudgetValues): Omit<BudgetBody, "session_id" | "actions"> | null {
   const levels = values.thresholds.split(/[\s,;%]+/).filter((level) => level !== "");
   const thresholds = levels.map(Number);
   if (typeof values.limit !== "number" || values.limit <= 0 || values.name.trim() === "") return null;
@@ -61,7 +61,6 @@ function bodyOf(values: BudgetValues): Omit<BudgetBody, "session_id"> | null {
     thresholds,
     forecast_threshold: typeof values.forecast === "number" ? values.forecast : null,
     time_zone: values.timeZone.trim() || null,
-    actions: actionsOf(values),
   };
 }
 
@@ -73,14 +72,17 @@ export function BudgetForm({ initial, onSaved, onClose }: BudgetFormProps) {
   const body = bodyOf(values);
   const choices = (projects.data ?? []).map(({ id, name }) => ({ value: id, label: name ?? id }));
   const save = async () => {
+    const actions = actionsOf(values);
     const saved = initial
       ? await data(
           traceApi.PATCH("/v1/platform/budgets/{budget_id}", {
             params: { path: { budget_id: initial.id } },
-            body: { ...body!, actions: actionsOf(values) },
+            body: { ...body!, actions },
           }),
         )
-      : await data(traceApi.POST("/v1/platform/budgets", { body: { ...body!, session_id: values.projectId } }));
+      : await data(
+          traceApi.POST("/v1/platform/budgets", { body: { ...body!, actions, session_id: values.projectId } }),
+        );
     await client.invalidateQueries({ queryKey: ["budgets"] });
     onClose();
     await onSaved(saved.id);
