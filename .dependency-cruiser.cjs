@@ -87,6 +87,7 @@ const SLICES = {
   identity: ["roles", "workspaces", "api-keys", "audit", "key-verification", "members", "organizations", "sign-in"],
   trace: [
     "run-rows",
+    "run-facts",
     "attachments",
     "filter",
     "prices",
