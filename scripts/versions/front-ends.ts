@@ -26,7 +26,7 @@ import { startExamples } from "../../conformance/server.ts";
 import { checkFrontEnd } from "../../conformance/front-ends/checks.ts";
 import { checkPlainPage } from "../../conformance/front-ends/plain-page.ts";
 
-const SOURCES = fileURLToPath(new URL("../../conformance/front-ends/", import.meta.url));
+const SOURCES = fileURLToPath(new URL("../../conformance/front-ends", import.meta.url));
 const CACHE = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "heddle", "front-ends");
 /** A name that the browser resolves to this machine, so that pages have a foreign origin. */
 const PAGE_HOST = "app.example";

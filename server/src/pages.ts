@@ -8,7 +8,7 @@ import type { BrowserPolicy } from "./base/http/browser-guard.ts";
 import { type CrossOriginSettings, originRule } from "./base/http/cross-origin.ts";
 import type { ControlDeps } from "./control/deps.ts";
 import type { TraceDeps } from "./trace/deps.ts";
-import { isFeedbackLink } from "./trace/feedback/token-path.ts";
+import { isFeedbackLink } from "./trace/feedback-tokens/token-path.ts";
 
 export type OriginRule = (origin: string) => boolean;
 

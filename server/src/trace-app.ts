@@ -5,7 +5,7 @@ import { createApp } from "./app.ts";
 import type { Guard } from "./base/http/route.ts";
 import { LOCAL, platformOrigins, type Reach } from "./pages.ts";
 import type { TraceDeps } from "./trace/deps.ts";
-import { isFeedbackLink } from "./trace/feedback/token-path.ts";
+import { isFeedbackLink } from "./trace/feedback-tokens/token-path.ts";
 import { traceRoutes } from "./trace/index.ts";
 import type { OwnApp } from "./trace/mcp/platform-api.ts";
 import { challengeMcp } from "./trace/mcp/resource-metadata.ts";

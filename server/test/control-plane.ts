@@ -26,7 +26,7 @@ import { type TestDatabase, testDatabase } from "./db.ts";
 import { openGuard } from "./principal.ts";
 
 const LAUNCHER = fileURLToPath(new URL("../../cli/bin/heddle.js", import.meta.url));
-const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
+const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 
 /**
  * Whole control plane on a separate database, with its gateway on a port:

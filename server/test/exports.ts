@@ -7,7 +7,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { expect } from "vitest";
 
 import type { Bucket } from "../src/base/blob/bucket.ts";
-import { findDestination, openBucket } from "../src/trace/bulk-exports/destination-bucket.ts";
+import { findDestination, openBucket } from "../src/trace/export-destinations/bucket.ts";
 import { atEnd } from "./at-end.ts";
 import type { TestDatabase } from "./db.ts";
 import { WORKSPACE } from "./principal.ts";

@@ -7,8 +7,8 @@ import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 
 import type { Bucket } from "../../server/src/base/blob/bucket.ts";
-import { openBucket } from "../../server/src/trace/bulk-exports/destination-bucket.ts";
-import { destinationConfig } from "../../server/src/trace/bulk-exports/destination-schema.ts";
+import { openBucket } from "../../server/src/trace/export-destinations/bucket.ts";
+import { destinationConfig } from "../../server/src/trace/export-destinations/schema.ts";
 import { verifyExport } from "../../server/src/trace/bulk-exports/verify-export.ts";
 import { testTracePlatform } from "../../server/test/trace-platform.ts";
 import { type PolicyServer, startPolicyServer } from "./versitygw.ts";

@@ -9,7 +9,7 @@ import { PUBLIC_BODY_BYTES } from "../../server/src/base/http/hold-body.ts";
 import { noAudit, testPrincipal } from "../../server/test/principal.ts";
 import { concrete, startSpaces } from "./spaces.ts";
 
-const SOURCES = fileURLToPath(new URL("../../server/src/", import.meta.url));
+const SOURCES = fileURLToPath(new URL("../../server/src", import.meta.url));
 const { all } = await startSpaces();
 
 const closed: Guard = {

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { modelServer } from "../../server/test/model-server.ts";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), "heddle-secrets-"));
 chmodSync(directory, 0o755);
 

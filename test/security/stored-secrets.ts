@@ -18,7 +18,7 @@ import WebSocket from "ws";
 import { atEnd } from "../../server/test/at-end.ts";
 import { findInDatabase } from "../../server/test/find-in-database.ts";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PROJECT = fileURLToPath(new URL("secret-project/", import.meta.url));
 const USER = "anna@a.example";
 const HELLO = { messages: [{ role: "human", content: "hello" }] };

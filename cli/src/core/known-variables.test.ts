@@ -8,7 +8,7 @@ import { settingNames } from "../../../server/src/admin/doctor/read-settings.ts"
 import { findMisspelled } from "../../../server/src/base/config/misspelled.ts";
 import { COMMAND_VARIABLES } from "./known-variables.ts";
 
-const repository = fileURLToPath(new URL("../../../", import.meta.url));
+const repository = fileURLToPath(new URL("../../..", import.meta.url));
 /** Text that looks like a variable: beginnings of names, an error code, a variable of an image's build. */
 const NO_VARIABLES = /^HEDDLE_(\w*_|BLOB|CONNECT_LATE|SECRETS|TEST_\w+|HOST|CODE)$/;
 

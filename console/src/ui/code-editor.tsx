@@ -19,7 +19,7 @@ interface CodeEditorProps {
 
 const JSON_EXTENSIONS = [json()];
 
-/** Load it lazily: `const CodeEditor = lazy(() => import("../ui/code-editor.tsx"))`; it is as large as a page. */
+/** Load it lazily: `const CodeEditor = lazy(() => import("./code-editor.tsx"))`; it is as large as a page. */
 export default function CodeEditor({
   label,
   value = "",

@@ -5,7 +5,7 @@ import { readPolicy } from "../base/outbound/policy.ts";
 import { outboundOptions } from "../base/outbound/settings.ts";
 import { openSecrets } from "../base/secrets/secrets.ts";
 import { secretsOptions } from "../base/secrets/settings.ts";
-import { findDestination, openBucket } from "../trace/bulk-exports/destination-bucket.ts";
+import { findDestination, openBucket } from "../trace/export-destinations/bucket.ts";
 import { findExportRecord } from "../trace/bulk-exports/sql.ts";
 import { type Verification, verifyExport } from "../trace/bulk-exports/verify-export.ts";
 import type { Environment } from "./secrets.ts";

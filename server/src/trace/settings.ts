@@ -12,7 +12,7 @@ import { webhookOptions } from "../base/webhooks/settings.ts";
 import { alertOptions } from "./alerts/settings.ts";
 import { codeEvaluatorOptions } from "./code-evaluators/settings.ts";
 import { dashboardOptions } from "./dashboards/settings.ts";
-import { destinationOptions } from "./bulk-exports/destination-settings.ts";
+import { destinationOptions } from "./export-destinations/settings.ts";
 import { exportOptions } from "./bulk-exports/settings.ts";
 import { experimentOptions } from "./experiment-runs/settings.ts";
 import { insightOptions } from "./insights/settings.ts";

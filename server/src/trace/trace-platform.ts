@@ -25,7 +25,7 @@ import { createAlertMessages } from "./alerts/alert-messages.ts";
 import { TraceCopier } from "./backups/trace-copier.ts";
 import { FactBuilder } from "./dashboards/fact-builder.ts";
 import { measureCopies } from "./dashboards/measure-copies.ts";
-import { DestinationTester } from "./bulk-exports/destination-worker-test.ts";
+import { DestinationTester } from "./export-destinations/worker-test.ts";
 import { measureExports } from "./bulk-exports/export-metrics.ts";
 import { Exporter, type ExporterOptions } from "./bulk-exports/exporter.ts";
 import { CodeRunner } from "./code-evaluators/code-runner.ts";

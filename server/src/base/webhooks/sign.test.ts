@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
 
-import { readOptions } from "../../base/config/options.ts";
+import { readOptions } from "../config/options.ts";
 import { pauseAfter } from "./backoff.ts";
 import { retryAfter } from "./post-webhook.ts";
 import { webhookOptions } from "./settings.ts";

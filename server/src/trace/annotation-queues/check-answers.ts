@@ -1,7 +1,7 @@
 import { unprocessable } from "../../base/errors.ts";
 import { withinTime } from "../../base/within-time.ts";
-import { checkConfig } from "../feedback/check-config.ts";
-import type { FeedbackConfig } from "../feedback/schema.ts";
+import { checkConfig } from "../feedback-configs/check-config.ts";
+import type { FeedbackConfig } from "../feedback-configs/schema.ts";
 import type { ReviewAnswer } from "./review-schema.ts";
 import type { Condition, RubricItem } from "./rubric-schema.ts";
 

@@ -2,7 +2,7 @@ import { conflict, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
 import { findDatasetRow } from "../datasets/sql.ts";
-import { findConfigs } from "../feedback/config-sql.ts";
+import { findConfigs } from "../feedback-configs/sql.ts";
 import { findComparativeExperiments } from "../feedback/sql.ts";
 import { checkProjects } from "../runs/query-runs.ts";
 import type { RunScope } from "../runs/run-scope.ts";

@@ -1,7 +1,8 @@
 import { z } from "zod";
 
 import { jsonObject, storableText, uuid } from "../../base/http/fields.ts";
-import { feedbackKey, judgement } from "../feedback/schema.ts";
+import { judgement } from "../feedback/schema.ts";
+import { feedbackKey } from "../feedback-configs/schema.ts";
 
 const MAX_ANSWERS = 100;
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 import { storableText, uuid } from "../../base/http/fields.ts";
-import { configRecord } from "../feedback/config-schema.ts";
-import { feedbackKey } from "../feedback/schema.ts";
+import { configRecord } from "../feedback-configs/schema.ts";
+import { feedbackKey } from "../feedback-configs/schema.ts";
 
 const MAX_RUBRIC_ITEMS = 50;
 

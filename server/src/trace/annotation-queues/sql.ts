@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { buildJsonObject } from "../../base/db/json-object.ts";
 import { isoTime } from "../datasets/sql.ts";
-import { CONFIG_ITEM } from "../feedback/config-sql.ts";
+import { CONFIG_ITEM } from "../feedback-configs/sql.ts";
 import type { RubricItem } from "./rubric-schema.ts";
 import type { QueuePatch, QueueSearch } from "./schema.ts";
 

@@ -12,7 +12,7 @@ import { prepareExample } from "../examples/example-from-run.ts";
 import { readSourceRuns } from "../examples/source-runs.ts";
 import { findExampleDatasets } from "../examples/sql.ts";
 import { addExamples, changeExamples } from "../examples/write-examples.ts";
-import { findConfigs } from "../feedback/config-sql.ts";
+import { findConfigs } from "../feedback-configs/sql.ts";
 import { type NewFeedback, upsertFeedback } from "../feedback/sql.ts";
 import { checkAnswers } from "./check-answers.ts";
 import { findItem, type ItemRow, lockQueue } from "./item-sql.ts";

@@ -9,7 +9,7 @@ import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
 import type { ProjectDirectory } from "../projects/project-directory.ts";
 import type { RunScope } from "../runs/run-scope.ts";
-import type { destinationOptions } from "./destination-settings.ts";
+import type { destinationOptions } from "../export-destinations/settings.ts";
 import type { ClaimedExport } from "./queue-sql.ts";
 import type { ExportMetrics } from "./export-metrics.ts";
 import type { RunCredentials } from "./run-credentials.ts";

@@ -2,7 +2,7 @@
  * Cleans up after an export that has ended in any way: aborts unfinished multipart uploads, and drops its snapshot and
  * the credentials of its runs.
  */
-import type { ExportDestination } from "./destination-bucket.ts";
+import type { ExportDestination } from "../export-destinations/bucket.ts";
 import { dropSnapshot } from "./clickhouse.ts";
 import type { Attempt } from "./attempt.ts";
 import * as files from "./files-sql.ts";

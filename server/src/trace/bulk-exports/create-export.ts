@@ -7,7 +7,7 @@ import { limitConditions } from "../filter/limit-conditions.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { findProject } from "../projects/sql.ts";
 import { orderedFields } from "./columns.ts";
-import { selectDestination } from "./destination-sql.ts";
+import { selectDestination } from "../export-destinations/sql.ts";
 import type { CreateBody } from "./schema.ts";
 import { cancelExport, endRuns, type ExportRow, findExport, insertExport, insertExportRuns } from "./sql.ts";
 

@@ -7,7 +7,7 @@ import { setMaxListeners } from "node:events";
 
 import type { Bucket } from "../../base/blob/bucket.ts";
 import { StorageError } from "../../base/blob/s3-error.ts";
-import { withBucket } from "./destination-bucket.ts";
+import { withBucket } from "../export-destinations/bucket.ts";
 import { orderedFields, SCHEMA_VERSION } from "./columns.ts";
 import { type Attempt, ExportError, LostExportError } from "./attempt.ts";
 import * as files from "./files-sql.ts";

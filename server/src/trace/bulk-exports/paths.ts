@@ -1,5 +1,5 @@
-import { keyIn } from "./destination-bucket.ts";
-import type { DestinationConfig } from "./destination-schema.ts";
+import { keyIn } from "../export-destinations/bucket.ts";
+import type { DestinationConfig } from "../export-destinations/schema.ts";
 
 /** Object keys in the bucket (service-interface §2.5.1), without the bucket's name. */
 export const exportPath = (config: DestinationConfig, exportId: string, ...segments: string[]): string =>

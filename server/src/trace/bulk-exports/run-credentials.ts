@@ -13,7 +13,7 @@ import {
   openBucket,
   serializeCredentials,
   readCredentials,
-} from "./destination-bucket.ts";
+} from "../export-destinations/bucket.ts";
 
 const RUN_SECRET = "export-run";
 

@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
-import { PLAN_WITHOUT_EXPORTS } from "./export-plan.ts";
+import { PLAN_WITHOUT_EXPORTS } from "../export-destinations/export-plan.ts";
 
 /** Window n is `[start + n * interval, start + (n + 1) * interval)` and is exported ten minutes after its end. */
 const DELAY_MINUTES = 10;

@@ -1,5 +1,5 @@
-import { withBucket } from "./destination-bucket.ts";
-import type { DestinationConfig } from "./destination-schema.ts";
+import { withBucket } from "../export-destinations/bucket.ts";
+import type { DestinationConfig } from "../export-destinations/schema.ts";
 import { dayPath, exportPath } from "./paths.ts";
 import type { ExportRow, ExportRunRow } from "./sql.ts";
 import { formatStatus, type Status, type StatusCase } from "./status.ts";

@@ -11,7 +11,7 @@ import { z } from "zod";
 
 import type { Bucket } from "../../base/blob/bucket.ts";
 import { StorageError } from "../../base/blob/s3-error.ts";
-import type { DestinationConfig } from "./destination-schema.ts";
+import type { DestinationConfig } from "../export-destinations/schema.ts";
 import { exportPath, MANIFEST, SUCCESS } from "./paths.ts";
 
 export interface Verification {

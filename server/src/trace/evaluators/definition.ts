@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { storableText, uuid } from "../../base/http/fields.ts";
-import { feedbackKey } from "../feedback/schema.ts";
+import { feedbackKey } from "../feedback-configs/schema.ts";
 import { modelConfiguration } from "../models/message-schema.ts";
 
 /** What an evaluator does: the content of a version. */

@@ -1,6 +1,6 @@
 import type { Sql } from "../../base/db/connect.ts";
-import { ensureConfig } from "../feedback/config-sql.ts";
-import type { FeedbackConfig } from "../feedback/schema.ts";
+import { ensureConfig } from "../feedback-configs/sql.ts";
+import type { FeedbackConfig } from "../feedback-configs/schema.ts";
 import type { Definition, ScoreKey } from "./definition.ts";
 
 /** Configures the keys of a judge that have no configuration yet, so that people label with the same categories. */

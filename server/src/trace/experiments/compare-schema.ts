@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { jsonObject, limit, queryLimit, queryMany, uuid } from "../../base/http/fields.ts";
-import { feedbackKey } from "../feedback/schema.ts";
+import { feedbackKey } from "../feedback-configs/schema.ts";
 import { METRICS } from "./experiment-values.ts";
 
 export const MAX_EXPERIMENTS = 10;

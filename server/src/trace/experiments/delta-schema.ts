@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { limit, offset, uuid } from "../../base/http/fields.ts";
-import { feedbackKey } from "../feedback/schema.ts";
+import { feedbackKey } from "../feedback-configs/schema.ts";
 import { experimentRunsBody } from "./schema.ts";
 
 const compared = {

@@ -1,8 +1,8 @@
 import { AppError, notFound } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
-import { checkConfig, normalizeConfig } from "./check-config.ts";
-import { ensureConfig } from "./config-sql.ts";
+import { checkConfig, normalizeConfig } from "../feedback-configs/check-config.ts";
+import { ensureConfig } from "../feedback-configs/sql.ts";
 import type { FeedbackCreate } from "./schema.ts";
 import { findComparativeExperiments, type NewFeedback } from "./sql.ts";
 

@@ -19,17 +19,11 @@ import { insertCandidates } from "../rule-candidates/sql.ts";
 import { insertFeedbackVersions } from "./clickhouse.ts";
 import { extendTraces, type UpdateWriter } from "./extend-traces.ts";
 import { attachFeedback, claimUnattached, deleteChanges, selectChanges } from "./mirror-sql.ts";
-import { deleteOldTokens } from "./token-sql.ts";
 
 const INTERVAL_MS = 1000;
 /** Maximum wait of a flush in milliseconds; the copying continues after it. */
 const FLUSH_MS = 1000;
 const BATCH = 1000;
-
-/** Days for which an expired token returns 410; after that 404, like any unknown token. */
-const TOKEN_KEEP_DAYS = 90;
-const TOKEN_SWEEP_MS = 3_600_000;
-const TOKEN_SWEEP_LIMIT = 10_000;
 
 interface MirrorDeps {
   sql: Sql;
@@ -46,7 +40,6 @@ export class FeedbackMirror {
   #next: Promise<void> | undefined;
   #stopped = false;
   readonly #failure: RepeatedFailure;
-  #sweepTokensAt = 0;
 
   constructor(deps: MirrorDeps) {
     this.#deps = deps;
@@ -91,7 +84,6 @@ export class FeedbackMirror {
     try {
       while (!this.#stopped && (await this.#attach()) === BATCH);
       while (!this.#stopped && (await this.#copy()) === BATCH);
-      await this.#sweepTokens();
       this.#failure.succeeded();
     } catch (error) {
       this.#failure.failed(error);
@@ -130,14 +122,5 @@ export class FeedbackMirror {
       ruleCandidates.noteRecorded(candidates.length);
     }
     return changes.length;
-  }
-
-  async #sweepTokens(): Promise<void> {
-    if (performance.now() < this.#sweepTokensAt) return;
-    this.#sweepTokensAt = performance.now() + TOKEN_SWEEP_MS;
-    while (!this.#stopped) {
-      const deleted = await deleteOldTokens(this.#deps.sql, TOKEN_KEEP_DAYS, TOKEN_SWEEP_LIMIT);
-      if (deleted < TOKEN_SWEEP_LIMIT) return;
-    }
   }
 }

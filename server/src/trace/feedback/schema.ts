@@ -9,15 +9,10 @@ import {
   queryMany,
   queryNotBuilt,
   queryOffset,
-  storableText,
   timestamp,
   uuid,
 } from "../../base/http/fields.ts";
-
-/** Contract §4.1. */
-const MAX_KEY_LENGTH = 180;
-
-export const feedbackKey = storableText.min(1).max(MAX_KEY_LENGTH);
+import { feedbackConfig, feedbackKey } from "../feedback-configs/schema.ts";
 
 /** A boolean counts as 1 or 0, so that it can be averaged. */
 const scoreField = z
@@ -35,21 +30,6 @@ export const judgement = {
   comment: commentField.default(null),
   correction: correctionField.default(null),
 };
-
-export const feedbackConfig = z
-  .object({
-    type: z.enum(["continuous", "categorical", "freeform"]),
-    min: z.number().nullish(),
-    max: z.number().nullish(),
-    categories: z
-      .array(z.object({ value: z.number(), label: z.string().min(1).nullish() }))
-      .max(100)
-      .nullish(),
-    /** Of categories: whether feedback can have several, as a list of their labels in `value`. */
-    allows_multiple_categories: z.boolean().nullish(),
-  })
-  .refine(({ min, max }) => min == null || max == null || min <= max, "min must not be greater than max")
-  .meta({ id: "FeedbackConfig" });
 
 export const sourceType = z.enum(["api", "app", "model", "auto_eval"]);
 
@@ -161,4 +141,3 @@ export const publicListQuery = listQuery
 export type FeedbackCreate = z.output<typeof createBody>;
 export type FeedbackPatch = z.output<typeof patchBody>;
 export type FeedbackFilter = Omit<z.output<typeof listQuery>, "limit" | "offset">;
-export type FeedbackConfig = z.output<typeof feedbackConfig>;

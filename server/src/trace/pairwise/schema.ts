@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { jsonObject, queryLimit, storableText, uuid } from "../../base/http/fields.ts";
-import { feedbackKey } from "../feedback/schema.ts";
+import { feedbackKey } from "../feedback-configs/schema.ts";
 
 /** Feedback key of comparisons that name none. */
 export const DEFAULT_KEY = "preference";

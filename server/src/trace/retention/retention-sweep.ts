@@ -1,7 +1,7 @@
 /**
- * Deletes expired data: traces past their retention, runs that arrived while their project was being deleted, old
- * deletion marks, and finally deleted rows still on disk. One server sweeps at a time; an interrupted sweep is
- * completed by the next.
+ * Deletes expired data: traces past their retention, old tokens of feedback, runs that arrived while their project was
+ * being deleted, old deletion marks, and finally deleted rows still on disk. One server sweeps at a time; an interrupted
+ * sweep is completed by the next.
  */
 import { alone } from "../../base/db/alone.ts";
 import { databaseNow } from "../../base/db/database-now.ts";
@@ -9,6 +9,7 @@ import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import { type EraseDeps, rewriteErased } from "../erasures/erase.ts";
 import { hasOpen } from "../erasures/sql.ts";
+import { deleteOldTokens } from "../feedback-tokens/sql.ts";
 import { HeldError, rejectHeldProjects } from "../legal-holds/check-holds.ts";
 import { applyDeletions, deleteOldMarks, hasDeletedRows } from "../runs/delete-clickhouse.ts";
 import { deleteRunsOfProjects, deleteTraces } from "../runs/delete-runs.ts";
@@ -27,6 +28,11 @@ const ASLEEP_MS = 24 * 3600_000;
 const PROJECTS = 500;
 /** Traces found and deleted per batch. */
 const TRACES = 10_000;
+
+/** Days for which an expired feedback token returns 410; after that 404, like any unknown token. */
+const TOKEN_KEEP_DAYS = 90;
+/** Tokens deleted per statement. */
+const TOKENS = 10_000;
 
 const NIL = "00000000-0000-0000-0000-000000000000";
 
@@ -61,6 +67,7 @@ export class RetentionSweep {
     const { sql, clickhouse } = this.#deps;
     let expired = 0;
     await alone(sql, SWEEP_LOCK, async () => {
+      await this.#deleteOldTokens();
       await this.#finishDeletions();
       const mayStayAsleep = performance.now() - this.#createdAt < ASLEEP_MS && !(await hasOpen(sql));
       if (clickhouse.isAsleep && mayStayAsleep) return;
@@ -76,6 +83,10 @@ export class RetentionSweep {
   async #pass(): Promise<void> {
     const expired = await this.sweep();
     if (expired > 0) this.#deps.log.info({ expired }, "deleted expired traces");
+  }
+
+  async #deleteOldTokens(): Promise<void> {
+    while (!this.#stopped && (await deleteOldTokens(this.#deps.sql, TOKEN_KEEP_DAYS, TOKENS)) === TOKENS);
   }
 
   async #finishDeletions(): Promise<void> {

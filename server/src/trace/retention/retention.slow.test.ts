@@ -68,6 +68,19 @@ test("feedback moves its trace to the longer tier, unless it opts out", async ()
   ]);
 });
 
+test("tokens of feedback that expired long ago are deleted", async () => {
+  const tokens: string[] = [];
+  for (const days of [91, 89]) {
+    const { json } = await call("POST", "/feedback/tokens", { run_id: crypto.randomUUID(), feedback_key: "k" });
+    await sql`
+      update feedback_tokens set expires_at = now() - make_interval(days => ${days}) where token_id = ${json.id}`;
+    tokens.push(json.id as string);
+  }
+  await sweepWith({}).sweep();
+  const statuses = tokens.map(async (id) => (await call("GET", `/feedback/tokens/${id}?score=1`)).status);
+  expect(await Promise.all(statuses)).toEqual([404, 410]);
+});
+
 test("repeated feedback can still move its trace", async () => {
   await call("POST", "/sessions", { name: "again", trace_tier: "shortlived" });
   const run = sampleRun("again");

@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
-import type { DestinationConfig } from "./destination-schema.ts";
+import type { DestinationConfig } from "./schema.ts";
 
 export const CHANNEL = "heddle_destination_test";
 

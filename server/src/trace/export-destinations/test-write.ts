@@ -3,7 +3,7 @@ import { AppError, coerceError } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { OutboundError } from "../../base/outbound/outbound-error.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
-import { type ExportDestination, keyIn, openBucket } from "./destination-bucket.ts";
+import { type ExportDestination, keyIn, openBucket } from "./bucket.ts";
 
 /** Messages for the causes documented by the contract (§7), in its words, and for the others. */
 const WORDS: Record<StorageReason, string> = {

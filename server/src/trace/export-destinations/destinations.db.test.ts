@@ -8,8 +8,8 @@ import { openGuard, testPrincipal, WORKSPACE } from "../../../test/principal.ts"
 import { type TestCredentials, testS3 } from "../../../test/s3.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { INTERNAL_ERROR, startFaultProxy } from "../../../../test/s3/fault-proxy.ts";
-import { findDestination } from "./destination-bucket.ts";
-import { runCredentials } from "./run-credentials.ts";
+import { findDestination } from "./bucket.ts";
+import { runCredentials } from "../bulk-exports/run-credentials.ts";
 
 // replicas of one database need the same keys
 const KEYS = { HEDDLE_SECRETS_KEYS: `test:${randomBytes(32).toString("base64")}` };
@@ -278,8 +278,8 @@ test("without an exporting process the test ends with 503", async () => {
     { ...KEYS, HEDDLE_EXPORT_CONCURRENCY: "0", HEDDLE_EXPORT_TEST_TIMEOUT_MS: "100" },
     { db: await testDatabase() },
   );
-  const { testInWorker } = await import("./destination-worker-test.ts");
-  const { destinationConfig } = await import("./destination-schema.ts");
+  const { testInWorker } = await import("./worker-test.ts");
+  const { destinationConfig } = await import("./schema.ts");
   const config = destinationConfig.parse({ bucket_name: "exports", endpoint_url: s3.endpoint });
   const startedAt = performance.now();
   const result = testInWorker(idle.platform.deps, { tenant_id: WORKSPACE, config, credentials: s3.createKey() });
@@ -423,13 +423,13 @@ test("logs contain no credentials at any level", async () => {
   const { logTo } = await import("../../base/log.ts");
   const lines: string[] = [];
   const log = logTo("trace", new Writable({ write: (chunk, _, done) => (lines.push(String(chunk)), done()) }));
-  const { DestinationTester, testInWorker } = await import("./destination-worker-test.ts");
+  const { DestinationTester, testInWorker } = await import("./worker-test.ts");
   const deps = { ...platform.platform.deps, log };
   const tester = new DestinationTester(deps);
   await tester.start();
   const credentials = s3.createKey();
   proxy.setRule(() => ({ kind: "status", status: 403, code: credentials.secret_access_key }));
-  const { destinationConfig } = await import("./destination-schema.ts");
+  const { destinationConfig } = await import("./schema.ts");
   const config = destinationConfig.parse({ bucket_name: "exports", endpoint_url: proxy.endpoint });
   expect(await testInWorker(deps, { tenant_id: WORKSPACE, config, credentials })).toContain("Access denied");
   await tester.stop();

@@ -1,7 +1,26 @@
 import { z } from "zod";
 
-import { queryBoolean, queryLimit, queryMany, queryOffset, uuid } from "../../base/http/fields.ts";
-import { feedbackConfig, feedbackKey } from "./schema.ts";
+import { queryBoolean, queryLimit, queryMany, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
+
+/** Contract §4.1. */
+const MAX_KEY_LENGTH = 180;
+
+export const feedbackKey = storableText.min(1).max(MAX_KEY_LENGTH);
+
+export const feedbackConfig = z
+  .object({
+    type: z.enum(["continuous", "categorical", "freeform"]),
+    min: z.number().nullish(),
+    max: z.number().nullish(),
+    categories: z
+      .array(z.object({ value: z.number(), label: z.string().min(1).nullish() }))
+      .max(100)
+      .nullish(),
+    /** Of categories: whether feedback can have several, as a list of their labels in `value`. */
+    allows_multiple_categories: z.boolean().nullish(),
+  })
+  .refine(({ min, max }) => min == null || max == null || min <= max, "min must not be greater than max")
+  .meta({ id: "FeedbackConfig" });
 
 export const createConfigBody = z
   .object({
@@ -54,3 +73,4 @@ export const deleteConfigQuery = z.object({ feedback_key: z.string() });
 export type ConfigCreate = z.output<typeof createConfigBody>;
 export type ConfigUpdate = z.output<typeof updateConfigBody>;
 export type ConfigSearch = z.output<typeof listConfigsQuery>;
+export type FeedbackConfig = z.output<typeof feedbackConfig>;

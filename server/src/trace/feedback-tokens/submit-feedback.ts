@@ -10,10 +10,10 @@ import { cleanStrings } from "../../base/http/json-body.ts";
 import { isUuid, uuid7 } from "../../base/ids.ts";
 import { parseJson } from "../../base/json-structure.ts";
 import type { TraceDeps } from "../deps.ts";
-import { checkConfig } from "./check-config.ts";
-import { type NewFeedback, upsertTokenFeedback } from "./sql.ts";
-import type { Submission, SubmissionParameters } from "./token-schema.ts";
-import { findToken, type TokenRow } from "./token-sql.ts";
+import { checkConfig } from "../feedback-configs/check-config.ts";
+import { type NewFeedback, upsertTokenFeedback } from "../feedback/sql.ts";
+import type { Submission, SubmissionParameters } from "./schema.ts";
+import { findToken, type TokenRow } from "./sql.ts";
 
 /** Resolves a token. @throws 404 for an unknown token, 410 for an expired or revoked one */
 export async function validToken({ sql }: Pick<TraceDeps, "sql">, text: string): Promise<TokenRow> {

@@ -2,16 +2,11 @@ import { conflict, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { OutboundError } from "../../base/outbound/outbound-error.ts";
 import type { TraceDeps } from "../deps.ts";
-import {
-  DESTINATION_SECRET,
-  type ExportDestination,
-  findDestination,
-  serializeCredentials,
-} from "./destination-bucket.ts";
-import type { DestinationCreate, DestinationCredentials } from "./destination-schema.ts";
-import * as rows from "./destination-sql.ts";
-import { testFailed, testWrite } from "./destination-test-write.ts";
-import { testInWorker } from "./destination-worker-test.ts";
+import { DESTINATION_SECRET, type ExportDestination, findDestination, serializeCredentials } from "./bucket.ts";
+import type { DestinationCreate, DestinationCredentials } from "./schema.ts";
+import * as rows from "./sql.ts";
+import { testFailed, testWrite } from "./test-write.ts";
+import { testInWorker } from "./worker-test.ts";
 
 type Deps = Pick<TraceDeps, "sql" | "secrets" | "outbound" | "log" | "settings">;
 

@@ -1,7 +1,8 @@
 import { z } from "zod";
 
 import { jsonObject, queryLimit, queryOffset, timestamp, uuid } from "../../base/http/fields.ts";
-import { feedbackConfig, feedbackKey, judgement } from "./schema.ts";
+import { judgement } from "../feedback/schema.ts";
+import { feedbackConfig, feedbackKey } from "../feedback-configs/schema.ts";
 
 const part = (max: number) => z.int().min(0).max(max).nullish();
 

@@ -3,15 +3,9 @@ import { z } from "zod";
 import { v1 } from "../../base/http/aliases.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
-import {
-  createDestination,
-  deleteDestination,
-  rotateCredentials,
-  testDestination,
-  unknown,
-} from "./destination-changes.ts";
-import * as schema from "./destination-schema.ts";
-import * as rows from "./destination-sql.ts";
+import { createDestination, deleteDestination, rotateCredentials, testDestination, unknown } from "./changes.ts";
+import * as schema from "./schema.ts";
+import * as rows from "./sql.ts";
 import { requireExports } from "./export-plan.ts";
 
 const tag = "Bulk exports";

@@ -4,8 +4,8 @@ import type { S3Limits, S3BucketConfig } from "../../base/blob/s3-client.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
-import { type DestinationConfig, type DestinationCredentials, destinationCredentials } from "./destination-schema.ts";
-import { selectDestination } from "./destination-sql.ts";
+import { type DestinationConfig, type DestinationCredentials, destinationCredentials } from "./schema.ts";
+import { selectDestination } from "./sql.ts";
 
 /** Export destination with its credentials. `credentials` are never serialized, logged or stored except by Secrets. */
 export interface ExportDestination {

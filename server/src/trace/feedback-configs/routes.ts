@@ -5,8 +5,8 @@ import { v1 } from "../../base/http/aliases.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { normalizeConfig } from "./check-config.ts";
-import * as schema from "./config-schema.ts";
-import * as rows from "./config-sql.ts";
+import * as schema from "./schema.ts";
+import * as rows from "./sql.ts";
 
 const tag = "Feedback";
 const path = v1("/feedback-configs");

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 
 import type { Sql } from "../../base/db/connect.ts";
 import { unprocessable } from "../../base/errors.ts";
-import { normalizeConfig } from "./check-config.ts";
-import type { FeedbackConfig } from "./schema.ts";
-import type { TokenRequest } from "./token-schema.ts";
-import { insertTokens, type TokenRow } from "./token-sql.ts";
+import { normalizeConfig } from "../feedback-configs/check-config.ts";
+import type { FeedbackConfig } from "../feedback-configs/schema.ts";
+import type { TokenRequest } from "./schema.ts";
+import { insertTokens, type TokenRow } from "./sql.ts";
 
 /** Token as returned to the issuer. Anyone with the `url` may submit feedback. */
 export interface FeedbackToken {

@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
-import type { ConfigSearch, ConfigUpdate } from "./config-schema.ts";
+import type { ConfigSearch, ConfigUpdate } from "./schema.ts";
 import type { FeedbackConfig } from "./schema.ts";
 
 export const CONFIG_ITEM = `json_build_object('id', k.config_id, 'is_enforced', false, 'is_deleted', false,

@@ -12,9 +12,9 @@ import type { Log } from "../../base/log.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
-import { type ExportDestination, serializeCredentials, readCredentials } from "./destination-bucket.ts";
-import { testWrite } from "./destination-test-write.ts";
-import * as rows from "./destination-test-sql.ts";
+import { type ExportDestination, serializeCredentials, readCredentials } from "./bucket.ts";
+import { testWrite } from "./test-write.ts";
+import * as rows from "./test-sql.ts";
 
 const PURPOSE = "export-destination-test";
 /** Poll interval of the API for the result, in milliseconds. */

@@ -10,8 +10,8 @@ import { publicUrl } from "../public-url.ts";
 import { parseExpiry, issueFeedbackTokens, tokenOnWire } from "./issue-tokens.ts";
 import { readParameters, submitFeedback, validToken } from "./submit-feedback.ts";
 import { feedbackPage } from "./token-page.ts";
-import * as schema from "./token-schema.ts";
-import * as rows from "./token-sql.ts";
+import * as schema from "./schema.ts";
+import * as rows from "./sql.ts";
 
 const tag = "Feedback";
 const publicBecause = "the token in the path, random and limited in time, is the credential";

@@ -1,5 +1,5 @@
 import type { Sql } from "../../base/db/connect.ts";
-import type { FeedbackConfig } from "./schema.ts";
+import type { FeedbackConfig } from "../feedback-configs/schema.ts";
 
 export interface NewToken {
   token_id: string;
