@@ -136,17 +136,19 @@ const describe = (wanted: SeriesRequest[], found: SeriesPoint[][]): string[] =>
 async function compare(project: string): Promise<number> {
   const wanted = requests(project);
   const period = { projects: [project], since: new Date(FROM), until: new Date(FROM + 20 * HOUR) };
-  for (let left = 5; ; left--) {
-    const facts = await findFacts(sql, TENANT, period);
-    const found = describe(wanted, await readManySeries(platform.deps, TENANT, wanted));
-    const direct = await readDirectly(wanted);
-    // pieces that waited for their runs may be stored in between
-    if (left === 0 || JSON.stringify(found) === JSON.stringify(direct)) {
-      expect(found).toEqual(direct);
-      return facts?.builds.length ?? 0;
-    }
+  const read = async () => ({
+    facts: await findFacts(sql, TENANT, period),
+    found: describe(wanted, await readManySeries(platform.deps, TENANT, wanted)),
+    direct: await readDirectly(wanted),
+  });
+  let all = await read();
+  // pieces that waited for their runs may be stored in between
+  for (let left = 5; left > 0 && JSON.stringify(all.found) !== JSON.stringify(all.direct); left--) {
     await new Promise((resolve) => setTimeout(resolve, 200));
+    all = await read();
   }
+  expect(all.found).toEqual(all.direct);
+  return all.facts?.builds.length ?? 0;
 }
 
 test("copies of hours answer as the runs do, whatever is written, repeated, late or deleted meanwhile", async () => {
