@@ -98,6 +98,7 @@ const SLICES = {
   ],
   trace: [
     "run-rows",
+    "run-facts",
     "attachments",
     "filter",
     "prices",

@@ -316,6 +316,16 @@ const CHECKS = {
     await assert.rejects(onlineEvaluators.retrieve(made.id), /404/);
   },
 
+  async dashboards() {
+    if (!client.sessions?.dashboard) return "absent";
+    const { id } = await client.readProject({ projectName: project });
+    const start_time = new Date(Date.now() - 7_200_000).toISOString();
+    const own = await client.sessions.dashboard(id, { start_time, stride: { hours: 1 } });
+    const traces = own.sub_sections[0].charts[0];
+    assert.equal(traces.title, "Traces");
+    assert.ok(traces.data.reduce((sum, { value }) => sum + (value ?? 0), 0) >= 11);
+  },
+
   async sharing() {
     const { id } = await startedRun();
     const link = await client.shareRun(id);

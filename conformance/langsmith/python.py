@@ -475,6 +475,52 @@ def examples_of_runs():
     client.delete_dataset(dataset_id=dataset.id)
 
 
+async def dashboards():
+    def ask(method, path, body=None):
+        return client.request_with_retries(method, path, json=body).json()
+
+    project = str(client.read_project(project_name=PROJECT).id)
+    made = ask("POST", "/charts/section", {"title": f"board {uuid.uuid4()}"})
+    series = [{"name": "runs", "metric": "run_count"}, {"name": "failed", "metric": "error_rate"}]
+    chart = ask(
+        "POST",
+        "/charts/create",
+        {
+            "title": "parents",
+            "chart_type": "line",
+            "section_id": made["id"],
+            "series": series,
+            "common_filters": {"session": [project], "filter": 'in(name, ["parent", "failing"])'},
+        },
+    )
+    since = (now() - datetime.timedelta(hours=2)).isoformat()
+    period = {"start_time": since, "end_time": now().isoformat(), "stride": {"hours": 1}}
+
+    def totals(data, chart):
+        [runs, failed] = [
+            [point["value"] for point in data if point["series_id"] == one["id"] and point["value"]]
+            for one in chart["series"]
+        ]
+        return sum(runs), len(failed) > 0
+
+    section = ask("POST", f"/charts/section/{made['id']}", period)
+    equal([each["id"] for each in section["charts"]], [chart["id"]])
+    equal(totals(section["charts"][0]["data"], chart), (11, True))
+    equal(totals(ask("POST", f"/charts/{chart['id']}", period)["data"], chart), (11, True))
+    ask("PATCH", f"/charts/{chart['id']}", {"title": "renamed"})
+    copy = ask("POST", "/charts/section/clone", {"section_id": made["id"]})
+    copied = ask("POST", f"/charts/section/{copy['id']}", {**period, "omit_data": True})
+    equal([each["title"] for each in copied["charts"]], ["renamed"])
+    for id in [made["id"], copy["id"]]:
+        ask("DELETE", f"/charts/section/{id}")
+    sessions = getattr(client, "sessions", None)
+    if not hasattr(sessions, "dashboard"):
+        return
+    own = await resolve(sessions.dashboard(project, start_time=since, stride={"hours": 1}))
+    traces = own.sub_sections[0].charts[0]
+    equal((traces.title, sum(point.value or 0 for point in traces.data) >= 11), ("Traces", True))
+
+
 def sharing():
     id, _ = started_run()
     token = client.share_run(id).split("/public/")[1].split("/")[0]
@@ -505,6 +551,7 @@ CHECKS = {
     "evaluators and rules": evaluators_and_rules,
     "feedback configurations": feedback_configs,
     "examples of runs": examples_of_runs,
+    "dashboards": dashboards,
     "sharing": sharing,
     "warnings": no_warnings,
 }

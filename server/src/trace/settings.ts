@@ -11,6 +11,7 @@ import { outboundOptions } from "../base/outbound/settings.ts";
 import { webhookOptions } from "../base/webhooks/settings.ts";
 import { alertOptions } from "./alerts/settings.ts";
 import { codeEvaluatorOptions } from "./code-evaluators/settings.ts";
+import { dashboardOptions } from "./dashboards/settings.ts";
 import { destinationOptions } from "./export-destinations/settings.ts";
 import { exportOptions } from "./bulk-exports/settings.ts";
 import { experimentOptions } from "./experiment-runs/settings.ts";
@@ -113,6 +114,7 @@ export const traceOptions = {
   ...exportOptions,
   ...ruleActionOptions,
   ...alertOptions,
+  ...dashboardOptions,
   ...experimentOptions,
   ...codeEvaluatorOptions,
   ...insightOptions,

@@ -25,6 +25,8 @@ import { AlertEvaluator } from "./alerts/alert-evaluator.ts";
 import { createAlertMessages } from "./alerts/alert-messages.ts";
 import { evaluateBudget } from "./budgets/evaluate-budget.ts";
 import { TraceCopier } from "./backups/trace-copier.ts";
+import { FactBuilder } from "./dashboards/fact-builder.ts";
+import { measureCopies } from "./dashboards/measure-copies.ts";
 import { DestinationTester } from "./export-destinations/worker-test.ts";
 import { measureExports } from "./bulk-exports/export-metrics.ts";
 import { Exporter, type ExporterOptions } from "./bulk-exports/exporter.ts";
@@ -200,6 +202,7 @@ export async function startTracePlatform({
     insights: { wake: () => insights.wake() },
   };
   measureRules(registry, { sql, log });
+  measureCopies(registry, { sql, log });
   const alertEvaluator: AlertEvaluator = new AlertEvaluator(deps, faultPoint, evaluateBudget);
   const ruleActor: RuleActor = new RuleActor(deps, faultPoint);
   const backfiller: Backfiller = new Backfiller(deps, faultPoint);
@@ -230,6 +233,8 @@ export async function startTracePlatform({
   experiments.start();
   insights.start();
   pairwiseJudges.start();
+  const factBuilder = new FactBuilder(deps);
+  if (settings.runCopies) factBuilder.start();
   const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
   copier.start();
   deps.health.start();
@@ -254,6 +259,7 @@ export async function startTracePlatform({
       await pairwiseJudges.stop();
       await deps.codeRunner.stop();
       await insights.stop();
+      await factBuilder.stop();
       await copier.stop();
       await deps.feedback.stop();
       await ingest.writer.stop();

@@ -92,8 +92,21 @@ export function ChartForm({ dashboardId, initial, projectId, range, onSave, onCl
         label="Filter"
         value={values.filter}
         facts={[]}
+        isLive
         onApply={(filter) => form.setFieldValue("filter", filter)}
       />
+      {!isHeatMap && (
+        <Select
+          label="Divide by"
+          description="Of the same runs without the filter: Count by Count is the share that passes it"
+          placeholder="Nothing"
+          clearable
+          searchable
+          data={METRICS}
+          value={values.denominator || null}
+          onChange={(metric) => form.setFieldValue("denominator", metric ?? "")}
+        />
+      )}
       <Group grow align="flex-end">
         <GroupPicker
           label="Group by"

@@ -5,6 +5,8 @@ import type { ChartBody, ChartData } from "./queries.ts";
 export const UNITS = { traces: "Traces", llm: "LLM calls", tool: "Tool calls", all: "All runs" } as const;
 type Unit = keyof typeof UNITS;
 
+type SeriesMetric = ChartBody["series"][number]["metric"];
+
 /** Values of the form of a chart. */
 export interface ChartValues {
   title: string;
@@ -13,6 +15,8 @@ export interface ChartValues {
   unit: Unit;
   projectId: string | null;
   filter: string;
+  /** Metric of the same runs without the filter by which the others are divided; empty: none. */
+  denominator: string;
   /** Such as `metadata:plan`; empty: none. */
   group: string;
   display: Display;
@@ -67,6 +71,7 @@ export function valuesOf(chart: ChartData | undefined, projectId?: string): Char
     projectId: common?.session?.[0] ?? projectId ?? null,
     // a filter that is no unit is kept as text
     filter: first?.filters?.filter ?? (unit === undefined ? (common?.filter ?? "") : ""),
+    denominator: first?.denominator?.metric ?? "",
     group: printGrouping(first?.group_by),
     display: chart ? displayOf(chart) : "line",
     section: typeof chart?.metadata?.["section"] === "string" ? chart.metadata["section"] : "",
@@ -93,9 +98,10 @@ export function bodyOf(values: ChartValues, initial: ChartData | undefined, dash
     series: metrics.map((metric) => ({
       ...sameSeries(initial, metric),
       name: METRIC_LABELS[metric] ?? metric,
-      metric: metric as ChartBody["series"][number]["metric"],
+      metric: metric as SeriesMetric,
       feedback_key: isFeedbackMetric(metric) ? values.feedbackKey.trim() || null : null,
       filters: filter === "" ? null : { filter },
+      ...(values.denominator !== "" && { denominator: { metric: values.denominator as SeriesMetric } }),
       group_by: group ?? null,
     })),
   };

@@ -7,6 +7,8 @@ import { lazy, Suspense, useState } from "react";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
+import { PermittedButton } from "../../ui/permitted-button.tsx";
+import { usePermission } from "../settings/use-permission.ts";
 import type { ChartActions } from "./chart-card.tsx";
 import { sectionOf } from "./chart-series.ts";
 import { dashboardRange } from "./dashboard-search.ts";
@@ -34,8 +36,13 @@ export function DashboardPage() {
   const client = useQueryClient();
   const [editing, setEditing] = useState<ChartData | "new" | null>(null);
   const { confirm, dialog } = useConfirm();
+  const [creating, updating, deleting] = [
+    usePermission("charts:create"),
+    usePermission("charts:update"),
+    usePermission("charts:delete"),
+  ];
   const range = dashboardRange(search);
-  const { data: dashboard } = useQuery(dashboardQuery({ dashboardId }, range, undefined));
+  const { data: dashboard } = useQuery(dashboardQuery({ dashboardId }, range));
   const refresh = () => client.invalidateQueries({ queryKey: ["dashboards"] });
   const act = useMutation({
     mutationFn: (work: () => Promise<unknown>) => work(),
@@ -97,7 +104,7 @@ export function DashboardPage() {
         title={dashboard?.title ?? "Dashboard"}
         search={search}
         onSearch={(next) => void update({ search: next, replace: true })}
-        actionsOf={actionsOf}
+        actionsOf={(creating ?? updating ?? deleting) ? undefined : actionsOf}
         actions={
           <>
             <Menu position="bottom-end">
@@ -107,15 +114,22 @@ export function DashboardPage() {
                 </Button>
               </Menu.Target>
               <Menu.Dropdown>
-                <Menu.Item onClick={clone}>Duplicate</Menu.Item>
-                <Menu.Item color="red" onClick={remove}>
+                <Menu.Item disabled={creating !== null} title={creating ?? undefined} onClick={clone}>
+                  Duplicate
+                </Menu.Item>
+                <Menu.Item color="red" disabled={deleting !== null} title={deleting ?? undefined} onClick={remove}>
                   Delete
                 </Menu.Item>
               </Menu.Dropdown>
             </Menu>
-            <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setEditing("new")}>
+            <PermittedButton
+              denial={creating}
+              size="xs"
+              leftSection={<IconPlus size={14} aria-hidden />}
+              onClick={() => setEditing("new")}
+            >
               Add chart
-            </Button>
+            </PermittedButton>
           </>
         }
         empty={

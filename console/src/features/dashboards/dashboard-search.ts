@@ -9,6 +9,8 @@ export interface DashboardSearch {
   to?: string | undefined;
   /** Such as `model`, `metadata:plan`, `feedback:helpful`. */
   group?: string | undefined;
+  /** Filter of all charts. */
+  filter?: string | undefined;
   /** Whether charts also show the previous period. */
   before?: boolean | undefined;
 }
@@ -18,6 +20,7 @@ export const readDashboardSearch = (search: Record<string, unknown>): DashboardS
   from: optionalText(search["from"]),
   to: optionalText(search["to"]),
   group: optionalText(search["group"]),
+  filter: optionalText(search["filter"]),
   before: search["before"] === true ? true : undefined,
 });
 

@@ -14,12 +14,13 @@ import { useCopy } from "../../ui/use-copy.ts";
 import { tagMovesQuery } from "../monitoring/queries.ts";
 import { zoomRange } from "../monitoring/monitoring-search.ts";
 import { toMarker } from "../monitoring/tag-moves.tsx";
+import { FilterField } from "../runs/filter-field.tsx";
 import { type ChartActions, ChartCard } from "./chart-card.tsx";
 import { sectionOf } from "./chart-series.ts";
 import { dashboardRange, type DashboardSearch, readGrouping } from "./dashboard-search.ts";
 import classes from "./dashboard.module.css";
 import { GroupPicker } from "./group-picker.tsx";
-import { type ChartData, dashboardQuery, type Source } from "./queries.ts";
+import { type ChartData, dashboardQuery, incidentMarksQuery, type Source } from "./queries.ts";
 
 interface DashboardViewProps {
   source: Source;
@@ -49,14 +50,18 @@ export function DashboardView({
   empty,
 }: DashboardViewProps) {
   const range = dashboardRange(search);
-  const groupBy = readGrouping(search.group);
+  const common = { groupBy: readGrouping(search.group), filter: search.filter };
   const navigate = useNavigate();
   const wall = useRef<HTMLDivElement>(null);
   const { copy } = useCopy();
-  const { data: dashboard, error, refetch } = useQuery(dashboardQuery(source, range, groupBy));
-  const { data: earlier } = useQuery(dashboardQuery(source, range, groupBy, true));
+  const { data: dashboard, error, refetch } = useQuery(dashboardQuery(source, range, common));
+  const { data: earlier } = useQuery(dashboardQuery(source, range, common, true));
   const { data: moves } = useQuery(tagMovesQuery(range));
-  const markers = useMemo(() => [...(moves?.map(toMarker) ?? []), ...(events ?? [])], [moves, events]);
+  const { data: incidents } = useQuery(incidentMarksQuery(range));
+  const markers = useMemo(
+    () => [...(moves?.map(toMarker) ?? []), ...(incidents ?? []), ...(events ?? [])],
+    [moves, incidents, events],
+  );
   const before = useMemo(
     () => new Map(earlier ? sectionsOf(earlier).flatMap(({ charts }) => charts.map((chart) => [chart.id, chart])) : []),
     [earlier],
@@ -66,7 +71,9 @@ export function DashboardView({
   const openRuns = (chart: ChartData, start: number, end: number) => {
     const projectId = "projectId" in source ? source.projectId : chart.common_filters?.session?.[0];
     if (projectId === undefined) return;
-    const filters = [chart.common_filters?.filter, chart.series[0]?.filters?.filter].filter((text) => text);
+    const filters = [search.filter, chart.common_filters?.filter, chart.series[0]?.filters?.filter].filter(
+      (text) => text,
+    );
     const isRoot = filters.includes("eq(is_root, true)");
     const rest = filters.filter((text) => text !== "eq(is_root, true)");
     void navigate({
@@ -125,6 +132,12 @@ export function DashboardView({
       }
     >
       <div ref={wall} className={classes["wall"]}>
+        <FilterField
+          label="Filter all charts"
+          value={search.filter ?? ""}
+          facts={[]}
+          onApply={(filter) => change({ filter: filter || undefined })}
+        />
         {children?.(range)}
         {error ? (
           <Problem error={error} title="Could not load the dashboard" onRetry={refetch} />

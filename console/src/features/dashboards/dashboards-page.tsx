@@ -1,4 +1,4 @@
-import { Button, SimpleGrid, Text, TextInput, Title } from "@mantine/core";
+import { SimpleGrid, Text, TextInput, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
@@ -10,24 +10,32 @@ import { FormModal } from "../../ui/form-modal.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
+import { PermittedButton } from "../../ui/permitted-button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { projectChoicesQuery } from "../rules/queries.ts";
+import { usePermission } from "../settings/use-permission.ts";
 import { createDashboard, dashboardsQuery } from "./queries.ts";
 
 /** Dashboards of the workspace, and those that the projects have by themselves. */
 export function DashboardsPage() {
   const [isNew, setNew] = useState(false);
+  const denial = usePermission("charts:create");
   const dashboards = useQuery(dashboardsQuery);
   const projects = useQuery(projectChoicesQuery);
   return (
     <Page
       title="Dashboards"
       actions={
-        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setNew(true)}>
+        <PermittedButton
+          denial={denial}
+          size="xs"
+          leftSection={<IconPlus size={14} aria-hidden />}
+          onClick={() => setNew(true)}
+        >
           New dashboard
-        </Button>
+        </PermittedButton>
       }
     >
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">

@@ -1,11 +1,12 @@
-import { Button } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 
 import { ButtonLink } from "../../ui/links.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
+import { PermittedButton } from "../../ui/permitted-button.tsx";
 import { projectQuery } from "../projects/queries.ts";
+import { usePermission } from "../settings/use-permission.ts";
 import { dashboardRange } from "./dashboard-search.ts";
 import { DashboardView } from "./dashboard-view.tsx";
 import { changesQuery, cloneDashboard } from "./queries.ts";
@@ -20,6 +21,7 @@ export function ProjectDashboardPage() {
   const update = route.useNavigate();
   const navigate = useNavigate();
   const client = useQueryClient();
+  const denial = usePermission("charts:create");
   const { data: project } = useQuery(projectQuery(projectId));
   const { data: found } = useQuery(changesQuery(projectId, dashboardRange(search)));
   const events = useMemo(
@@ -47,9 +49,15 @@ export function ProjectDashboardPage() {
       onSearch={(next) => void update({ search: next, replace: true })}
       actions={
         <>
-          <Button size="xs" variant="default" loading={clone.isPending} onClick={() => clone.mutate()}>
+          <PermittedButton
+            denial={denial}
+            size="xs"
+            variant="default"
+            loading={clone.isPending}
+            onClick={() => clone.mutate()}
+          >
             Copy to edit
-          </Button>
+          </PermittedButton>
           <ButtonLink to="/projects/$projectId" params={{ projectId }} variant="default" size="xs">
             Runs
           </ButtonLink>

@@ -1,6 +1,8 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
+import { ApiError } from "../../api/api-error.ts";
 import { data, traceApi } from "../../api/clients.ts";
+import type { ChartMarker } from "../../ui/chart-props.ts";
 import type { operations } from "../../api/trace.d.ts";
 import { bucketSeconds, rangeBounds, type TimeRange } from "../../ui/time-range.ts";
 
@@ -67,11 +69,21 @@ export const dashboardsQuery = queryOptions({
 /** What a dashboard is read from: itself, or a project. */
 export type Source = { dashboardId: string } | { projectId: string };
 
-export const dashboardQuery = (source: Source, range: TimeRange, groupBy: GroupBy | undefined, isBefore = false) =>
+/** Grouping and filter of all charts. */
+export interface Common {
+  groupBy?: GroupBy | undefined;
+  filter?: string | undefined;
+}
+
+export const dashboardQuery = (source: Source, range: TimeRange, { groupBy, filter }: Common = {}, isBefore = false) =>
   queryOptions({
-    queryKey: ["dashboards", "data", source, range, groupBy, isBefore],
+    queryKey: ["dashboards", "data", source, range, groupBy, filter, isBefore],
     queryFn: ({ signal }): Promise<DashboardData> => {
-      const body = { ...periodOf(range, isBefore), ...(groupBy && { group_by: groupBy }) };
+      const body = {
+        ...periodOf(range, isBefore),
+        ...(groupBy && { group_by: groupBy }),
+        ...(filter !== undefined && { common_filters: { filter } }),
+      };
       return "dashboardId" in source
         ? data(
             traceApi.POST("/api/v1/charts/section/{section_id}", {
@@ -91,6 +103,25 @@ export const dashboardQuery = (source: Source, range: TimeRange, groupBy: GroupB
     placeholderData: keepPreviousData,
     refetchInterval: "last" in range ? REFRESH_MS : false,
     staleTime: 20_000,
+  });
+
+/** Incidents of alerts that began in the range, as marks in charts. Those who may not view alerts see none. */
+export const incidentMarksQuery = (range: TimeRange) =>
+  queryOptions({
+    queryKey: ["dashboards", "incidents", range],
+    async queryFn({ signal }): Promise<ChartMarker[]> {
+      const { from, to } = rangeBounds(range, Date.now());
+      const found = await traceApi
+        .GET("/v1/platform/alert-incidents", { params: { query: { limit: "200" } }, signal })
+        .catch((error: unknown) => {
+          if (error instanceof ApiError && error.status === 403) return null;
+          throw error;
+        });
+      return (found?.data ?? [])
+        .filter(({ fired_at: at }) => Date.parse(at) >= from && Date.parse(at) < to)
+        .map(({ fired_at: at, rule_name: name }) => ({ time: Date.parse(at) / 1000, label: `alert ${name}` }));
+    },
+    refetchInterval: "last" in range ? REFRESH_MS : false,
   });
 
 export const changesQuery = (projectId: string, range: TimeRange) =>

@@ -22,6 +22,7 @@ import { secretsOptions } from "../../base/secrets/settings.ts";
 import { hasSource, servingRevisions } from "../../control/revisions/source.ts";
 import { runProgram } from "../../control/drivers/process/run-program.ts";
 import { endAllInstances } from "../../control/runtime/sql.ts";
+import { resetHours } from "../../trace/run-facts/sql.ts";
 import { recordCommand } from "../record-command.ts";
 import type { DataLocation } from "../with-database.ts";
 import { type EntryContent, type PlacedEntry, readArchive } from "./archive-reader.ts";
@@ -337,6 +338,8 @@ async function finishStores(
       await rm(join(dataDir, "chdb", WAITING_PARTS), { recursive: true, force: true });
     }
     await mirrorFeedback(sql);
+    // copies of runs are not in the backup
+    await resetHours(sql);
     // they belong to the installation that was backed up, which may still run them
     await endAllInstances(sql, "The platform was restored from a backup.");
     const builds = join(dataDir, "control", "builds");

@@ -133,11 +133,12 @@ export async function updateChart(deps: TraceDeps, tenantId: string, id: string,
 
 /** A series keeps its id; unknown ids are replaced, because a series belongs to one chart. */
 export function storeSeries(series: NewSeries, known: readonly string[]): StoredSeries {
-  const { id, name, metric, filters, feedback_key, group_by: by } = series;
+  const { id, name, metric, denominator, filters, feedback_key, group_by: by } = series;
   return {
     id: id != null && known.includes(id) ? id : uuid7(),
     name,
     metric: metric as StoredSeries["metric"],
+    ...(denominator && { denominator }),
     filters: filters ?? null,
     feedback_key: feedback_key ?? null,
     workspace_id: null,
@@ -153,7 +154,7 @@ export async function checkCharted(
   series: readonly NewSeries[],
   common: ChartFilters | null | undefined,
 ): Promise<void> {
-  const filters = [common, ...series.map((one) => one.filters)];
+  const filters = [common, ...series.flatMap((one) => [one.filters, one.denominator?.filters])];
   for (const one of filters) {
     for (const text of [one?.filter, one?.trace_filter, one?.tree_filter]) if (text) readFilter(text);
   }

@@ -5,6 +5,7 @@ import { checkProjects } from "../runs/query-runs.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import * as schema from "./change-schema.ts";
 import { readChanges } from "./read-changes.ts";
+import { requireRuns } from "./require-runs.ts";
 
 export function changeRoutes(deps: TraceDeps): Route[] {
   return [
@@ -18,6 +19,7 @@ export function changeRoutes(deps: TraceDeps): Route[] {
       out: { 200: schema.changes },
       errors: [400],
       async handler({ body, principal, c }) {
+        requireRuns(principal);
         await checkProjects(deps, RunScope.of(principal), body.session);
         return c.json(await readChanges(deps, principal.workspaceId, body));
       },

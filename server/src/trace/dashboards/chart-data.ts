@@ -3,7 +3,7 @@ import { unprocessable } from "../../base/errors.ts";
 import { readManySeries, type SeriesDeps, type SeriesPoint } from "./read-series.ts";
 import type { ChartFilters, ChartWithData, DataPoint, Period, StoredSeries } from "./schema.ts";
 import { isAdditive, type SeriesMetric } from "./series-metrics.ts";
-import type { SeriesRequest } from "./series-request.ts";
+import { MAX_GROUPS, OTHER, type SeriesRequest } from "./series-request.ts";
 
 type Charted = Pick<ChartWithData, "series" | "common_filters">;
 interface GroupBy extends Pick<NonNullable<StoredSeries["group_by"]>, "attribute" | "max_groups"> {
@@ -28,27 +28,31 @@ export async function readCharts(
   if (period.omit_data) return charts.map(() => []);
   const bounds = readPeriod(period, now);
   const all = charts.flatMap(({ series, common_filters: common }, chart) =>
-    series.map((one) => ({ chart, one, request: toRequest(one, common, bounds) })),
+    series.map((one) => ({ chart, one, request: toRequest(one, common, bounds), whole: toWhole(one, common, bounds) })),
   );
-  if (all.length > MAX_SERIES) {
+  const requests = all.flatMap(({ request, whole }) => (whole ? [request, whole] : [request]));
+  if (requests.length > MAX_SERIES) {
     throw unprocessable(
-      `The charts have ${all.length} series, and an answer has at most ${MAX_SERIES}. Read dashboards one at a time, or set omit_data.`,
+      `The charts have ${requests.length} series, and an answer has at most ${MAX_SERIES}. Read dashboards one at a time, or set omit_data.`,
     );
   }
   const steps = Math.ceil((bounds.until.getTime() - bounds.since.getTime()) / 1000 / bounds.stepSeconds) + 1;
-  const points = all.reduce((sum, { request }) => sum + steps * (1 + (request.group_by?.max_groups ?? 0)), 0);
+  const points = requests.reduce((sum, request) => sum + steps * (1 + (request.group_by?.max_groups ?? 0)), 0);
   if (points > MAX_POINTS) {
     throw unprocessable(
       `The charts have ${points} points in this period, and an answer at most ${MAX_POINTS}. Choose a longer stride or a shorter period.`,
     );
   }
-  const read = await readManySeries(
-    deps,
-    tenantId,
-    all.map(({ request }) => request),
-  );
+  const read = new Map((await readManySeries(deps, tenantId, requests)).map((points, i) => [requests[i]!, points]));
   const data: DataPoint[][] = charts.map(() => []);
-  all.forEach(({ chart, one, request }, i) => data[chart]!.push(...fill(one, request, read[i]!)));
+  for (const { chart, one, request, whole } of all) {
+    const points = read.get(request)!;
+    data[chart]!.push(
+      ...(whole
+        ? fill(one, request, divide(points, read.get(whole)!, request.metric), null)
+        : fill(one, request, points, isAdditive(request.metric) ? 0 : null)),
+    );
+  }
   return data;
 }
 
@@ -86,6 +90,28 @@ function toRequest(series: StoredSeries, common: ChartFilters | null, bounds: Bo
   };
 }
 
+/** Returns the request of a series' denominator: with the same common filters and groups. */
+function toWhole(series: StoredSeries, common: ChartFilters | null, bounds: Bounds): SeriesRequest | undefined {
+  const { denominator, group_by: by } = series;
+  if (!denominator) return undefined;
+  const { metric, filters = null, feedback_key = null } = denominator;
+  // its largest groups may be others
+  const group_by = by && { ...by, max_groups: MAX_GROUPS };
+  return toRequest({ ...series, metric, filters, feedback_key, group_by }, common, bounds);
+}
+
+/** Divides points of the same step and group. Of the group of all smaller groups both have other runs. */
+function divide(points: readonly SeriesPoint[], whole: readonly SeriesPoint[], metric: SeriesMetric): SeriesPoint[] {
+  const key = ({ at, group }: SeriesPoint) => `${at.getTime()} ${group}`;
+  const values = new Map(points.map((point) => [key(point), point.value]));
+  const groups = new Set([null, ...points.map(({ group }) => group)].filter((group) => group !== OTHER));
+  return whole.flatMap((point) => {
+    const value = values.get(key(point)) ?? (isAdditive(metric) ? 0 : null);
+    const isRatio = typeof value === "number" && typeof point.value === "number" && point.value !== 0;
+    return groups.has(point.group) && isRatio ? [{ ...point, value: value / (point.value as number) }] : [];
+  });
+}
+
 function both(a: string[] | null | undefined, b: string[] | null | undefined): string[] | undefined {
   if (!a?.length) return b?.length ? b : undefined;
   return b?.length ? a.filter((id) => b.includes(id)) : a;
@@ -98,8 +124,13 @@ function conjoin(a: string | null | undefined, b: string | null | undefined): st
   return `and(and(${first}), and(${second}))`;
 }
 
-/** Adds the buckets without runs, which are 0 for counts and sums. */
-function fill(series: StoredSeries, request: SeriesRequest, points: readonly SeriesPoint[]): DataPoint[] {
+/** Adds the steps without runs. */
+function fill(
+  series: StoredSeries,
+  request: SeriesRequest,
+  points: readonly SeriesPoint[],
+  empty: 0 | null,
+): DataPoint[] {
   const { since, until, stepSeconds, offsetSeconds = 0 } = request;
   const step = stepSeconds * 1000;
   const offset = offsetSeconds * 1000;
@@ -111,7 +142,6 @@ function fill(series: StoredSeries, request: SeriesRequest, points: readonly Ser
     if (!values) groups.set(group, (values = new Map()));
     values.set(at.getTime(), value);
   }
-  const empty = isAdditive(request.metric) ? 0 : null;
   return Array.from(groups).flatMap(([group, values]) => {
     const data: DataPoint[] = [];
     for (let at = first; at < until.getTime(); at += step) {
@@ -125,6 +155,22 @@ function fill(series: StoredSeries, request: SeriesRequest, points: readonly Ser
     return data;
   });
 }
+
+/** Gives charts the filters of the whole dashboard, beside their own. */
+export const filterCharts = <T extends Charted>(charts: readonly T[], filters: ChartFilters | null | undefined): T[] =>
+  charts.map((chart) => {
+    if (!filters) return chart;
+    const own = chart.common_filters;
+    return {
+      ...chart,
+      common_filters: {
+        filter: conjoin(filters.filter, own?.filter),
+        trace_filter: conjoin(filters.trace_filter, own?.trace_filter),
+        tree_filter: conjoin(filters.tree_filter, own?.tree_filter),
+        session: both(filters.session, own?.session),
+      },
+    };
+  });
 
 /** Gives series without a grouping that of the whole dashboard. */
 export const groupSeries = <T extends Charted>(charts: readonly T[], by: GroupBy | null | undefined): T[] =>

@@ -1,9 +1,18 @@
 import { expect, test } from "vitest";
 
+import { openGuard, testPrincipal } from "../../../test/principal.ts";
 import { microseconds, sampleRun, sendRuns } from "../../../test/sample-runs.ts";
+import { ALL_PERMISSIONS } from "../../base/auth/permissions.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 
-const { call, platform } = await testTracePlatform();
+let permissions = ALL_PERMISSIONS;
+const guard: typeof openGuard = {
+  ...openGuard,
+  authenticator: {
+    authenticate: ({ headers }) => testPrincipal(headers.get("x-test-workspace") ?? undefined, permissions),
+  },
+};
+const { call, platform } = await testTracePlatform({}, { guard });
 const TENANT = "00000000-0000-7000-8000-000000000001";
 const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
 const DAY = Date.UTC(2026, 9, 5);
@@ -142,4 +151,43 @@ test("dashboards belong to their workspace", async () => {
   );
   expect(new Set(statuses)).toEqual(new Set([404]));
   expect((await call("GET", "/charts/section", undefined, OTHER)).json).toEqual([]);
+});
+
+test("a filter of one's own needs the permission to view runs", async () => {
+  permissions = ["charts:read", "projects:read"];
+  const chart = { title: "Secret", chart_type: "line", series: [{ id: "a", ...series[0] }] };
+  expect((await call("POST", "/charts/preview", { chart, bucket_info: period })).status).toBe(403);
+  expect((await call("POST", "/charts/changes", { session: [project], ...period })).status).toBe(403);
+  expect((await call("POST", "/charts", period)).status).toBe(200);
+  permissions = ALL_PERMISSIONS;
+});
+
+test("a series divided by another is a ratio, and a filter of the dashboard applies to all charts", async () => {
+  const { id } = await ok("POST", "/charts/section", { title: "Ratios" });
+  const failed = { filter: 'eq(status, "error")' };
+  await ok("POST", "/charts/create", {
+    title: "Failed",
+    chart_type: "line",
+    section_id: id,
+    common_filters: { session: [project] },
+    series: [
+      { name: "share", metric: "run_count", filters: failed, denominator: { metric: "run_count" } },
+      {
+        name: "by name",
+        metric: "run_count",
+        filters: failed,
+        denominator: { metric: "run_count" },
+        group_by: { attribute: "name" },
+      },
+    ],
+  });
+  const read = async (body: object) => (await ok("POST", `/charts/section/${id}`, { ...period, ...body })).charts[0];
+  const { data, series: stored } = await read({});
+  expect(valuesOf(data)).toEqual([null, 0.5, null, 0, ["b", null], ["b", 1], ["b", null], ["b", 0]]);
+  expect(stored[0].denominator).toEqual({ metric: "run_count" });
+  const filtered = await read({ common_filters: { filter: 'eq(name, "b")' } });
+  expect(valuesOf(filtered.data).slice(0, 4)).toEqual([null, 1, null, 0]);
+  expect((await call("POST", `/charts/section/${id}`, { ...period, common_filters: { filter: "eq(" } })).status).toBe(
+    400,
+  );
 });

@@ -9,8 +9,9 @@ import type { TraceDeps } from "../deps.ts";
 import { loadScope } from "../runs/load-scope.ts";
 import { readRows } from "../runs/read-rows.ts";
 import { RunScope } from "../runs/run-scope.ts";
-import { fromRuns, type RunSelection } from "../runs/selection.ts";
+import { fromRuns } from "../runs/selection.ts";
 import { groupColumn, type Grouping, selectUnits } from "../runs/stats.ts";
+import { divide, type Facts, type FactSource, findFacts } from "./fact-source.ts";
 import { isFeedback, isOfUnits, needsUsage, type SeriesMetric, latencyEdge, UNIT_METRICS } from "./series-metrics.ts";
 import { MAX_POINTS, OTHER, readGroupBy, readSelection, type SeriesRequest } from "./series-request.ts";
 
@@ -50,6 +51,14 @@ export async function readManySeries(
   tenantId: string,
   requests: readonly SeriesRequest[],
 ): Promise<SeriesPoint[][]> {
+  const facts = new Map<string, Promise<Facts | undefined>>();
+  const factsFor = ({ projects, since, until }: SeriesRequest) => {
+    if (!deps.settings.runCopies) return undefined;
+    const key = JSON.stringify([projects, since, until]);
+    const known = facts.get(key) ?? findFacts(deps.sql, tenantId, { projects, since, until });
+    facts.set(key, known);
+    return known;
+  };
   const bySource = new Map<string, number[]>();
   requests.forEach((request, index) => {
     const key = JSON.stringify([
@@ -65,6 +74,7 @@ export async function readManySeries(
       tenantId,
       requests[indexes[0]!]!,
       indexes.map((index) => requests[index]!.metric),
+      await factsFor(requests[indexes[0]!]!),
     );
     indexes.forEach((index, i) => (answers[index] = series[i]!));
   });
@@ -74,10 +84,11 @@ export async function readManySeries(
 const ofFeedback = ({ metric, feedback_key: key }: SeriesRequest) => (isFeedback(metric) ? (key ?? null) : undefined);
 
 /** Metrics that one statement can read. */
-const sourceKind = ({ metric }: SeriesRequest): string => {
+const sourceKind = ({ metric, projects }: SeriesRequest): string => {
   if (isFeedback(metric)) return "feedback";
   if (!isOfUnits(metric)) return metric;
-  return needsUsage(metric) ? "usage" : "units";
+  // copies serve sums of traces of one project only
+  return needsUsage(metric) && projects?.length !== 1 ? "usage" : "units";
 };
 
 type Row = { bucket: string | number; group_name: string | null } & Record<`m${number}`, unknown>;
@@ -87,13 +98,15 @@ async function readSource(
   tenantId: string,
   request: SeriesRequest,
   metrics: SeriesMetric[],
+  facts: Facts | undefined,
 ): Promise<SeriesPoint[][]> {
   const selection = readSelection(request);
   const scope = await loadScope(deps, RunScope.ofTenant(tenantId), selection);
+  const sources = divide(scope, selection, facts, { sums: metrics.some(needsUsage) });
   const rows = await readRows<Row>(
     deps.clickhouse.forTenant(tenantId),
     "dashboards.series",
-    ch`${selectPoints(scope, selection, request, metrics)} order by bucket, group_name limit ${bind("UInt32", MAX_POINTS + 1)}`,
+    ch`${selectPoints(sources, request, metrics)} order by bucket, group_name limit ${bind("UInt32", MAX_POINTS + 1)}`,
     { use_skip_indexes: 0 },
   );
   if (rows.length > MAX_POINTS)
@@ -124,22 +137,20 @@ function readValue(metric: SeriesMetric, value: unknown): SeriesValue {
 
 const numbers = (map: object) => Object.fromEntries(Object.entries(map).map(([key, n]) => [key, Number(n)]));
 
-function selectPoints(
-  scope: RunScope,
-  selection: RunSelection,
-  request: SeriesRequest,
-  metrics: SeriesMetric[],
-): Fragment {
+function selectPoints(sources: readonly FactSource[], request: SeriesRequest, metrics: SeriesMetric[]): Fragment {
   const grouping = readGroupBy(request.group_by);
-  const source = selectGrouped(scope, selection, grouping, request, metrics);
+  const source = union(sources, (part) => selectGrouped(part, grouping, request, metrics));
   const columns = metrics.map((metric, i) => ch`${columnOf(metric)} as ${raw(`m${i}`)}`);
   const group = grouping
-    ? ch`if(u.grp in (${largestGroups(scope, selection, grouping, request.group_by?.max_groups ?? DEFAULT_GROUPS)}),
+    ? ch`if(u.grp in (${largestGroups(sources, grouping, request.group_by?.max_groups ?? DEFAULT_GROUPS)}),
         u.grp, ${bind("String", OTHER)})`
     : raw("cast(null as Nullable(String))");
   return ch`select ${bucketOf(request)} as bucket, ${group} as group_name, ${join(columns, ", ")}
     from (${source}) as u group by bucket, group_name`;
 }
+
+const union = (sources: readonly FactSource[], select: (source: FactSource) => Fragment): Fragment =>
+  join(sources.map(select), " union all ");
 
 function bucketOf({ stepSeconds, offsetSeconds = 0 }: SeriesRequest): Fragment {
   const step = bind("Int64", stepSeconds);
@@ -170,8 +181,7 @@ type SeriesGrouping = Grouping | { attribute: "feedback"; path: string };
 
 /** Builds the counted units `u` with their group `grp` and start `started`. */
 function selectGrouped(
-  scope: RunScope,
-  selection: RunSelection,
+  { scope, selection }: FactSource,
   grouping: SeriesGrouping | undefined,
   request: SeriesRequest,
   metrics: readonly SeriesMetric[],
@@ -206,11 +216,12 @@ const feedbackGroups = (scope: RunScope, key: string): Fragment => ch`
   where f.tenant_id = ${bind("UUID", scope.tenantId)} and f.key = ${bind("String", key)}`;
 
 /** Builds the names of the groups with the most runs. */
-function largestGroups(scope: RunScope, selection: RunSelection, grouping: SeriesGrouping, most: number): Fragment {
-  const limit = ch`group by grp order by count() desc, grp limit ${bind("UInt32", most)}`;
-  if (grouping.attribute !== "feedback") {
-    return ch`select ${groupColumn(grouping)} as grp ${fromRuns(scope, selection)} ${limit}`;
-  }
-  return ch`select v.grp as grp from (select r.id as id ${fromRuns(scope, selection)}) as w
-    inner join (${feedbackGroups(scope, grouping.path)}) as v on v.run = w.id ${limit}`;
+function largestGroups(sources: readonly FactSource[], grouping: SeriesGrouping, most: number): Fragment {
+  const select = ({ scope, selection }: FactSource) =>
+    grouping.attribute === "feedback"
+      ? ch`select v.grp as grp from (select r.id as id ${fromRuns(scope, selection)}) as w
+          inner join (${feedbackGroups(scope, grouping.path)}) as v on v.run = w.id`
+      : ch`select ${groupColumn(grouping)} as grp ${fromRuns(scope, selection)}`;
+  return ch`select grp from (${union(sources, select)}) group by grp order by count() desc, grp
+    limit ${bind("UInt32", most)}`;
 }

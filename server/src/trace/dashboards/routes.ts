@@ -1,12 +1,14 @@
 import { z } from "zod";
 
+import type { Principal } from "../../base/auth/principal.ts";
 import { notFound } from "../../base/errors.ts";
 import { v1 } from "../../base/http/aliases.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import * as change from "./change-charts.ts";
-import { groupSeries, readCharts } from "./chart-data.ts";
+import { filterCharts, groupSeries, readCharts } from "./chart-data.ts";
 import { readPrebuilt } from "./read-prebuilt.ts";
+import { requireRuns } from "./require-runs.ts";
 import * as schema from "./schema.ts";
 import type { Chart, Period, SectionWithCharts } from "./schema.ts";
 import * as rows from "./sql.ts";
@@ -29,6 +31,12 @@ export function dashboardRoutes(deps: TraceDeps): Route[] {
   const withData = async (tenantId: string, charts: readonly Chart[], period: Period) => {
     const data = await readCharts(deps, tenantId, charts, period);
     return charts.map(({ section_id: _section, ...chart }, i) => ({ ...chart, data: data[i]! }));
+  };
+
+  const checkCommon = async (principal: Principal, filters: schema.ChartFilters | null | undefined) => {
+    if (!filters) return;
+    requireRuns(principal);
+    await change.checkCharted(deps, principal.workspaceId, [], filters);
   };
 
   return [
@@ -87,15 +95,13 @@ export function dashboardRoutes(deps: TraceDeps): Route[] {
       body: schema.sectionBody,
       out: { 200: schema.sectionWithCharts },
       errors: [400],
-      async handler({ params, body, principal: { workspaceId }, c }) {
+      async handler({ params, body, principal, c }) {
+        const { workspaceId } = principal;
+        await checkCommon(principal, body.common_filters);
         const section = await readSection(workspaceId, params.section_id);
         const charts = await rows.listCharts(sql, workspaceId, { section: section.id });
-        return c.json(
-          toSection(
-            section,
-            await withData(workspaceId, groupSeries(charts, body.group_by), body),
-          ) satisfies SectionWithCharts,
-        );
+        const shown = filterCharts(groupSeries(charts, body.group_by), body.common_filters);
+        return c.json(toSection(section, await withData(workspaceId, shown, body)) satisfies SectionWithCharts);
       },
     }),
     route({
@@ -163,7 +169,9 @@ export function dashboardRoutes(deps: TraceDeps): Route[] {
       body: schema.previewBody,
       out: { 200: schema.chartData },
       errors: [400, 404],
-      async handler({ body: { chart, bucket_info: period }, principal: { workspaceId }, c }) {
+      async handler({ body: { chart, bucket_info: period }, principal, c }) {
+        requireRuns(principal);
+        const { workspaceId } = principal;
         await change.checkCharted(deps, workspaceId, chart.series, chart.common_filters);
         const series = chart.series.map((one) => change.storeSeries(one, [one.id]));
         const [data] = await readCharts(
@@ -243,12 +251,12 @@ export function dashboardRoutes(deps: TraceDeps): Route[] {
       body: schema.sectionBody,
       out: { 200: schema.sectionWithCharts },
       errors: [400],
-      async handler({ params: { session_id: id }, body, principal: { workspaceId }, c }) {
+      async handler({ params: { session_id: id }, body, principal, c }) {
+        const { workspaceId } = principal;
+        await checkCommon(principal, body.common_filters);
         const { title, sections } = await readPrebuilt(deps, workspaceId, id);
-        const charts = groupSeries(
-          sections.flatMap((section) => section.charts),
-          body.group_by,
-        );
+        const own = sections.flatMap((section) => section.charts);
+        const charts = filterCharts(groupSeries(own, body.group_by), body.common_filters);
         const data = await withData(workspaceId, charts, body);
         return c.json({
           id,

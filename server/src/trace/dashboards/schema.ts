@@ -11,6 +11,7 @@ import {
   timestamp,
   uuid,
 } from "../../base/http/fields.ts";
+import { MAX_GROUPS } from "./series-request.ts";
 import { SERIES_METRICS } from "./series-metrics.ts";
 
 /** Contract: `CustomCharts…`. A section is a dashboard. Metrics and attributes beyond the contract are Heddle's own. */
@@ -19,7 +20,6 @@ import { SERIES_METRICS } from "./series-metrics.ts";
 export const MAX_CHARTS = 100;
 export const MAX_SECTIONS = 500;
 const MAX_SERIES = 20;
-const MAX_GROUPS = 50;
 
 const title = storableText.trim().min(1).max(512);
 const description = storableText.max(20_000);
@@ -64,8 +64,16 @@ export const groupBy = z
     message: "must be a key of the metadata or of feedback",
   });
 
+/** What a series is divided by: another metric, or other runs. Heddle's own. */
+const denominator = z.object({
+  metric: z.enum(SERIES_METRICS as [string, ...string[]]),
+  filters: filters.nullish(),
+  feedback_key: storableText.min(1).max(180).nullish(),
+});
+
 const seriesFields = {
   name: title,
+  denominator: denominator.nullish(),
   filters: filters.nullish(),
   metric: z.enum(SERIES_METRICS as [string, ...string[]]),
   feedback_key: storableText.min(1).max(180).nullish(),
@@ -112,7 +120,8 @@ export const chartsBody = z.object({
   after_index: z.int().nullish(),
   tag_value_id: z.array(uuid).max(100).nullish(),
 });
-export const sectionBody = z.object({ ...period, group_by: groupBy.nullish() });
+/** `common_filters`: of the whole dashboard, beside those of its charts; Heddle's own. */
+export const sectionBody = z.object({ ...period, group_by: groupBy.nullish(), common_filters: filters.nullish() });
 
 export const createBody = z
   .object({
@@ -198,6 +207,7 @@ const storedSeries = z
     id: z.string(),
     name: z.string(),
     metric: z.enum(SERIES_METRICS as [string, ...string[]]),
+    denominator: denominator.nullish(),
     filters: filters.nullable(),
     feedback_key: z.string().nullable(),
     workspace_id: z.guid().nullable(),

@@ -53,6 +53,8 @@ export interface SeriesRequest {
 /** Name of the group of all runs beyond the largest groups. */
 export const OTHER = "(other)";
 
+export const MAX_GROUPS = 50;
+
 /** Buckets of a series, over all groups. */
 export const MAX_POINTS = 10_000;
 

@@ -14,6 +14,8 @@ import type { ModelPrices } from "../prices/model-prices.ts";
 import type { ProjectDirectory } from "../projects/project-directory.ts";
 import type { RunChange } from "../rule-candidates/concerned-rules.ts";
 import type { RuleCandidates } from "../rule-candidates/rule-candidates.ts";
+import { HourMarks, hourOf } from "../run-facts/hour-marks.ts";
+import type { Hour } from "../run-facts/sql.ts";
 import { insertRunKeys, insertRuns, type RunKeyRow, type RunRow } from "../run-rows/clickhouse.ts";
 import { composeRow } from "./compose-row.ts";
 import { mergeExtras } from "./merge-extra.ts";
@@ -65,6 +67,7 @@ export class RunWriter {
   readonly #history: RunHistory;
   readonly #waiting: WaitingPieces;
   readonly #heads: TraceHeads;
+  readonly #hours: HourMarks;
   readonly #written: Counter;
   readonly #inserts: Counter;
   /** The current group and the next one. The gate of ingest bounds the queue. */
@@ -89,6 +92,7 @@ export class RunWriter {
     this.#waiting = new WaitingPieces(deps, (tenantId, pieces) => this.#enqueue(tenantId, pieces));
     this.#heads = new TraceHeads(deps, (tenantId, pieces) => this.#enqueue(tenantId, pieces));
     const registers = [deps.registry];
+    this.#hours = new HourMarks(deps.sql);
     this.#written = new Counter({
       name: "heddle_ingest_runs_total",
       help: "Stored creates and updates of runs.",
@@ -133,6 +137,7 @@ export class RunWriter {
   #forget(): void {
     this.#memory.clear();
     this.#heads.clear();
+    this.#hours.clear();
   }
 
   #enqueue(tenantId: string, pieces: RunPiece[]): Promise<void> {
@@ -181,6 +186,7 @@ export class RunWriter {
     const touched: { tenantId: string; id: string }[] = [];
     const heads: HeadChanges[] = [];
     const written: RunChange[] = [];
+    const hours: Hour[] = [];
     try {
       for (const [tenantId, pieces] of byTenant(group)) {
         const resolved = await this.#prepare(tenantId, pieces);
@@ -221,16 +227,25 @@ export class RunWriter {
           rows.push(row);
           written.push({ row, isNew: false, isNewTrace: false, isState: true });
         }
+        hours.push(
+          ...(await this.#findHours(tenantId, resolved, [
+            ...composed.map(({ row }) => row),
+            ...repeated,
+            ...changes.rows,
+          ])),
+        );
       }
       const { clickhouse } = this.#deps;
       // a create that is repeated, also after a failure, is not known as a whole
       for (const { row } of written) this.#history.noteStored(row.id);
+      const confirm = await this.#hours.announce(hours);
       // a key without its run is harmless, a run without its key cannot be found by id
       await Promise.all([
         insertRuns(clickhouse, rows),
         insertRunKeys(clickhouse, keys),
         insertAttachments(clickhouse, files),
       ]);
+      await confirm();
       await this.#deps.ruleCandidates.record(written);
     } catch (error) {
       // only stored runs may stay in memory
@@ -242,6 +257,20 @@ export class RunWriter {
     for (const [tenantId, ids] of idsByTenant(rows)) this.#waiting.arrived(tenantId, ids);
     this.#written.inc(group.reduce((sum, { pieces }) => sum + pieces.length, 0));
     this.#inserts.inc();
+  }
+
+  /** Returns the hours of the rows, and of the heads of their traces, which bear the sums of the traces. */
+  async #findHours(tenantId: string, resolved: readonly Resolved[], rows: readonly RunRow[]): Promise<Hour[]> {
+    const traces = new Map(rows.map(({ project_id, trace_id }) => [project_id + trace_id, { project_id, trace_id }]));
+    for (const { run, movedFrom: trace_id } of resolved) {
+      if (trace_id !== undefined) traces.set(run.project_id + trace_id, { project_id: run.project_id, trace_id });
+    }
+    const starts = await this.#heads.findStarts(tenantId, [...traces.values()]);
+    return [...rows, ...starts].map(({ project_id, start_time }) => ({
+      tenant_id: tenantId,
+      project_id,
+      hour: hourOf(start_time),
+    }));
   }
 
   /** Resolves, places and merges pieces. Those that cannot be written yet are stored as waiting. */

@@ -142,6 +142,24 @@ export class TraceHeads {
     return { rows, keys, newTraces, settle: () => this.#deleteReplaced(tenantId, replaced) };
   }
 
+  /** Returns where the heads of traces start, which are stored or about to be. */
+  async findStarts(
+    tenantId: string,
+    traces: readonly { project_id: string; trace_id: string }[],
+  ): Promise<{ project_id: string; start_time: string }[]> {
+    const starts: { project_id: string; start_time: string }[] = [];
+    const unknown: string[] = [];
+    for (const trace of traces) {
+      const head = this.#heads.get(headKey(tenantId, trace));
+      if (head) starts.push({ project_id: trace.project_id, start_time: head.start_time });
+      // another replica may have replaced a provisional one
+      if (head?.isProvisional !== false) unknown.push(trace.trace_id);
+    }
+    if (unknown.length === 0) return starts;
+    const provisional = await roots.findProvisionalRoots(this.#sql, tenantId, unknown);
+    return [...starts, ...provisional, ...(await this.#findKeys(tenantId, unknown)).values()];
+  }
+
   /**
    * Looks for the roots of traces that another replica stored at the same time as their provisional roots, which were
    * stored at least `seconds` ago.

@@ -93,11 +93,28 @@ export const deleteAttachmentRows = (clickhouse: ClickHouse, scope: RunScope, ru
     ch`run_id in ${bind("Array(UUID)", runIds)}`,
   ]);
 
+/** Returns the hours in which runs of the selection started, by project. */
+export async function findHours(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  target: DeletionTarget,
+): Promise<{ project_id: string; hour: number }[]> {
+  return clickhouse.rows({
+    name: "runs.hours",
+    ...render(
+      ch`select distinct r.project_id as project_id, toInt32(${raw(HOUR)}) as hour ${fromPieces(scope, target)}`,
+    ),
+  });
+}
+
+/** Hour of a run's start since 1970. */
+export const HOUR = "intDiv(toUnixTimestamp64Second(r.start_time), 3600)";
+
 /**
  * Deletes rows. They are invisible to every query when this resolves, and leave the disk with the next sweep
  * (applyDeletions).
  */
-export function deleteRunRows(
+export async function deleteRunRows(
   clickhouse: ClickHouse,
   scope: RunScope,
   { projects, traces }: DeletionTarget,
@@ -105,7 +122,8 @@ export function deleteRunRows(
   const conditions = [ch`tenant_id = ${tenant(scope)}`];
   if (projects) conditions.push(ch`project_id in ${bind("Array(UUID)", projects)}`);
   if (traces) conditions.push(ch`trace_id in ${bind("Array(UUID)", traces)}`);
-  return deleteFrom(clickhouse, "runs", conditions);
+  await deleteFrom(clickhouse, "runs", conditions);
+  await deleteFrom(clickhouse, "run_facts", conditions);
 }
 
 /**
@@ -163,7 +181,7 @@ export async function deleteFeedbackCopies(clickhouse: ClickHouse, scope: RunSco
 /** Ids per statement. */
 const IDS = 10_000;
 
-const DELETED_FROM = ["runs", "run_attachments", "run_keys", "feedback"];
+const DELETED_FROM = ["runs", "run_facts", "run_attachments", "run_keys", "feedback"];
 
 /**
  * Counts parts from before a time that the engine has replaced but not yet removed from the disk. In a cluster those of

@@ -3,6 +3,7 @@ import { deleteFeedbackOfProjects, deleteFeedbackOfTraces } from "../feedback/pu
 import { deleteInsightsOfTraces } from "../insights/purge-sql.ts";
 import { findProjectIds } from "../projects/sql.ts";
 import { deleteDecisionsOfProjects, deleteDecisionsOfTraces } from "../rule-candidates/purge-sql.ts";
+import { markHours } from "../run-facts/sql.ts";
 import { deleteOfProjects, deleteOfTraces } from "../run-rows/provisional-roots-sql.ts";
 import { deleteTraceShares } from "./share-sql.ts";
 import {
@@ -11,6 +12,7 @@ import {
   deleteRunRows,
   type DeletionTarget,
   findBlobs,
+  findHours,
   findMarkedTraces,
   markDeleted,
 } from "./delete-clickhouse.ts";
@@ -69,12 +71,15 @@ export async function deleteRunsOfProjects(
 
 /** Deletes in an order that lets a repetition finish an interrupted deletion. */
 async function deleteTarget(
-  { clickhouse, blobs, writer }: DeleteDeps,
+  { sql, clickhouse, blobs, writer }: DeleteDeps,
   scope: RunScope,
   target: DeletionTarget,
 ): Promise<void> {
   await markDeleted(clickhouse, scope, target);
   await writer.forget(target);
+  const hours = await findHours(clickhouse, scope, target);
+  const marked = hours.map((hour) => ({ tenant_id: scope.tenantId, ...hour }));
+  await markHours(sql, marked);
   const files = await findBlobs(clickhouse, scope, target);
   await blobs.delete(files.map((file) => file.blob));
   for (let i = 0; i < files.length; i += BATCH) {
@@ -82,5 +87,7 @@ async function deleteTarget(
     await deleteAttachmentRows(clickhouse, scope, [...new Set(runs)]);
   }
   await deleteRunRows(clickhouse, scope, target);
+  // a copy that began before the rows were deleted does not become the current one
+  await markHours(sql, marked);
   await deleteFeedbackRows(clickhouse, scope, target);
 }

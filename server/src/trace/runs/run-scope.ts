@@ -14,13 +14,23 @@ export class RunScope {
   /** Condition on `feedback as f` that bounds what tests of feedback read; undefined: all feedback of the tenant. */
   readonly feedbackOf: Fragment | undefined;
 
+  /** Builds of `run_facts` that statements read instead of the runs themselves (dashboards/fact-source.ts). */
+  readonly builds: readonly number[] | undefined;
+
   readonly #incompleteHours: IncompleteHours | undefined;
 
-  private constructor(tenantId: string, tiers?: Tiers, incompleteHours?: IncompleteHours, feedbackOf?: Fragment) {
+  private constructor(
+    tenantId: string,
+    tiers?: Tiers,
+    incompleteHours?: IncompleteHours,
+    feedbackOf?: Fragment,
+    builds?: readonly number[],
+  ) {
     this.tenantId = tenantId;
     this.tiers = tiers;
     this.#incompleteHours = incompleteHours;
     this.feedbackOf = feedbackOf;
+    this.builds = builds;
   }
 
   /** Returns the scope of the caller's workspace. */
@@ -44,6 +54,10 @@ export class RunScope {
   /** Bounds the feedback that tests read: all feedback on the runs that they are about must be in it. */
   withFeedbackOf(condition: Fragment): RunScope {
     return new RunScope(this.tenantId, this.tiers, this.#incompleteHours, condition);
+  }
+
+  withBuilds(builds: readonly number[] | undefined): RunScope {
+    return new RunScope(this.tenantId, this.tiers, this.#incompleteHours, this.feedbackOf, builds);
   }
 
   /** Age of runs without an end from which they are incomplete. Statements that read a status need it. */

@@ -1,4 +1,4 @@
-import { all, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
+import { all, any, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
 import { IS_HEAD } from "../run-rows/clickhouse.ts";
 import { compileFilter, type TraceUsage } from "../filter/compile.ts";
 import type { Expression } from "../filter/expression.ts";
@@ -22,6 +22,8 @@ export interface RunSelection {
   before?: MicroTime | undefined;
   /** Exact start times, which locate `ids` in the sorting key. */
   at?: readonly MicroTime[] | undefined;
+  /** Ranges of the start time; the end is excluded. */
+  ranges?: readonly { from: MicroTime; to: MicroTime }[] | undefined;
   is_root?: boolean | undefined;
   /** Roots, and provisional roots of traces whose root has not arrived. */
   is_head?: boolean | undefined;
@@ -56,6 +58,12 @@ export function fromRuns(scope: RunScope, selection: RunSelection, more: Fragmen
   const before = all([...keyConditions(scope, selection), ...more]);
   const merged = mergedConditions(scope, selection);
   const where = merged.length > 0 ? ch`where ${all(merged)}` : raw("");
+  if (scope.builds) {
+    const own = [ch`r.build in ${bind("Array(UInt64)", scope.builds)}`];
+    // the sorting key begins with it
+    if (selection.is_root || selection.is_head) own.push(raw("r.is_head"));
+    return ch`from run_facts as r prewhere ${all([before, ...own])} ${where}`;
+  }
   return ch`from runs as r final prewhere ${before} ${where}`;
 }
 
@@ -65,7 +73,7 @@ export function fromPieces(scope: RunScope, selection: RunSelection, more: Fragm
 }
 
 function keyConditions(scope: RunScope, selection: RunSelection): Fragment[] {
-  const { projects, ids, traces, since, until, after, before, at } = selection;
+  const { projects, ids, traces, since, until, after, before, at, ranges } = selection;
   const conditions = [scope.mine];
   // equality for a single project, so that the sorting key's order can be used
   if (projects?.length === 1) conditions.push(ch`r.project_id = ${bind("UUID", projects[0]!)}`);
@@ -75,6 +83,11 @@ function keyConditions(scope: RunScope, selection: RunSelection): Fragment[] {
   if (after !== undefined) conditions.push(ch`r.start_time > ${time(after)}`);
   if (before !== undefined) conditions.push(ch`r.start_time < ${time(before)}`);
   if (at) conditions.push(ch`r.start_time in ${bind(`Array(${TIME})`, at)}`);
+  if (ranges) {
+    conditions.push(
+      any(ranges.map(({ from, to }) => ch`(r.start_time >= ${time(from)} and r.start_time < ${time(to)})`)),
+    );
+  }
   if (ids) conditions.push(ch`r.id in ${uuids(ids)}`);
   if (traces?.length === 1) conditions.push(ch`r.trace_id = ${bind("UUID", traces[0]!)}`);
   else if (traces) conditions.push(ch`r.trace_id in ${uuids(traces)}`);
@@ -86,7 +99,7 @@ export const hasConditions = ({ filters, ...selection }: RunSelection): boolean 
   (filters?.length ?? 0) > 0 ||
   Object.keys(selection).some((key) => !KEYS.has(key) && selection[key as never] !== undefined);
 
-const KEYS = new Set(["projects", "ids", "traces", "since", "until", "after", "before", "at"]);
+const KEYS = new Set(["projects", "ids", "traces", "since", "until", "after", "before", "at", "ranges"]);
 
 /**
  * Compiles the conditions of a selection on merged runs, other than their location, to one condition over `runs as r`
@@ -128,7 +141,8 @@ function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] 
  * Compiles the condition that some run of the run's trace passes: in the same projects, at any time, since a trace may
  * extend beyond the bounds.
  */
-function inMatchingTrace(scope: RunScope, selection: RunSelection, filter: Expression, also: Fragment[]): Fragment {
+function inMatchingTrace(given: RunScope, selection: RunSelection, filter: Expression, also: Fragment[]): Fragment {
+  const scope = given.withBuilds(undefined);
   const { projects, traces, is_final } = selection;
   const passing = all([...also, compileFilter(filter, scope, usageTest(scope, { projects, traces, is_final }))]);
   const trace = traceKey(selection);
@@ -153,7 +167,9 @@ export function selectTraceSums(
 const usageTest =
   (scope: RunScope, selection: RunSelection): TraceUsage =>
   (name, test, own) =>
-    ch`if(${isHead(selection)},
+    scope.builds
+      ? ch`if(${isHead(selection)}, arrayExists(whole -> ${test}, [r.${raw(`trace_${name}`)}]), ${own})`
+      : ch`if(${isHead(selection)},
       ${traceKey(selection)} in (select usage_trace from (${selectTraceSums(scope, selection, name)}) where ${test}), ${own})`;
 
 const isHead = ({ is_final }: RunSelection): Fragment => raw(is_final ? "r.parent_run_id is null" : IS_HEAD);

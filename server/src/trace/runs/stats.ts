@@ -4,12 +4,13 @@
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { all, bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
+import type { MicroTime } from "../filter/literals.ts";
 import { IS_CALL, RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
-import { fromRuns, type RunSelection } from "./selection.ts";
+import { fromPieces, fromRuns, type RunSelection } from "./selection.ts";
 import { type DetailColumn, readDetails, sumDetails, sumTraceDetails } from "./trace-totals.ts";
-import { TRACE_SUMS } from "./trace-sums.ts";
+import { earliestRun, SUMMED, TRACE_SUMS } from "./trace-sums.ts";
 
 /**
  * Sums usage over model calls; chains around them often repeat it, so other runs count only if there is no model call.
@@ -108,7 +109,7 @@ export function selectUnits(
   totals = true,
   details: readonly Detail[] = [],
 ): Fragment {
-  return (selection.is_root || selection.is_head) && totals
+  return (selection.is_root || selection.is_head) && totals && !scope.builds
     ? selectTraces(scope, selection, grouping, details)
     : selectRuns(scope, selection, grouping, details);
 }
@@ -123,10 +124,17 @@ const selectRuns = (
 ): Fragment => ch`
   select r.id as id, ${groupColumn(grouping)} as grp, r.start_time as started, ${raw(RUN_LATENCY)} as latency,
     ${raw(FIRST_TOKEN)} as first_token, r.error is not null as failed,
-    ${raw(`ifNull(${IS_CALL}, false)`)} as calls_model,
-    r.total_tokens, r.prompt_tokens, r.completion_tokens, r.total_cost, r.prompt_cost, r.completion_cost
+    ${raw(usage(scope, selection))}
     ${raw(details.map((name) => `, ${readDetails(name)} as ${name}`).join(""))}
   ${fromRuns(scope, selection)}`;
+
+/** A copy of a head (`run_facts`) bears the sums of its trace. */
+function usage({ builds }: RunScope, { is_root, is_head }: RunSelection): string {
+  if (builds && (is_root || is_head)) {
+    return `true as calls_model, ${SUMMED.map((name) => `r.trace_${name} as ${name}`).join(", ")}`;
+  }
+  return `ifNull(${IS_CALL}, false) as calls_model, ${SUMMED.map((name) => `r.${name} as ${name}`).join(", ")}`;
+}
 
 /** Runs of a trace begin after its root, possibly outside the bounds that apply to the root. */
 function selectTraces(
@@ -135,7 +143,12 @@ function selectTraces(
   grouping: Grouping | undefined,
   details: readonly Detail[],
 ): Fragment {
-  const { projects, traces, since } = selection;
+  const { projects, traces, since, ranges, before } = selection;
+  // few of many runs: bounded by the heads, whose traces are the smaller set
+  const own = ranges
+    ? [ch`r.trace_id in (select r.trace_id ${fromPieces(scope, { projects, ranges, since, before })})`]
+    : [];
+  const first = ranges?.[0] && earliestRun(ranges[0].from);
   return ch`
     select roots.id as id, roots.grp as grp, roots.started as started, roots.latency as latency,
       roots.first_token as first_token, roots.failed as failed, true as calls_model,
@@ -150,9 +163,11 @@ function selectTraces(
     ) as roots
     left join (
       select r.trace_id as trace, ${raw([TRACE_SUMS, ...details.map(sumTraceDetails)].join(", "))}
-      ${fromRuns(scope, { projects, traces, since })} group by r.trace_id
+      ${fromRuns(scope, { projects, traces, since: later(since, first) }, own)} group by r.trace_id
     ) as sums on sums.trace = roots.trace`;
 }
+
+const later = (a: MicroTime | undefined, b: MicroTime | undefined) => (a && b ? (a > b ? a : b) : (a ?? b));
 
 /**
  * Name at the start of an error, as clients write it: `ValueError('no')`, `TimeoutError: …`; "Error" if there is none.

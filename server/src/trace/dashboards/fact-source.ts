@@ -1,0 +1,113 @@
+/**
+ * Where statistics read runs: copies of finished hours (`run_facts`), and the runs themselves of all other hours. Both
+ * are exact: an hour to which a write was announced is read from the runs until a newer copy is complete.
+ */
+import type { Sql } from "../../base/db/connect.ts";
+import type { Expression } from "../filter/expression.ts";
+import { fromMicros } from "../run-rows/times.ts";
+import { readHours } from "../run-facts/sql.ts";
+import type { RunScope } from "../runs/run-scope.ts";
+import type { RunSelection } from "../runs/selection.ts";
+
+/** Scope and selection of a part of the selected runs; the parts are disjoint. */
+export interface FactSource {
+  scope: RunScope;
+  selection: RunSelection;
+}
+
+/** Current builds of a period, and the ranges of hours without. */
+export interface Facts {
+  builds: number[];
+  ranges: { from: string; to: string }[];
+}
+
+/** Hours of a selection, of all projects; beyond them the statement would be too long. */
+const MAX_BUILDS = 10_000;
+/** Ranges of open hours; nearer ones are joined, with the hours between them. */
+const MAX_RANGES = 32;
+const HOUR_MS = 3_600_000;
+
+/** Returns undefined if there are no copies to read. */
+export async function findFacts(
+  sql: Sql,
+  tenantId: string,
+  { projects, since, until }: { projects: readonly string[] | undefined; since: Date; until: Date },
+): Promise<Facts | undefined> {
+  const [first, last] = [since, until].map((date) => Math.floor(date.getTime() / HOUR_MS)) as [number, number];
+  const hours = await readHours(sql, tenantId, projects, { first, last, limit: MAX_BUILDS + 1 });
+  if (hours.length > MAX_BUILDS) return undefined;
+  const ranges = joinHours(hours.flatMap(({ hour, build }) => (build === null ? [hour] : [])));
+  const isWithin = (at: number) => ranges.some(({ from, to }) => at >= from && at < to);
+  const builds = hours.flatMap(({ hour, build }) => (build === null || isWithin(hour) ? [] : [build]));
+  if (builds.length === 0) return undefined;
+  const at = (hour: number) => fromMicros(hour * HOUR_MS * 1000)!;
+  return { builds, ranges: ranges.map(({ from, to }) => ({ from: at(from), to: at(to) })) };
+}
+
+function joinHours(hours: readonly number[]): { from: number; to: number }[] {
+  const ranges: { from: number; to: number }[] = [];
+  for (const hour of [...new Set(hours)].toSorted((a, b) => a - b)) {
+    if (ranges.at(-1)?.to === hour) ranges.at(-1)!.to++;
+    else ranges.push({ from: hour, to: hour + 1 });
+  }
+  if (ranges.length <= MAX_RANGES) return ranges;
+  const gaps = ranges.slice(1).map(({ from }, i) => from - ranges[i]!.to);
+  const widest = gaps.toSorted((a, b) => b - a)[MAX_RANGES - 1]!;
+  return ranges.reduce<typeof ranges>((joined, range, i) => {
+    const before = joined.at(-1);
+    if (before && gaps[i - 1]! <= widest) before.to = range.to;
+    else joined.push({ ...range });
+    return joined;
+  }, []);
+}
+
+/**
+ * Divides a selection. With `sums`, copies serve for one project only, because their sums are those of the project's
+ * part of a trace.
+ */
+export function divide(
+  scope: RunScope,
+  selection: RunSelection,
+  facts: Facts | undefined,
+  { sums }: { sums: boolean },
+): FactSource[] {
+  if (!facts || !canServe(selection, sums)) return [{ scope, selection }];
+  const copies = { scope: scope.withBuilds(facts.builds), selection };
+  return facts.ranges.length === 0 ? [copies] : [copies, { scope, selection: { ...selection, ranges: facts.ranges } }];
+}
+
+export function canServe({ filters = [], projects, is_root, is_head }: RunSelection, sums: boolean): boolean {
+  if (!filters.every(isOfFacts)) return false;
+  const readsSums = sums || filters.some(readsUsage);
+  return !readsSums || projects?.length === 1 || !(is_root || is_head || filters.some(readsUsage));
+}
+
+/** Fields that copies lack. Of an error they have the beginning. */
+const LACKED = new Set(["dotted_order", "inputs", "outputs", "extra", "error"]);
+
+function isOfFacts(expression: Expression): boolean {
+  switch (expression.kind) {
+    case "and":
+    case "or":
+      return expression.items.every(isOfFacts);
+    case "not":
+      return isOfFacts(expression.item);
+    case "field": {
+      const { field, test } = expression;
+      if (field.name === "error") return test.op === "is_null" || test.op === "not_null";
+      return !LACKED.has(field.name);
+    }
+    case "some_pair":
+      return expression.family === "metadata" || expression.family === "feedback";
+    case "search":
+      return false;
+    default:
+      return true;
+  }
+}
+
+function readsUsage(expression: Expression): boolean {
+  if (expression.kind === "and" || expression.kind === "or") return expression.items.some(readsUsage);
+  if (expression.kind === "not") return readsUsage(expression.item);
+  return expression.kind === "field" && /_(tokens|cost)$/.test(expression.field.name);
+}

@@ -1,0 +1,224 @@
+import { expect, test } from "vitest";
+
+import { microseconds, sampleRun, sendRuns } from "../../../test/sample-runs.ts";
+import { testTracePlatform } from "../../../test/trace-platform.ts";
+import { resetHours } from "../run-facts/sql.ts";
+import { FactBuilder } from "./fact-builder.ts";
+import { findFacts } from "./fact-source.ts";
+import { readManySeries, type SeriesPoint } from "./read-series.ts";
+import type { SeriesRequest } from "./series-request.ts";
+
+const { call, platform, sql, clickhouse } = await testTracePlatform();
+const TENANT = "00000000-0000-7000-8000-000000000001";
+const HOUR = 3_600_000;
+const FROM = Date.UTC(2026, 9, 5);
+const HOURS = 12;
+const builder = new FactBuilder(platform.deps);
+
+/** Copies all hours at once, whose announcements then cover no later writes. */
+async function build(): Promise<void> {
+  await platform.deps.writer.forget({ traces: [] });
+  await builder.build(0);
+}
+
+let seed = 4711;
+const random = (below: number): number => {
+  seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
+  return seed % below;
+};
+const pick = <T>(items: readonly T[]): T => items[random(items.length)]!;
+
+type Run = ReturnType<typeof sampleRun>;
+/** Creates and ends of a trace, apart; children may start hours after the root. */
+function sampleTrace(session: string): { create: Run; end: Partial<Run> }[] {
+  const at = FROM + random(HOURS * 60) * 60_000;
+  const root = sampleRun(
+    session,
+    {
+      name: `agent ${random(3)}`,
+      start_time: microseconds(at),
+      tags: [`t${random(3)}`],
+      extra: { metadata: { env: pick(["prod", "dev"]), thread_id: `thread ${random(9)}` } },
+      ...(random(5) === 0 && { error: pick(["TimeoutError: slow", "ValueError('x')"]) }),
+    },
+    { seconds: 1 + random(100) / 10 },
+  );
+  const children = Array.from({ length: random(4) }, () =>
+    sampleRun(
+      session,
+      {
+        run_type: pick(["llm", "llm", "tool", "chain"]),
+        name: `step ${random(3)}`,
+        start_time: microseconds(at + random(150) * 60_000),
+        extra: { metadata: { ls_model_name: pick(["m1", "m2"]) } },
+        outputs: {
+          usage_metadata: {
+            input_tokens: random(50),
+            output_tokens: 1,
+            total_tokens: 1 + random(90),
+            total_cost: 0.25,
+          },
+        },
+      },
+      { parent: root, seconds: random(50) / 10 },
+    ),
+  );
+  return [root, ...children].map((run) => {
+    const { end_time, outputs, error, ...create } = run as Run & Record<string, unknown>;
+    const { id, trace_id, dotted_order, parent_run_id } = run as Run & { parent_run_id?: string };
+    return {
+      create: create as Run,
+      end: { id, trace_id, dotted_order, parent_run_id, end_time, outputs, error } as Partial<Run>,
+    };
+  });
+}
+
+const requests = (project: string): SeriesRequest[] => {
+  const base = {
+    projects: [project],
+    since: new Date(FROM),
+    until: new Date(FROM + HOURS * HOUR + 20 * 60_000),
+    stepSeconds: 5400,
+  };
+  const metrics = [
+    "run_count",
+    "error_rate",
+    "latency_p99",
+    "total_tokens",
+    "total_cost",
+    "cost_p50",
+    "latency_counts",
+  ] as const;
+  const filters: SeriesRequest["filters"][] = [
+    { runs: "traces" },
+    { filter: "eq(is_root, true)" },
+    { filter: 'eq(run_type, "llm")' },
+    {},
+    { filter: 'and(eq(is_root, true), gt(total_tokens, 60), eq(status, "success"))' },
+    { filter: 'and(eq(metadata_key, "env"), eq(metadata_value, "prod"))' },
+    { runs: "traces", tree_filter: 'eq(run_type, "tool")' },
+    { filter: 'search("slow")' },
+  ];
+  const groups: SeriesRequest["group_by"][] = [
+    { attribute: "name", max_groups: 2 },
+    { attribute: "model" },
+    { attribute: "tag" },
+    { attribute: "error_kind" },
+    { attribute: "feedback", path: "helpful" },
+  ];
+  return [
+    ...filters.flatMap((filters) => metrics.map((metric) => ({ ...base, metric, filters }))),
+    ...groups.map((group_by) => ({
+      ...base,
+      metric: "run_count" as const,
+      group_by,
+      filters: { runs: "traces" as const },
+    })),
+    { ...base, metric: "thread_count", filters: { runs: "traces" } },
+    { ...base, metric: "feedback", filters: { runs: "traces" } },
+    { ...base, projects: undefined, metric: "total_tokens", filters: { runs: "traces" } },
+  ];
+};
+
+async function readDirectly(wanted: SeriesRequest[]): Promise<string[]> {
+  const deps = { ...platform.deps, settings: { ...platform.deps.settings, runCopies: false } };
+  return describe(wanted, await readManySeries(deps, TENANT, wanted));
+}
+
+const describe = (wanted: SeriesRequest[], found: SeriesPoint[][]): string[] =>
+  found.map((points, i) => {
+    const { metric, filters, group_by } = wanted[i]!;
+    const values = points.map(({ at, group, value }) => [at.toISOString().slice(11, 16), group, value]);
+    return JSON.stringify([metric, filters, group_by?.attribute, values]);
+  });
+
+/** @returns the number of hours that were read from copies */
+async function compare(project: string): Promise<number> {
+  const wanted = requests(project);
+  const period = { projects: [project], since: new Date(FROM), until: new Date(FROM + 20 * HOUR) };
+  const read = async () => ({
+    facts: await findFacts(sql, TENANT, period),
+    found: describe(wanted, await readManySeries(platform.deps, TENANT, wanted)),
+    direct: await readDirectly(wanted),
+  });
+  let all = await read();
+  // pieces that waited for their runs may be stored in between
+  for (let left = 5; left > 0 && JSON.stringify(all.found) !== JSON.stringify(all.direct); left--) {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    all = await read();
+  }
+  expect(all.found).toEqual(all.direct);
+  return all.facts?.builds.length ?? 0;
+}
+
+test("copies of hours answer as the runs do, whatever is written, repeated, late or deleted meanwhile", async () => {
+  const project = await platform.deps.projects.ensureProject(TENANT, "facts");
+  await platform.deps.projects.ensureProject(TENANT, "other");
+  const traces = Array.from({ length: 40 }, (_, i) => sampleTrace(i % 9 === 0 ? "other" : "facts"));
+  const writes = traces.flatMap((runs) => runs.flatMap(({ create, end }) => [{ post: [create] }, { patch: [end] }]));
+  const shuffled = writes.map((write) => ({ write, at: random(1_000_000) })).toSorted((a, b) => a.at - b.at);
+  const rounds = 2;
+  const built: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const own = shuffled.slice((round * shuffled.length) / rounds, ((round + 1) * shuffled.length) / rounds);
+    const again = own.slice(0, 5);
+    const [post, patch] = [
+      [...own, ...again].flatMap(({ write }) => ("post" in write ? write.post : [])),
+      own.flatMap(({ write }) => ("patch" in write ? write.patch : [])),
+    ];
+    expect((await call("POST", "/runs/batch", { post, patch })).status).toBeLessThan(300);
+    built.push(await compare(project));
+    await build();
+    // late changes of few runs: other hours stay copied
+    const late = pick(traces)[0]!.create;
+    await call("PATCH", `/runs/${late.id}`, { error: "RateLimitError: late" });
+    await call("POST", "/feedback", { run_id: late.id, key: "helpful", score: random(2) });
+    await platform.deps.feedback.flush();
+    built.push(await compare(project));
+    if (round === 1) {
+      const gone = pick(traces)[0]!.create;
+      await call("POST", "/runs/delete", { session_id: project, trace_ids: [gone.trace_id] });
+      built.push(await compare(project));
+    }
+  }
+  await build();
+  built.push(await compare(project));
+  expect(built.filter((n) => n > 0).length).toBeGreaterThan(rounds);
+  const [rows] = await clickhouse.rows<{ n: number }>({ name: "test", query: "select count() as n from run_facts" });
+  const [runs] = await clickhouse.rows<{ n: number }>({ name: "test", query: "select count() as n from runs final" });
+  expect(Number(rows!.n)).toBe(Number(runs!.n));
+
+  // as after a restore
+  await resetHours(sql);
+  expect(await compare(project)).toBe(0);
+  await new FactBuilder(platform.deps).build(0);
+  expect(await compare(project)).toBeGreaterThan(0);
+
+  // the project is deleted with all copies
+  await call("DELETE", `/sessions/${project}`);
+  expect(await compare(project)).toBe(0);
+}, 120_000);
+
+test("a copy that began before a write does not become the current one", async () => {
+  const project = await platform.deps.projects.ensureProject(TENANT, "race");
+  const at = (minutes: number) => ({ start_time: microseconds(FROM + minutes * 60_000) });
+  await sendRuns(call, [sampleRun("race", at(1), { seconds: 1 })]);
+  const command = clickhouse.command.bind(clickhouse);
+  const racing = new FactBuilder({
+    ...platform.deps,
+    clickhouse: Object.assign(Object.create(clickhouse) as typeof clickhouse, {
+      async command(query: Parameters<typeof command>[0]) {
+        await command(query);
+        if (query.name === "run_facts.build")
+          await sql`update run_hours set marked_at = clock_timestamp() where project_id = ${project}`;
+        if (query.name === "run_facts.build") await racing.stop();
+      },
+    }),
+  });
+  await racing.build(0);
+  expect(
+    await findFacts(sql, TENANT, { projects: [project], since: new Date(FROM), until: new Date(FROM + HOUR) }),
+  ).toBeUndefined();
+  await build();
+  expect(await compare(project)).toBe(1);
+});
