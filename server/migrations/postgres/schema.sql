@@ -1834,6 +1834,20 @@ create table rules (
   constraint rules_pkey PRIMARY KEY (tenant_id, rule_id)
 );
 
+create table run_hours (
+  tenant_id uuid not null,
+  project_id uuid not null,
+  hour integer not null,
+  marked_at timestamp with time zone not null default clock_timestamp(),
+  build bigint,
+  has_rows boolean not null default false,
+  constraint run_hours_pkey PRIMARY KEY (tenant_id, project_id, hour)
+);
+
+create table run_hours_listed (
+  listed_at timestamp with time zone not null default now()
+);
+
 create table run_lanes (
   lane text not null,
   graph_id text not null,
@@ -2444,6 +2458,7 @@ CREATE INDEX rules_by_creation ON public.rules USING btree (tenant_id, created_a
 CREATE INDEX rules_by_dataset ON public.rules USING btree (tenant_id, dataset_id) WHERE (dataset_id IS NOT NULL);
 CREATE INDEX rules_by_evaluator ON public.rules USING btree (tenant_id, evaluator_id) WHERE (evaluator_id IS NOT NULL);
 CREATE INDEX rules_by_project ON public.rules USING btree (tenant_id, project_id) WHERE (project_id IS NOT NULL);
+CREATE INDEX run_hours_open ON public.run_hours USING btree (marked_at) WHERE (build IS NULL);
 CREATE INDEX run_lanes_blocked ON public.run_lanes USING btree (blocked_on, rank, vtime, head_seq) WHERE (state = 'blocked'::text);
 CREATE INDEX run_lanes_by_fair ON public.run_lanes USING btree (fair);
 CREATE INDEX run_lanes_empty ON public.run_lanes USING btree (vtime) WHERE (state = 'empty'::text);

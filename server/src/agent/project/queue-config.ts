@@ -42,8 +42,6 @@ export const queueSection = z.strictObject({
 });
 export type QueueRules = z.output<typeof queueSection>;
 
-export const heddleSection = z.strictObject({ queue: queueSection.nullish() });
-
 const runQueueSection = z.strictObject({
   priority: className.nullish().describe("Name of a priority class of the project's langgraph.json"),
   expires_after: seconds.nullish().describe("Seconds after which the run ends unless it has begun"),

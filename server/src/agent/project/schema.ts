@@ -5,7 +5,7 @@
 import { z } from "zod";
 
 import { jsonObject, minutes } from "../../base/http/fields.ts";
-import { heddleSection } from "./queue-config.ts";
+import { queueSection } from "./queue-config.ts";
 import { webhooksSection } from "./webhook-config.ts";
 import { hostsSection } from "./hosts-config.ts";
 import { httpSection } from "./http-schema.ts";
@@ -112,9 +112,8 @@ export const langgraphJson = z
     auth: auth.nullish(),
     http: httpSection.nullish().transform((http) => http ?? httpSection.parse({})),
     webhooks: webhooksSection.nullish(),
-    heddle: heddleSection.nullish(),
     encryption: z.object({ path: exportPath }).loose().nullish(),
-    heddle: z.object({ hosts: hostsSection.nullish() }).loose().nullish(),
+    heddle: z.strictObject({ queue: queueSection.nullish(), hosts: hostsSection.nullish() }).nullish(),
     ui: z.record(uiName, exportPath).nullish(),
     ui_config: z
       .object({ shared: z.array(text).optional() })
