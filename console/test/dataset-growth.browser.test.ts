@@ -136,7 +136,8 @@ test("a dataset gets a workspace tag, by which the list is filtered", async () =
   await page.getByText('Write a tag as "key: value"').waitFor();
   await field.fill(`team: ${name}`);
   await field.press("Enter");
-  const tags = async () => await api("GET", `/workspaces/current/tags/resource?resource_type=dataset&resource_id=${id}`);
+  const tags = async () =>
+    await api("GET", `/workspaces/current/tags/resource?resource_type=dataset&resource_id=${id}`);
   await until(async () => (await tags()).length === 1);
   expect(await tags()).toMatchObject([{ key: "team", values: [{ value: name }] }]);
   await page.goto(`${platform.url}/datasets?text=Tagged`);

@@ -182,7 +182,8 @@ export class RuleLoad {
     for (const run of runs) {
       const whole = { ...run.create, ...run.end };
       if (run.model.repeated) {
-        const { error: _, ...first } = whole as typeof whole & { error?: string };
+        const first: typeof whole & { error?: string } = { ...whole };
+        delete first.error;
         merge(now, { post: [{ ...first, tags: ["early", HOSTILE] }], patch: [] });
         later.push({ post: [whole], patch: [] });
         continue;
