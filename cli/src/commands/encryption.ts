@@ -5,8 +5,8 @@ export const summary = "Manage the keys that encrypt stored state";
 
 export const command = declareActions({
   noun: "encryption",
-  about: `Stored state (checkpoints, values, inputs, streams, store items) is encrypted with data keys, and these with
-LANGGRAPH_AES_KEY or the project's own handlers; see docs/encryption.md.`,
+  about: `Stored state (checkpoints, values, inputs, streams, store items) is encrypted with data keys, and
+these with LANGGRAPH_AES_KEY or the project's own handlers; see docs/encryption.md.`,
   actions: {
     status: { summary: "List the keys, which one is the newest, and how many data keys need each." },
     rotate: {
