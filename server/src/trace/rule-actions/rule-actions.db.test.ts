@@ -170,10 +170,11 @@ test("runs whose texts have characters that Postgres does not store are acted on
   const texts = { name: hostile, error: hostile, tags: [hostile], inputs: { question: { [hostile]: hostile } } };
   await runs(name, 2, { ...texts, extra: { metadata: { thread_id: hostile } } } as Partial<SampleRun>);
   const found = await settled(ruleId, 2);
-  expect(found.map(({ status, reason }) => [status, reason])).toEqual([
-    ["done", expect.stringContaining("same inputs")],
-    ["done", null],
-  ]);
+  expect(found.map(({ status }) => status)).toEqual(["done", "done"]);
+  // their inputs are the same
+  expect(found.map(({ reason }) => reason)).toEqual(
+    expect.arrayContaining([null, expect.stringContaining("same inputs")]),
+  );
   const [example] = (await ok("GET", `/examples?dataset=${dataset.id}`)) as Json[];
   expect(example.inputs).toEqual({ "a\uFFFDb\uFFFD": { "a\uFFFDb\uFFFD": "a\uFFFDb\uFFFD" } });
 });
