@@ -102,6 +102,13 @@ export default defineConfig({
               priority: 2,
             },
             // the first page has neither tables nor JSON
+            // used by what is shared
+            { name: "filter-language", test: anyPart("console/src/features/runs/filter-language[.]"), priority: 3 },
+            {
+              name: "resource-tags",
+              test: anyPart("console/src/features/resource-tags/", `${MANTINE}/TagsInput/`),
+              priority: 3,
+            },
             { name: "virtual", test: anyPart("@tanstack/(react-virtual|virtual-core)"), priority: 1 },
             {
               name: "data-table",
@@ -150,7 +157,7 @@ export default defineConfig({
                 `${MANTINE}/(MultiSelect|Progress)/`,
                 "console/src/ui/(progress|permitted-button)[.]",
                 "console/src/features/settings/use-permission",
-                "console/src/features/(runs/filter-language|datasets/queries|annotation-queues/queries)[.]",
+                "console/src/features/(datasets/queries|annotation-queues/queries)[.]",
               ),
               minShareCount: 2,
               priority: 1,

@@ -23,7 +23,7 @@ import { configuredDestination, isTracingDisabled } from "./hosts/tracing.ts";
 import type { Project } from "./project/read-project.ts";
 import { PythonCode } from "./python-code/python-code.ts";
 import { watchProject } from "./hosts/watch-project.ts";
-import { declareQueueRules } from "./runs/declare-rules.ts";
+import { checkQueueKeys, declareQueueRules } from "./runs/declare-rules.ts";
 import { primeQueue } from "./runs/prime-queue.ts";
 import type { AgentSettings } from "./settings.ts";
 import { buildParts } from "./start/build-parts.ts";
@@ -78,6 +78,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     await python.load(options.project);
     await stateKeys.start(options.project, python, stores.sql);
     started.add(async () => stateKeys.stop());
+    checkQueueKeys(options.project, stateKeys.cipher !== undefined);
     await configureStore(options.project);
 
     let priming = Promise.resolve();
@@ -115,6 +116,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     const reload = async (project: Project) => {
       await python.load(project);
       await stateKeys.reload(project, python);
+      checkQueueKeys(project, stateKeys.cipher !== undefined);
       await loadProjectCode(deps, project);
       deps.project = project;
       withdrawClient();

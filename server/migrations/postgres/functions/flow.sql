@@ -203,8 +203,9 @@ declare
   _threads uuid[]; _freed text[]; _expired uuid[]; _lanes text[]; _count integer;
 begin
   with gone as (
-    delete from run_queue_events where id in (
-      select e.id from run_queue_events e where e.due_at <= now() order by e.due_at, e.id limit 500)
+    -- an array, which is read once: a join would read the index, with its dead entries, for each event
+    delete from run_queue_events where id = any (array(
+      select e.id from run_queue_events e where e.due_at <= now() order by e.due_at, e.id limit 500))
     returning thread_id, freed, expires
   )
   select count(*), array_agg(distinct thread_id), array_agg(expires) filter (where expires is not null),

@@ -151,10 +151,11 @@ function mayMatter(rule: WatchedRule, known: KnownRun): boolean {
   return readsUsage && mayChangeSums(known);
 }
 
-/** Whether some run of a trace that is known as a whole may match. */
+/** Whether some run of a trace that is known as a whole may match or, for a rule of threads, is activity in its thread. */
 function newTraceMayMatch(rule: WatchedRule, trace: readonly KnownRun[]): boolean {
   if (isExcluded(rule, trace[0]!)) return false;
   if (!rule.filters) return true;
+  if (rule.isOfThreads) return trace.some((known) => mayMatchItself(rule, known));
   const { tree_filter, trace_filter } = rule.filters;
   if (tree_filter && !trace.some((known) => evaluateKnown(tree_filter, known) !== false)) return false;
   const roots = trace.filter((known) => isRoot(known) !== false);
