@@ -3,7 +3,7 @@ import type { Sql } from "../../server/src/base/db/connect.ts";
 /** A digest of every row of every table, by table. */
 export type TableStates = Map<string, string>;
 
-/** Tables that change without a request: heartbeats, times of key use and sweeps, counters and records of rejected attempts. */
+/** Tables that change without a request: heartbeats, times of key use, sweeps and copies, counters and records of rejected attempts. */
 const RESTLESS = new Set([
   "servers",
   "blob_place_users",
@@ -12,6 +12,8 @@ const RESTLESS = new Set([
   "sweeps",
   "control_leader",
   "gateways",
+  "run_hours",
+  "run_hours_listed",
 ]);
 
 /**
