@@ -147,7 +147,7 @@ export async function fillTenant(
     },
     actions: [],
   })) as { rule: { id: string } };
-  const budget = await createdId("POST", "/v1/platform/budgets", { name: mark, limit_usd: 1e9 });
+  const budget = await createdId("POST", "/v1/platform/budgets", { name: mark, limit_usd: 1e9, enabled: false });
   const judged = await ask("POST", "/v1/platform/evaluators", {
     name: mark,
     type: "code",
