@@ -104,9 +104,18 @@ export default defineConfig({
             // the first page has neither tables nor JSON
             // used by what is shared
             { name: "filter-language", test: anyPart("console/src/features/runs/filter-language[.]"), priority: 3 },
+            { name: "filter-field", test: anyPart("console/src/features/runs/filter-field[.]"), priority: 3 },
+            // fields with several values and grids, of which the first page has none
+            {
+              name: "pills",
+              test: anyPart(
+                `${MANTINE}/(Pill|PillsInput|MultiSelect|TagsInput|SimpleGrid|Combobox/use-pills-reorder)/`,
+              ),
+              priority: 3,
+            },
             {
               name: "resource-tags",
-              test: anyPart("console/src/features/resource-tags/", `${MANTINE}/TagsInput/`),
+              test: anyPart("console/src/features/resource-tags/"),
               priority: 3,
             },
             { name: "virtual", test: anyPart("@tanstack/(react-virtual|virtual-core)"), priority: 1 },
