@@ -374,8 +374,14 @@ test("runs two columns over a dataset as experiments, and cancels them", async (
   }
   await dialog.getByRole("link", { name: "Compare results" }).click();
   const table = page.getByRole("table", { name: "Experiment comparison" });
-  await table.getByText("Hello from model-a: Greet name0").first().waitFor();
-  await table.getByText("Hello from model-b: Greet name0").first().waitFor();
+  await table
+    .getByText(/^Hello from model-a: Greet name\d+$/)
+    .first()
+    .waitFor();
+  await table
+    .getByText(/^Hello from model-b: Greet name\d+$/)
+    .first()
+    .waitFor();
 
   // the draft is still there
   await page.goto(`${platform.url}/playground`);

@@ -275,7 +275,7 @@ test("a masking rule is tried, created, disabled and deleted", async () => {
   await signIn(page);
   await page.getByRole("button", { name: "New rule" }).click();
   const form = page.getByRole("dialog");
-  await form.getByLabel("Name").fill("customers");
+  await form.getByRole("textbox", { name: "Name", exact: true }).fill("customers");
   await form.getByLabel("Pattern").fill("CUST-[0-9]+");
   await form.getByLabel("Try a text").fill("CUST-42 is ada@example.com");
   await form.getByText("[masked] is [email]").waitFor();
