@@ -23,7 +23,8 @@ class Encryption:
             raise LoadError(f"{_KEY}: {path} has a handler for context, which Heddle does not support.")
         if self._encryptor is None or self._decryptor is None:
             raise LoadError(
-                f"{_KEY}: {path} must be an Encryption of langgraph_sdk with handlers for encrypt.blob and decrypt.blob."
+                f"{_KEY}: {path} must be an Encryption of langgraph_sdk "
+                "with handlers for encrypt.blob and decrypt.blob."
             )
 
     async def convert(self, operation: str, data: bytes) -> dict[str, str | None]:
