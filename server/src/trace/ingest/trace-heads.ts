@@ -152,8 +152,8 @@ export class TraceHeads {
     for (const trace of traces) {
       const head = this.#heads.get(headKey(tenantId, trace));
       if (head) starts.push({ project_id: trace.project_id, start_time: head.start_time });
-      // another replica may have replaced a provisional one
-      if (head?.isProvisional !== false) unknown.push(trace.trace_id);
+      // a provisional one may have been replaced by another server
+      if (!head || (head.isProvisional && !this.#clickhouse.embedded)) unknown.push(trace.trace_id);
     }
     if (unknown.length === 0) return starts;
     const provisional = await roots.findProvisionalRoots(this.#sql, tenantId, unknown);
