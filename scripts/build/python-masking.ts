@@ -5,7 +5,6 @@
  *
  * Without `--write` it exits with 1 when the committed file differs.
  */
-import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import {
@@ -19,6 +18,7 @@ import {
   SHAPES,
 } from "../../host-kit/src/masking/detectors.ts";
 import { TEXT } from "../../host-kit/src/masking/mask-attachment.ts";
+import { writeOrCompare } from "./generated-file.ts";
 
 const TARGET = fileURLToPath(new URL("../../graph-host-python/heddle_host/tracing/masking_shapes.py", import.meta.url));
 
@@ -58,15 +58,4 @@ ${Object.entries({ SECRET_NAME, PHONE_NAME, BARE_PHONE, CARD, NO_PHONE, TEXT })
 IBAN_LENGTHS = ${raw(IBAN_LENGTHS)}
 `;
 
-const isCurrent = () => {
-  try {
-    return readFileSync(TARGET, "utf8") === text;
-  } catch {
-    return false;
-  }
-};
-if (process.argv.includes("--write")) writeFileSync(TARGET, text);
-else if (!isCurrent()) {
-  console.error(`${TARGET} is not that of detectors.ts. Run: npm run host-frames`);
-  process.exitCode = 1;
-}
+writeOrCompare(TARGET, text, `${TARGET} is not that of detectors.ts. Run: npm run host-frames`);

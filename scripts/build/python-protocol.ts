@@ -5,10 +5,12 @@
  *
  * Without `--write` it exits with 1 when the committed file differs.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import ts from "typescript";
+
+import { writeOrCompare } from "./generated-file.ts";
 
 const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 const SOURCE = "host-kit/src/host-protocol.ts";
@@ -151,15 +153,4 @@ PROTOCOL_VERSION = ${version}
 ${[...definitions.values()].join("\n\n\n")}
 `.replaceAll(/(^\w+: TypeAlias[^\n]*|^\))\n\n\n(?=\w+: TypeAlias)/gm, "$1\n");
 
-const isCurrent = () => {
-  try {
-    return readFileSync(TARGET, "utf8") === text;
-  } catch {
-    return false;
-  }
-};
-if (process.argv.includes("--write")) writeFileSync(TARGET, text);
-else if (!isCurrent()) {
-  console.error(`${TARGET} is not that of ${SOURCE}. Run: npm run host-frames`);
-  process.exitCode = 1;
-}
+writeOrCompare(TARGET, text, `${TARGET} is not that of ${SOURCE}. Run: npm run host-frames`);

@@ -6,11 +6,11 @@
  *
  * Without `--write` it exits with 1 when a committed page differs.
  */
-import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
 import { COMMANDS } from "../../cli/src/commands.ts";
 import { describeArguments } from "../../cli/src/core/actions.ts";
+import { writeOrCompare } from "./generated-file.ts";
 import { type Setting, SETTINGS } from "./settings.ts";
 
 const docs = (name: string) => fileURLToPath(new URL(`../../docs/${name}`, import.meta.url));
@@ -83,11 +83,5 @@ function commandsPage(): string {
 
 const pages = { "settings.md": settingsPage(), "commands.md": commandsPage() };
 for (const [name, text] of Object.entries(pages)) {
-  if (process.argv.includes("--write")) {
-    await writeFile(docs(name), text);
-    console.log(`wrote ${docs(name)}`);
-  } else if ((await readFile(docs(name), "utf8").catch(() => "")) !== text) {
-    console.error(`docs/${name} differs from the declarations. Run: npm run settings-page`);
-    process.exitCode = 1;
-  }
+  writeOrCompare(docs(name), text, `docs/${name} differs from the declarations. Run: npm run settings-page`);
 }

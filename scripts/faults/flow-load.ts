@@ -7,16 +7,14 @@
 //
 // Options: --waiting N, --keys N, --rounds N; --users N, --slots N, --seed N.
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { loadavg, tmpdir } from "node:os";
-import { join } from "node:path";
+import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
 
 import { queueSection } from "../../server/src/agent/project/queue-config.ts";
 import { claimRuns, createRuns, finishRuns, type NewRun, putQueueRules } from "../../server/src/agent/runs/sql.ts";
 import { connect, type Sql } from "../../server/src/base/db/connect.ts";
-import { EmbeddedPostgres } from "../../server/src/base/db/embedded-postgres.ts";
 import { migrate } from "../../server/src/base/db/migrate.ts";
+import { startOwnPostgres } from "./own-postgres.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -223,15 +221,8 @@ async function simulate(sql: Sql, rules: object | null, limit: number | undefine
   return { light, heavy, broken, total: load.length, users: perUser.size };
 }
 
-const dataDir = mkdtempSync(join(tmpdir(), "heddle-flow-load-"));
-const postgres = new EmbeddedPostgres({ dataDir, settings: { fsync: "off", synchronous_commit: "off" } });
-const close = async () => {
-  await postgres.stop();
-  rmSync(dataDir, { recursive: true, force: true });
-};
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => void close().finally(() => process.exit(1)));
+const { database, close } = await startOwnPostgres("flow-load");
 try {
-  const database = await postgres.start();
   const admin = connect(database, { max: 1 });
   const open = async (name: string): Promise<Sql> => {
     await admin`create database ${admin(name)}`;

@@ -1,15 +1,12 @@
 // Plays random sequences of the queue's calls against a model of the queue (server/test/queue-model), on a separate
 // Postgres: --sequences N (default 10000), --seed N. Prints counts and the shortest counterexample; exits with 1 when
 // there is one.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 
 import { connect } from "../../server/src/base/db/connect.ts";
-import { EmbeddedPostgres } from "../../server/src/base/db/embedded-postgres.ts";
 import { migrate } from "../../server/src/base/db/migrate.ts";
 import { checkQueue } from "../../server/test/queue-model/check-queue.ts";
+import { startOwnPostgres } from "./own-postgres.ts";
 
 const { values: options } = parseArgs({
   options: { sequences: { type: "string", default: "10000" }, seed: { type: "string" } },
@@ -17,15 +14,8 @@ const { values: options } = parseArgs({
 const sequences = Number(options.sequences);
 const seed = Number(options.seed ?? Date.now() % 1_000_000);
 
-const dataDir = mkdtempSync(join(tmpdir(), "heddle-queue-model-"));
-const postgres = new EmbeddedPostgres({ dataDir, settings: { fsync: "off", synchronous_commit: "off" } });
-const close = async () => {
-  await postgres.stop();
-  rmSync(dataDir, { recursive: true, force: true });
-};
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => void close().finally(() => process.exit(1)));
+const { database, close } = await startOwnPostgres("queue-model");
 try {
-  const database = await postgres.start();
   const sql = connect(database, { max: 1 });
   await migrate(sql).finally(() => sql.end());
   console.log(`seed ${seed}`);
