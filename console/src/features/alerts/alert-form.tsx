@@ -228,7 +228,7 @@ function Timing({ form }: { form: UseFormReturnType<AlertValues> }) {
             allowDeselect={false}
             data={[
               { value: "resolve", label: "Ends" },
-              { value: "keep", label: "Goes on" },
+              { value: "keep", label: "Keeps its state" },
             ]}
             {...form.getInputProps("noData")}
           />

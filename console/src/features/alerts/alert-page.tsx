@@ -18,6 +18,7 @@ import { TestResults } from "./channel-fields.tsx";
 import { describeCondition } from "./describe-alert.ts";
 import { IncidentList } from "./incident-list.tsx";
 import { type Alert, alertQuery, sessionOf } from "./queries.ts";
+import { MoreMenu, TestButton } from "./rule-actions.tsx";
 
 const AlertForm = lazy(async () => ({ default: (await import("./alert-form.tsx")).AlertForm }));
 
@@ -178,11 +179,7 @@ function Actions({ alert }: { alert: Alert }) {
           Project
         </AnchorLink>
       )}
-      {alert.actions.length > 0 && (
-        <Button size="xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
-          Send test message
-        </Button>
-      )}
+      <TestButton hasChannels={alert.actions.length > 0} isPending={test.isPending} onTest={() => test.mutate()} />
       <Menu position="bottom-end">
         <Menu.Target>
           <Button size="xs" variant="default">
@@ -196,22 +193,12 @@ function Actions({ alert }: { alert: Alert }) {
           {isSilenced && <Menu.Item onClick={() => change.mutate({ silenced_until: null })}>End the silence</Menu.Item>}
         </Menu.Dropdown>
       </Menu>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Button size="xs" variant="default">
-            More
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={() => setEdited(true)}>Edit</Menu.Item>
-          <Menu.Item onClick={() => change.mutate({ enabled: !rule.enabled })}>
-            {rule.enabled ? "Disable" : "Enable"}
-          </Menu.Item>
-          <Menu.Item color="red" onClick={remove}>
-            Delete
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <MoreMenu
+        isEnabled={rule.enabled}
+        onEdit={() => setEdited(true)}
+        onToggle={() => change.mutate({ enabled: !rule.enabled })}
+        onDelete={remove}
+      />
       <Suspense>
         {isEdited && <AlertForm initial={alert} onSaved={() => {}} onClose={() => setEdited(false)} />}
       </Suspense>

@@ -1,4 +1,4 @@
-import { Button, Code, Menu, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Code, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
@@ -17,6 +17,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { TestResults } from "../alerts/channel-fields.tsx";
+import { MoreMenu, TestButton } from "../alerts/rule-actions.tsx";
 import { BudgetBar } from "./budget-bar.tsx";
 import { MonthPicker } from "./month-picker.tsx";
 import { NoticeList } from "./notice-list.tsx";
@@ -203,27 +204,13 @@ function Actions({ budget }: { budget: Budget }) {
   return (
     <>
       <TestResults results={test.data?.results} />
-      {budget.actions.length > 0 && (
-        <Button size="xs" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
-          Send test message
-        </Button>
-      )}
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Button size="xs" variant="default">
-            More
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={() => setEdited(true)}>Edit</Menu.Item>
-          <Menu.Item onClick={() => change.mutate({ enabled: !budget.enabled })}>
-            {budget.enabled ? "Disable" : "Enable"}
-          </Menu.Item>
-          <Menu.Item color="red" onClick={remove}>
-            Delete
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <TestButton hasChannels={budget.actions.length > 0} isPending={test.isPending} onTest={() => test.mutate()} />
+      <MoreMenu
+        isEnabled={budget.enabled}
+        onEdit={() => setEdited(true)}
+        onToggle={() => change.mutate({ enabled: !budget.enabled })}
+        onDelete={remove}
+      />
       <Suspense>
         {isEdited && <BudgetForm initial={budget} onSaved={() => {}} onClose={() => setEdited(false)} />}
       </Suspense>

@@ -1,6 +1,5 @@
-import { Button, Group, Text, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { Button, Group, Text } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
@@ -15,6 +14,7 @@ import { NameForm } from "../../ui/name-form.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 import { DATASET_SEARCH } from "./dataset-search.ts";
 import { type Dataset, type DatasetSort, datasetsQuery } from "./queries.ts";
 import { TagFilter } from "../resource-tags/resource-tags.tsx";
@@ -80,10 +80,6 @@ export function DatasetsPage() {
   const [isNew, setNew] = useState(false);
   const found = useInfiniteQuery(datasetsQuery(search));
   const datasets = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
-  const setText = useDebouncedCallback(
-    (text: string) => void navigate({ search: { ...search, text }, replace: true }),
-    250,
-  );
   return (
     <Page
       title="Datasets"
@@ -94,14 +90,11 @@ export function DatasetsPage() {
       }
     >
       <Group gap="sm" mb="sm">
-        <TextInput
-          aria-label="Search datasets by name"
+        <SearchField
+          label="Search datasets by name"
           placeholder="Search by name"
-          leftSection={<IconSearch size={14} aria-hidden />}
-          size="xs"
-          w={{ base: "100%", xs: 260 }}
-          defaultValue={search.text}
-          onChange={({ currentTarget: { value } }) => setText(value)}
+          initial={search.text}
+          onSearch={(text: string) => void navigate({ search: { ...search, text }, replace: true })}
         />
         <TagFilter
           value={search.tags}

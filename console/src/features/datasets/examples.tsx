@@ -1,6 +1,5 @@
-import { ActionIcon, Alert, Anchor, Button, Group, Select, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { IconPlus, IconSearch, IconX } from "@tabler/icons-react";
+import { ActionIcon, Alert, Anchor, Button, Group, Select } from "@mantine/core";
+import { IconPlus, IconX } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useCallback, useMemo, useState } from "react";
 
@@ -9,6 +8,7 @@ import { useConfirm } from "../../ui/confirm.tsx";
 import { fullTime } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 import type { OneDatasetSearch } from "./dataset-search.ts";
 import { type Example, examplesQuery, splitsQuery } from "./queries.ts";
 import { ExamplesTable } from "./examples-table.tsx";
@@ -29,7 +29,6 @@ export function Examples({ datasetId, search: { text, split, version }, onSearch
   const found = useInfiniteQuery(examplesQuery(datasetId, { text, split, version }));
   const { data: splits = [] } = useQuery(splitsQuery(datasetId, version));
   const examples = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
-  const tell = useDebouncedCallback((next: string) => onSearch({ text: next }), 300);
   const remove = useCallback(
     ({ id }: Example) =>
       confirm({
@@ -63,14 +62,11 @@ export function Examples({ datasetId, search: { text, split, version }, onSearch
         </Alert>
       )}
       <Group gap="xs" mb="sm">
-        <TextInput
-          aria-label="Search examples"
+        <SearchField
+          label="Search examples"
           placeholder="Search inputs and outputs"
-          leftSection={<IconSearch size={14} aria-hidden />}
-          size="xs"
-          w={{ base: "100%", xs: 260 }}
-          defaultValue={text}
-          onChange={({ currentTarget: { value } }) => tell(value)}
+          initial={text}
+          onSearch={(next: string) => onSearch({ text: next })}
         />
         {(splits.length > 0 || split !== "") && (
           <Select

@@ -1,6 +1,5 @@
-import { ActionIcon, Button, Code, Group, Menu, Switch, Text, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { IconDots, IconPlus, IconSearch } from "@tabler/icons-react";
+import { ActionIcon, Button, Code, Group, Menu, Switch, Text } from "@mantine/core";
+import { IconDots, IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
@@ -14,6 +13,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 import { TagFilter } from "../resource-tags/resource-tags.tsx";
 import { FeedbackChips } from "../runs/feedback-chips.tsx";
 import { utc } from "../runs/run-record.ts";
@@ -98,10 +98,6 @@ export function ProjectsPage() {
   const [edited, setEdited] = useState<Project | "new" | null>(null);
   const found = useInfiniteQuery(projectsQuery(search));
   const projects = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
-  const setText = useDebouncedCallback(
-    (text: string) => void navigate({ search: { ...search, text }, replace: true }),
-    250,
-  );
 
   const columns = useMemo(
     () =>
@@ -148,14 +144,11 @@ export function ProjectsPage() {
       }
     >
       <Group gap="sm" mb="sm">
-        <TextInput
-          aria-label="Search projects by name"
+        <SearchField
+          label="Search projects by name"
           placeholder="Search by name"
-          leftSection={<IconSearch size={14} aria-hidden />}
-          size="xs"
-          w={{ base: "100%", xs: 260 }}
-          defaultValue={search.text}
-          onChange={({ currentTarget: { value } }) => setText(value)}
+          initial={search.text}
+          onSearch={(text: string) => void navigate({ search: { ...search, text }, replace: true })}
         />
         <TagFilter
           value={search.tags}

@@ -1,6 +1,5 @@
-import { Badge, Group, Select, Text, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { Badge, Group, Select, Text } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
@@ -16,6 +15,7 @@ import { Page } from "../../ui/page.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 import { Tags } from "../runs/run-columns.tsx";
 import { PromptSample } from "../samples/sample-parts.tsx";
 import { NewPrompt } from "./new-prompt.tsx";
@@ -156,18 +156,15 @@ interface FiltersProps {
 
 function Filters({ search, onChange }: FiltersProps) {
   const { data: tags = [] } = useQuery(promptTagNamesQuery);
-  const setText = useDebouncedCallback((text: string) => onChange({ text }), 250);
   const names = [...new Set([...tags.map(({ tag }) => tag), ...(search.tag === "" ? [] : [search.tag])])];
   return (
     <Group gap="xs" mb="sm">
-      <TextInput
-        aria-label="Search prompts"
+      <SearchField
+        label="Search prompts"
         placeholder="Search by name, description or README"
-        leftSection={<IconSearch size={14} aria-hidden />}
-        size="xs"
-        w={{ base: "100%", xs: 280 }}
-        defaultValue={search.text}
-        onChange={({ currentTarget: { value } }) => setText(value)}
+        initial={search.text}
+        width={280}
+        onSearch={(text: string) => onChange({ text })}
       />
       <Select
         aria-label="Filter by tag"

@@ -17,11 +17,10 @@ export type ChangeDeps = Pick<
   TraceDeps,
   "sql" | "secrets" | "outbound" | "settings" | "projects" | "alertMessages" | "alertEvaluator"
 >;
-type Deps = ChangeDeps;
 
 /** @throws 404 for an unknown project; 409 for an id that is taken; 422 for an invalid rule or channel */
 export async function createAlert(
-  deps: Deps,
+  deps: ChangeDeps,
   { workspaceId, actor }: Principal,
   projectId: string | null,
   body: CreateBody,
@@ -48,7 +47,7 @@ export async function createAlert(
 
 /** Inserts a rule or budget with its channels. @throws 409, 422 */
 export async function storeRule(
-  deps: Deps,
+  deps: ChangeDeps,
   row: rows.AlertRuleFields,
   inputs: readonly ActionInput[],
   { max, noun }: { max: number; noun: string },
@@ -74,7 +73,7 @@ export async function storeRule(
  * @throws 404, 422
  */
 export async function changeAlert(
-  deps: Deps,
+  deps: ChangeDeps,
   workspaceId: string,
   projectId: string | null,
   id: string,
@@ -116,7 +115,7 @@ export async function changeAlert(
 
 /** Deletes a rule with its incidents; waiting messages are not sent. @throws 404 */
 export async function removeAlert(
-  { sql, secrets }: Pick<Deps, "sql" | "secrets">,
+  { sql, secrets }: Pick<ChangeDeps, "sql" | "secrets">,
   workspaceId: string,
   projectId: string | null,
   id: string,
@@ -130,7 +129,7 @@ export async function removeAlert(
 }
 
 export async function checkProject(
-  { projects }: Pick<Deps, "projects">,
+  { projects }: Pick<ChangeDeps, "projects">,
   workspaceId: string,
   projectId: string | null,
 ): Promise<void> {
