@@ -192,7 +192,11 @@ export async function runRuleFaults(options: RuleFaultOptions): Promise<RuleFaul
         const acted = await ACTED[rule.action](sql, targets[rule.action]);
         report.actions += acted.length;
         const once = new Set(acted);
-        for (const run of expected) if (!once.has(run)) violations.push(`${name}: nothing was done with ${run}`);
+        for (const run of expected) {
+          if (once.has(run)) continue;
+          const [match] = await sql`select status, reason from rule_matches where rule_id = ${id} and run_id = ${run}`;
+          violations.push(`${name}: nothing was done with ${run}: ${JSON.stringify(match)}`);
+        }
         for (const run of once) if (!expected.has(run)) violations.push(`${name}: something was done with ${run}`);
         if (once.size !== acted.length) violations.push(`${name}: ${acted.length - once.size} actions are doubled`);
       }

@@ -3,7 +3,7 @@ import type { ModelPrices } from "../prices/model-prices.ts";
 import { priceUsage, withoutPrice } from "../prices/price-usage.ts";
 import type { RunRow } from "../run-rows/clickhouse.ts";
 import { encodeMetadata } from "../run-rows/pairs.ts";
-import { EXTRA_PATCHED, patchedBy, withoutPatched } from "./patched-fields.ts";
+import { CREATED, EXTRA_PATCHED, patchedBy, UPDATED_FIRST, withoutPatched } from "./patched-fields.ts";
 import type { Resolved } from "./resolve-runs.ts";
 import { readFacts } from "./run-piece.ts";
 
@@ -67,9 +67,12 @@ export async function composeRow(
     price_model_id: price && usage?.basis?.cost === "price" ? price.id : undefined,
   };
   if (piece.kind === "patch") {
-    row.patched = patchedBy(row) | (piece.extra ? EXTRA_PATCHED : 0);
+    row.patched = patchedBy(row) | (piece.extra ? EXTRA_PATCHED : 0) | (isNew ? UPDATED_FIRST : 0);
     if (run.patched !== undefined) run.patched |= row.patched;
-  } else withoutPatched(row, (run.patched ?? 0) & ~EXTRA_PATCHED);
+  } else {
+    row.patched = CREATED;
+    withoutPatched(row, run.patched ?? 0);
+  }
   return row;
 }
 

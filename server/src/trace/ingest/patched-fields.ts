@@ -22,6 +22,13 @@ const PATCHABLE: readonly (readonly (keyof RunRow)[])[] = [
 /** Bit of `extra`, which is merged key by key rather than replaced. */
 export const EXTRA_PATCHED = 1 << 20;
 
+/** Bit of the create, and of an update that was the first piece of its run. */
+export const CREATED = 1 << 21;
+export const UPDATED_FIRST = 1 << 22;
+
+/** Whether an update of the run has arrived, and its create has not. */
+export const LACKS_CREATE = `bitAnd(patched, ${CREATED | UPDATED_FIRST}) = ${UPDATED_FIRST}`;
+
 /** Returns the bit mask of the fields that a row sets. */
 export function patchedBy(row: Partial<RunRow>): number {
   let mask = 0;

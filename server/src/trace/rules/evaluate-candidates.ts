@@ -4,6 +4,7 @@ import { uuid5 } from "../../base/ids.ts";
 import { storableText } from "../../base/well-formed.ts";
 import { isInScope } from "../rule-candidates/rule-directory.ts";
 import { isSampled } from "../rule-candidates/sampling.ts";
+import { LACKS_CREATE } from "../ingest/patched-fields.ts";
 import type { ProjectFacts } from "../rule-candidates/sql.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { conditionOn, fromPieces, fromRuns, type RunSelection } from "../runs/selection.ts";
@@ -28,6 +29,7 @@ interface Hit {
   thread_id: string | null;
   is_root: boolean | 0 | 1;
   inserted_at: string | null;
+  lacks_create: boolean | 0 | 1;
   /** By rule of the statement. */
   hits: (boolean | 0 | 1)[];
 }
@@ -37,7 +39,7 @@ type EndedHit = Hit & { end_time: string };
 export interface Decisions {
   matches: NewMatch[];
   threads: ThreadActivity[];
-  /** Runs whose newest row the replica does not have yet. */
+  /** Runs of candidates that wait: for a row that the replica lacks, or for a create that an update has overtaken. */
   awaited: Set<string>;
 }
 
@@ -69,11 +71,21 @@ export async function evaluateCandidates(evaluation: Evaluation): Promise<Decisi
       const some = own.slice(start, start + RULES_PER_STATEMENT);
       const concerned = candidates.filter((candidate) => some.some((rule) => concerns(projects, rule, candidate)));
       const read = await readHits(evaluation, some, concerned, wholeTrace);
+      const unit = ({ id, trace_id }: Pick<Hit, "id" | "trace_id">) => (wholeTrace ? trace_id : id);
+      const fresh = new Map<string, string[]>();
+      for (const { run_id, trace_id, is_fresh } of concerned) {
+        const key = unit({ id: run_id, trace_id });
+        if (is_fresh) fresh.set(key, [...(fresh.get(key) ?? []), run_id]);
+      }
       const newest = new Map(read.map(({ id, updated_at }) => [id, updated_at]));
       for (const { run_id, awaited } of concerned) {
         if (awaited !== null && (newest.get(run_id) ?? "") < awaited) decisions.awaited.add(run_id);
       }
-      const hits = read.filter((hit): hit is EndedHit => hit.end_time !== null);
+      const ended = read.filter((hit): hit is EndedHit => hit.end_time !== null);
+      // what an update says alone is not yet the run
+      const isEarly = (hit: Hit) => Boolean(hit.lacks_create) && fresh.has(unit(hit));
+      for (const hit of ended) if (isEarly(hit)) for (const id of fresh.get(unit(hit))!) decisions.awaited.add(id);
+      const hits = ended.filter((hit) => !isEarly(hit));
       some.forEach((rule, index) => decide(evaluation, rule, { index, hits, concerned, wholeTrace }, decisions));
     }
   }
@@ -116,7 +128,8 @@ function readHits(
     select * from (
       select r.id as id, r.project_id as project_id, r.start_time as start_time, r.trace_id as trace_id, r.name as name,
         r.run_type as run_type, r.end_time as end_time, r.thread_id as thread_id, r.parent_run_id is null as is_root,
-        r.inserted_at as inserted_at, r.updated_at as updated_at, [${join(conditions, ", ")}] as hits
+        r.inserted_at as inserted_at, r.updated_at as updated_at,
+        ${raw(LACKS_CREATE)} as lacks_create, [${join(conditions, ", ")}] as hits
       ${fromRuns(scope, keys)}
     ) where (end_time is not null
       and (has(hits, true)${raw(threads ? " or (is_root and thread_id is not null)" : "")}))

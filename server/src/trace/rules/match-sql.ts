@@ -15,11 +15,13 @@ export interface Candidate {
   rule_ids: string[] | null;
   /** As `start_time`: the run's row must be at least as new, or the candidate waits; null: any will do. */
   awaited: string | null;
+  /** Recorded less than AWAITED_SECONDS ago. */
+  is_fresh: boolean;
 }
 
 const NIL = "00000000-0000-0000-0000-000000000000";
 const TENANTS = 50;
-/** Longer than a replica that answers lacks what most replicas have. */
+/** Longer than a replica that answers lacks what most replicas have, and than a create is behind an update. */
 const AWAITED_SECONDS = 60;
 
 /**
@@ -38,10 +40,11 @@ export async function claimCandidates(tx: Transaction, after: string | undefined
     ), turn as (select tenant_id from waiting where tenant_id is not null)
     select c.candidate_id::text, c.tenant_id, c.project_id, c.run_id, c.trace_id, c.rule_id, c.rule_ids,
       to_char(c.start_time at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as start_time,
-      case when c.recorded_at > now() - make_interval(secs => ${AWAITED_SECONDS})
+      c.is_fresh, case when c.is_fresh
         then to_char(c.written_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') end as awaited
     from turn cross join lateral (
-      select * from rule_candidates own where own.tenant_id = turn.tenant_id
+      select own.*, own.recorded_at > now() - make_interval(secs => ${AWAITED_SECONDS}) as is_fresh
+      from rule_candidates own where own.tenant_id = turn.tenant_id
       order by (own.rule_id is not null), own.candidate_id
       limit (select greatest(1, ${limit} / count(*)) from turn)
       for update skip locked) c`;
@@ -51,6 +54,13 @@ export async function claimCandidates(tx: Transaction, after: string | undefined
 
 export async function deleteCandidates(tx: Transaction, ids: readonly string[]): Promise<void> {
   await tx`delete from rule_candidates where candidate_id = any(${ids as string[]}::text[]::bigint[])`;
+}
+
+/** Moves candidates that have to wait behind the others of their workspace. */
+export async function requeueCandidates(tx: Transaction, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx`
+    update rule_candidates set candidate_id = default where candidate_id = any(${ids as string[]}::text[]::bigint[])`;
 }
 
 /** Decision about a run or a thread. Times: `YYYY-MM-DD hh:mm:ss.ffffff` in UTC. */

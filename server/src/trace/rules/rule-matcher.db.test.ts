@@ -9,6 +9,7 @@ import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { unavailable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
+import { CREATED } from "../ingest/patched-fields.ts";
 import { RunWriter } from "../ingest/run-writer.ts";
 import { RuleCandidates } from "../rule-candidates/rule-candidates.ts";
 import { findRunKeys, insertRunKeys, insertRuns } from "../run-rows/clickhouse.ts";
@@ -357,7 +358,7 @@ const recordElsewhere = async (run: Run, more: object = {}) => {
   const [key] = await findRunKeys(clickhouse, WORKSPACE, [run.id]);
   const { project_id, start_time } = key!;
   const at = { tenant_id: WORKSPACE, project_id, start_time, id: run.id, trace_id: run.id };
-  const row = { ...at, updated_at: start_time, inserted_at: start_time, ...more };
+  const row = { ...at, updated_at: start_time, inserted_at: start_time, patched: CREATED, ...more };
   await insertRuns(clickhouse, [row]);
   await other.record([{ row, isNew: true, isNewTrace: true, isState: false }]);
 };
@@ -490,6 +491,33 @@ test("a candidate whose row is not visible at a replica stays until it is", asyn
   await other.record([{ row: { ...row, updated_at: "2199-01-01 00:00:00.000000" }, ...state }]);
   await sql`update rule_candidates set recorded_at = now() - interval '2 minutes'`;
   await settled();
+});
+
+test("a run whose update overtakes its create is evaluated with the create, or after a minute", async () => {
+  const queue = await addRule({ filter: 'neq(name, "excluded")' });
+  const tree = await addRule({ filter: "eq(error, null)", tree_filter: 'not(has(tags, "x"))' });
+  const located = (run: ReturnType<typeof create>, more: object) => {
+    const { session_name, start_time } = run;
+    return { ...patch(run, more), session_name, start_time };
+  };
+  const excluded = create({ name: "excluded", tags: ["x"] });
+  const included = create({ name: "included" });
+  const alone = create();
+  const runs = [excluded, included, alone];
+  await send(
+    [],
+    runs.map((run) => located(run, { end_time: end })),
+  );
+  await new Promise((done) => setTimeout(done, 1500));
+  expect([await matches(queue), await matches(tree)]).toEqual([[], []]);
+  await send([excluded, included]);
+  const waiting = async () => (await sql`select run_id from rule_candidates`).map((row) => row["run_id"]);
+  await expect.poll(waiting, { timeout: 10_000 }).toEqual(expect.arrayContaining([alone.id]));
+  await expect.poll(async () => new Set(await waiting()), { timeout: 10_000 }).toEqual(new Set([alone.id]));
+  expect([await matches(queue), await matches(tree)]).toEqual([[included.id], [included.id]]);
+  await sql`update rule_candidates set recorded_at = now() - interval '2 minutes'`;
+  await settled();
+  expect((await matches(queue)).toSorted()).toEqual([included.id, alone.id].toSorted());
 });
 
 test("a run that was not sampled when it was asked for matches by a higher rate", async () => {

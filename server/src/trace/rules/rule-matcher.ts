@@ -8,7 +8,8 @@
  * at least once after it is visible, and each decision is stored once.
  *
  * A candidate whose run has not ended is dropped, because its end writes another one. One whose row is not visible at the
- * replica of ClickHouse that was read stays, and is evaluated again.
+ * replica of ClickHouse that was read stays, and is evaluated again; so does one of which an update has arrived before
+ * the create.
  */
 import { Counter, type Registry } from "prom-client";
 
@@ -170,12 +171,12 @@ export class RuleMatcher {
           await storeApart(tx, threads, rows.upsertThreads, this.#reject);
           for (const id of awaited) waiting.add(tenantId + id);
         }
-        const done = candidates.filter(({ tenant_id, run_id }) => !waiting.has(tenant_id + run_id));
+        const waits = ({ tenant_id, run_id }: rows.Candidate) => waiting.has(tenant_id + run_id);
+        const done = candidates.filter((candidate) => !waits(candidate));
         count = done.length;
-        await rows.deleteCandidates(
-          tx,
-          done.map((candidate) => candidate.candidate_id),
-        );
+        const ids = (some: readonly rows.Candidate[]) => some.map((candidate) => candidate.candidate_id);
+        await rows.deleteCandidates(tx, ids(done));
+        await rows.requeueCandidates(tx, ids(candidates.filter(waits)));
       });
     } catch (error) {
       this.#size = Math.max(1, Math.floor(this.#size / 2));

@@ -51,7 +51,7 @@ export interface RunRow {
   cost_basis?: string | undefined;
   /** Whether another model call directly around or within it has the same usage (ingest/repeated-usage.ts). */
   repeats_usage?: boolean | undefined;
-  /** Bit mask of the fields that an update sets (ingest/patched-fields.ts). */
+  /** Bit mask of the fields that an update sets, and of the kind of piece (ingest/patched-fields.ts). */
   patched?: number | undefined;
 }
 
