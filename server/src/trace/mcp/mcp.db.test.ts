@@ -160,7 +160,11 @@ test("writes feedback, examples and prompts, and reads them", async () => {
 });
 
 test("reads threads", async () => {
-  expect((await use("list_threads", { project: "shop" })).data.threads).toMatchObject([{ thread_id: "t-1", count: 1 }]);
+  for (const sort of [{}, { sort_by: "total_cost", order: "asc" }])
+    expect((await use("list_threads", { project: "shop", ...sort })).data.threads).toMatchObject([
+      { thread_id: "t-1", count: 1 },
+    ]);
+  expect((await use("list_threads", { project: "shop", sort_by: "name" })).text).toContain("must be start_time");
   const { turns } = (await use("read_thread", { project: "shop", thread_id: "t-1" })).data;
   expect(turns).toMatchObject([{ trace_id: root.id, outputs: { answer: 42 } }]);
 });
