@@ -93,6 +93,8 @@ test("the official client connects: discovery, registration, consent, PKCE, call
   const described = await call("GET", `/api/v1/oauth/authorizations${provider.browser!.search}`, undefined, asAnn);
   expect(described.json).toEqual({
     client_name: "Code agent",
+    client_host: null,
+    is_local: true,
     redirects_to: "127.0.0.1:33418",
     resource: "https://heddle.example/mcp",
     wants_write: true,
