@@ -169,6 +169,16 @@ test("reads threads", async () => {
   expect(turns).toMatchObject([{ trace_id: root.id, outputs: { answer: 42 } }]);
 });
 
+test("no name or id leads to another route than the tool's", async () => {
+  for (const [tool, input] of [
+    ["list_prompt_commits", { name: "../workspaces" }],
+    ["read_prompt", { name: "../sessions", version: root.id }],
+    ["read_prompt", { name: "p", version: ".." }],
+    ["read_thread", { project: "shop", thread_id: ".." }],
+  ] as const)
+    expect(await use(tool, input)).toMatchObject({ failed: true, text: 'No name or id may be "." or "..".' });
+});
+
 test("another tenant sees and reaches nothing", async () => {
   const stranger = await connect(b.admin);
   const { projects } = (await use("list_projects", {}, stranger)).data;
