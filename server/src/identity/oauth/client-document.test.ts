@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { AppError } from "../../base/errors.ts";
+import type { AppError } from "../../base/errors.ts";
 import { createOutbound, type Outbound } from "../../base/outbound/outbound.ts";
 import { readPolicy } from "../../base/outbound/policy.ts";
 import { OAuthClients } from "./client-document.ts";
