@@ -83,7 +83,7 @@ try {
   const following = follow(thread_id, run_id).catch(() => false);
   while (seen.length < KILL_AFTER) await sleep(20);
   await sleep(400);
-  show("command", `$ kill -9 ${server.pid}                        # the server`);
+  show("command", `$ kill -9 ${server.pid}    # the server`);
   server.kill("SIGKILL");
   if (await following) throw new Error("the run ended before the server was killed");
   show("note", "the connection is lost");

@@ -4,7 +4,7 @@ import { drawRecording } from "./recording.ts";
 
 test("each line is hidden until its time, and the picture begins again after the last", () => {
   const picture = drawRecording("a <kill>", [
-    { at: 0, text: "$ npm start", kind: "command" },
+    { at: 0.004, text: "$ npm start", kind: "command" },
     { at: 2.04, text: "a & b", kind: "output" },
   ]);
   expect(picture).toContain("<title>a &lt;kill&gt;</title>");

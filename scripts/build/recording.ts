@@ -25,7 +25,7 @@ export function drawRecording(title: string, lines: readonly Line[]): string {
   const drawn = lines.map(({ at, text, kind }, n) => {
     const y = PADDING + (n + 0.7) * LINE_HEIGHT;
     const hidden =
-      at > 0 ? `<set attributeName="visibility" to="hidden" begin="all.begin" dur="${at.toFixed(1)}s"/>` : "";
+      at >= 0.05 ? `<set attributeName="visibility" to="hidden" begin="all.begin" dur="${at.toFixed(1)}s"/>` : "";
     return `<text x="${PADDING}" y="${y}" fill="${COLORS[kind]}" xml:space="preserve">${escape(text)}${hidden}</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="${escape(title)}">
