@@ -37,6 +37,8 @@ export default defineConfig({
           include: [`${CODE}/**/*.test.ts`, "test/{crash,chaos}/check-*.test.ts"],
           exclude: [
             "**/node_modules/**",
+            // run as the tests of the projects that `heddle new` makes of them (cli/src/commands/new.test.ts)
+            "examples/{agent,approval}/**",
             ...["db", "slow", "crash", "python", "redis", "pgbouncer", "pgvector", "podman", "image", "kubernetes"].map(
               (kind) => `**/*.${kind}.test.ts`,
             ),
