@@ -13,6 +13,8 @@ import { runOfCron } from "../crons/run-of-cron.ts";
 import { Access } from "../custom-auth/access.ts";
 import type { AgentDeps } from "../deps.ts";
 import { Sweeper } from "../housekeeping/sweeper.ts";
+import { tracingProject } from "../hosts/tracing.ts";
+import { MetricHistory } from "../metric-history/metric-history.ts";
 import type { Project } from "../project/read-project.ts";
 import type { OwnCodeApi } from "../project/own-code-api.ts";
 import type { PythonCode } from "../python-code/python-code.ts";
@@ -80,7 +82,18 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
   started.add(() => webhooks.stop());
 
   const { streams } = local;
-  const execution = { ...options, ...shared, streams, keeper, metrics, telemetry, fault, lease, webhooks };
+  const execution = {
+    ...options,
+    ...shared,
+    streams,
+    keeper,
+    metrics,
+    telemetry,
+    fault,
+    lease,
+    webhooks,
+    history: () => history,
+  };
   const { queue, hosts } = buildExecution(execution, started);
 
   const crons: CronScheduler = new CronScheduler({
@@ -92,6 +105,9 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
     onCreated: () => queue.wake(),
   });
   started.add(() => crons.stop());
+  const projectName = () => tracingProject(settings, deps.project);
+  const history = new MetricHistory({ sql, log, serverId, project: projectName, traces, crons, webhooks });
+  started.add(() => history.stop());
   const sweeper = new Sweeper({ sql, log, settings, store });
   started.add(() => sweeper.stop());
   const staleThreads = new StaleThreads({ sql, log, refresh: (id) => refreshThreadHead(sql, hosts, id) });
@@ -119,6 +135,7 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
     ui: new UiBundles(),
     outbound,
     webhooks,
+    history,
     crons,
     loopback,
     store,

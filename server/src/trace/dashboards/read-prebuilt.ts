@@ -2,7 +2,7 @@ import { bind, ch } from "../../base/clickhouse/fragment.ts";
 import { notFound } from "../../base/errors.ts";
 import { findProject } from "../projects/sql.ts";
 import { readRows } from "../runs/read-rows.ts";
-import { type PrebuiltSection, prebuiltSections } from "./prebuilt.ts";
+import { type PrebuiltKind, type PrebuiltSection, prebuiltSections } from "./prebuilt.ts";
 import type { SeriesDeps } from "./read-series.ts";
 
 /** Keys of feedback with a chart, the most frequent ones. */
@@ -13,6 +13,7 @@ export async function readPrebuilt(
   { sql, clickhouse }: SeriesDeps,
   tenantId: string,
   projectId: string,
+  kind: PrebuiltKind = "project",
 ): Promise<{ title: string; sections: PrebuiltSection[] }> {
   const project = await findProject(sql, tenantId, projectId);
   if (!project) throw notFound("Session not found");
@@ -26,6 +27,7 @@ export async function readPrebuilt(
   return {
     title: project.name,
     sections: prebuiltSections(
+      kind,
       projectId,
       keys.map(({ key }) => key),
     ),
