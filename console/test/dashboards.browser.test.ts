@@ -122,6 +122,8 @@ test("builds a dashboard: adds, sizes, moves, exports and shares charts", { time
   await handle.focus();
   await page.keyboard.press("ArrowLeft");
   await expect.poll(titles).toEqual(["Second", "First", "Heat", "Queue"]);
+  await handle.dragTo(page.getByRole("region", { name: "Heat" }));
+  await expect.poll(titles).toEqual(["First", "Heat", "Second", "Queue"]);
   const menu = async (title: string, item: string) => {
     await page.getByRole("button", { name: `Actions of ${title}` }).click();
     await page.getByRole("menuitem", { name: item }).click();
@@ -135,7 +137,7 @@ test("builds a dashboard: adds, sizes, moves, exports and shares charts", { time
   expect(image.suggestedFilename()).toBe("Heat.png");
   await page.reload();
   await page.getByRole("region", { name: "Heat" }).waitFor();
-  await expect.poll(titles).toEqual(["Second", "First", "Heat", "Queue"]);
+  await expect.poll(titles).toEqual(["First", "Heat", "Second", "Queue"]);
   expect(await checkOpenPage(page, "dashboard", "text=Add chart")).toEqual([]);
   await page.getByRole("button", { name: "More", exact: true }).click();
   await page.getByRole("menuitem", { name: "Delete" }).click();

@@ -23,8 +23,8 @@ export interface MetricHistoryOptions {
   /** Name of the tracing project. */
   project(): string;
   traces(): TraceDestination;
-  crons: { counts: Readonly<Record<"created" | "failed" | "passed", number>> };
-  webhooks: { counts: Readonly<Record<"delivered" | "failed" | "retried", number>> };
+  /** Counts of this process since its start, by outcome. */
+  counts(): Record<"cron" | "webhook", Readonly<Record<string, number>>>;
 }
 
 export class MetricHistory {
@@ -47,7 +47,9 @@ export class MetricHistory {
 
   /** Sends the rest. */
   async stop(): Promise<void> {
+    const { isStarted } = this.#poller;
     await this.#poller.stop();
+    if (!isStarted) return;
     this.#count();
     await this.#send(LAST_LIMIT_MS).catch(() => {});
   }
@@ -70,9 +72,9 @@ export class MetricHistory {
   }
 
   #count(): void {
-    const { crons, webhooks } = this.#o;
-    for (const [kind, { counts }] of [["cron", crons] as const, ["webhook", webhooks] as const]) {
-      for (const [status, count] of Object.entries(counts)) {
+    const all = this.#o.counts();
+    for (const kind of ["cron", "webhook"] as const) {
+      for (const [status, count] of Object.entries(all[kind])) {
         const key = `${kind} ${status}`;
         this.#readings.add({ kind, status }, count - (this.#counted.get(key) ?? 0));
         this.#counted.set(key, count);

@@ -72,6 +72,17 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
   const links = { alone: () => lease.alone, isActive: (runId: string) => deps.queue.has(runId) };
   const { keeper, ...shared } = shareStreams({ ...options, ...local, ...links }, started);
 
+  // stops after what it counts
+  const history = new MetricHistory({
+    sql,
+    log,
+    serverId,
+    traces,
+    project: () => tracingProject(settings, deps.project),
+    counts: () => ({ cron: deps.crons.counts, webhook: deps.webhooks.counts }),
+  });
+  started.add(() => history.stop());
+
   const outbound = createOutbound(readPolicy(settings.outboundAllow, options.openLoopback));
   started.add(() => outbound.close());
   const notReady = () => Promise.reject(new Error("The server is still starting."));
@@ -105,9 +116,6 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
     onCreated: () => queue.wake(),
   });
   started.add(() => crons.stop());
-  const projectName = () => tracingProject(settings, deps.project);
-  const history = new MetricHistory({ sql, log, serverId, project: projectName, traces, crons, webhooks });
-  started.add(() => history.stop());
   const sweeper = new Sweeper({ sql, log, settings, store });
   started.add(() => sweeper.stop());
   const staleThreads = new StaleThreads({ sql, log, refresh: (id) => refreshThreadHead(sql, hosts, id) });

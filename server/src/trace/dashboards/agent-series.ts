@@ -4,7 +4,7 @@ import { binnedPercentile } from "../../base/duration-bins.ts";
 import { unprocessable } from "../../base/errors.ts";
 import { readRows } from "../runs/read-rows.ts";
 import { AGENT_GROUPS, AGENT_METRICS, type AgentMetric, type AgentMetricName } from "./agent-metrics.ts";
-import type { SeriesDeps, SeriesPoint, SeriesValue } from "./read-series.ts";
+import type { SeriesDeps, SeriesPoint, SeriesValue } from "./series-point.ts";
 import { MAX_POINTS, OTHER, type SeriesRequest } from "./series-request.ts";
 
 const DEFAULT_GROUPS = 5;

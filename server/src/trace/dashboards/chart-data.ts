@@ -1,9 +1,10 @@
 /** Data of charts: their series over a period, in steps. */
 import { unprocessable } from "../../base/errors.ts";
 import { groupsAgents, isOfAgents } from "./agent-metrics.ts";
-import { readManySeries, type SeriesDeps, type SeriesPoint } from "./read-series.ts";
+import { readManySeries } from "./read-series.ts";
 import type { ChartFilters, ChartWithData, DataPoint, Period, StoredSeries } from "./schema.ts";
 import { isAdditive, type SeriesMetric } from "./series-metrics.ts";
+import type { SeriesDeps, SeriesPoint } from "./series-point.ts";
 import { MAX_GROUPS, OTHER, type SeriesRequest } from "./series-request.ts";
 
 export type Charted = Pick<ChartWithData, "series" | "common_filters">;

@@ -3,7 +3,7 @@
  * project, so that they are the same at each reading.
  */
 import { uuid5 } from "../../base/ids.ts";
-import type { Chart, StoredSeries } from "./schema.ts";
+import type { Chart, PrebuiltKind, StoredSeries } from "./schema.ts";
 import type { SeriesMetric } from "./series-metrics.ts";
 
 const NAMESPACE = "0f5d7c1e-6f0b-4f0e-9f3b-3a1b6f6f2d11";
@@ -190,8 +190,6 @@ const DEPLOYMENT: PlannedSection[] = [
   },
 ];
 
-export const PREBUILT_KINDS = ["project", "deployment"] as const;
-export type PrebuiltKind = (typeof PREBUILT_KINDS)[number];
 const PLANS: Record<PrebuiltKind, PlannedSection[]> = { project: PROJECT, deployment: DEPLOYMENT };
 
 export interface PrebuiltSection {

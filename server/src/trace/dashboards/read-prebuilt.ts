@@ -2,8 +2,9 @@ import { bind, ch } from "../../base/clickhouse/fragment.ts";
 import { notFound } from "../../base/errors.ts";
 import { findProject } from "../projects/sql.ts";
 import { readRows } from "../runs/read-rows.ts";
-import { type PrebuiltKind, type PrebuiltSection, prebuiltSections } from "./prebuilt.ts";
-import type { SeriesDeps } from "./read-series.ts";
+import { type PrebuiltSection, prebuiltSections } from "./prebuilt.ts";
+import type { PrebuiltKind } from "./schema.ts";
+import type { SeriesDeps } from "./series-point.ts";
 
 /** Keys of feedback with a chart, the most frequent ones. */
 const MAX_KEYS = 6;

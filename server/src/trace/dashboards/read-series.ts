@@ -5,7 +5,6 @@
 import { all, bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
 import { unprocessable } from "../../base/errors.ts";
 import { inParallel } from "../../base/in-parallel.ts";
-import type { TraceDeps } from "../deps.ts";
 import { loadScope } from "../runs/load-scope.ts";
 import { readRows } from "../runs/read-rows.ts";
 import { RunScope } from "../runs/run-scope.ts";
@@ -23,24 +22,8 @@ import {
   type SeriesMetric,
   UNIT_METRICS,
 } from "./series-metrics.ts";
+import type { SeriesDeps, SeriesPoint, SeriesValue } from "./series-point.ts";
 import { MAX_POINTS, OTHER, readGroupBy, readSelection, type SeriesRequest } from "./series-request.ts";
-
-export interface SeriesPoint {
-  /** Start of the bucket. */
-  at: Date;
-  /** Null without grouping. */
-  group: string | null;
-  /** A count per value or bin for metrics that are distributions. */
-  value: SeriesValue;
-}
-export type SeriesValue = number | Record<string, number> | FeedbackSummary | null;
-export interface FeedbackSummary {
-  n: number;
-  avg: number | null;
-  values: Record<string, number>;
-}
-
-export type SeriesDeps = Pick<TraceDeps, "sql" | "clickhouse" | "settings" | "projects">;
 
 const DEFAULT_GROUPS = 5;
 

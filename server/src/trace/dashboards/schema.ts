@@ -11,7 +11,6 @@ import {
   timestamp,
   uuid,
 } from "../../base/http/fields.ts";
-import { PREBUILT_KINDS } from "./prebuilt.ts";
 import { MAX_GROUPS } from "./series-request.ts";
 import { SERIES_METRICS } from "./series-metrics.ts";
 
@@ -110,10 +109,9 @@ const isZone = (name: string): boolean => {
 };
 
 /** Which of the dashboards over a project's traces; Heddle's own. */
-const kind = z
-  .enum(PREBUILT_KINDS)
-  .nullish()
-  .transform((value) => value ?? "project");
+const prebuiltKind = z.enum(["project", "deployment"]);
+export type PrebuiltKind = z.output<typeof prebuiltKind>;
+const kind = prebuiltKind.nullish().transform((value) => value ?? "project");
 
 const period = {
   timezone: z.string().max(100).refine(isZone, "must be a time zone, such as Europe/Berlin").default("UTC"),
