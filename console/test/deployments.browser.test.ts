@@ -122,7 +122,7 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   await page.getByRole("link", { name: "Dashboard", exact: true }).click();
   await page.getByRole("region", { name: "Runs by status" }).waitFor({ timeout: 30_000 });
   await page.getByRole("region", { name: "What got worse" }).waitFor();
-  problems.push(...(await checkOpenPage(page, "deployment dashboard", "text=Runs by status")));
+  problems.push(...(await checkOpenPage(page, "deployment-dashboard", "text=Runs by status")));
   await page.goto(`${platform.url}/a/shop-agent/threads/${thread}/runs/${run!.run_id}`);
   await page.getByText(/^Revision [0-9a-f]{8}$/).waitFor();
   await page
