@@ -61,6 +61,7 @@ const SLICES = {
     "truncate",
     "ui",
     "system",
+    "metric-history",
     "start",
   ],
   control: [
@@ -149,6 +150,7 @@ const SLICES = {
     "dataset-growth",
     "mcp",
     "insights",
+    "agent-metrics",
     "dashboards",
     "alerts",
     "budgets",

@@ -110,6 +110,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     queue.start();
     webhooks.start();
     crons.start();
+    deps.history.start();
     priming = prime(stores.hotSql, deps);
     await parts.listener.start();
 

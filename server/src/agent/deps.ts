@@ -15,6 +15,7 @@ import type { ProtocolLog } from "./protocol/protocol-log.ts";
 import type { RunFollower } from "./streams/run-follower.ts";
 import type { RunQueue } from "./runs/run-queue.ts";
 import type { RunStreams } from "./streams/run-streams.ts";
+import type { MetricHistory } from "./metric-history/metric-history.ts";
 import type { ThreadWatch } from "./thread-stream/thread-watch.ts";
 import type { AgentSettings } from "./settings.ts";
 import type { StoreRules } from "./store/store-rules.ts";
@@ -50,6 +51,8 @@ export interface AgentDeps {
   /** Client for all outbound calls. */
   outbound: Outbound;
   webhooks: RunWebhooks;
+  /** Sender of this server's metrics. */
+  history: MetricHistory;
   crons: CronScheduler;
   /** This server's own HTTP application, for in-process calls without a network; set by `createAgentApp`. */
   loopback: {

@@ -238,6 +238,11 @@ export const agentOptions = {
       "LangChain's tracing switch. false: runs are not traced. true: traces also go to LANGSMITH_ENDPOINT, " +
       "besides Heddle's trace platform.",
   }),
+  langsmithProject: text<string | undefined>({
+    env: ["LANGCHAIN_PROJECT", "LANGSMITH_PROJECT"],
+    default: undefined,
+    description: "Project of the runs' traces and of the server's metrics. Default: default.",
+  }),
   langsmithEndpoint: text<string | undefined>({
     env: ["LANGSMITH_ENDPOINT", "LANGCHAIN_ENDPOINT"],
     default: undefined,

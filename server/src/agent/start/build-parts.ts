@@ -13,6 +13,8 @@ import { runOfCron } from "../crons/run-of-cron.ts";
 import { Access } from "../custom-auth/access.ts";
 import type { AgentDeps } from "../deps.ts";
 import { Sweeper } from "../housekeeping/sweeper.ts";
+import { tracingProject } from "../hosts/tracing.ts";
+import { MetricHistory } from "../metric-history/metric-history.ts";
 import type { Project } from "../project/read-project.ts";
 import type { OwnCodeApi } from "../project/own-code-api.ts";
 import type { PythonCode } from "../python-code/python-code.ts";
@@ -70,6 +72,17 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
   const links = { alone: () => lease.alone, isActive: (runId: string) => deps.queue.has(runId) };
   const { keeper, ...shared } = shareStreams({ ...options, ...local, ...links }, started);
 
+  // stops after what it counts
+  const history = new MetricHistory({
+    sql,
+    log,
+    serverId,
+    traces,
+    project: () => tracingProject(settings, deps.project),
+    counts: () => ({ cron: deps.crons.counts, webhook: deps.webhooks.counts }),
+  });
+  started.add(() => history.stop());
+
   const outbound = createOutbound(readPolicy(settings.outboundAllow, options.openLoopback));
   started.add(() => outbound.close());
   const notReady = () => Promise.reject(new Error("The server is still starting."));
@@ -80,7 +93,18 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
   started.add(() => webhooks.stop());
 
   const { streams } = local;
-  const execution = { ...options, ...shared, streams, keeper, metrics, telemetry, fault, lease, webhooks };
+  const execution = {
+    ...options,
+    ...shared,
+    streams,
+    keeper,
+    metrics,
+    telemetry,
+    fault,
+    lease,
+    webhooks,
+    history: () => history,
+  };
   const { queue, hosts } = buildExecution(execution, started);
 
   const crons: CronScheduler = new CronScheduler({
@@ -119,6 +143,7 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
     ui: new UiBundles(),
     outbound,
     webhooks,
+    history,
     crons,
     loopback,
     store,

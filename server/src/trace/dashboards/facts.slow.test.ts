@@ -5,7 +5,8 @@ import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { resetHours } from "../run-facts/sql.ts";
 import { FactBuilder } from "./fact-builder.ts";
 import { findFacts } from "./fact-source.ts";
-import { readManySeries, type SeriesPoint } from "./read-series.ts";
+import { readManySeries } from "./read-series.ts";
+import type { SeriesPoint } from "./series-point.ts";
 import type { SeriesRequest } from "./series-request.ts";
 
 const { call, platform, sql, clickhouse } = await testTracePlatform();
