@@ -1,9 +1,14 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
 import { getConfig, interrupt, task } from "@langchain/langgraph";
 
 /**
  * Helpers for steps that are done once, timers and signals (docs/retries.md). Copy this file into a project: it needs
  * LangGraph alone, and runs without Heddle too, where timers and signals are interrupts that a client answers.
  */
+
+/** Tools get the configuration of their node, not that of the step that calls them. */
+const stepKey = new AsyncLocalStorage<string>();
 
 /**
  * Does something once: its result is stored before it is used, and a retry of the run gets the stored one. A node must
@@ -12,10 +17,15 @@ import { getConfig, interrupt, task } from "@langchain/langgraph";
  * @param fn gets the step's idempotency key
  */
 export const step = <T>(name: string, fn: (key: string) => T | Promise<T>): Promise<T> =>
-  task(name, async () => fn(idempotencyKey()))() as Promise<T>;
+  task(name, async () => {
+    const key = configuredKey();
+    return stepKey.run(key, () => fn(key));
+  })() as Promise<T>;
 
 /** Returns the key of the current step: the same in each retry, another one for each step and thread. */
-export function idempotencyKey(): string {
+export const idempotencyKey = (): string => stepKey.getStore() ?? configuredKey();
+
+function configuredKey(): string {
   const { heddle_idempotency_key: key, __pregel_task_id: taskId } = getConfig().configurable ?? {};
   return String(key ?? taskId);
 }

@@ -22,7 +22,7 @@ PACKAGE = Path(__file__).parent.parent
 GRAPHS = {
     "unruly": {"path": "./unruly.py:graph"},
     "threaded": {"path": "./unruly.py:threaded"},
-    **{name: {"path": f"./stepped.py:{name}"} for name in ("steps", "sync_steps", "nested")},
+    **{name: {"path": f"./stepped.py:{name}"} for name in ("steps", "sync_steps", "nested", "weather_agent")},
 }
 
 

@@ -6,9 +6,8 @@ from collections.abc import Collection
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
-from langgraph.func import task
 
-from steps.steps import step
+from steps.steps import step, step_sync
 
 
 class StepTools(AgentMiddleware):
@@ -32,7 +31,7 @@ class StepTools(AgentMiddleware):
     def wrap_tool_call(self, request: Any, handler: Any) -> Any:
         if not self._is_step(request):
             return handler(request)
-        return task(lambda: handler(request), name=_name(request))().result()
+        return step_sync(_name(request), lambda _: handler(request))
 
 
 def _name(request: Any) -> str:

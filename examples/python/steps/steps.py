@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from langgraph.config import get_config
 from langgraph.func import task
 from langgraph.types import interrupt
+
+# Tools get the configuration of their node, not that of the step that calls them.
+_step_key: ContextVar[str] = ContextVar("step_key")
 
 
 async def step(name: str, func: Callable[[str], Awaitable[Any] | Any]) -> Any:
@@ -24,16 +28,37 @@ async def step(name: str, func: Callable[[str], Awaitable[Any] | Any]) -> Any:
     """
 
     async def once() -> Any:
-        result = func(idempotency_key())
-        return await result if inspect.isawaitable(result) else result
+        token = _step_key.set(key := _configured_key())
+        try:
+            result = func(key)
+            return await result if inspect.isawaitable(result) else result
+        finally:
+            _step_key.reset(token)
 
     return await task(once, name=name)()
 
 
 def idempotency_key() -> str:
     """Returns the key of the current step: the same in each retry, another one for each step and thread."""
+    return _step_key.get(None) or _configured_key()
+
+
+def _configured_key() -> str:
     configurable = get_config().get("configurable") or {}
     return str(configurable.get("heddle_idempotency_key") or configurable.get("__pregel_task_id"))
+
+
+def step_sync(name: str, func: Callable[[str], Any]) -> Any:
+    """The same as `step` in a synchronous node or tool."""
+
+    def once() -> Any:
+        token = _step_key.set(key := _configured_key())
+        try:
+            return func(key)
+        finally:
+            _step_key.reset(token)
+
+    return task(once, name=name)().result()
 
 
 def idempotency_header() -> dict[str, str]:

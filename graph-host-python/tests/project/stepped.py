@@ -5,12 +5,22 @@ import json
 import operator
 import os
 import signal
+import sys
 import uuid
+from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
+from langchain.agents import create_agent
+from langchain_core.tools import tool
 from langgraph.config import get_config
 from langgraph.func import task
 from langgraph.graph import START, StateGraph
+
+sys.path.append(str(Path(__file__).parents[3] / "examples" / "python"))
+
+from agent.local_model import LocalModel  # noqa: E402
+from steps.step_tools import StepTools  # noqa: E402
+from steps.steps import idempotency_key  # noqa: E402
 
 
 class State(TypedDict, total=False):
@@ -68,3 +78,19 @@ def compiled(node: Any) -> Any:
 steps = compiled(charge)
 sync_steps = compiled(sync_charge)
 nested = compiled(compiled(charge))
+
+
+@tool
+async def get_weather(city: str) -> str:
+    """Asked about the weather of two cities, the model calls this tool twice."""
+    if city == "Paris":
+        await asyncio.sleep(0.3)  # the other call has ended by then
+    config = get_config()
+    with open(config["configurable"]["file"], "a") as ledger:
+        ledger.write(json.dumps({"key": idempotency_key(), "name": city}) + "\n")
+    if city == "Paris" and config["metadata"]["run_attempt"] == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return city
+
+
+weather_agent = create_agent(LocalModel(token_delay_ms=0), [get_weather], middleware=[StepTools()])

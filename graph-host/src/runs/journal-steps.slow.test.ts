@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -18,6 +18,12 @@ interface Entry {
   answer: string;
 }
 
+const entries = (file: string): Entry[] =>
+  readFileSync(file, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Entry);
+
 /** Runs a graph whose host is killed in the first attempt, then in a new host. Returns the ledger and the final log. */
 async function killed(graphId: string, dieAt: string, env: Record<string, string> = {}, input: object = { log: [] }) {
   const [threadId, runId, file] = [randomUUID(), randomUUID(), join(dir, randomUUID())];
@@ -33,9 +39,12 @@ async function killed(graphId: string, dieAt: string, env: Record<string, string
   };
   const first = await attempt(1, env);
   const last = first ?? (await attempt(2, {}))!;
-  const text = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
-  const ledger = text.split("\n").map((line) => JSON.parse(line) as Entry);
-  return { wasKilled: !first, ledger, log: last.result.values.log as string[], outcome: last.outcome.outcome };
+  return {
+    wasKilled: !first,
+    ledger: entries(file),
+    log: last.result.values.log as string[],
+    outcome: last.outcome.outcome,
+  };
 }
 
 const count = (ledger: Entry[], name: string) => ledger.filter((entry) => entry.name === name).length;
@@ -61,14 +70,36 @@ test.concurrent.each([
   expect(outcome).toBe("success");
   expect(new Set(ledger.map(({ key }) => key)).size).toBe(3);
   for (const { given } of ledger.filter(({ name }) => name !== "first")) expect(given).toBe(log[0]);
-  if (point.startsWith("after-step")) expect(count(ledger, "first")).toBe(1);
+  expect(point.startsWith("after-step") ? count(ledger, "first") : 1).toBe(1);
 });
 
+const input = { messages: [{ role: "user", content: "What is the weather in Berlin and Paris?" }] };
 test("tools of createAgent are steps by a middleware", async () => {
-  const input = { messages: [{ role: "user", content: "What is the weather in Berlin and Paris?" }] };
   const { ledger, wasKilled, outcome } = await killed("agent", "in Paris", {}, input);
   expect([wasKilled, outcome]).toEqual([true, "success"]);
   expect(count(ledger, "Berlin")).toBe(1);
   expect(count(ledger, "Paris")).toBe(2);
   expect(new Set(ledger.map(({ key }) => key)).size).toBe(2);
+});
+
+test("a tool that is a step may ask, and is not repeated with the answer to another one", async () => {
+  const [threadId, file] = [randomUUID(), join(dir, randomUUID())];
+  await db.sql`insert into threads (thread_id) values (${threadId})`;
+  const host = await startOn(db, GRAPHS);
+  const config = { configurable: { file, asks: true } };
+  const run = async (kwargs: object) => {
+    const runId = randomUUID();
+    await claimRun(db, runId, threadId, 1);
+    return host.run("agent", { config, ...kwargs } as never, { runId, threadId });
+  };
+  const asked = Object.values((await run({ input })).result.interrupts!).flat() as { id: string; value: string }[];
+  expect(asked.map(({ value }) => value).sort()).toEqual(["Berlin", "Paris"]);
+  const [one, other] = asked.map(({ id }) => id);
+  expect((await run({ command: { resume: { [one!]: "yes" } } })).outcome.outcome).toBe("success");
+  expect(entries(file)).toHaveLength(1);
+  const last = await run({ command: { resume: { [other!]: "yes" } } });
+  await host.stop();
+  expect(last.result.interrupts).toEqual({});
+  expect(new Set(entries(file).map(({ name }) => name)).size).toBe(2);
+  expect(entries(file)).toHaveLength(2);
 });

@@ -14,7 +14,7 @@ export const keyHeader = z.object({
 });
 
 export const signalBody = z.object({
-  payload: z.unknown().describe("What the wait returns. Null: nothing."),
+  payload: z.unknown().optional().describe("What the wait returns. Null: nothing."),
   key: key
     .nullish()
     .describe("Identifies the signal among those of its name on this thread: a repetition has no effect."),
