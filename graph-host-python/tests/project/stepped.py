@@ -18,9 +18,9 @@ from langgraph.graph import START, StateGraph
 
 sys.path.append(str(Path(__file__).parents[3] / "examples" / "python"))
 
-from agent.local_model import LocalModel  # noqa: E402
-from steps.step_tools import StepTools  # noqa: E402
-from steps.steps import idempotency_key  # noqa: E402
+from agent.local_model import LocalModel
+from steps.step_tools import StepTools
+from steps.steps import idempotency_key
 
 
 class State(TypedDict, total=False):
