@@ -2092,7 +2092,6 @@ create table thread_signals (
   seq bigint generated always as identity not null,
   created_at timestamp with time zone not null default now(),
   run_id uuid,
-  constraint thread_signals_thread_id_fkey FOREIGN KEY (thread_id) REFERENCES threads(thread_id) ON DELETE CASCADE,
   constraint thread_signals_pkey PRIMARY KEY (thread_id, name, key)
 );
 
@@ -2122,7 +2121,6 @@ create table thread_waits (
   due_at timestamp with time zone,
   ready_at timestamp with time zone not null,
   fired text,
-  constraint thread_waits_thread_id_fkey FOREIGN KEY (thread_id) REFERENCES threads(thread_id) ON DELETE CASCADE,
   constraint thread_waits_pkey PRIMARY KEY (thread_id, interrupt_id)
 );
 
@@ -2144,6 +2142,7 @@ create table threads (
   expires_at timestamp with time zone,
   value_lists jsonb,
   values_of text,
+  has_signals boolean not null default false,
   constraint threads_settled_status_check CHECK ((settled_status = ANY (ARRAY['idle'::text, 'interrupted'::text, 'error'::text]))),
   constraint threads_status_check CHECK ((status = ANY (ARRAY['idle'::text, 'busy'::text, 'interrupted'::text, 'error'::text]))),
   constraint threads_ttl_minutes_check CHECK ((ttl_minutes > (0)::double precision)),
@@ -2564,7 +2563,8 @@ CREATE TRIGGER store_item_deleted AFTER DELETE ON public.store_items FOR EACH RO
 CREATE TRIGGER store_item_replaced AFTER UPDATE OF vectors_id ON public.store_items FOR EACH ROW WHEN (((old.vectors_id IS NOT NULL) AND (old.vectors_id IS DISTINCT FROM new.vectors_id))) EXECUTE FUNCTION delete_store_vectors();
 CREATE TRIGGER thread_expiry_on_insert BEFORE INSERT ON public.threads FOR EACH ROW WHEN ((new.ttl_minutes IS NOT NULL)) EXECUTE FUNCTION set_thread_expiry();
 CREATE TRIGGER thread_expiry_on_update BEFORE UPDATE OF updated_at, ttl_minutes ON public.threads FOR EACH ROW WHEN ((new.ttl_minutes IS NOT NULL)) EXECUTE FUNCTION set_thread_expiry();
-CREATE TRIGGER waits_of_settled_thread AFTER UPDATE OF interrupts, running_run_id ON public.threads FOR EACH ROW WHEN (((new.running_run_id IS NULL) AND (((new.interrupts)::text ~~ '%"heddle_wait"%'::text) OR ((old.interrupts)::text ~~ '%"heddle_wait"%'::text)))) EXECUTE FUNCTION note_waits();
+CREATE TRIGGER waits_of_deleted_thread AFTER DELETE ON public.threads FOR EACH ROW WHEN ((old.has_signals OR ((old.interrupts)::text ~~ '%"heddle_wait"%'::text))) EXECUTE FUNCTION drop_waits();
+CREATE TRIGGER waits_of_settled_thread AFTER UPDATE OF interrupts ON public.threads FOR EACH ROW WHEN ((((new.interrupts)::text ~~ '%"heddle_wait"%'::text) OR ((old.interrupts)::text ~~ '%"heddle_wait"%'::text))) EXECUTE FUNCTION note_waits();
 CREATE TRIGGER webhook_of_ended_run AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((new.webhook IS NOT NULL) AND (old.status = ANY (ARRAY['pending'::text, 'running'::text])) AND (new.status = ANY (ARRAY['success'::text, 'error'::text, 'timeout'::text, 'interrupted'::text])))) EXECUTE FUNCTION enqueue_webhook();
 CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH ROW WHEN (((old.webhook IS NOT NULL) AND (old.status = ANY (ARRAY['pending'::text, 'running'::text])))) EXECUTE FUNCTION enqueue_webhook();
 
@@ -2596,6 +2596,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function disable_rules_of_deleted() returns trigger
 -- function discarded_questions(_thread_id uuid, _kwargs jsonb, _settled text) returns jsonb
 -- function drop_value_items() returns trigger
+-- function drop_waits() returns trigger
 -- function end_kept_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean, _first integer, _count integer, _frames text, _last text) returns TABLE(outcome text, waiting boolean, stored integer)
 -- function enqueue_webhook() returns trigger
 -- function expire_runs(_expired uuid[]) returns void

@@ -31,12 +31,20 @@ begin
   return null;
 end $$;
 
+create or replace function drop_waits() returns trigger language plpgsql as $$
+begin
+  delete from thread_waits where thread_id = old.thread_id;
+  delete from thread_signals where thread_id = old.thread_id;
+  return null;
+end $$;
+
 -- Stores a signal, once per key. outcome: no_thread | exists | full (of signals that no run has taken) | created.
 create or replace function add_signal(_thread_id uuid, _name text, _key text, _payload jsonb, _limit integer)
 returns text language plpgsql as $$
 begin
   perform 1 from threads t where t.thread_id = _thread_id for update;
   if not found then return 'no_thread'; end if;
+  update threads t set has_signals = true where t.thread_id = _thread_id and not t.has_signals;
   perform 1 from thread_signals s where s.thread_id = _thread_id and s.name = _name and s.key = _key;
   if found then return 'exists'; end if;
   delete from thread_signals s
