@@ -95,7 +95,7 @@ test.each(["before-wait:1", "after-wait:1"])("a server killed at %s resumes a wa
   await server.start({ HEDDLE_FAULT_POINTS: point });
   const path = `/threads/${(await post<{ thread_id: string }>("/threads", {}))!.thread_id}`;
   await post(`${path}/signals/paid`, { payload: { amount: 1 }, key: "k" });
-  await post(`${path}/runs`, { assistant_id: "steps", input: { log: [] } });
+  await post(`${path}/runs`, { assistant_id: "order", input: { log: [] } });
   await dies();
   await server.start();
   await post(`${path}/signals/paid`, { payload: { amount: 2 }, key: "k" });
