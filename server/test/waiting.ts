@@ -62,8 +62,8 @@ export async function describeWaits(env: Record<string, string>, project: string
       await wait(threadId, {});
       expect((await log(threadId, 6))[4]).toBe("paid 2");
       expect(await runs(threadId)).toHaveLength(4);
-    await server.call("DELETE", `/threads/${threadId}`);
-    expect(await db.sql`select 1 from thread_signals where thread_id = ${threadId}`).toHaveLength(0);
+      await server.call("DELETE", `/threads/${threadId}`);
+      expect(await db.sql`select 1 from thread_signals where thread_id = ${threadId}`).toHaveLength(0);
     });
 
     test("is refused for unknown threads and bad names", async () => {
