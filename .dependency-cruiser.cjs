@@ -51,6 +51,7 @@ const SLICES = {
     "assistants",
     "protocol",
     "crons",
+    "waits",
     "mcp",
     "a2a",
     "store",

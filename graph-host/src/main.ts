@@ -69,6 +69,7 @@ const [
   { provideSdkLogger },
   { SourceSchemas },
   { Lifespan },
+  { journalSteps },
 ] = await Promise.all([
   import("./host.ts"),
   import("./runs/active-run.ts"),
@@ -80,10 +81,13 @@ const [
   import("./sdk-logger.ts"),
   import("./schemas/source-schemas.ts"),
   import("./lifespan.ts"),
+  import("./runs/journal-steps.ts"),
 ]);
 provideSdkLogger();
 batchStoreOnDemand();
 deferUntracedTrees();
+ids.replaceInCommonJs();
+journalSteps();
 ids.installCheckpointIds(() => currentWork.getStore()?.clock);
 if (!ids.makesOurIds()) {
   complain(

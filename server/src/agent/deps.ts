@@ -5,6 +5,7 @@ import type { Metrics } from "../base/metrics.ts";
 import type { ServerHealth } from "../base/server-health.ts";
 import type { Telemetry } from "../base/telemetry/telemetry.ts";
 import type { Outbound } from "../base/outbound/outbound.ts";
+import type { WaitPoller } from "./waits/wait-poller.ts";
 import type { CronScheduler } from "./crons/cron-scheduler.ts";
 import type { CustomApp } from "./custom-app/load-custom-app.ts";
 import type { Access } from "./custom-auth/access.ts";
@@ -54,6 +55,7 @@ export interface AgentDeps {
   /** Sender of this server's metrics. */
   history: MetricHistory;
   crons: CronScheduler;
+  waits: WaitPoller;
   /** This server's own HTTP application, for in-process calls without a network; set by `createAgentApp`. */
   loopback: {
     ready: boolean;

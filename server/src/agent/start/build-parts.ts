@@ -10,6 +10,7 @@ import type { Started } from "../../base/started.ts";
 import { startTelemetry } from "../../base/telemetry/telemetry.ts";
 import { CronScheduler } from "../crons/cron-scheduler.ts";
 import { runOfCron } from "../crons/run-of-cron.ts";
+import { WaitPoller } from "../waits/wait-poller.ts";
 import { Access } from "../custom-auth/access.ts";
 import type { AgentDeps } from "../deps.ts";
 import { Sweeper } from "../housekeeping/sweeper.ts";
@@ -116,6 +117,8 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
     onCreated: () => queue.wake(),
   });
   started.add(() => crons.stop());
+  const waits = new WaitPoller({ sql, log, fault, onCreated: () => queue.wake() });
+  started.add(() => waits.stop());
   const sweeper = new Sweeper({ sql, log, settings, store });
   started.add(() => sweeper.stop());
   const staleThreads = new StaleThreads({ sql, log, refresh: (id) => refreshThreadHead(sql, hosts, id) });
@@ -145,6 +148,7 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
     webhooks,
     history,
     crons,
+    waits,
     loopback,
     store,
     traces,
