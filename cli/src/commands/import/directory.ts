@@ -96,6 +96,8 @@ export class DirectoryTarget implements Target {
   }
 }
 
+/** Kinds that an interrupted import continues in the middle; of others, the target needs all records. */
+const CONTINUED = new Set(["threads", "items", "runs", "feedback"]);
 const BATCH_RECORDS = 100;
 const BATCH_BYTES = 8 * 1024 * 1024;
 
@@ -133,11 +135,11 @@ export class DirectorySource implements Source {
       size += line.length;
       records.push(this.#record(line));
       if (records.length < BATCH_RECORDS && size < BATCH_BYTES) continue;
-      yield { kind, records, position: [kind, String(at)] };
+      yield { kind, records, ...(CONTINUED.has(kind) && { position: [kind, String(at)] }) };
       records = [];
       size = 0;
     }
-    if (records.length > 0) yield { kind, records, position: [kind, String(at)] };
+    if (records.length > 0) yield { kind, records, ...(CONTINUED.has(kind) && { position: [kind, String(at)] }) };
   }
 
   #record(line: string): CopyRecord {

@@ -76,7 +76,9 @@ export class Server {
           response.status,
           `${init.method} ${new URL(url).pathname}: ${messageIn(bytes)}`,
         );
-        if (!RETRIED.has(response.status) || attempt >= this.#attempts) throw error;
+        // 500 is also the answer of servers that do not have a part of the API
+        const attempts = response.status === 500 ? Math.min(3, this.#attempts) : this.#attempts;
+        if (!RETRIED.has(response.status) || attempt >= attempts) throw error;
         waitMs = retryAfterMs(response) ?? waitMs;
       } catch (error) {
         if (error instanceof RejectedError) throw error;

@@ -117,15 +117,14 @@ export class TraceTarget implements Target {
 
   async #writeRuns(records: CopyRecord[], left: Left): Promise<Written> {
     const runs = records.map((each) => ({ ...each, run: JSON.parse(each.text) as RunHead }));
-    const project = this.#projectId(runs[0]!.run.session_id);
-    const known = this.#empty.has(project) ? new Map<string, RunHead>() : await this.#knownRuns(project, runs);
+    const known = await this.#knownRuns(runs.filter(({ run }) => !this.#empty.has(run.session_id)));
     const missing = runs.filter(({ run }) => {
       const other = known.get(run.id);
       return !other || other.end_time !== run.end_time || (run.end_time !== null && other.status !== run.status);
     });
     const result = { written: missing.length, same: runs.length - missing.length };
     if (missing.length === 0 || this.#isDry) return result;
-    const isWritten = await this.#sendRuns(missing, known).then(
+    const isWritten = await this.#sendRuns(missing, known, left).then(
       () => true,
       (error: unknown) => {
         if (!isRefusal(error)) throw error;
@@ -135,7 +134,7 @@ export class TraceTarget implements Target {
     if (isWritten) return result;
     // one of them is refused
     for (const each of missing) {
-      await this.#sendRuns([each], known).catch((error: unknown) => {
+      await this.#sendRuns([each], known, left).catch((error: unknown) => {
         if (!isRefusal(error)) throw error;
         result.written--;
         left(`run ${each.run.id}: ${error.message}`);
@@ -144,7 +143,7 @@ export class TraceTarget implements Target {
     return result;
   }
 
-  async #sendRuns(runs: (CopyRecord & { run: RunHead })[], known: Map<string, RunHead>): Promise<void> {
+  async #sendRuns(runs: (CopyRecord & { run: RunHead })[], known: Map<string, RunHead>, left: Left): Promise<void> {
     const form = new FormData();
     for (const { run, text, files = [] } of runs) {
       const changed = {
@@ -156,17 +155,28 @@ export class TraceTarget implements Target {
       // the last of two members of a name counts
       const sent = isAsSent ? text : `${text.slice(0, text.lastIndexOf("}"))},${JSON.stringify(changed).slice(1)}`;
       form.append(`${known.has(run.id) ? "patch" : "post"}.${run.id}`, part(sent, "application/json"));
-      for (const { name, mime_type, read } of files)
-        form.append(`attachment.${run.id}.${name}`, part(await read(), mime_type));
+      for (const { name, mime_type, read } of files) {
+        const content = await read().catch((error: unknown) => {
+          if (!(error instanceof RejectedError)) throw error;
+          left(`attachment ${name} of run ${run.id}: ${error.message}`);
+        });
+        if (content) form.append(`attachment.${run.id}.${name}`, part(content, mime_type));
+      }
     }
     await this.#server.sendText("POST", `${V1}/runs/multipart`, form);
   }
 
-  async #knownRuns(project: string, runs: { run: RunHead }[]): Promise<Map<string, RunHead>> {
-    const id = runs.map(({ run }) => run.id);
-    const query = { session: [project], id, limit: 100, select: ["id", "end_time", "status"] };
-    const found = await this.#server.send<{ runs: RunHead[] }>("POST", `${V1}/runs/query`, query);
-    return new Map(found.runs.map((run) => [run.id, run]));
+  /** What the target has of these runs. */
+  async #knownRuns(runs: { run: RunHead }[]): Promise<Map<string, RunHead>> {
+    const known = new Map<string, RunHead>();
+    for (let at = 0; at < runs.length; at += 100) {
+      const some = runs.slice(at, at + 100).map(({ run }) => run);
+      const session = [...new Set(some.map((run) => this.#projectId(run.session_id)))];
+      const query = { session, id: some.map(({ id }) => id), limit: 100, select: ["id", "end_time", "status"] };
+      const found = await this.#server.send<{ runs: RunHead[] }>("POST", `${V1}/runs/query`, query);
+      for (const run of found.runs) known.set(run.id, run);
+    }
+    return known;
   }
 
   #projectId(id: string): string {
