@@ -122,7 +122,7 @@ async function digest(server: TraceUnderTest): Promise<{ count: number; hash: st
         ...(cursor && { cursor }),
       },
     );
-    for (const { session_id: _, app_path: __, ...run } of page.runs) hash.update(JSON.stringify(run));
+    for (const run of page.runs) hash.update(JSON.stringify(select.map((name) => run[name])));
     count += page.runs.length;
     cursor = page.cursors.next;
   } while (cursor !== null);

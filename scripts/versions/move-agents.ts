@@ -104,8 +104,9 @@ async function move(name: string, source: ServerUnderTest, target: ServerUnderTe
   console.log(`${name}: ${await copy(source, target)} when repeated`);
 }
 
-/** Without the order of the keys. */
-const plain = (values: unknown): unknown => JSON.parse(JSON.stringify(values)) as unknown;
+function plain(values: unknown): unknown {
+  return JSON.parse(JSON.stringify(values)) as unknown;
+}
 
 async function copy(source: ServerUnderTest, target: ServerUnderTest): Promise<string> {
   const args = ["import", "agents", "--from", source.url, "--url", target.url, "--state", join(directory, "copy.json")];

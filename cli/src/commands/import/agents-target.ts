@@ -235,9 +235,10 @@ const sorted = (value: unknown): unknown =>
 const pick = (value: object, names: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(Object.entries(value).filter(([name, field]) => names.includes(name) && field !== null));
 
-function nameRecord(kind: string, value: Record<string, unknown>): string {
-  const { assistant, thread, cron_id: cron, namespace, key } = value as Record<string, any>;
-  if (kind === "assistants") return `assistant ${assistant.assistant_id}`;
-  if (kind === "threads") return `thread ${thread.thread_id}`;
-  return kind === "crons" ? `cron ${cron}` : `item ${JSON.stringify([...(namespace as string[]), key])}`;
+function nameRecord(kind: string, value: unknown): string {
+  if (kind === "assistants") return `assistant ${(value as CopiedAssistant).assistant.assistant_id}`;
+  if (kind === "threads") return `thread ${(value as CopiedThread).thread.thread_id}`;
+  if (kind === "crons") return `cron ${(value as Cron).cron_id}`;
+  const { namespace, key } = value as Item;
+  return `item ${JSON.stringify([...namespace, key])}`;
 }

@@ -122,28 +122,31 @@ function changedMessages(value: unknown, before: unknown): unknown {
   ];
 }
 
-/** Gives messages of an update the ids that the reducer gave them. */
+/** Gives messages of an update, in whatever form the node returned them, the ids that the reducer gave them. */
 function withIds(update: unknown, after: Checkpoint, before: Checkpoint): unknown {
   if (!isFields(update) || !isFields(after.values)) return update;
   const earlier = isFields(before.values) ? before.values : {};
   const entries = Object.entries(update).map(([key, value]) => {
     const list = (after.values as Fields)[key];
-    const wrapped = isMessage(value) ? [value] : value;
-    if (!Array.isArray(list) || !Array.isArray(wrapped) || !wrapped.some((each) => isMessage(each) && !each["id"]))
-      return [key, value];
-    const known = new Set([earlier[key]].flat().map((message) => (isFields(message) ? message["id"] : undefined)));
-    const added = list.filter((message) => isMessage(message) && !known.has(message["id"])) as Fields[];
-    const named = wrapped.map((message: unknown) => {
-      if (!isMessage(message) || message["id"]) return message;
-      const at = added.findIndex(
-        (each) => each["type"] === message["type"] && isSame(each["content"], message["content"]),
-      );
-      return at < 0 ? message : { ...message, id: added.splice(at, 1)[0]!["id"] };
+    if (value === null || !Array.isArray(list) || !list.every(isMessage)) return [key, value];
+    const given = Array.isArray(value) ? value : [value];
+    const known = new Set([earlier[key], given].flat().map(idIn));
+    const added = list.filter((message) => !known.has(message["id"]));
+    const isWhole = given.filter((message) => !idIn(message)).length === added.length;
+    const named = given.map((message: unknown) => {
+      if (idIn(message)) return message;
+      // of parallel nodes, each added some
+      const at = isWhole
+        ? 0
+        : added.findIndex((each) => isFields(message) && isSame(each["content"], message["content"]));
+      return at < 0 ? message : (added.splice(at, 1)[0] ?? message);
     });
     return [key, named];
   });
-  return Object.fromEntries(entries);
+  return Object.fromEntries(entries) as Fields;
 }
+
+const idIn = (message: unknown): unknown => (isFields(message) ? message["id"] || undefined : undefined);
 
 /** A checkpoint of the copy that differs from the source's. */
 export interface Difference {

@@ -107,8 +107,8 @@ export class TraceTarget implements Target {
     } catch (error) {
       // a dataset that was not taken
       if (!isRefusal(error) || !fields["reference_dataset_id"]) throw error;
-      const { reference_dataset_id: _, default_dataset_id: __, ...rest } = fields;
-      await this.#server.send("POST", `${V1}/sessions`, rest);
+      const names = PROJECT_FIELDS.filter((field) => !field.endsWith("_dataset_id"));
+      await this.#server.send("POST", `${V1}/sessions`, pick(fields, names));
       left(`project ${name}: its link to the dataset is not taken: ${error.message}`);
     }
     this.#empty.add(id);

@@ -57,7 +57,7 @@ async function runsOf(workspace: Workspace, name: string): Promise<string[]> {
   const [project] = (await workspace.call("GET", `/sessions?name=${name}`)).json;
   const body = { session: [project.id], select: FIELDS, order: "asc" };
   const { json } = await workspace.call("POST", "/runs/query", body);
-  return json.runs.map(({ session_id: _, app_path: __, ...run }: Record<string, unknown>) => JSON.stringify(run));
+  return json.runs.map((run: Record<string, unknown>) => JSON.stringify(FIELDS.map((name) => run[name])));
 }
 
 async function datasetOf(workspace: Workspace, id: string) {
