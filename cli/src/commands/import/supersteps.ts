@@ -67,7 +67,9 @@ export function toSupersteps(chain: readonly Checkpoint[], routed: ReadonlySet<n
     const [first, ...rest] = updates;
     if (!routed.has(index) || !first || first.as_node === "__input__") return { updates };
     const { values, as_node } = first;
-    return { updates: [{ command: { update: values, goto: [...new Set(state.next)] }, as_node }, ...rest] };
+    return {
+      updates: [{ values: null, command: { update: values, goto: [...new Set(state.next)] }, as_node }, ...rest],
+    };
   });
 }
 

@@ -186,7 +186,7 @@ export class TraceTarget implements Target {
   async #writeFeedback(records: CopyRecord[], left: Left): Promise<Written> {
     const all = records.map(({ text }) => JSON.parse(text) as Fields);
     const known = await this.#knownFeedback(all);
-    const missing = all.filter((each) => known.get(String(each["id"])) !== String(each["modified_at"]));
+    const missing = all.filter((each) => !isSame(judgement(known.get(String(each["id"])) ?? {}), judgement(each)));
     const result = { written: missing.length, same: all.length - missing.length };
     if (missing.length === 0 || this.#isDry) return result;
     const form = new FormData();
@@ -206,18 +206,18 @@ export class TraceTarget implements Target {
     return result;
   }
 
-  /** Times of change by id. */
-  async #knownFeedback(all: Fields[]): Promise<Map<string, string>> {
+  /** What the target has, by id. */
+  async #knownFeedback(all: Fields[]): Promise<Map<string, Fields>> {
     const ids = [...new Set(all.map((each) => each["run_id"]))];
     const runs = ids.filter((id) => typeof id === "string");
     const session = this.#projectId(String(all[0]!["session_id"]));
     if (this.#empty.has(session)) return new Map();
     const filter = runs.length > 0 ? runs.map((id) => `run=${id}`).join("&") : `session=${session}&level=session`;
-    const known = new Map<string, string>();
+    const known = new Map<string, Fields>();
     for (let offset = 0; ; offset += 100) {
       const path = `${V1}/feedback?limit=100&offset=${offset}&${filter}`;
-      const page = await this.#server.send<{ id: string; modified_at: string }[]>("GET", path);
-      for (const { id, modified_at: at } of page) known.set(id, at);
+      const page = await this.#server.send<Fields[]>("GET", path);
+      for (const each of page) known.set(String(each["id"]), each);
       if (page.length < 100) return known;
     }
   }
@@ -244,6 +244,10 @@ export const pick = (value: Fields, names: readonly string[]): Fields =>
 
 const PROJECT_FIELDS = `id name description start_time end_time extra reference_dataset_id default_dataset_id trace_tier
   num_examples num_repetitions evaluator_keys retention_days`.split(/\s+/);
+
+/** What a change of feedback changes; servers set its time themselves. */
+const judgement = (feedback: Fields): Fields =>
+  pick(feedback, ["id", "key", "score", "value", "comment", "correction"]);
 
 const FEEDBACK_FIELDS = `id key run_id trace_id start_time score value comment correction feedback_source
   feedback_group_id extra created_at modified_at`.split(/\s+/);

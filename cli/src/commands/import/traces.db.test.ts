@@ -140,8 +140,8 @@ async function expectCopy(copy: Workspace): Promise<void> {
   const { json: prompt } = await copy.call("GET", "/commits/-/greeting/latest");
   expect(prompt.manifest).toEqual(manifest);
   const [judged] = (await copy.call("GET", `/feedback?run=${hostile.id}`)).json;
-  const { id, key, score, comment, created_at, modified_at } = feedback;
-  expect(judged).toMatchObject({ id, key, score, comment, created_at, modified_at });
+  const { id, key, score, comment, created_at } = feedback;
+  expect(judged).toMatchObject({ id, key, score, comment, created_at });
   const { json: run } = await copy.call("GET", `/runs/${hostile.id}`);
   const link = run.s3_urls["attachment.note.txt"].presigned_url;
   expect(await (await globalThis.fetch(link)).text()).toBe("kept");
