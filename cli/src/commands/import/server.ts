@@ -63,7 +63,10 @@ export class Server {
     return this.#request(new URL(link, `${this.url}/`).href, { method: "GET" });
   }
 
-  async #request(url: string, init: RequestInit & { headers?: Record<string, string> }): Promise<Buffer> {
+  async #request(
+    url: string,
+    init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> },
+  ): Promise<Buffer> {
     const isOwn = url.startsWith(`${this.url}/`);
     const headers = { ...init.headers, ...(isOwn && this.#key !== undefined && { "x-api-key": this.#key }) };
     for (let attempt = 1; ; attempt++) {
