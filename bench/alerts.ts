@@ -5,8 +5,7 @@ import { cpus, loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
-import { startSeededTrace } from "./seeded-trace.ts";
-import { removeDirectory, temporaryDirectory } from "./servers.ts";
+import { seedDirectory, startSeededTrace } from "./seeded-trace.ts";
 import { percentile } from "./statistics.ts";
 import { Targets } from "./targets.ts";
 
@@ -14,6 +13,7 @@ const { values: options } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: "boolean", default: false },
+    data: { type: "string" },
     runs: { type: "string" },
     rules: { type: "string" },
     minutes: { type: "string" },
@@ -39,11 +39,11 @@ const KINDS = [
   { type: "change", threshold_multiplier: 3, attribute: "run_count", aggregation: "sum", window_minutes: 30 },
 ];
 
-const directory = await temporaryDirectory();
+const { directory, end } = await seedDirectory(options.data);
 const busyBefore = loadavg()[0]!;
 const targets = new Targets();
 try {
-  const { server, project } = await startSeededTrace(directory, "alerts", { HEDDLE_RATE_LIMITS: "off" }, RUNS);
+  const { server, project } = await startSeededTrace(directory, "seeded", { HEDDLE_RATE_LIMITS: "off" }, RUNS);
   try {
     const ask = async (method: string, path: string, body?: object): Promise<unknown> => {
       const headers = { "x-api-key": server.firstKey, "content-type": "application/json" };
@@ -107,6 +107,6 @@ try {
     await server.stop();
   }
 } finally {
-  await removeDirectory(directory);
+  await end();
 }
 process.exit(targets.missed ? 1 : 0);

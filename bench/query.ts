@@ -4,14 +4,14 @@ import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 
 import { residentMemory } from "./processes.ts";
-import { startSeededTrace } from "./seeded-trace.ts";
-import { removeDirectory, temporaryDirectory } from "./servers.ts";
+import { seedDirectory, startSeededTrace } from "./seeded-trace.ts";
 import { median, percentile } from "./statistics.ts";
 
 const { values: options } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: "boolean", default: false },
+    data: { type: "string" },
     runs: { type: "string" },
     samples: { type: "string" },
   },
@@ -29,11 +29,11 @@ interface Answer {
   tenant_id?: string;
 }
 
-const directory = await temporaryDirectory();
+const { directory, end } = await seedDirectory(options.data);
 const busyBefore = loadavg()[0]!;
 let missed = false;
 try {
-  const { server, project, bigTrace } = await startSeededTrace(directory, "query", ENV, RUNS);
+  const { server, project, bigTrace } = await startSeededTrace(directory, "seeded", ENV, RUNS);
   try {
     const session = [project.id];
     const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
@@ -120,7 +120,7 @@ try {
     await server.stop();
   }
 } finally {
-  await removeDirectory(directory);
+  await end();
 }
 
 async function line(label: string, work: () => Promise<Answer>, target?: number): Promise<void> {
