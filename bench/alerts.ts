@@ -1,6 +1,7 @@
 // npm run bench -- alerts: 500 alert rules (the most a workspace can have), each evaluated every minute, and 10 budgets
 // over 1,000,000 runs of 30 days. Prints how late the ticks are stored, the share of the processors, and the time to the
-// first spend of the budgets. Options: --runs N, --rules N, --minutes N, --quick. Exits with 1 when a target is missed.
+// first spend of the budgets. A tick should be stored within 30 s, half of the shortest interval, so that none waits for the
+// next one. Options: --runs N, --rules N, --minutes N, --quick, --data DIR (kept). Exits with 1 when a target is missed.
 import { cpus, loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -101,7 +102,8 @@ try {
     console.log(
       `${"until a tick is stored, p50".padEnd(42)} ${(percentile(late, 0.5) / 1000).toFixed(1).padStart(8)} s`,
     );
-    targets.report("until a tick is stored, p99", `${p99.toFixed(1)} s`, p99 <= 60, "60 s");
+    targets.report("until a tick is stored, p99", `${p99.toFixed(1)} s`, p99 <= 30, "30 s");
+    console.log(`${"load at the end".padEnd(42)} ${loadavg()[0]!.toFixed(1).padStart(8)}`);
     targets.report("share of a processor, with this reader", `${(100 * share).toFixed(0)} %`, share <= 1, "100 %");
   } finally {
     await server.stop();
