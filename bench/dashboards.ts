@@ -1,6 +1,7 @@
 // npm run bench -- dashboards: the time of a project's dashboard (12 charts over 30 days) over 1,000,000 runs, at rest
 // and while runs arrive, with the copies of finished hours and without them, by turns. Options: --runs N, --samples N,
-// --turns N, --quick (100,000 runs), --data DIR (kept, so that the next bench needs no seeding), --only-copies. Exits with 1 when a target is missed, or when both sides differ.
+// --turns N, --quick (100,000 runs), --data DIR (kept, so that the next bench needs no seeding), --only-copies. Exits
+// with 1 when a target is missed, or when both sides differ.
 import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 
