@@ -316,6 +316,40 @@ const CHECKS = {
     await assert.rejects(onlineEvaluators.retrieve(made.id), /404/);
   },
 
+  // no client has methods for saved views
+  async views() {
+    const { openAPIClient: api } = client;
+    if (!api?.post) return "absent";
+    const { id: session } = await client.createProject({ projectName: `views ${randomUUID()}` });
+    const path = `/api/v1/sessions/${session}/views`;
+    const saved = {
+      filter_string: "and(eq(is_root, true), gt(total_cost, 0.5))",
+      trace_filter_string: 'eq(status, "error")',
+      tree_filter_string: 'eq(name, "search")',
+      duration: "7d",
+      description: "costly",
+    };
+    const made = [];
+    for (const display_name of ["b costly", "C late", "a slow"])
+      made.push(await api.post(path, { body: { display_name, ...saved } }));
+    for (const [key, value] of Object.entries(saved)) assert.equal(made[0][key], value);
+    const list = async (query) => (await api.get(path, { query })).map(({ display_name }) => display_name);
+    await api.post(path, { body: { display_name: "threads", type: "threads" } });
+    assert.deepEqual(await list({ type: "runs" }), ["a slow", "b costly", "C late"]);
+    assert.deepEqual(await list({}), ["a slow", "b costly", "C late", "threads"]);
+    const own = `${path}/${made[0].id}`;
+    const changed = await api.patch(own, { body: { filter_string: null, start_time: "2026-01-02T03:04:05Z" } });
+    assert.equal(changed.filter_string, null);
+    assert.equal(changed.tree_filter_string, saved.tree_filter_string);
+    assert.equal(Date.parse(`${changed.start_time}`), Date.parse("2026-01-02T03:04:05Z"));
+    assert.equal((await api.patch(`${own}/rename`, { body: { display_name: "z last" } })).display_name, "z last");
+    assert.deepEqual(await list({ type: "runs" }), ["a slow", "C late", "z last"]);
+    await assert.rejects(api.post(path, { body: { display_name: "wrong", filter_string: "eq(" } }), /422/);
+    await api.delete(own);
+    await assert.rejects(api.get(own), /404/);
+    await client.deleteProject({ projectId: session });
+  },
+
   async dashboards() {
     if (!client.sessions?.dashboard) return "absent";
     const { id } = await client.readProject({ projectName: project });

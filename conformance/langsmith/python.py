@@ -448,6 +448,50 @@ async def evaluators_and_rules():
     equal((gone.succeeded, gone.failed), ([made.id], []))
 
 
+def rejected(send, status):
+    try:
+        send()
+    except Exception as error:
+        equal(status in str(error), True)
+    else:
+        raise AssertionError(f"expected {status}")
+
+
+def views():
+    # no client has methods for saved views
+    def send(method, path="", **body):
+        answer = client.request_with_retries(method, f"/sessions/{session}/views{path}", **({"json": body} if body else {}))
+        return answer.json() if answer.content else None
+
+    session = client.create_project(f"views {uuid.uuid4()}").id
+    saved = {
+        "filter_string": "and(eq(is_root, true), gt(total_cost, 0.5))",
+        "trace_filter_string": 'eq(status, "error")',
+        "tree_filter_string": 'eq(name, "search")',
+        "duration": "7d",
+        "description": "costly",
+    }
+    made = [send("POST", display_name=name, **saved) for name in ("b costly", "C late", "a slow")]
+    equal({key: made[0][key] for key in saved}, saved)
+    equal((made[0]["type"], made[0]["session_id"]), ("runs", str(session)))
+    send("POST", display_name="threads", type="threads")
+    # by name, without regard to case
+    equal([each["display_name"] for each in send("GET", "?type=runs")], ["a slow", "b costly", "C late"])
+    equal([each["display_name"] for each in send("GET")], ["a slow", "b costly", "C late", "threads"])
+    id = made[0]["id"]
+    changed = send("PATCH", f"/{id}", filter_string=None, duration=None, start_time="2026-01-02T03:04:05Z")
+    equal((changed["filter_string"], changed["duration"], changed["start_time"][:19]), (None, None, "2026-01-02T03:04:05"))
+    equal(changed["tree_filter_string"], saved["tree_filter_string"])
+    equal(send("PATCH", f"/{id}/rename", display_name="z last")["display_name"], "z last")
+    equal(send("GET", f"/{id}")["description"], "costly")
+    equal([each["id"] for each in send("GET", "?type=runs")], [made[2]["id"], made[1]["id"], id])
+    rejected(lambda: send("POST", display_name="wrong", filter_string="eq("), "422")
+    rejected(lambda: send("PATCH", f"/{uuid.uuid4()}", description="x"), "404")
+    send("DELETE", f"/{id}")
+    rejected(lambda: send("GET", f"/{id}"), "404")
+    client.delete_project(project_id=session)
+
+
 def feedback_configs():
     if not hasattr(client, "create_feedback_config"):
         return "absent"
@@ -549,6 +593,7 @@ CHECKS = {
     "annotation queues": annotation_queues,
     "items of annotation queues": queue_items,
     "evaluators and rules": evaluators_and_rules,
+    "views": views,
     "feedback configurations": feedback_configs,
     "examples of runs": examples_of_runs,
     "dashboards": dashboards,

@@ -25,15 +25,16 @@ export interface Platform {
 
 /**
  * Starts a platform: `dev` serves a project, `up` deployments. Addresses of missing parts are empty.
- * @param settings environment variables of the server; HEDDLE_CONSOLE_PORT sets the console's port
+ * @param settings environment variables of the server; HEDDLE_CONSOLE_PORT and HEDDLE_TRACE_PORT set ports
  */
 export async function startPlatform(
   command: "dev" | "up" = "dev",
   settings: Record<string, string> = {},
   project = "conformance/project/langgraph.json",
 ): Promise<Platform> {
-  const [agent, trace, control, free] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
+  const [agent, traces, control, free] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
   const own = settings["HEDDLE_CONSOLE_PORT"] ?? free;
+  const trace = settings["HEDDLE_TRACE_PORT"] ?? traces;
   // deployments are inside the repository, so that projects find LangGraph without an installation
   const parent = command === "up" ? join(root, "node_modules", ".cache") : tmpdir();
   await mkdir(parent, { recursive: true });

@@ -9,6 +9,7 @@ import { type CrossOriginSettings, originRule } from "./base/http/cross-origin.t
 import type { ControlDeps } from "./control/deps.ts";
 import type { TraceDeps } from "./trace/deps.ts";
 import { isFeedbackLink } from "./trace/feedback-tokens/token-path.ts";
+import { isForMcpClients } from "./trace/mcp/paths.ts";
 
 export type OriginRule = (origin: string) => boolean;
 
@@ -55,8 +56,14 @@ export const tracePages = ({ settings }: TraceDeps, reach: Reach): BrowserPolicy
   ...common(settings, reach),
   errors: () => settings.errors,
   allows: platformOrigins(settings, reach),
-  isOpen: isFeedbackLink,
+  isOpen: openToPages(reach),
 });
+
+/** Paths of the trace platform that pages of any origin may call. A keyless server would serve them traces. */
+export const openToPages =
+  ({ keyless }: Reach) =>
+  (path: string): boolean =>
+    isFeedbackLink(path) || (!keyless && isForMcpClients(path));
 
 /**
  * Policy of the control plane. `isPassedOn` matches requests proxied to deployments, whose servers apply their own

@@ -3,9 +3,8 @@ import type { Hono } from "hono";
 
 import { createApp } from "./app.ts";
 import type { Guard } from "./base/http/route.ts";
-import { LOCAL, platformOrigins, type Reach } from "./pages.ts";
+import { LOCAL, openToPages, platformOrigins, type Reach } from "./pages.ts";
 import type { TraceDeps } from "./trace/deps.ts";
-import { isFeedbackLink } from "./trace/feedback-tokens/token-path.ts";
 import { traceRoutes } from "./trace/index.ts";
 import type { OwnApp } from "./trace/mcp/platform-api.ts";
 import { challengeMcp } from "./trace/mcp/resource-metadata.ts";
@@ -24,7 +23,7 @@ export function createTraceApp(deps: TraceDeps, guard: Guard, reach: Reach = LOC
     gate,
     bodySetting: BODY_SETTING,
     errors: deps.settings.errors,
-    isOpen: isFeedbackLink,
+    isOpen: openToPages(reach),
     explainMissing: explainMissingTrace,
     strict: false,
   });

@@ -60,7 +60,7 @@ SHAPES: dict[str, list[Shape]] = {
     "phone": [
         (re.compile(r"(?<![\w+.,-])\+\d(?:[ ().\u00a0\u2011-]{0,2}\d){6,14}(?![\w-]|[.,]\d)", re.ASCII), None),
         (re.compile(r"((?:(?<![\w\u00c0-\u1fff\u3040-\ud7ff\uf900-\ufaff])|(?=[\u3040-\ud7ff\uf900-\ufaff]))(?:(?:tele|cell ?|mobile ?)?phone|tel|mobile|cell|fax|whatsapp|telefon|mobil|handy|t[e\u00e9]l[e\u00e9]phone|t[e\u00e9]l[e\u00e9]fono|m[o\u00f3]vil|celular|\u7535\u8bdd|\u624b\u673a)(?: (?:number|no|nr))?[.:#\uff1a]{0,2} {0,3})\(?\d(?:[ ()./\u00a0-]{0,2}\d){6,14}(?![\w-]|[.,]\d)", re.ASCII | re.IGNORECASE), None),
-        (re.compile(r"(?<![\w+.,:/-])(?<!\d )\(?0\d{1,4}\)?(?:[ /-]{1,3}\d{2,6}){1,5}(?![\w-]|[.,]\d)", re.ASCII), "local_phone"),
+        (re.compile(r"(?<![\w+.,:/-])(?<!\d )\(?0\d{1,4}\)?(?:[ /-]{1,3}(?:\d{2,7}|(?!(?:19|20)\d{6})\d{8})){1,5}(?![\w-]|[.,]\d)", re.ASCII), "local_phone"),
         (re.compile(r"(?<![\w+.,:/-])0\d(?:\.\d\d){4}(?![\w-]|[.,]\d)", re.ASCII), None),
         (re.compile(r"(?<![\w+.,:/-])(?:1[ .-])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[ .-])[2-9]\d{2}[ .-]\d{4}(?![\w-]|[.,]\d)", re.ASCII), None),
     ],

@@ -41,7 +41,10 @@ export const SHAPES: Record<Detector, Shape[]> = {
       ),
     },
     {
-      pattern: new RegExp(`(?<![\\w+.,:/-])(?<!\\d )\\(?0\\d{1,4}\\)?(?:[ /-]{1,3}\\d{2,6}){1,5}${AFTER_NUMBER}`, "g"),
+      pattern: new RegExp(
+        `(?<![\\w+.,:/-])(?<!\\d )\\(?0\\d{1,4}\\)?(?:[ /-]{1,3}(?:\\d{2,7}|(?!(?:19|20)\\d{6})\\d{8})){1,5}${AFTER_NUMBER}`,
+        "g",
+      ),
       check: "local_phone",
     },
     { pattern: new RegExp(`(?<![\\w+.,:/-])0\\d(?:\\.\\d\\d){4}${AFTER_NUMBER}`, "g") },

@@ -98,6 +98,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink, app: OwnApp = {})
     // before /runs/:run_id, which would match "rules" as an id
     ...oauthRoutes({
       sql: deps.sql,
+      outbound: deps.outbound,
       publicUrl: deps.settings.publicUrl,
       consoleUrl: deps.settings.consoleUrl,
       path: MCP_PATH,

@@ -114,6 +114,7 @@ function Scope({ form, isNew }: { form: UseFormReturnType<AlertValues>; isNew: b
         <FilterField
           label="Runs where"
           value={filter}
+          isLive
           facts={[]}
           onApply={(value) => form.setFieldValue("filter", value)}
         />
@@ -182,6 +183,7 @@ function Condition({ form }: { form: UseFormReturnType<AlertValues> }) {
           <FilterField
             label="In percent of the runs where"
             value={form.values.denominator}
+            isLive
             facts={[]}
             onApply={(value) => form.setFieldValue("denominator", value)}
           />

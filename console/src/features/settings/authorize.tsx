@@ -53,9 +53,13 @@ export function Authorize() {
             : traces, datasets, prompts and feedback.
           </Text>
           <Text size="sm" c="dimmed">
-            You will be sent to {asked.redirects_to}. Any program can give itself a name: allow only what you have just
-            started. Access ends when it is not used for 30 days, or when you revoke it in Settings → Keys. Another
-            workspace can be chosen in the menu of the account.
+            {asked.client_host
+              ? `${asked.client_host} publishes this program.`
+              : "Any program can give itself a name: allow only what you have just started."}{" "}
+            You will be sent to {asked.redirects_to}
+            {asked.is_local ? ", where any program of this computer could take the access." : "."} Access ends when it
+            is not used for 30 days, or when you revoke it in Settings → Keys. Another workspace can be chosen in the
+            menu of the account.
           </Text>
           {asked.wants_write && (
             <Checkbox

@@ -20,7 +20,10 @@ const registration = z.object({
   client_name: storableText.trim().min(1).max(100),
   redirect_uris: z.array(redirectUri).min(1).max(10),
 });
-export type OAuthClient = z.output<typeof registration>;
+export type OAuthClient = z.output<typeof registration> & {
+  /** Host whose document describes the program; a registered one chose its name itself. */
+  client_host?: string;
+};
 
 export const registrationBody = z.object({
   client_name: registration.shape.client_name.nullish().transform((name) => name ?? "An MCP client"),
@@ -61,7 +64,7 @@ function isRedirect(text: string): boolean {
   return protocol === "https:" || !DANGEROUS.test(protocol);
 }
 
-function isLoopback(text: string): boolean {
+export function isLoopback(text: string): boolean {
   const { protocol, hostname } = new URL(text);
   return protocol === "http:" && /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
 }

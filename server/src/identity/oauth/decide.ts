@@ -4,7 +4,8 @@ import type { Principal } from "../../base/auth/principal.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { forbidden, unprocessable } from "../../base/errors.ts";
 import { issuePersonalKey } from "../api-keys/issue-key.ts";
-import { isRegistered, type OAuthClient, readClientId } from "./client-id.ts";
+import type { OAuthClients } from "./client-document.ts";
+import { isRegistered, type OAuthClient } from "./client-id.ts";
 import { isSameResource, newSecret } from "./exchange-token.ts";
 import type { AuthorizationRequest, decisionBody } from "./schema.ts";
 import { insertGrant } from "./sql.ts";
@@ -20,8 +21,12 @@ export interface Resource {
 }
 
 /** @throws 422 for a request that no registered client sends. The user must not be redirected then */
-export function readRequest(request: AuthorizationRequest, { issuer, path }: Resource): OAuthClient {
-  const client = readClientId(request.client_id);
+export async function readRequest(
+  clients: OAuthClients,
+  request: AuthorizationRequest,
+  { issuer, path }: Resource,
+): Promise<OAuthClient> {
+  const client = await clients.find(request.client_id);
   if (!isRegistered(client, request.redirect_uri)) {
     throw unprocessable("redirect_uri: is not one with which the program has registered");
   }
@@ -40,12 +45,12 @@ export const wantsWrite = ({ scope }: AuthorizationRequest): boolean =>
  * @returns where the browser has to go
  */
 export async function decide(
-  sql: Sql,
+  { sql, clients }: { sql: Sql; clients: OAuthClients },
   principal: Principal,
   body: z.output<typeof decisionBody>,
   resource: Resource,
 ): Promise<string> {
-  const client = readRequest(body, resource);
+  const client = await readRequest(clients, body, resource);
   const target = new URL(body.redirect_uri);
   if (body.state !== undefined) target.searchParams.set("state", body.state);
   target.searchParams.set("iss", resource.issuer);

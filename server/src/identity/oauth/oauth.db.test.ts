@@ -5,6 +5,8 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { expect, test } from "vitest";
 
+import { rejectPage } from "../../base/http/browser-guard.ts";
+import { tracePages } from "../../pages.ts";
 import { createTraceApp } from "../../trace-app.ts";
 import { testDatabase } from "../../../test/db.ts";
 import { testGuard, testTenants } from "../../../test/identity.ts";
@@ -93,6 +95,8 @@ test("the official client connects: discovery, registration, consent, PKCE, call
   const described = await call("GET", `/api/v1/oauth/authorizations${provider.browser!.search}`, undefined, asAnn);
   expect(described.json).toEqual({
     client_name: "Code agent",
+    client_host: null,
+    is_local: true,
     redirects_to: "127.0.0.1:33418",
     resource: "https://heddle.example/mcp",
     wants_write: true,
@@ -199,4 +203,38 @@ test("rejects what no registered client sends, and codes without their verifier 
   const asKey = { "x-api-key": a.admin };
   const request = Object.fromEntries(provider.browser!.searchParams);
   expect((await call("POST", "/api/v1/oauth/authorizations", { ...request, allow: true }, asKey)).status).toBe(403);
+});
+
+test.each([
+  { keyless: false, onLoopback: false },
+  { keyless: true, onLoopback: true },
+])("pages of any origin may call what MCP clients need, and only where a key is required: %o", async (reach) => {
+  const reached = createTraceApp(platform.deps, guard, reach);
+  const policy = tracePages(platform.deps, reach);
+  const origin = "https://inspector.example";
+  const ask = async (url: string) => {
+    const headers = { origin, "access-control-request-method": "POST", "access-control-request-headers": "mcp-method" };
+    const answer = await reached.request(url, { method: "OPTIONS", headers });
+    const isRejected =
+      rejectPage({ method: "POST", url, headers: { origin, host: "localhost" } }, policy) !== undefined;
+    return [isRejected, answer.headers.get("access-control-allow-origin")];
+  };
+  const open = [
+    "/mcp",
+    "/.well-known/oauth-protected-resource/mcp",
+    "/.well-known/oauth-authorization-server",
+    "/oauth/register",
+    "/oauth/token",
+    "/oauth/revoke",
+  ];
+  for (const path of open)
+    expect([path, ...(await ask(path))]).toEqual([path, ...(reach.keyless ? [true, null] : [false, "*"])]);
+  for (const path of ["/api/v1/sessions", "/api/v1/oauth/authorizations", "/mcp/x", "/oauth/tokens"])
+    expect([path, ...(await ask(path))]).toEqual([path, true, null]);
+  if (reach.keyless) return;
+  const answer = await reached.request("/mcp", { method: "POST", headers: { origin } });
+  expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([401, "*"]);
+  const exposed = answer.headers.get("access-control-expose-headers")!.split(",");
+  expect(exposed).toEqual(expect.arrayContaining(["mcp-session-id", "www-authenticate"]));
+  expect(answer.headers.get("www-authenticate")).toContain("resource_metadata=");
 });

@@ -2,7 +2,9 @@ import type { Sql } from "../../base/db/connect.ts";
 import { notFound } from "../../base/errors.ts";
 import { v1 } from "../../base/http/aliases.ts";
 import { route, type Route } from "../../base/http/route.ts";
-import { toClientId } from "./client-id.ts";
+import type { Outbound } from "../../base/outbound/outbound.ts";
+import { OAuthClients } from "./client-document.ts";
+import { isLoopback, toClientId } from "./client-id.ts";
 import { decide, readRequest, wantsWrite } from "./decide.ts";
 import { exchangeToken } from "./exchange-token.ts";
 import * as schema from "./schema.ts";
@@ -10,6 +12,8 @@ import { revokeToken } from "./sql.ts";
 
 export interface OAuthOptions {
   sql: Sql;
+  /** Fetches the documents of clients. */
+  outbound: Pick<Outbound, "fetch">;
   /** Without one, clients behind proxies would be told of addresses that they cannot reach, and OAuth is off. */
   publicUrl: string | undefined;
   /** Where the consent page is. */
@@ -25,13 +29,14 @@ const FORM = ["application/x-www-form-urlencoded"];
  * Authorization server for the MCP clients of users (RFC 6749 with PKCE, RFC 7591, 8414 and 8707). Its consent page is
  * the console's; its tokens are personal keys (docs/machines.md).
  */
-export function oauthRoutes({ sql, publicUrl, consoleUrl, path }: OAuthOptions): Route[] {
+export function oauthRoutes({ sql, outbound, publicUrl, consoleUrl, path }: OAuthOptions): Route[] {
   const findIssuer = (): string => {
     if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, "");
     throw notFound(
       "OAuth needs the public URL of the platform: set HEDDLE_TRACE_PUBLIC_URL. Use an API key meanwhile.",
     );
   };
+  const clients = new OAuthClients(outbound);
   const findResource = () => ({ issuer: findIssuer(), path });
   return [
     route({
@@ -49,6 +54,7 @@ export function oauthRoutes({ sql, publicUrl, consoleUrl, path }: OAuthOptions):
           issuer,
           authorization_endpoint: `${issuer}/oauth/authorize`,
           token_endpoint: `${issuer}/oauth/token`,
+          client_id_metadata_document_supported: true,
           registration_endpoint: `${issuer}/oauth/register`,
           revocation_endpoint: `${issuer}/oauth/revoke`,
           response_types_supported: ["code"],
@@ -107,11 +113,13 @@ export function oauthRoutes({ sql, publicUrl, consoleUrl, path }: OAuthOptions):
       query: schema.authorizationRequest,
       out: { 200: schema.describedRequest },
       errors: [404],
-      handler({ query, c }) {
-        const { client_name } = readRequest(query, findResource());
+      async handler({ query, c }) {
+        const { client_name, client_host = null } = await readRequest(clients, query, findResource());
         const { protocol, host } = new URL(query.redirect_uri);
         return c.json({
           client_name,
+          client_host,
+          is_local: isLoopback(query.redirect_uri),
           redirects_to: host === "" ? protocol : host,
           resource: findIssuer() + path,
           wants_write: wantsWrite(query),
@@ -131,7 +139,7 @@ export function oauthRoutes({ sql, publicUrl, consoleUrl, path }: OAuthOptions):
       errors: [404],
       async handler({ body, principal, c }) {
         c.header("Cache-Control", "no-store");
-        return c.json({ redirect_to: await decide(sql, principal, body, findResource()) });
+        return c.json({ redirect_to: await decide({ sql, clients }, principal, body, findResource()) });
       },
     }),
     route({

@@ -21,6 +21,10 @@ export type AuthorizationRequest = z.output<typeof authorizationRequest>;
 export const describedRequest = z
   .object({
     client_name: z.string(),
+    /** Host that publishes the program's document; null for one that has registered itself under any name. */
+    client_host: z.string().nullable(),
+    /** Whether any program of the user's computer could receive the answer. */
+    is_local: z.boolean(),
     /** Where the answer goes: the host, or the scheme of an app. */
     redirects_to: z.string(),
     resource: z.string(),
@@ -67,6 +71,7 @@ export const serverMetadata = z
     issuer: z.string(),
     authorization_endpoint: z.string(),
     token_endpoint: z.string(),
+    client_id_metadata_document_supported: z.boolean(),
     registration_endpoint: z.string(),
     revocation_endpoint: z.string(),
     response_types_supported: z.array(z.string()),

@@ -10,7 +10,8 @@ const MAX_PREVIEW = 65_536;
 
 const pattern = storableText
   .min(1)
-  .max(1000)
+  // compiling a longer one takes seconds
+  .max(1000, { abort: true })
   .superRefine((text, context) => {
     try {
       RE2JS.compile(text);

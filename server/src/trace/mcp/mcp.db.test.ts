@@ -160,9 +160,23 @@ test("writes feedback, examples and prompts, and reads them", async () => {
 });
 
 test("reads threads", async () => {
-  expect((await use("list_threads", { project: "shop" })).data.threads).toMatchObject([{ thread_id: "t-1", count: 1 }]);
+  for (const sort of [{}, { sort_by: "total_cost", order: "asc" }])
+    expect((await use("list_threads", { project: "shop", ...sort })).data.threads).toMatchObject([
+      { thread_id: "t-1", count: 1 },
+    ]);
+  expect((await use("list_threads", { project: "shop", sort_by: "name" })).text).toContain("must be start_time");
   const { turns } = (await use("read_thread", { project: "shop", thread_id: "t-1" })).data;
   expect(turns).toMatchObject([{ trace_id: root.id, outputs: { answer: 42 } }]);
+});
+
+test("no name or id leads to another route than the tool's", async () => {
+  for (const [tool, input] of [
+    ["list_prompt_commits", { name: "../workspaces" }],
+    ["read_prompt", { name: "../sessions", version: root.id }],
+    ["read_prompt", { name: "p", version: ".." }],
+    ["read_thread", { project: "shop", thread_id: ".." }],
+  ] as const)
+    expect(await use(tool, input)).toMatchObject({ failed: true, text: 'No name or id may be "." or "..".' });
 });
 
 test("another tenant sees and reaches nothing", async () => {

@@ -44,7 +44,10 @@ export class PlatformApi {
     const headers = new Headers({ accept: "application/json" });
     for (const [name, value] of this.#c.req.raw.headers) if (!OWN_HEADERS.test(name)) headers.set(name, value);
     if (body) headers.set("content-type", "application/json");
-    const request = new Request(new URL(path, this.#c.req.url), {
+    const url = new URL(path, this.#c.req.url);
+    // a name such as ".." would lead to another route than the tool's
+    if (url.pathname !== path.split("?", 1)[0]) throw new ToolError('No name or id may be "." or "..".');
+    const request = new Request(url, {
       method,
       headers,
       ...(body && { body: JSON.stringify(body) }),

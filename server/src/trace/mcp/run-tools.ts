@@ -6,7 +6,7 @@ import { findProject } from "./find.ts";
 import { selecting, toQuery } from "./run-selection.ts";
 import { shortRun, shortRunSchema, type WireRun, WIRE_FIELDS } from "./short-run.ts";
 import { ToolError } from "./tool-error.ts";
-import { isSortKey, SORT_KEYS } from "../runs/sort-keys.ts";
+import { isSortKey, isThreadSortKey, SORT_KEYS, THREAD_SORT_KEYS } from "../runs/sort-keys.ts";
 import { tool, type Tool } from "./tool.ts";
 
 const number = z.number().nullable();
@@ -167,13 +167,23 @@ export const RUN_TOOLS: Tool[] = [
   tool({
     name: "list_threads",
     title: "List threads",
-    description: "Lists the threads (conversations) of a project, latest turn first. Continue with read_thread.",
+    description:
+      "Lists the threads (conversations) of a project, latest turn first or sorted by a metric. Continue with read_thread.",
     permission: "runs:read",
     input: z.strictObject({
       project: fields.project,
       since: fields.time.optional(),
       until: fields.time.optional(),
       filter: z.string().max(65_536).optional().describe("Expression of the filter language that a turn must match."),
+      sort_by: z
+        .string()
+        .max(300)
+        .refine(isThreadSortKey, `must be ${THREAD_SORT_KEYS}`)
+        .default("start_time")
+        .describe(
+          `${THREAD_SORT_KEYS}: the latest turn, the median latency of the turns, the sums of their traces, the mean of their scores.`,
+        ),
+      order: z.enum(["desc", "asc"]).default("desc"),
       max_value_characters: fields.valueCharacters,
       limit: fields.limit(20, 100),
       cursor: fields.cursor,
@@ -185,6 +195,8 @@ export const RUN_TOOLS: Tool[] = [
         min_start_time: fields.toTime(input.since),
         max_start_time: fields.toTime(input.until),
         filter: input.filter,
+        order_by: input.sort_by,
+        sort_order: input.order.toUpperCase(),
         page_size: input.limit,
         cursor: input.cursor,
       });

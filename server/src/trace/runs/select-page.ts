@@ -17,7 +17,7 @@ import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromPieces, fromRuns, hasConditions, type RunSelection, time } from "./selection.ts";
 import type { SortKey } from "./sort-keys.ts";
-import { beyondValue, fromSortValues } from "./sort-value.ts";
+import { beyondRun, fromSortValues } from "./sort-value.ts";
 
 /** Last run of a page; the next page starts after it. */
 export interface Position {
@@ -88,7 +88,7 @@ async function selectSorted(
   sort: Exclude<SortKey, "start_time">,
 ): Promise<{ rows: Row[]; next: Position | undefined }> {
   const statement = ch`select project_id, start_time, id, sort_value ${fromSortValues(scope, selection, sort)}
-    where ${beyondValue(page.after, page.descending)}
+    where ${beyondRun(page.after, page.descending)}
     order by sort_value ${direction(page)} nulls last, start_time desc, id desc limit ${bind("UInt32", page.limit + 1)}`;
   const keys = await readRows<Row>(clickhouse.forTenant(scope.tenantId), "runs.sorted", statement);
   const batch = keys.slice(0, page.limit);

@@ -43,6 +43,7 @@ for (const [run, score] of [
   await call("POST", "/feedback", { run_id: run.id, key: "good", score });
 
 interface ShownThread {
+  thread_id: string;
   max_start_time: string;
   latency_p50: number | null;
   total_tokens: number | null;
@@ -100,8 +101,25 @@ test("threads are sorted by what their list shows, in both directions and over p
       const sign = order === "asc" ? 1 : -1;
       const sorted = shown.map(read).toSorted((a, b) => (a === null ? 1 : b === null ? -1 : sign * (a - b)));
       expect([order_by, order, values]).toEqual([order_by, order, sorted]);
+      const sort = { project_id: session_id, page_size: 1, order_by, sort_order: order.toUpperCase() };
+      const names: string[] = [];
+      for (let cursor: string | undefined; ;) {
+        const { json } = await call("POST", "/api/v2/threads/query", { ...sort, cursor });
+        names.push(...json.items.map((item: ShownThread) => item.thread_id));
+        if (!json.has_more) break;
+        cursor = json.next_cursor;
+      }
+      expect([order_by, order, names]).toEqual([order_by, order, pages.flat().map((thread) => thread.thread_id)]);
     }
   }
-  const wrong = await call("POST", "/runs/group", { session_id, group_by: "conversation", order_by: "name" });
-  expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining("order_by")]);
+  const page = { project_id: session_id, page_size: 1, order_by: "latency" };
+  const cursor = (await call("POST", "/api/v2/threads/query", page)).json.next_cursor;
+  const rejected = await Promise.all([
+    call("POST", "/runs/group", { session_id, group_by: "conversation", order_by: "name" }),
+    call("POST", "/api/v2/threads/query", { ...page, order_by: "name" }),
+    call("POST", "/api/v2/threads/query", { ...page, order_by: "feedback:" }),
+    call("POST", "/api/v2/threads/query", { ...page, order_by: "total_cost", cursor }),
+  ]);
+  expect(rejected.map(({ status }) => status)).toEqual([422, 422, 422, 400]);
+  for (const { text } of rejected.slice(0, 3)) expect(text).toContain("order_by");
 });

@@ -15,6 +15,8 @@ export function isSortKey(text: string): text is SortKey {
 /** Keys by which lists of threads are sorted; `start_time` is that of the latest turn. */
 export type ThreadSortKey = Exclude<SortKey, "first_token" | "name">;
 
+export const THREAD_SORT_KEYS = "start_time, latency, total_tokens, total_cost or feedback:<key>";
+
 export const isThreadSortKey = (text: string): text is ThreadSortKey =>
   isSortKey(text) && text !== "first_token" && text !== "name";
 

@@ -42,13 +42,18 @@ const VALUES = {
 };
 
 /** Condition on `sort_value`, `start_time` and `id` that a run comes after the position. */
-export function beyondValue(
+export function beyondRun(
   after: { start_time: MicroTime; id: string; sort_value?: number | string | null } | undefined,
   descending: boolean,
 ): Fragment {
   if (!after) return raw("true");
   const older = ch`(start_time, id) < (${time(after.start_time)}, ${bind("UUID", after.id)})`;
-  if (after.sort_value == null) return ch`sort_value is null and ${older}`;
-  const value = bind(typeof after.sort_value === "string" ? "String" : "Float64", after.sort_value);
+  return beyondValue(after.sort_value ?? null, descending, older);
+}
+
+/** Condition that a row comes after one with this `sort_value`; `older` orders rows with equal values. */
+export function beyondValue(after: number | string | null, descending: boolean, older: Fragment): Fragment {
+  if (after === null) return ch`sort_value is null and ${older}`;
+  const value = bind(typeof after === "string" ? "String" : "Float64", after);
   return ch`(ifNull(sort_value ${raw(descending ? "<" : ">")} ${value} or (sort_value = ${value} and ${older}), true))`;
 }

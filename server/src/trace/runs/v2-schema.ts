@@ -20,6 +20,10 @@ export const pageSize = (byDefault: number, max: number) =>
     .max(max)
     .nullish()
     .transform((n) => n ?? byDefault);
+export const sortOrder = z
+  .enum(["ASC", "DESC"])
+  .nullish()
+  .transform((order) => order ?? "DESC");
 /** Those of lists that are sorted by name contain one. */
 export const cursor = optional(z.string().max(4000));
 /** Time in a query string, converted for ClickHouse. */
@@ -59,10 +63,7 @@ export const queryBody = z
     include_subtree_usage: optional(z.boolean()),
     selects,
     order_by: sortKey,
-    sort_order: z
-      .enum(["ASC", "DESC"])
-      .nullish()
-      .transform((order) => order ?? "DESC"),
+    sort_order: sortOrder,
     cursor,
     page_size: pageSize(100, 1000),
   })

@@ -6,7 +6,7 @@ import { readRows } from "../runs/read-rows.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, type RunSelection, time } from "../runs/selection.ts";
 import { DETAIL_COLUMNS, type DetailColumn, sumTraceDetails } from "../runs/trace-totals.ts";
-import { fromSortValues } from "../runs/sort-value.ts";
+import { beyondValue, fromSortValues } from "../runs/sort-value.ts";
 import { feedbackKeyOf, type ThreadSortKey } from "../runs/sort-keys.ts";
 import { TRACE_SUMS } from "../runs/trace-sums.ts";
 
@@ -33,7 +33,13 @@ export interface ThreadPosition {
   last_start: MicroTime;
   /** Hash of the thread's id, which has any length. */
   hash: string;
+  /** In lists that are sorted by another value than the latest turn's start. */
+  sort_value?: number | null;
 }
+
+/** Condition that a thread comes after the position in a list with the latest turn first. */
+const isOlder = ({ last_start, hash }: ThreadPosition): Fragment =>
+  ch`(last_start < ${time(last_start)} or (last_start = ${time(last_start)} and hash > ${bind("String", hash)}))`;
 
 /** Roots with a thread, of one project. */
 export type ThreadSelection = RunSelection & { projects: [string] };
@@ -49,10 +55,7 @@ export async function selectThreads(
   page: { limit: number; offset?: number; after?: ThreadPosition | undefined },
 ): Promise<ThreadRow[]> {
   const { after } = page;
-  const beyond = after
-    ? ch`having (last_start < ${time(after.last_start)}
-        or (last_start = ${time(after.last_start)} and hash > ${bind("String", after.hash)}))`
-    : raw("");
+  const beyond = after ? ch`having ${isOlder(after)}` : raw("");
   const statement = ch`
     select assumeNotNull(r.thread_id) as thread, hex(sipHash128(thread)) as hash, count() as turns, countIf(r.error is not null) as errored_turns,
       min(r.start_time) as first_start, max(r.start_time) as last_start, max(r.end_time) as last_end,
@@ -68,17 +71,21 @@ export async function selectThreads(
   return readRows<ThreadRow>(clickhouse.forTenant(scope.tenantId), "threads.select", statement);
 }
 
+/** Sums numbers exactly, so that the order in which threads of the engine add them changes no value of a cursor. */
+const sumExactly = (value: string) => `toFloat64(sum(accurateCastOrNull(${value}, 'Decimal(76, 18)')))`;
+
 /**
- * Returns the ids of a page of threads, sorted by what the list shows of them: the median latency of the turns, the sums
- * of their traces, the mean of their scores. Threads without a value come last; equal ones are by latest turn.
+ * Returns a page of threads, sorted by what the list shows of them: the median latency of the turns, the sums of their
+ * traces, the mean of their scores. Threads without a value come last; equal ones are by latest turn.
  */
 export async function selectSortedThreads(
   clickhouse: ClickHouse,
   scope: RunScope,
   selection: ThreadSelection,
   sort: ThreadSortKey,
-  page: { descending: boolean; limit: number; offset: number },
-): Promise<string[]> {
+  page: { descending: boolean; limit: number; offset?: number; after?: ThreadPosition | undefined },
+): Promise<(ThreadPosition & { thread: string })[]> {
+  const { after, descending } = page;
   const roots = { ...selection, is_head: true, has_thread: true };
   const thread = ch`select r.id as id, assumeNotNull(r.thread_id) as thread, r.start_time as start_time
     ${selectRoots(scope, selection)}`;
@@ -86,22 +93,26 @@ export async function selectSortedThreads(
   const values =
     sort === "latency" || sort === "start_time"
       ? ch`select assumeNotNull(r.thread_id) as thread, max(r.start_time) as last_start,
-          ${raw(sort === "latency" ? `quantileExactInclusive(0.5)(${RUN_LATENCY})` : "max(r.start_time)")} as value ${selectRoots(scope, selection)} group by thread`
+          ${raw(sort === "latency" ? `quantileExactInclusive(0.5)(${RUN_LATENCY})` : "toFloat64(toUnixTimestamp64Micro(last_start))")} as sort_value
+          ${selectRoots(scope, selection)} group by thread`
       : key === undefined
-        ? ch`select t.thread as thread, max(t.start_time) as last_start, sum(v.sort_value) as value
+        ? ch`select t.thread as thread, max(t.start_time) as last_start, ${raw(sumExactly("v.sort_value"))} as sort_value
             from (${thread}) as t any left join (select id, sort_value ${fromSortValues(scope, roots, sort)}) as v on v.id = t.id
             group by thread`
-        : ch`select t.thread as thread, max(t.start_time) as last_start, avg(f.score) as value
+        : ch`select t.thread as thread, max(t.start_time) as last_start,
+              ${raw(sumExactly("f.score"))} / count(f.score) as sort_value
             from (${thread}) as t left join (
               select run_id, score from feedback final
               where tenant_id = ${bind("UUID", scope.tenantId)} and key = ${bind("String", key)} and score is not null
             ) as f on f.run_id = t.id
             group by thread`;
-  const statement = ch`select thread from (${values})
-    order by value ${raw(page.descending ? "desc" : "asc")} nulls last, last_start desc, hex(sipHash128(thread))
-    limit ${bind("UInt32", page.limit)} offset ${bind("UInt32", page.offset)}`;
-  const rows = await readRows<{ thread: string }>(clickhouse.forTenant(scope.tenantId), "threads.sort", statement);
-  return rows.map((row) => row.thread);
+  const beyond = after ? beyondValue(after.sort_value ?? null, descending, isOlder(after)) : raw("true");
+  const statement = ch`select thread, last_start, hash, sort_value
+    from (select *, hex(sipHash128(thread)) as hash from (${values}))
+    where ${beyond}
+    order by sort_value ${raw(descending ? "desc" : "asc")} nulls last, last_start desc, hash
+    limit ${bind("UInt32", page.limit)} offset ${bind("UInt32", page.offset ?? 0)}`;
+  return readRows(clickhouse.forTenant(scope.tenantId), "threads.sort", statement);
 }
 
 export async function countThreads(

@@ -18,7 +18,7 @@ import {
   type ThreadSelection,
   type ThreadTotals,
 } from "./clickhouse.ts";
-import type { GroupBody, STATS } from "./schema.ts";
+import type { GroupBody, STATS, ThreadsBody } from "./schema.ts";
 
 /** Data of a thread on a page, other than its turns. */
 interface About {
@@ -53,26 +53,34 @@ async function about(
 
 const money = (text: string | null | undefined): number | null => (text == null ? null : Number(text));
 
-type GroupPage = Pick<GroupBody, "limit" | "offset" | "order_by" | "order">;
+interface PageOfThreads {
+  sort: ThreadSortKey;
+  descending: boolean;
+  limit: number;
+  offset?: number;
+  after?: ThreadPosition | undefined;
+}
 
-/** Selects a page of threads in the order asked for. */
+/** Selects a page of threads in the order asked for; `end` is set if more follow. */
 async function selectPage(
   { clickhouse }: Pick<TraceDeps, "clickhouse">,
   scope: RunScope,
   selection: ThreadSelection,
-  { order_by: sort, order, limit, offset }: GroupPage,
-): Promise<ThreadRow[]> {
-  const descending = order === "desc";
-  if (sort === "start_time" && descending) return selectThreads(clickhouse, scope, selection, { limit, offset });
-  const threads = await selectSortedThreads(clickhouse, scope, selection, sort as ThreadSortKey, {
-    descending,
-    limit,
-    offset,
-  });
-  if (threads.length === 0) return [];
-  const rows = await selectThreads(clickhouse, scope, { ...selection, threads }, { limit });
+  { sort, limit, ...page }: PageOfThreads,
+): Promise<{ threads: ThreadRow[]; end: ThreadPosition | undefined }> {
+  const withNext = { ...page, limit: limit + 1 };
+  if (sort === "start_time" && page.descending) {
+    const found = await selectThreads(clickhouse, scope, selection, withNext);
+    return { threads: found.slice(0, limit), end: found.length > limit ? found[limit - 1] : undefined };
+  }
+  const found = await selectSortedThreads(clickhouse, scope, selection, sort, withNext);
+  const threads = found.slice(0, limit).map(({ thread }) => thread);
+  const rows = threads.length === 0 ? [] : await selectThreads(clickhouse, scope, { ...selection, threads }, { limit });
   const byThread = new Map(rows.map((row) => [row.thread, row]));
-  return threads.flatMap((thread) => byThread.get(thread) ?? []);
+  return {
+    threads: threads.flatMap((thread) => byThread.get(thread) ?? []),
+    end: found.length > limit ? found[limit - 1] : undefined,
+  };
 }
 
 /** Returns the response of `POST /runs/group`. */
@@ -80,10 +88,10 @@ export async function groupByThread(
   deps: TraceDeps,
   scope: RunScope,
   selection: ThreadSelection,
-  page: GroupPage,
+  { order_by: sort, order, limit, offset }: Pick<GroupBody, "limit" | "offset" | "order_by" | "order">,
 ): Promise<{ groups: object[]; total: number }> {
-  const [threads, total] = await Promise.all([
-    selectPage(deps, scope, selection, page),
+  const [{ threads }, total] = await Promise.all([
+    selectPage(deps, scope, selection, { sort, descending: order === "desc", limit, offset }),
     countThreads(deps.clickhouse, scope, selection),
   ]);
   const describeThread = await about(deps, scope, selection, threads);
@@ -114,13 +122,10 @@ export async function queryThreads(
   deps: TraceDeps,
   scope: RunScope,
   selection: ThreadSelection,
-  page: { limit: number; cursor: string | undefined },
+  { order_by: sort, sort_order, page_size: limit, cursor }: ThreadsBody,
 ): Promise<{ items: object[]; has_more: boolean; next_cursor?: string }> {
-  const found = await selectThreads(deps.clickhouse, scope, selection, {
-    limit: page.limit + 1,
-    after: readThreadCursor(page.cursor),
-  });
-  const threads = found.slice(0, page.limit);
+  const page = { sort, descending: sort_order === "DESC", limit, after: readThreadCursor(cursor, sort) };
+  const { threads, end } = await selectPage(deps, scope, selection, page);
   const describeThread = await about(deps, scope, selection, threads);
   const items = threads.map((row) => {
     const { totals, feedback } = describeThread(row.thread);
@@ -146,8 +151,7 @@ export async function queryThreads(
       num_errored_turns: row.errored_turns,
     });
   });
-  const last = found.length > threads.length ? threads.at(-1) : undefined;
-  return { items, has_more: last !== undefined, ...(last && { next_cursor: encodeThreadCursor(last) }) };
+  return { items, has_more: end !== undefined, ...(end && { next_cursor: encodeThreadCursor(end, sort) }) };
 }
 
 /** Returns statistics over one thread, by the names that select them. Throws 404 when there is no such thread. */
@@ -195,17 +199,26 @@ function together(a: ThreadTotals[DetailColumn] = {}, b: ThreadTotals[DetailColu
   return Object.fromEntries(Array.from(sums, ([key, sum]) => [key, Number(formatDecimal(sum))]));
 }
 
-const encodeThreadCursor = ({ last_start, hash }: ThreadPosition): string =>
-  Buffer.from(JSON.stringify([last_start, hash])).toString("base64url");
+const encodeThreadCursor = ({ last_start, hash, sort_value }: ThreadPosition, sort: ThreadSortKey): string =>
+  Buffer.from(JSON.stringify([last_start, hash, ...(sort_value === undefined ? [] : [sort, sort_value])])).toString(
+    "base64url",
+  );
 
-function readThreadCursor(text: string | undefined): ThreadPosition | undefined {
+function readThreadCursor(text: string | undefined, sort: ThreadSortKey): ThreadPosition | undefined {
   if (text === undefined || text === "") return undefined;
   try {
-    const [at, hash] = JSON.parse(Buffer.from(text, "base64url").toString()) as [string, string];
+    const [at, hash, key = "start_time", sort_value = null] = JSON.parse(Buffer.from(text, "base64url").toString()) as [
+      string,
+      string,
+      string?,
+      (number | null)?,
+    ];
     const last_start = parseTime(at);
-    if (last_start !== undefined && typeof hash === "string") return { last_start, hash };
+    const isValue = sort_value === null || Number.isFinite(sort_value);
+    if (last_start !== undefined && typeof hash === "string" && key === sort && isValue)
+      return { last_start, hash, sort_value };
   } catch {
     // falls through
   }
-  throw new AppError(400, "Invalid cursor: it must come from an earlier response");
+  throw new AppError(400, "Invalid cursor: it must come from an earlier response to the same query");
 }

@@ -98,7 +98,7 @@ function threadV2Routes(deps: TraceDeps): Route[] {
       ...v2Shared,
       ...v2("/threads/query"),
       method: "POST",
-      summary: "Query the threads of a project, in pages, latest turn first",
+      summary: "Query the threads of a project, in pages, latest turn first or sorted by what the list shows",
       body: schema.threadsBody,
       out: { 200: schema.threadsPage },
       errors: [400, 404],
@@ -113,7 +113,7 @@ function threadV2Routes(deps: TraceDeps): Route[] {
           tree_filter: readFilters(body.tree_filter)[0],
         });
         const known = await loadScope(deps, scope, selection);
-        const page = await queryThreads(deps, known, selection, { limit: body.page_size, cursor: body.cursor });
+        const page = await queryThreads(deps, known, selection, body);
         return answerPage(c, JSON.stringify(page));
       },
     }),

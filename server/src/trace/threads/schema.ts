@@ -1,13 +1,21 @@
 import { z } from "zod";
 
 import { jsonObject, limit, offset, queryMany, queryNotBuilt, uuid } from "../../base/http/fields.ts";
-import { isThreadSortKey } from "../runs/sort-keys.ts";
+import { isThreadSortKey, THREAD_SORT_KEYS, type ThreadSortKey } from "../runs/sort-keys.ts";
 import { microTime } from "../runs/query-schema.ts";
-import { cursor, expression, notBuiltInV2, pageSize, window } from "../runs/v2-schema.ts";
+import { cursor, expression, notBuiltInV2, pageSize, sortOrder, window } from "../runs/v2-schema.ts";
 
 /** Contract trace-platform §3.4, §3.5. */
 
 const optional = <T extends z.ZodType>(item: T) => item.nullish().transform((value) => value ?? undefined);
+
+/** Heddle's own: by what the list shows. */
+const sortKey = z
+  .string()
+  .max(300)
+  .refine(isThreadSortKey, `must be ${THREAD_SORT_KEYS}`)
+  .nullish()
+  .transform((key) => (key ?? "start_time") as ThreadSortKey);
 
 export const groupBody = z.object({
   session_id: uuid,
@@ -15,12 +23,7 @@ export const groupBody = z.object({
   filter: expression,
   start_time: optional(microTime),
   end_time: optional(microTime),
-  /** Heddle's own: by what the list shows. */
-  order_by: z
-    .string()
-    .max(300)
-    .refine(isThreadSortKey, "must be start_time, latency, total_tokens, total_cost or feedback:<key>")
-    .default("start_time"),
+  order_by: sortKey,
   order: z.enum(["asc", "desc"]).default("desc"),
   offset,
   limit: limit(10, 100),
@@ -67,6 +70,8 @@ export const threadsBody = z.object({
   thread_filter: expression,
   trace_filter: expression,
   tree_filter: expression,
+  order_by: sortKey,
+  sort_order: sortOrder,
   cursor,
   page_size: pageSize(20, 100),
 });
