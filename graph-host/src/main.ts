@@ -69,6 +69,7 @@ const [
   { provideSdkLogger },
   { SourceSchemas },
   { Lifespan },
+  { nameCallingRun },
 ] = await Promise.all([
   import("./host.ts"),
   import("./runs/active-run.ts"),
@@ -80,10 +81,12 @@ const [
   import("./sdk-logger.ts"),
   import("./schemas/source-schemas.ts"),
   import("./lifespan.ts"),
+  import("./calling-run.ts"),
 ]);
 provideSdkLogger();
 batchStoreOnDemand();
 deferUntracedTrees();
+nameCallingRun(process.env.PORT, () => currentWork.getStore()?.runId);
 ids.installCheckpointIds(() => currentWork.getStore()?.clock);
 if (!ids.makesOurIds()) {
   complain(

@@ -2578,6 +2578,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function fire_cron(_cron_id uuid, _expected timestamp with time zone, _next timestamp with time zone, _start boolean, _skip_waiting boolean, _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _temporary boolean) returns text
 -- function forget_threads_of_disabled() returns trigger
 -- function full_waiting_key(_flow jsonb) returns jsonb
+-- function hold_waiting_keys(_flow jsonb) returns boolean
 -- function holds_head(_thread text, _namespaces text[], _newest text[], _own text) returns boolean
 -- function identity_changed() returns trigger
 -- function in_users_name(_thread_id uuid, _kwargs jsonb, _questions jsonb, _settled text) returns jsonb
