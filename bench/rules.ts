@@ -134,9 +134,15 @@ interface Delays {
 
 /**
  * Sends a run every 200 ms, and measures the times from its acknowledgement until its match can be read, and until the
- * actions of the match are done: the run has its tag and its feedback.
+ * actions of the match are done: the run has its tag and its feedback. With the rules disabled it sends and looks as
+ * often, so that both sides of a ratio carry its load.
  */
-function probe(server: TraceUnderTest, sql: postgres.Sql, ruleId: string): { stop(): Promise<Delays> } {
+function probe(
+  server: TraceUnderTest,
+  sql: postgres.Sql,
+  ruleId: string,
+  isEnabled: boolean,
+): { stop(): Promise<Delays> } {
   const delays: Delays = { match: [], action: [] };
   const waiting = new Map<string, { at: number; isMatched: boolean }>();
   let stopped = false;
@@ -151,7 +157,7 @@ function probe(server: TraceUnderTest, sql: postgres.Sql, ruleId: string): { sto
         headers: { "content-type": "application/json", "x-api-key": server.firstKey },
         body: JSON.stringify({ ...run, start_time: now, end_time: now }),
       });
-      if (answer.ok) waiting.set(id, { at: performance.now(), isMatched: false });
+      if (answer.ok && isEnabled) waiting.set(id, { at: performance.now(), isMatched: false });
       await answer.arrayBuffer();
       await sleep(PROBE_MS);
     }
@@ -228,13 +234,11 @@ try {
         // without, with, with, without, …
         const isEnabled = n % 4 === 1 || n % 4 === 2;
         await toggle(isEnabled);
-        const probing = isEnabled ? probe(server, sql, probed.id) : undefined;
+        const probing = probe(server, sql, probed.id, isEnabled);
         turns[isEnabled ? "with" : "without"].push(await measure(server, rate));
-        if (probing) {
-          const { match, action } = await probing.stop();
-          delays.match.push(...match);
-          delays.action.push(...action);
-        }
+        const { match, action } = await probing.stop();
+        delays.match.push(...match);
+        delays.action.push(...action);
         await drained();
       }
       const name = rate === undefined ? "at full load" : `at ${rate} runs/s`;

@@ -1,5 +1,8 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
 import { Command, MemorySaver } from "@langchain/langgraph";
-import { expect, test } from "vitest";
+
 import { graph } from "./graph.ts";
 
 test("asks a human before it sends, and sends what was approved", async () => {
@@ -7,9 +10,9 @@ test("asks a human before it sends, and sends what was approved", async () => {
   const config = { configurable: { thread_id: "one" } };
   await graph.invoke({ topic: "lunch on Friday" }, config);
   const asking = await graph.getState(config);
-  expect(asking.next).toEqual(["review"]);
-  expect(asking.tasks[0]!.interrupts).toHaveLength(1);
+  assert.deepEqual(asking.next, ["review"]);
+  assert.equal(asking.tasks[0]!.interrupts.length, 1);
   await graph.invoke(new Command({ resume: "approve" }), config);
-  expect((await graph.getState(config)).next).toEqual([]);
+  assert.deepEqual((await graph.getState(config)).next, []);
   graph.checkpointer = undefined;
 });

@@ -69,6 +69,7 @@ const programChecks = [
     args: ["--import", "tsx", "scripts/versions/langsmith-clients.ts", "--only", "npm-0.12.0,pypi-0.14.10,pypi-0.15.1"],
   },
   { name: "prompts", args: ["--import", "tsx", "scripts/versions/prompt-clients.ts"] },
+  { name: "tutorials", args: ["--import", "tsx", "scripts/check/tutorials.ts"] },
   { name: "machines", args: ["--import", "tsx", "scripts/versions/machine-clients.ts"] },
   {
     name: "versions",

@@ -27,7 +27,8 @@ test.each(["agent", "approval"])(
     const node = (...args: string[]) =>
       execFileSync(process.execPath, args, { cwd: directory, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
     expect(node(join(NODE_MODULES, "typescript-native/bin/tsc"), "--noEmit")).toBe("");
-    expect(node(join(NODE_MODULES, "vitest/vitest.mjs"), "run", "--root", directory)).toMatch(/Test Files .*1 passed/);
+    expect(manifest.scripts.test).toBe("node --import tsx --test src/*.test.ts");
+    expect(node("--import", "tsx", "--test", `src/${template}.test.ts`)).toMatch(/^# pass [1-9]\d*$[^]*^# fail 0$/m);
   },
 );
 

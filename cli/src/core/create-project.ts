@@ -27,7 +27,7 @@ export const TEMPLATES: Record<string, Template> = {
   },
 };
 
-const DEVELOPMENT = { "@types/node": "^20.19.0", typescript: "^5.9.0", vitest: "^4.1.0" };
+const DEVELOPMENT = { "@types/node": "^20.19.0", tsx: "^4.23.0", typescript: "^5.9.0" };
 
 interface ProjectParams {
   name: string;
@@ -52,7 +52,7 @@ export function createProject(directory: string, { name, template }: ProjectPara
     name: packageName(name),
     private: true,
     type: "module",
-    scripts: { dev: "node heddle.mjs dev", test: "vitest run", types: "tsc --noEmit" },
+    scripts: { dev: "node heddle.mjs dev", test: "node --import tsx --test src/*.test.ts", types: "tsc --noEmit" },
     dependencies,
     devDependencies: DEVELOPMENT,
   });
