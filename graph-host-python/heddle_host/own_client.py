@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 
 #: Modules of the SDK whose ``get_client`` looks up ``get_asgi_transport``, in its newer and older versions, and those
 #: with the classes that send requests.
-_MODULES = ("langgraph_sdk._async.client", "langgraph_sdk.client", "langgraph_sdk._async.http", "langgraph_sdk._sync.http")
+_MODULES = (
+    "langgraph_sdk._async.client",
+    "langgraph_sdk.client",
+    "langgraph_sdk._async.http",
+    "langgraph_sdk._sync.http",
+)
 _CALLING_RUN = "x-heddle-calling-run"
 #: Variables in which the SDK looks for a key, which is often another platform's.
 _KEY_VARIABLES = ("LANGGRAPH_API_KEY", "LANGSMITH_API_KEY", "LANGCHAIN_API_KEY")
