@@ -35,7 +35,13 @@ export interface TestAgentServer {
 export async function testAgentServer(
   env: Record<string, string> = {},
   project = PROJECT,
-  options: { db?: TestDatabase; reload?: boolean; log?: Log; internalUrl?: string; onGraphs?: AgentServerOptions["onGraphs"] } = {},
+  options: {
+    db?: TestDatabase;
+    reload?: boolean;
+    log?: Log;
+    internalUrl?: string;
+    onGraphs?: AgentServerOptions["onGraphs"];
+  } = {},
 ): Promise<TestAgentServer> {
   const db = options.db ?? (await testDatabase());
   const dataDir = mkdtempSync(join(tmpdir(), "heddle-agent-"));
