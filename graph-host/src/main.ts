@@ -70,6 +70,7 @@ const [
   { SourceSchemas },
   { Lifespan },
   { journalSteps },
+  { nameCallingRun },
 ] = await Promise.all([
   import("./host.ts"),
   import("./runs/active-run.ts"),
@@ -82,12 +83,14 @@ const [
   import("./schemas/source-schemas.ts"),
   import("./lifespan.ts"),
   import("./runs/journal-steps.ts"),
+  import("./calling-run.ts"),
 ]);
 provideSdkLogger();
 batchStoreOnDemand();
 deferUntracedTrees();
 ids.replaceInCommonJs();
 journalSteps();
+nameCallingRun(process.env.PORT, () => currentWork.getStore()?.runId);
 ids.installCheckpointIds(() => currentWork.getStore()?.clock);
 if (!ids.makesOurIds()) {
   complain(

@@ -2606,6 +2606,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function fire_wait(_thread_id uuid, _interrupt_id text, _run_id uuid) returns text
 -- function forget_threads_of_disabled() returns trigger
 -- function full_waiting_key(_flow jsonb) returns jsonb
+-- function hold_waiting_keys(_flow jsonb) returns boolean
 -- function holds_head(_thread text, _namespaces text[], _newest text[], _own text) returns boolean
 -- function identity_changed() returns trigger
 -- function in_users_name(_thread_id uuid, _kwargs jsonb, _questions jsonb, _settled text) returns jsonb

@@ -105,6 +105,7 @@ const createHosts = (
       // earliest
       silenceMs: settings.leaseMs * 0.6,
       count: settings.hosts,
+      isolatedCount: settings.isolatedHosts,
       python: settings.python,
       runsLifespan: settings.hostLifespan,
       ownCodeApi,
