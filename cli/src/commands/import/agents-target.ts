@@ -1,7 +1,7 @@
 /** Writes to an agent server. What it has is compared first: a repeated copy writes nothing that is there. */
 import type { Assistant, CopiedAssistant, CopiedThread, Cron, Item } from "./agents-source.ts";
 import { readHistory } from "./agents-source.ts";
-import { type Batch, forEach, isSame, type Target, type Written } from "./copy.ts";
+import { type Batch, forEach, isSame, sorted, type Target, type Written } from "./copy.ts";
 import { RejectedError, type Server } from "./server.ts";
 import { type Checkpoint, compareChains, lineage, type Superstep, toSupersteps } from "./supersteps.ts";
 
@@ -223,14 +223,10 @@ const PAYLOAD = `input config context webhook interrupt_before interrupt_after m
 /** Crons have no ids that could be kept: two of the same content are the same. */
 function cronKey(cron: Cron): string {
   const { payload, schedule, assistant_id, thread_id, timezone } = cron as Record<string, unknown>;
-  const { input, config } = (payload ?? {}) as Record<string, unknown>;
-  return JSON.stringify([assistant_id, thread_id ?? null, schedule, timezone ?? null, input ?? null, sorted(config)]);
+  // servers add to the config
+  const { input } = (payload ?? {}) as Record<string, unknown>;
+  return JSON.stringify([assistant_id, thread_id ?? null, schedule, timezone ?? null, sorted(input ?? null)]);
 }
-
-const sorted = (value: unknown): unknown =>
-  value !== null && typeof value === "object" && !Array.isArray(value)
-    ? Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
-    : (value ?? null);
 
 const pick = (value: object, names: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(Object.entries(value).filter(([name, field]) => names.includes(name) && field !== null));

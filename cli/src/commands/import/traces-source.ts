@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 
 import { rawElements, rawMember } from "../../core/raw-member.ts";
-import { type Batch, type CopiedFile, type CopyRecord, type Positions, record, type Source } from "./copy.ts";
+import { type Batch, type CopiedFile, type CopyRecord, type Positions, record, sorted, type Source } from "./copy.ts";
 import { listRepos, readPrompt } from "../prompts/import-prompts.ts";
 import type { Server } from "./server.ts";
 
@@ -200,10 +200,3 @@ export function exampleHash({ inputs, outputs, metadata, attachment_urls: links 
   const text = JSON.stringify([inputs, outputs ?? null, metadata ?? {}, names].map(sorted));
   return createHash("sha256").update(text).digest("base64");
 }
-
-const sorted = (value: unknown): unknown => {
-  if (value === null || typeof value !== "object") return value;
-  if (Array.isArray(value)) return value.map(sorted);
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, each]) => [key, sorted(each)]));
-};

@@ -143,8 +143,8 @@ async function expectCopy(copy: Workspace): Promise<void> {
   const { id, key, score, comment, created_at } = feedback;
   expect(judged).toMatchObject({ id, key, score, comment, created_at });
   const { json: run } = await copy.call("GET", `/runs/${hostile.id}`);
-  const link = run.s3_urls["attachment.note.txt"].presigned_url;
-  expect(await (await globalThis.fetch(link)).text()).toBe("kept");
+  const { pathname, search } = new URL(run.s3_urls["attachment.note.txt"].presigned_url);
+  expect(await (await globalThis.fetch(url + pathname + search)).text()).toBe("kept");
   expect((await copy.call("GET", "/model-price-map")).json[0]).toMatchObject({ name: "own", completion_cost: "0.2" });
 }
 
