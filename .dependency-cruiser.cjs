@@ -340,7 +340,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "(^|/)(dist|\\.heddle|\\.langgraph_api)/" },
+    exclude: { path: "(^|/)(dist[.0-9]*|\\.heddle|\\.langgraph_api)/" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: {
