@@ -143,9 +143,16 @@ function withIds(update: unknown, after: Checkpoint, before: Checkpoint): unknow
         : added.findIndex((each) => isFields(message) && isSame(each["content"], message["content"]));
       return at < 0 ? message : (added.splice(at, 1)[0] ?? message);
     });
-    return [key, named];
+    return [key, named.map(withoutEmpty)];
   });
   return Object.fromEntries(entries) as Fields;
+}
+
+/** Drops fields of a message that say nothing: Python would keep them among the `additional_kwargs`. */
+function withoutEmpty(message: unknown): unknown {
+  if (!isMessage(message)) return message;
+  const isEmpty = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(Object.entries(message).filter(([key, value]) => key === "content" || !isEmpty(value)));
 }
 
 const idIn = (message: unknown): unknown => (isFields(message) ? message["id"] || undefined : undefined);
