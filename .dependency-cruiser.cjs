@@ -51,6 +51,7 @@ const SLICES = {
     "assistants",
     "protocol",
     "crons",
+    "waits",
     "mcp",
     "a2a",
     "store",
@@ -61,6 +62,7 @@ const SLICES = {
     "truncate",
     "ui",
     "system",
+    "metric-history",
     "start",
   ],
   control: [
@@ -149,6 +151,7 @@ const SLICES = {
     "dataset-growth",
     "mcp",
     "insights",
+    "agent-metrics",
     "dashboards",
     "alerts",
     "budgets",
@@ -340,7 +343,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "(^|/)(dist|\\.heddle|\\.langgraph_api)/" },
+    exclude: { path: "(^|/)(dist[.0-9]*|\\.heddle|\\.langgraph_api)/" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: {

@@ -1,12 +1,12 @@
 // npm run bench -- alerts: 500 alert rules (the most a workspace can have), each evaluated every minute, and 10 budgets
 // over 1,000,000 runs of 30 days. Prints how late the ticks are stored, the share of the processors, and the time to the
-// first spend of the budgets. Options: --runs N, --rules N, --minutes N, --quick. Exits with 1 when a target is missed.
+// first spend of the budgets. A tick should be stored within 30 s, half of the shortest interval, so that none waits for the
+// next one. Options: --runs N, --rules N, --minutes N, --quick, --data DIR (kept). Exits with 1 when a target is missed.
 import { cpus, loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
-import { startSeededTrace } from "./seeded-trace.ts";
-import { removeDirectory, temporaryDirectory } from "./servers.ts";
+import { seedDirectory, startSeededTrace } from "./seeded-trace.ts";
 import { percentile } from "./statistics.ts";
 import { Targets } from "./targets.ts";
 
@@ -14,6 +14,7 @@ const { values: options } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: "boolean", default: false },
+    data: { type: "string" },
     runs: { type: "string" },
     rules: { type: "string" },
     minutes: { type: "string" },
@@ -39,11 +40,11 @@ const KINDS = [
   { type: "change", threshold_multiplier: 3, attribute: "run_count", aggregation: "sum", window_minutes: 30 },
 ];
 
-const directory = await temporaryDirectory();
+const { directory, end } = await seedDirectory(options.data);
 const busyBefore = loadavg()[0]!;
 const targets = new Targets();
 try {
-  const { server, project } = await startSeededTrace(directory, "alerts", { HEDDLE_RATE_LIMITS: "off" }, RUNS);
+  const { server, project } = await startSeededTrace(directory, "seeded", { HEDDLE_RATE_LIMITS: "off" }, RUNS);
   try {
     const ask = async (method: string, path: string, body?: object): Promise<unknown> => {
       const headers = { "x-api-key": server.firstKey, "content-type": "application/json" };
@@ -101,12 +102,13 @@ try {
     console.log(
       `${"until a tick is stored, p50".padEnd(42)} ${(percentile(late, 0.5) / 1000).toFixed(1).padStart(8)} s`,
     );
-    targets.report("until a tick is stored, p99", `${p99.toFixed(1)} s`, p99 <= 60, "60 s");
+    targets.report("until a tick is stored, p99", `${p99.toFixed(1)} s`, p99 <= 30, "30 s");
+    console.log(`${"load at the end".padEnd(42)} ${loadavg()[0]!.toFixed(1).padStart(8)}`);
     targets.report("share of a processor, with this reader", `${(100 * share).toFixed(0)} %`, share <= 1, "100 %");
   } finally {
     await server.stop();
   }
 } finally {
-  await removeDirectory(directory);
+  await end();
 }
 process.exit(targets.missed ? 1 : 0);

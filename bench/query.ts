@@ -1,17 +1,17 @@
 // npm run bench -- query: response times of the trace platform in a project of 1,000,000 runs. Options: --runs N,
-// --samples N, --quick (100,000 runs). Exits with 1 when a target is missed.
+// --samples N, --quick (100,000 runs), --data DIR (kept). Exits with 1 when a target is missed.
 import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 
 import { residentMemory } from "./processes.ts";
-import { startSeededTrace } from "./seeded-trace.ts";
-import { removeDirectory, temporaryDirectory } from "./servers.ts";
+import { seedDirectory, startSeededTrace } from "./seeded-trace.ts";
 import { median, percentile } from "./statistics.ts";
 
 const { values: options } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: "boolean", default: false },
+    data: { type: "string" },
     runs: { type: "string" },
     samples: { type: "string" },
   },
@@ -29,11 +29,11 @@ interface Answer {
   tenant_id?: string;
 }
 
-const directory = await temporaryDirectory();
+const { directory, end } = await seedDirectory(options.data);
 const busyBefore = loadavg()[0]!;
 let missed = false;
 try {
-  const { server, project, bigTrace } = await startSeededTrace(directory, "query", ENV, RUNS);
+  const { server, project, bigTrace } = await startSeededTrace(directory, "seeded", ENV, RUNS);
   try {
     const session = [project.id];
     const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
@@ -109,18 +109,20 @@ try {
         }),
       );
     }
-    const find = (label: string, text: string) =>
-      line(label, () => ask(server, "GET", `/search?q=${encodeURIComponent(text)}`), 1000);
-    await find("search: 6 characters of an id", bigTrace.slice(-6));
+    const find = (label: string, text: string, target = 1000) =>
+      line(label, () => ask(server, "GET", `/search?q=${encodeURIComponent(text)}`), target);
+    await find("search: 6 characters of an id", bigTrace.slice(-6), 300);
+    await find("search: a whole id", bigTrace, 300);
+    await find("search: a part of no id", "0f1e2d3c4b5a");
     await find("search: a word of every run", "answer");
-    await find("search: a name", "step 7");
+    await find("search: a name", "step 7", 300);
     await find("search: what occurs nowhere", "no such words");
     console.log(`\nresident memory of the server: ${(residentMemory(server.pid).own / 1e6).toFixed(0)} MB`);
   } finally {
     await server.stop();
   }
 } finally {
-  await removeDirectory(directory);
+  await end();
 }
 
 async function line(label: string, work: () => Promise<Answer>, target?: number): Promise<void> {

@@ -5,14 +5,14 @@
 // The copies loaded are the project's, as in resolve-hook.ts. Missing packages and failures are ignored here: the host
 // itself reports what a project lacks.
 //
-// One of these modules is replaced (checkpoint-id-module.mjs). A `module.register` hook would cost a message to its
+// Two of these modules are replaced (replaced-modules.mjs). A `module.register` hook would cost a message to its
 // thread per module and cannot be removed. Instead, synchronous hooks are used where Node has them, and on Node 20 the
 // function by which its loader reads files is patched. Without either, LangGraph is loaded later.
 import { promises as files } from "node:fs";
 import * as nodeModule from "node:module";
 import { pathToFileURL } from "node:url";
 
-import { isIdModule, replacementModule } from "./checkpoint-id-module.mjs";
+import { isReplaced, replacementModule } from "./replaced-modules.mjs";
 
 const PACKAGES = ["@langchain/core/messages", "zod"];
 
@@ -29,12 +29,12 @@ if (project) {
   restore?.();
 }
 
-/** Returns a function that undoes the replacement, or undefined where this version of Node supports neither way. */
+/** Returns a function that undoes the replacements, or undefined where this version of Node supports neither way. */
 function replaceModule() {
   if (nodeModule.registerHooks) {
     const hooks = nodeModule.registerHooks({
       load: (url, context, next) =>
-        isIdModule(url) ? { format: "module", source: replacementModule(url), shortCircuit: true } : next(url, context),
+        isReplaced(url) ? { format: "module", source: replacementModule(url), shortCircuit: true } : next(url, context),
     });
     return () => hooks.deregister();
   }
@@ -42,7 +42,7 @@ function replaceModule() {
   const { readFile } = files;
   files.readFile = (file, ...options) => {
     const url = file instanceof URL ? file.href : "";
-    if (isIdModule(url)) return Promise.resolve(Buffer.from(replacementModule(url)));
+    if (isReplaced(url)) return Promise.resolve(Buffer.from(replacementModule(url)));
     return readFile(file, ...options);
   };
   return () => void (files.readFile = readFile);

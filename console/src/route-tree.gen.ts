@@ -51,6 +51,7 @@ import { Route as ShellAServerStoreRouteImport } from './routes/_shell/a.$server
 import { Route as ShellAServerWebhooksRouteImport } from './routes/_shell/a.$server.webhooks'
 import { Route as ShellAnnotationQueuesQueueIdIndexRouteImport } from './routes/_shell/annotation-queues.$queueId.index'
 import { Route as ShellAnnotationQueuesQueueIdReviewRouteImport } from './routes/_shell/annotation-queues.$queueId.review'
+import { Route as ShellDeploymentsDeploymentIdDashboardRouteImport } from './routes/_shell/deployments.$deploymentId_.dashboard'
 import { Route as ShellHubOwnerRepoRouteImport } from './routes/_shell/hub.$owner.$repo'
 import { Route as ShellProjectsProjectIdIndexRouteImport } from './routes/_shell/projects.$projectId.index'
 import { Route as ShellProjectsProjectIdDashboardRouteImport } from './routes/_shell/projects.$projectId.dashboard'
@@ -287,6 +288,12 @@ const ShellAnnotationQueuesQueueIdReviewRoute =
     path: '/annotation-queues/$queueId/review',
     getParentRoute: () => ShellRoute,
   } as any)
+const ShellDeploymentsDeploymentIdDashboardRoute =
+  ShellDeploymentsDeploymentIdDashboardRouteImport.update({
+    id: '/deployments/$deploymentId_/dashboard',
+    path: '/deployments/$deploymentId/dashboard',
+    getParentRoute: () => ShellRoute,
+  } as any)
 const ShellHubOwnerRepoRoute = ShellHubOwnerRepoRouteImport.update({
   id: '/hub/$owner/$repo',
   path: '/hub/$owner/$repo',
@@ -435,6 +442,7 @@ export interface FileRoutesByFullPath {
   '/a/$server/store': typeof ShellAServerStoreRoute
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
   '/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
+  '/deployments/$deploymentId/dashboard': typeof ShellDeploymentsDeploymentIdDashboardRoute
   '/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
   '/projects/$projectId/dashboard': typeof ShellProjectsProjectIdDashboardRoute
   '/projects/$projectId/insights': typeof ShellProjectsProjectIdInsightsRoute
@@ -496,6 +504,7 @@ export interface FileRoutesByTo {
   '/a/$server/store': typeof ShellAServerStoreRoute
   '/a/$server/webhooks': typeof ShellAServerWebhooksRoute
   '/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
+  '/deployments/$deploymentId/dashboard': typeof ShellDeploymentsDeploymentIdDashboardRoute
   '/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
   '/projects/$projectId/dashboard': typeof ShellProjectsProjectIdDashboardRoute
   '/projects/$projectId/insights': typeof ShellProjectsProjectIdInsightsRoute
@@ -559,6 +568,7 @@ export interface FileRoutesById {
   '/_shell/a/$server/store': typeof ShellAServerStoreRoute
   '/_shell/a/$server/webhooks': typeof ShellAServerWebhooksRoute
   '/_shell/annotation-queues/$queueId/review': typeof ShellAnnotationQueuesQueueIdReviewRoute
+  '/_shell/deployments/$deploymentId_/dashboard': typeof ShellDeploymentsDeploymentIdDashboardRoute
   '/_shell/hub/$owner/$repo': typeof ShellHubOwnerRepoRoute
   '/_shell/projects/$projectId/dashboard': typeof ShellProjectsProjectIdDashboardRoute
   '/_shell/projects/$projectId/insights': typeof ShellProjectsProjectIdInsightsRoute
@@ -622,6 +632,7 @@ export interface FileRouteTypes {
     | '/a/$server/store'
     | '/a/$server/webhooks'
     | '/annotation-queues/$queueId/review'
+    | '/deployments/$deploymentId/dashboard'
     | '/hub/$owner/$repo'
     | '/projects/$projectId/dashboard'
     | '/projects/$projectId/insights'
@@ -683,6 +694,7 @@ export interface FileRouteTypes {
     | '/a/$server/store'
     | '/a/$server/webhooks'
     | '/annotation-queues/$queueId/review'
+    | '/deployments/$deploymentId/dashboard'
     | '/hub/$owner/$repo'
     | '/projects/$projectId/dashboard'
     | '/projects/$projectId/insights'
@@ -745,6 +757,7 @@ export interface FileRouteTypes {
     | '/_shell/a/$server/store'
     | '/_shell/a/$server/webhooks'
     | '/_shell/annotation-queues/$queueId/review'
+    | '/_shell/deployments/$deploymentId_/dashboard'
     | '/_shell/hub/$owner/$repo'
     | '/_shell/projects/$projectId/dashboard'
     | '/_shell/projects/$projectId/insights'
@@ -1069,6 +1082,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellAnnotationQueuesQueueIdReviewRouteImport
       parentRoute: typeof ShellRoute
     }
+    '/_shell/deployments/$deploymentId_/dashboard': {
+      id: '/_shell/deployments/$deploymentId_/dashboard'
+      path: '/deployments/$deploymentId/dashboard'
+      fullPath: '/deployments/$deploymentId/dashboard'
+      preLoaderRoute: typeof ShellDeploymentsDeploymentIdDashboardRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/hub/$owner/$repo': {
       id: '/_shell/hub/$owner/$repo'
       path: '/hub/$owner/$repo'
@@ -1236,6 +1256,7 @@ interface ShellRouteChildren {
   ShellAServerStoreRoute: typeof ShellAServerStoreRoute
   ShellAServerWebhooksRoute: typeof ShellAServerWebhooksRoute
   ShellAnnotationQueuesQueueIdReviewRoute: typeof ShellAnnotationQueuesQueueIdReviewRoute
+  ShellDeploymentsDeploymentIdDashboardRoute: typeof ShellDeploymentsDeploymentIdDashboardRoute
   ShellHubOwnerRepoRoute: typeof ShellHubOwnerRepoRoute
   ShellProjectsProjectIdDashboardRoute: typeof ShellProjectsProjectIdDashboardRoute
   ShellProjectsProjectIdInsightsRoute: typeof ShellProjectsProjectIdInsightsRoute
@@ -1296,6 +1317,8 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellAServerWebhooksRoute: ShellAServerWebhooksRoute,
   ShellAnnotationQueuesQueueIdReviewRoute:
     ShellAnnotationQueuesQueueIdReviewRoute,
+  ShellDeploymentsDeploymentIdDashboardRoute:
+    ShellDeploymentsDeploymentIdDashboardRoute,
   ShellHubOwnerRepoRoute: ShellHubOwnerRepoRoute,
   ShellProjectsProjectIdDashboardRoute: ShellProjectsProjectIdDashboardRoute,
   ShellProjectsProjectIdInsightsRoute: ShellProjectsProjectIdInsightsRoute,

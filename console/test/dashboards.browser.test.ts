@@ -105,12 +105,27 @@ test("builds a dashboard: adds, sizes, moves, exports and shares charts", { time
   await add("First");
   await add("Second", "Number");
   await add("Heat", "Heat map of latency");
+  await page.getByRole("button", { name: "Add chart" }).click();
+  const form = page.getByRole("dialog");
+  await form.getByLabel("Title").fill("Queue");
+  await form.getByLabel("Of", { exact: true }).click();
+  await page.getByRole("option", { name: "Agents", exact: true }).click();
+  await form.getByLabel("Metrics").click();
+  await page.getByRole("option", { name: "Waiting runs", exact: true }).click();
+  // closes the list
+  await page.keyboard.press("Tab");
+  await form.getByLabel("Group by").click();
+  await page.getByRole("option", { name: "Deployment", exact: true }).click();
+  await form.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByRole("region", { name: "Queue" }).waitFor();
   const titles = () =>
     page.locator("section section").evaluateAll((charts) => charts.map((chart) => chart.getAttribute("aria-label")));
   const handle = page.getByRole("button", { name: /^Move Second/ });
   await handle.focus();
   await page.keyboard.press("ArrowLeft");
-  await expect.poll(titles).toEqual(["Second", "First", "Heat"]);
+  await expect.poll(titles).toEqual(["Second", "First", "Heat", "Queue"]);
+  await handle.dragTo(page.getByRole("region", { name: "Heat" }));
+  await expect.poll(titles).toEqual(["First", "Heat", "Second", "Queue"]);
   const menu = async (title: string, item: string) => {
     await page.getByRole("button", { name: `Actions of ${title}` }).click();
     await page.getByRole("menuitem", { name: item }).click();
@@ -124,7 +139,7 @@ test("builds a dashboard: adds, sizes, moves, exports and shares charts", { time
   expect(image.suggestedFilename()).toBe("Heat.png");
   await page.reload();
   await page.getByRole("region", { name: "Heat" }).waitFor();
-  await expect.poll(titles).toEqual(["Second", "First", "Heat"]);
+  await expect.poll(titles).toEqual(["First", "Heat", "Second", "Queue"]);
   expect(await checkOpenPage(page, "dashboard", "text=Add chart")).toEqual([]);
   await page.getByRole("button", { name: "More", exact: true }).click();
   await page.getByRole("menuitem", { name: "Delete" }).click();

@@ -185,6 +185,11 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   await revisions.nth(0).click();
 
   problems.push(...(await checkOpenPage(page, "deployment", "role=log")));
+  // the stopped instances have sent what they counted
+  await page.getByRole("link", { name: "Dashboard", exact: true }).click();
+  await page.getByRole("region", { name: "Runs by status" }).getByText("success").first().waitFor({ timeout: 30_000 });
+  await page.getByRole("region", { name: "What got worse" }).waitFor();
+  problems.push(...(await checkOpenPage(page, "deployment-dashboard", "text=Runs by status")));
   await page.getByRole("link", { name: "Deployments" }).click();
   problems.push(...(await checkOpenPage(page, "deployments", "main a:has-text('shop-agent')")));
   expect(problems).toEqual([]);

@@ -352,6 +352,7 @@ const ELSEWHERE: Record<string, [file: string, check: string]> = {
   "/dashboards/$dashboardId": ["dashboards", "dashboard"],
   "/deployments/": ["deployments", "deployments"],
   "/deployments/$deploymentId": ["deployments", "deployment"],
+  "/deployments/$deploymentId/dashboard": ["deployments", "deployment-dashboard"],
   "/exports/$exportId": ["exports", "export"],
   "/public/$token/r": ["sharing", "shared-trace"],
   "/public/$token/d": ["sharing", "shared-dataset"],

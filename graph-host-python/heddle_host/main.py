@@ -83,7 +83,9 @@ def serve(
     from .lifespan import Lifespan
     from .loaded_files import LoadedFiles
     from .project_code.load import LoadError
+    from .runs.journal_steps import journal_steps
 
+    journal_steps()
     graphs = load_graphs(project)
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)

@@ -19,7 +19,11 @@ from .conftest import fetch
 
 PROJECT = Path(__file__).parent / "project"
 PACKAGE = Path(__file__).parent.parent
-GRAPHS = {"unruly": {"path": "./unruly.py:graph"}, "threaded": {"path": "./unruly.py:threaded"}}
+GRAPHS = {
+    "unruly": {"path": "./unruly.py:graph"},
+    "threaded": {"path": "./unruly.py:threaded"},
+    **{name: {"path": f"./stepped.py:{name}"} for name in ("steps", "sync_steps", "nested", "weather_agent")},
+}
 
 
 class HostProcess:

@@ -69,6 +69,8 @@ const [
   { provideSdkLogger },
   { SourceSchemas },
   { Lifespan },
+  { journalSteps },
+  { nameCallingRun },
 ] = await Promise.all([
   import("./host.ts"),
   import("./runs/active-run.ts"),
@@ -80,10 +82,15 @@ const [
   import("./sdk-logger.ts"),
   import("./schemas/source-schemas.ts"),
   import("./lifespan.ts"),
+  import("./runs/journal-steps.ts"),
+  import("./calling-run.ts"),
 ]);
 provideSdkLogger();
 batchStoreOnDemand();
 deferUntracedTrees();
+ids.replaceInCommonJs();
+journalSteps();
+nameCallingRun(process.env.PORT, () => currentWork.getStore()?.runId);
 ids.installCheckpointIds(() => currentWork.getStore()?.clock);
 if (!ids.makesOurIds()) {
   complain(

@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 
-import { isIdModule, replacementModule } from "../checkpoint-id-module.mjs";
+import { isReplaced, replacementModule } from "../replaced-modules.mjs";
 
 /**
  * Module resolution and loading of the graph host, run by Node in its loader thread.
@@ -9,7 +9,7 @@ import { isIdModule, replacementModule } from "../checkpoint-id-module.mjs";
  * unknown to the first. So the host's own imports of LangChain are resolved as if the user's project had made them.
  * Everything else is resolved as usual.
  *
- * The module that generates checkpoint ids is replaced in each copy, see checkpoint-id-module.mjs.
+ * Two modules of LangGraph are replaced in each copy, see replaced-modules.mjs.
  */
 interface ModuleRoots {
   /** URL prefix of the files that belong to the graph host. */
@@ -57,7 +57,7 @@ export async function resolve(specifier: string, context: ResolveContext, next: 
 }
 
 export async function load(url: string, context: object, next: NextLoad): Promise<Loaded> {
-  if (isIdModule(url)) return { format: "module", source: replacementModule(url), shortCircuit: true };
+  if (isReplaced(url)) return { format: "module", source: replacementModule(url), shortCircuit: true };
   if (url.startsWith("file:") && !url.includes("/node_modules/") && !url.startsWith(roots.hostRoot)) {
     roots.loaded.postMessage(url);
   }

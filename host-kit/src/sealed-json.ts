@@ -45,13 +45,18 @@ export function sealState(cipher: StateCipher, state: string): string {
   });
 }
 
-/** Statements read the ids of interrupts, by task. */
+/** Statements read the ids of interrupts, by task, and what a thread waits for (waits.sql). */
 const sealInterrupts = (cipher: StateCipher, interrupts: string): string =>
   mapFields(interrupts, (list) =>
     mapItems(list, (interrupt) =>
-      mapFields(interrupt, (field, name) => (name === "value" ? cipher.sealJson(field) : field)),
+      mapFields(interrupt, (field, name) => (name === "value" ? sealQuestion(cipher, field) : field)),
     ),
   );
+
+const sealQuestion = (cipher: StateCipher, value: string): string =>
+  value.startsWith("{") && value.includes('"heddle_wait"')
+    ? mapFields(value, (field, name) => (name === "heddle_wait" ? field : cipher.sealJson(field)))
+    : cipher.sealJson(value);
 
 /** Encrypts what a run's definition contains of its caller's: input, answers and context. */
 export function sealKwargs(cipher: StateCipher, kwargs: string, owner: string): string {

@@ -21,7 +21,7 @@ const LINKS = [
   "scripts",
   "graph-host-python",
   "graph-host/preload.mjs",
-  "graph-host/checkpoint-id-module.mjs",
+  "graph-host/replaced-modules.mjs",
   "server/src/trace/code-evaluators/interpreters",
 ];
 const LAUNCHER = '#!/usr/bin/env node\nimport "../src/main.js";\n';

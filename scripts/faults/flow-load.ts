@@ -4,9 +4,14 @@
 //                under a limit that all keys share. Prints the ratios (target: at most 1.5) and exits with 1 above it
 //   --simulate   10,000 users with a heavy tail, in simulated time on the real queue: waits with and without flow control,
 //                and the laws: no limit exceeded, and no wait beyond the bound
+//   --admission  a creation with and without a limit of waiting runs, by turns, alone and by 8 servers at once with one key
+//   --throttle   a minute of claims by 3 servers: starts are exact to one, in every period
+//   --fair       random runs of many users in three classes that age: in the highest class, no user gets more than one
+//                start ahead of another
 //
-// Options: --waiting N, --keys N, --rounds N; --users N, --slots N, --seed N.
+// Options: --waiting N, --keys N, --rounds N; --users N, --slots N; --seconds N; --seed N.
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
 
@@ -20,6 +25,11 @@ const { values: options } = parseArgs({
   options: {
     cost: { type: "boolean", default: false },
     simulate: { type: "boolean", default: false },
+    admission: { type: "boolean", default: false },
+    throttle: { type: "boolean", default: false },
+    fair: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+    seconds: { type: "string", default: "65" },
     waiting: { type: "string", default: "100000" },
     keys: { type: "string", default: "10000" },
     rounds: { type: "string", default: "300" },
@@ -28,9 +38,20 @@ const { values: options } = parseArgs({
     seed: { type: "string", default: "1" },
   },
 });
+if (options.help || !(options.cost || options.simulate || options.admission || options.throttle || options.fair)) {
+  const lines = readFileSync(new URL(import.meta.url), "utf8").split("\n");
+  const head = lines.slice(
+    0,
+    lines.findIndex((line) => !line.startsWith("//")),
+  );
+  console.log(head.map((line) => line.slice(3)).join("\n"));
+  process.exit(options.help ? 0 : 2);
+}
 const [waiting, keys, rounds] = [Number(options.waiting), Number(options.keys), Number(options.rounds)];
 const CLAIMED = 10;
 const TARGET = 1.5;
+/** Rounds before the measurement, which warm plans and caches. */
+const WARM_UP = Math.min(20, Math.floor(rounds / 4));
 
 const server = randomUUID();
 const assistantId = randomUUID();
@@ -118,7 +139,7 @@ async function cost(open: (name: string) => Promise<Sql>): Promise<boolean> {
         ["full", full],
       ] as const) {
         const took = await claimOnce(sql, round);
-        if (round >= 20) times[side].push(took);
+        if (round >= WARM_UP) times[side].push(took);
       }
     }
     const ratio = median(times.full) / median(times.empty);
@@ -221,17 +242,150 @@ async function simulate(sql: Sql, rules: object | null, limit: number | undefine
   return { light, heavy, broken, total: load.length, users: perUser.size };
 }
 
+/** Times creations with the rules of each side, by turns: one caller, then 8 connections that send groups with one key. */
+async function admission(open: (name: string, max?: number) => Promise<Sql>): Promise<boolean> {
+  const concurrency = [{ key: "metadata.customer", limit: 2 }];
+  const bound = [{ key: "metadata.customer", limit: 100_000 }];
+  const sides = [
+    { sql: await open("unbounded", 8), rules: { concurrency }, alone: [] as number[], groups: [] as number[] },
+    {
+      sql: await open("bounded", 8),
+      rules: { concurrency, waiting: bound },
+      alone: [] as number[],
+      groups: [] as number[],
+    },
+  ];
+  for (const { sql, rules } of sides) await prepare(sql, rules);
+  const run = (key: string): NewRun => ({ ...newRun(key), kwargs: '{"refusable": true}' });
+  for (let round = 0; round < rounds; round++) {
+    for (const { sql, alone, groups } of sides) {
+      const begunAt = performance.now();
+      await createRuns(sql, [run(`k${round % 50}`)]);
+      const tookAlone = performance.now() - begunAt;
+      const groupsAt = performance.now();
+      await Promise.all(Array.from({ length: 8 }, () => createRuns(sql, [run("hot"), run("hot"), run("hot")], false)));
+      if (round < WARM_UP) continue;
+      alone.push(tookAlone);
+      groups.push(performance.now() - groupsAt);
+    }
+  }
+  const [without, with_] = [sides[0]!, sides[1]!];
+  for (const [what, how] of [
+    ["a creation alone", "alone"],
+    ["8 groups of 3 at once, one key", "groups"],
+  ] as const) {
+    const [a, b] = [median(without[how]), median(with_[how])];
+    console.log(
+      `${what}: ${a.toFixed(2)} ms, with a limit of waiting runs ${b.toFixed(2)} ms: ratio ${(b / a).toFixed(2)}`,
+    );
+  }
+  await Promise.all(sides.map(({ sql }) => sql.end()));
+  return true;
+}
+
+/** Claims as fast as possible with 3 connections, and counts the starts in every period. */
+async function throttle(sql: Sql): Promise<boolean> {
+  const rule = { key: "metadata.customer", limit: 60, period: 60, burst: 5 };
+  await prepare(sql, { throttle: [rule] });
+  await createRuns(
+    sql,
+    Array.from({ length: 200 }, () => newRun("a")),
+  );
+  const until = performance.now() + Number(options.seconds) * 1000;
+  const claimAll = async () => {
+    while (performance.now() < until) {
+      await finish(sql, await claimRuns(sql, server, 10));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  await Promise.all([claimAll(), claimAll(), claimAll()]);
+  const starts = (
+    await sql<{ at: number }[]>`
+      select extract(epoch from started_at)::float8 as at from runs where started_at is not null order by 1`
+  ).map(({ at }) => at);
+  const most = Math.max(...starts.map((from) => starts.filter((at) => at >= from && at < from + rule.period).length));
+  const span = starts.at(-1)! - starts[0]!;
+  const permitted = rule.burst + Math.floor((span * rule.limit) / rule.period);
+  console.log(
+    `${starts.length} starts in ${span.toFixed(1)} s, ${permitted} permitted; at most ${most} in ${rule.period} s ` +
+      `(limit ${rule.limit}, burst ${rule.burst})`,
+  );
+  return Math.abs(starts.length - permitted) <= 1 && most <= rule.limit + rule.burst;
+}
+
+/** Plays random runs, one start at a time, and checks the turns of users and the bound of every wait. */
+async function fair(sql: Sql): Promise<boolean> {
+  const ageing = 1;
+  const classes = [{ name: "chat" }, { name: "default" }, { name: "batch" }];
+  await prepare(sql, { priority: classes, ageing, fair: "metadata.customer" });
+  const random = numbers(Number(options.seed));
+  const known = new Map<string, { user: string; highestAt: number }>();
+  const starts: { run: string; at: number }[] = [];
+  const until = performance.now() + Number(options.seconds) * 1000;
+  while (performance.now() < until || known.size > starts.length) {
+    if (performance.now() < until && known.size - starts.length < 400) {
+      const user = `u${Math.floor(random() ** 3 * 20)}`;
+      const rank = Math.floor(random() * classes.length);
+      const burst = Array.from({ length: 1 + Math.floor(random() ** 4 * 30) }, () => ({
+        ...newRun(user),
+        kwargs: JSON.stringify({ config: { heddle: { queue: { priority: classes[rank]!.name } } } }),
+      }));
+      await createRuns(sql, burst);
+      const rows = await sql<{ run_id: string; at: number }[]>`
+        select run_id, extract(epoch from created_at)::float8 as at from runs where run_id = any(${burst.map(({ runId }) => runId)})`;
+      for (const { run_id: runId, at } of rows) known.set(runId, { user, highestAt: at + rank * ageing });
+    }
+    for (let n = 0; n < 6; n++) {
+      const [row] = await sql<{ run_id: string; thread_id: string; at: number }[]>`
+        select run_id, thread_id, extract(epoch from clock_timestamp())::float8 as at from claim_runs(${server}, 1)`;
+      if (!row) break;
+      starts.push({ run: row.run_id, at: row.at });
+      await finish(sql, [row]);
+    }
+  }
+  let worst = 0;
+  let waited = 0;
+  for (const [at, { run }] of starts.entries()) {
+    const { user, highestAt } = known.get(run)!;
+    // a claim takes its time
+    const between = starts.slice(0, at + 1).filter((start) => start.at > highestAt + 0.1);
+    const counts = new Map<string, number>();
+    for (const start of between) {
+      const by = known.get(start.run)!.user;
+      counts.set(by, (counts.get(by) ?? 0) + 1);
+    }
+    const own = counts.get(user) ?? 1;
+    for (const count of counts.values()) worst = Math.max(worst, count - own);
+    waited = Math.max(waited, between.length - own * counts.size);
+  }
+  console.log(
+    `${starts.length} starts of ${new Set([...known.values()].map(({ user }) => user)).size} users: in the highest class ` +
+      `a user was at most ${worst} starts ahead of one that waited; waits exceed n × k starts by at most ${Math.max(0, waited)}`,
+  );
+  return worst <= 2;
+}
+
 const { database, close } = await startOwnPostgres("flow-load");
 try {
   const admin = connect(database, { max: 1 });
-  const open = async (name: string): Promise<Sql> => {
+  const open = async (name: string, max = 1): Promise<Sql> => {
     await admin`create database ${admin(name)}`;
     const uri = new URL(database.uri);
     uri.pathname = `/${name}`;
-    return connect({ ...database, uri: uri.href }, { max: 1, silenceMs: 0 });
+    return connect({ ...database, uri: uri.href }, { max, silenceMs: 0 });
   };
   console.log(`load average ${loadavg()[0]!.toFixed(1)}`);
   if (options.cost && !(await cost(open))) process.exitCode = 1;
+  if (options.admission && !(await admission(open))) process.exitCode = 1;
+  for (const [name, check] of [
+    ["throttle", throttle],
+    ["fair", fair],
+  ] as const) {
+    if (!options[name]) continue;
+    const sql = await open(name, 3);
+    if (!(await check(sql))) process.exitCode = 1;
+    await sql.end();
+  }
   if (options.simulate) {
     const rules = { concurrency: [{ key: "metadata.customer", limit: 4 }], fair: "metadata.customer" };
     for (const [name, declared] of [

@@ -35,7 +35,13 @@ export interface TestAgentServer {
 export async function testAgentServer(
   env: Record<string, string> = {},
   project = PROJECT,
-  options: { db?: TestDatabase; reload?: boolean; log?: Log; onGraphs?: AgentServerOptions["onGraphs"] } = {},
+  options: {
+    db?: TestDatabase;
+    reload?: boolean;
+    log?: Log;
+    internalUrl?: string;
+    onGraphs?: AgentServerOptions["onGraphs"];
+  } = {},
 ): Promise<TestAgentServer> {
   const db = options.db ?? (await testDatabase());
   const dataDir = mkdtempSync(join(tmpdir(), "heddle-agent-"));
@@ -46,7 +52,7 @@ export async function testAgentServer(
     project: await readProject(project),
     database: { uri: db.uri, socket: db.options.host ?? null },
     dataDir,
-    internalUrl: "http://127.0.0.1:1",
+    internalUrl: options.internalUrl ?? "http://127.0.0.1:1",
     reload: options.reload ?? false,
     openLoopback: true,
     onGraphs: options.onGraphs ?? (() => {}),

@@ -9,6 +9,8 @@ export interface Arguments {
   kinds: FaultKind[];
   /** Language of the graphs. */
   language: Language;
+  /** Whether the project declares flow control. */
+  flow: boolean;
   keep: boolean;
 }
 
@@ -20,6 +22,7 @@ Runs three servers on Postgres and Redis under load and faults, and checks the l
   --seed N         the nemesis' choices; the same seed makes the same ones (default: the time)
   --faults KINDS   kinds, or beginnings of kinds, with commas between (default: all)
   --language L     of the graphs, ${LANGUAGES.join(" or ")}; HEDDLE_PYTHON names the interpreter (default: javascript)
+  --flow           with flow control, whose limits are watched all the time
   --keep           leave the directory with logs, history and data
   --help
 
@@ -37,6 +40,7 @@ export function readArguments(args: string[]): Arguments | undefined {
       seed: { type: "string", default: String(Date.now() % 1_000_000) },
       faults: { type: "string" },
       language: { type: "string", default: "javascript" },
+      flow: { type: "boolean", default: false },
       keep: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -49,7 +53,7 @@ export function readArguments(args: string[]): Arguments | undefined {
   if (!Number.isSafeInteger(seed) || seed < 0) throw new Error(`--seed must be a whole number, not "${values.seed}"`);
   const language = LANGUAGES.find((name) => name === values.language);
   if (!language) throw new Error(`--language must be ${LANGUAGES.join(" or ")}, not "${values.language}"`);
-  return { minutes, seed, kinds: readKinds(values.faults), language, keep: values.keep };
+  return { minutes, seed, kinds: readKinds(values.faults), language, flow: values.flow, keep: values.keep };
 }
 
 function readKinds(text: string | undefined): FaultKind[] {

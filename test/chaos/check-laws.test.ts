@@ -97,6 +97,19 @@ describe("law 2, endings", () => {
       "step 1 started again (attempt 2)",
     ],
     [
+      "an effect that was repeated after its result was used",
+      (w) => {
+        const effect = { ...line(w, "r1", 1), phase: "effect" as const, key: "k" };
+        w.ledger.push(effect, { ...effect, phase: "used" }, { ...effect, attempt: 2 });
+      },
+      "the effect of one/1 was repeated (attempt 2)",
+    ],
+    [
+      "an effect with two keys",
+      (w) => w.ledger.push(...["k", "l"].map((key) => ({ ...line(w, "r1", 1), phase: "effect" as const, key }))),
+      "the effect of one/1 has the keys k and l",
+    ],
+    [
       "a step after the end",
       (w) => w.ledger.push({ ...line(w, "r1", 2), t: 1900 }),
       "step 2 started 300 ms after the run's end",

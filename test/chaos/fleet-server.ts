@@ -35,6 +35,7 @@ export interface FleetServerOptions {
   directory: string;
   /** Language of the graphs. */
   language: Language;
+  flow: boolean;
   ledger: string;
   databaseUri: string;
   redisUri: string;
@@ -198,9 +199,9 @@ export class FleetServer {
   }
 
   #spawn(): void {
-    const { role, jobs, language, ledger, databaseUri, redisUri, env } = this.#o;
+    const { role, jobs, language, flow, ledger, databaseUri, redisUri, env } = this.#o;
     const log = openSync(this.#logFile(), "a");
-    const config = `test/chaos/${language === "python" ? "project-python" : "project"}/langgraph.json`;
+    const config = `test/chaos/${language === "python" ? "project-python" : "project"}/langgraph${flow ? ".flow" : ""}.json`;
     const args = ["cli/bin/heddle.js", "serve", "--role", role, "--config", config, "--port", String(this.#port)];
     const child = spawn(process.execPath, [...args, "--data-dir", this.dataDir], {
       cwd: repository,

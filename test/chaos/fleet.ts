@@ -54,6 +54,7 @@ export class Fleet {
   readonly directory: string;
   /** Language of the graphs. */
   readonly language: Language;
+  readonly flow: boolean;
   readonly ledger: string;
   readonly postgres: PostgresProcess;
   readonly redis: RedisProcess;
@@ -65,12 +66,14 @@ export class Fleet {
   private constructor(
     directory: string,
     language: Language,
+    flow: boolean,
     postgres: PostgresProcess,
     redis: RedisProcess,
     disks: FleetDisks,
   ) {
     this.directory = directory;
     this.language = language;
+    this.flow = flow;
     this.ledger = join(directory, "ledger.jsonl");
     this.postgres = postgres;
     this.redis = redis;
@@ -85,12 +88,12 @@ export class Fleet {
     return directory;
   }
 
-  static async start(directory: string, history: History, language: Language): Promise<Fleet> {
+  static async start(directory: string, history: History, language: Language, flow: boolean): Promise<Fleet> {
     const disks: FleetDisks = { postgres: mount(directory, "postgres", 768), servers: {} };
     const postgres = await PostgresProcess.create(join(directory, "postgres"));
     mkdirSync(join(directory, "redis"), { recursive: true });
     const redis = new RedisProcess(await stablePort(), join(directory, "redis"));
-    const fleet = new Fleet(directory, language, postgres, redis, disks);
+    const fleet = new Fleet(directory, language, flow, postgres, redis, disks);
     try {
       await fleet.#startServers(history);
       return fleet;
@@ -101,7 +104,7 @@ export class Fleet {
   }
 
   async #startServers(history: History): Promise<void> {
-    const { directory, language, postgres, redis, disks } = this;
+    const { directory, language, flow, postgres, redis, disks } = this;
     await redis.start();
     for (const name of SERVER_NAMES) {
       disks.servers[name] = mount(directory, name, 24);
@@ -112,6 +115,7 @@ export class Fleet {
         ...SERVERS[name],
         directory,
         language,
+        flow,
         ledger: this.ledger,
         databaseUri: postgres.uri(postgresProxy.port),
         redisUri: `redis://127.0.0.1:${redisProxy.port}/0`,

@@ -23,6 +23,8 @@ const DELIVER_MS = 60_000;
 /** Time for the scenarios to end after the last fault; longer than any request that is repeated until it is answered. */
 const STOP_MS = 400_000;
 const SAMPLE_MS = 500;
+/** Runs of a graph that langgraph.flow.json permits at a time. */
+const GRAPH_LIMIT = 6;
 
 export interface ChaosResult {
   world: World;
@@ -35,14 +37,14 @@ export interface ChaosResult {
  * early; all started processes are stopped in any case.
  */
 export async function runChaos(
-  { minutes, seed, kinds, language }: Arguments,
+  { minutes, seed, kinds, language, flow }: Arguments,
   directory: string,
   signal: AbortSignal,
   say: (text: string) => void,
 ): Promise<ChaosResult> {
   const history = new History(join(directory, "history.jsonl"));
   const hooks = await startWebhookReceiver(history, randomFrom(seed + 1));
-  const fleet = await Fleet.start(directory, history, language);
+  const fleet = await Fleet.start(directory, history, language, flow);
   let sampling = true;
   let sampler: Promise<void> | undefined;
   try {
@@ -55,6 +57,7 @@ export async function runChaos(
     const generator = new Generator(session);
     await generator.start();
     sampler = sampleHealth(fleet, history, () => sampling);
+    const limits = flow ? watchLimits(fleet.postgres.uri(), () => sampling) : undefined;
     const nemesis = new Nemesis(fleet, history);
     const interrupted = new Promise<never>((_, reject) => {
       signal.addEventListener("abort", () => {
@@ -79,8 +82,13 @@ export async function runChaos(
     await sql.end();
     for (const error of generator.errors.slice(0, 5)) say(`generator: ${(error as Error).stack}`);
     const verdicts = checkAll(world);
+    const exceeded = await limits;
+    if (exceeded)
+      say(`flow control: ${exceeded.samples} samples, at most ${exceeded.most} runs of a graph, limit ${GRAPH_LIMIT}`);
     if (unfinished > 0) say(`${unfinished} scenarios did not end within ${STOP_MS / 1000} s of the last fault.`);
-    const violations = Object.values(verdicts).reduce((sum, verdict) => sum + verdict.violations.length, unfinished);
+    const violations =
+      Object.values(verdicts).reduce((sum, verdict) => sum + verdict.violations.length, unfinished) +
+      (exceeded && exceeded.most > GRAPH_LIMIT ? 1 : 0);
     const text = `${report(world, verdicts, nemesis.skipped)}\n${reportViolations(world, verdicts)}`;
     writeFileSync(join(directory, "world.json"), JSON.stringify(world));
     writeFileSync(join(directory, "report.txt"), text);
@@ -108,4 +116,20 @@ async function sampleHealth(fleet: Fleet, history: History, isOn: () => boolean)
   await Promise.all(
     Object.values(fleet.servers).flatMap((server) => endpoints.map((endpoint) => sample(server, endpoint))),
   );
+}
+
+/** Counts the running runs of each graph in snapshots of the database. */
+async function watchLimits(uri: string, isOn: () => boolean): Promise<{ samples: number; most: number }> {
+  const sql = openTables(uri);
+  const found = { samples: 0, most: 0 };
+  while (isOn()) {
+    const rows = await sql<{ n: number }[]>`
+      select count(*)::int as n from runs r join assistants a using (assistant_id)
+      where r.status = 'running' and r.flow is not null group by a.graph_id`.catch(() => undefined);
+    if (rows) found.samples += 1;
+    found.most = Math.max(found.most, ...(rows ?? []).map(({ n }) => n));
+    await sleep(50);
+  }
+  await sql.end({ timeout: 1 });
+  return found;
 }

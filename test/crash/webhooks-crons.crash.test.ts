@@ -90,3 +90,22 @@ test("a server killed before, during and after it starts runs of crons starts ea
     Object.fromEntries(crons.map((id) => [id, 1])),
   );
 });
+
+test.each(["before-wait:1", "after-wait:1"])("a server killed at %s resumes a waiting thread once", async (point) => {
+  await server.start({ HEDDLE_FAULT_POINTS: point });
+  const path = `/threads/${(await post<{ thread_id: string }>("/threads", {}))!.thread_id}`;
+  await post(`${path}/signals/paid`, { payload: { amount: 1 }, key: "k" });
+  await post(`${path}/runs`, { assistant_id: "order", input: { log: [] } });
+  await dies();
+  await server.start();
+  await post(`${path}/signals/paid`, { payload: { amount: 2 }, key: "k" });
+  const get = async (of: string) => (await fetch(server.url + of)).json() as Promise<never>;
+  await vi.waitFor(
+    async () => {
+      const { values } = (await get(path)) as { values: { log: string[] } };
+      expect(values.log).toEqual([expect.stringContaining("invoice"), "paid 1", expect.stringContaining("parcel")]);
+    },
+    { timeout: 20_000, interval: 100 },
+  );
+  expect(await get(`${path}/runs`)).toHaveLength(2);
+});

@@ -6,13 +6,22 @@ import { formatTable } from "../core/table.ts";
 import { type ExportOnWire, resolveProject, TraceApi, watch } from "../core/trace-api.ts";
 import { TRACE_FLAGS } from "../core/trace-flags.ts";
 import { nameOptions } from "./export-words.ts";
+import { reportLeft, runCopy } from "./import/open-copy.ts";
 
-export const summary = "Export traces to a bucket as Parquet, and verify exports";
+export const summary = "Export agents and traces to files, or traces to a bucket as Parquet";
 
 export const command = declareActions({
   noun: "export",
   actions: {
     destinations: { summary: "List the workspace's destinations. Create them in the console or over HTTP." },
+    agents: {
+      summary:
+        "Export assistants, threads with their history, crons and store items of an agent server to files: heddle export agents --url URL --to DIRECTORY",
+    },
+    traces: {
+      summary:
+        "Export projects with runs and feedback, datasets with versions, prompts and prices of a trace platform to files: heddle export traces --to DIRECTORY",
+    },
     create: {
       summary:
         "Export a window of a project's runs: heddle export create --destination ID --project ID --from TIME --to TIME",
@@ -34,13 +43,13 @@ export const command = declareActions({
   },
   flags: {
     ...TRACE_FLAGS,
-    url: { ...TRACE_FLAGS.url, description: "URL of the trace platform; not used by verify." },
+    url: { ...TRACE_FLAGS.url, description: "URL of the trace platform, for agents of the agent server." },
     destination: { type: "text", placeholder: "ID", only: ["create"], description: "Destination, by id or name." },
     project: {
       type: "text",
       placeholder: "ID",
-      only: ["create"],
-      description: "Project whose runs are exported, by id or name.",
+      only: ["create", "traces"],
+      description: "Project whose runs are exported, by id or name; for traces by name, and all without it.",
     },
     from: {
       type: "text",
@@ -51,8 +60,14 @@ export const command = declareActions({
     to: {
       type: "text",
       placeholder: "TIME",
-      only: ["create"],
-      description: "End of the time window, exclusive, ISO 8601.",
+      only: ["create", "agents", "traces"],
+      description: "End of the time window, exclusive, ISO 8601; for agents and traces the directory to write.",
+    },
+    since: {
+      type: "text",
+      placeholder: "TIME",
+      only: ["traces"],
+      description: "Export only runs that started at this time or later, ISO 8601.",
     },
     "every-hours": {
       type: "integer",
@@ -95,7 +110,23 @@ export async function run(args: string[]): Promise<void> {
   const api = new TraceApi(options.url, options["api-key"]);
   const print = (value: unknown, text: string) =>
     process.stdout.write(options.json ? `${JSON.stringify(value)}\n` : `${text}\n`);
-  if (action === "destinations") {
+  if (action === "agents" || action === "traces") {
+    if (options.to === undefined) throw new UsageError(`heddle export ${action} needs --to, a directory.`);
+    const source = { place: options.url, key: options["api-key"] };
+    const { left } = await runCopy(
+      action,
+      source,
+      { place: options.to, key: undefined },
+      {
+        isDry: false,
+        enableCrons: false,
+        selection: { projects: options.project === undefined ? [] : [options.project], since: options.since },
+        dataDirectory: options["data-dir"],
+        state: undefined,
+      },
+    );
+    reportLeft(left);
+  } else if (action === "destinations") {
     const all = await destinations(api);
     if (options.json) return void print(all, "");
     const rows = all.map(({ id, display_name, config }) => [

@@ -37,3 +37,26 @@ function endOfString(text: string, start: number): number {
   while (text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
   return at + 1;
 }
+
+/** Returns the JSON texts of a list's elements as they stand in the list's text, which must be valid JSON. */
+export function rawElements(list: string): string[] {
+  const elements: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let at = 0; at < list.length; at++) {
+    const char = list[at]!;
+    if (char === '"') {
+      at = endOfString(list, at) - 1;
+    } else if (char === "{" || char === "[") {
+      if (++depth === 1) start = at + 1;
+    } else if (depth === 1 && (char === "," || char === "]")) {
+      const element = list.slice(start, at).trim();
+      if (element !== "") elements.push(element);
+      start = at + 1;
+      if (char === "]") return elements;
+    } else if (char === "}" || char === "]") {
+      depth--;
+    }
+  }
+  return elements;
+}

@@ -21,23 +21,23 @@ class BlockingSaver(BaseCheckpointSaver[str]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
 
-    def _from_thread(self, coroutine: Any) -> Any:
+    def from_thread(self, coroutine: Any) -> Any:
         try:
             running = asyncio.get_running_loop()
         except RuntimeError:
             running = None
-        if running is self._loop:
+        if running is self.loop:
             coroutine.close()
             raise asyncio.InvalidStateError(
                 "A synchronous call of a graph in asynchronous code would block all runs. "
                 "Use `await graph.ainvoke(...)`."
             )
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result()
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        return self._from_thread(self.aget_tuple(config))
+        return self.from_thread(self.aget_tuple(config))
 
     def list(
         self,
@@ -50,7 +50,7 @@ class BlockingSaver(BaseCheckpointSaver[str]):
         async def collect() -> Any:
             return [found async for found in self.alist(config, filter=filter, before=before, limit=limit)]
 
-        yield from self._from_thread(collect())
+        yield from self.from_thread(collect())
 
     def put(
         self,
@@ -59,24 +59,24 @@ class BlockingSaver(BaseCheckpointSaver[str]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        return self._from_thread(self.aput(config, checkpoint, metadata, new_versions))
+        return self.from_thread(self.aput(config, checkpoint, metadata, new_versions))
 
     def put_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        self._from_thread(self.aput_writes(config, writes, task_id, task_path))
+        self.from_thread(self.aput_writes(config, writes, task_id, task_path))
 
     def delete_thread(self, thread_id: str) -> None:
-        self._from_thread(self.adelete_thread(thread_id))
+        self.from_thread(self.adelete_thread(thread_id))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
-        self._from_thread(self.adelete_for_runs(run_ids))
+        self.from_thread(self.adelete_for_runs(run_ids))
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        self._from_thread(self.acopy_thread(source_thread_id, target_thread_id))
+        self.from_thread(self.acopy_thread(source_thread_id, target_thread_id))
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        self._from_thread(self.aprune(thread_ids, strategy=strategy))
+        self.from_thread(self.aprune(thread_ids, strategy=strategy))
 
     def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> Mapping[str, Any]:
-        return self._from_thread(self.aget_delta_channel_history(config=config, channels=channels))
+        return self.from_thread(self.aget_delta_channel_history(config=config, channels=channels))

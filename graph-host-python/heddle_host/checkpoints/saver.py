@@ -10,6 +10,7 @@ the next write or `flush`.
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import random
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
@@ -96,6 +97,8 @@ class HeddleSaver(BlockingSaver):
         self._unsettled: set[asyncio.Future[Finished | None]] = set()
         # items with a waiting caller
         self._awaited: dict[WriteItem, asyncio.Future[None]] = {}
+        # tasks whose writes a step waits for
+        self._expected: dict[str, concurrent.futures.Future[None]] = {}
         # a list, which copies of this saver share
         self._failures: list[BaseException] = []
 
@@ -281,7 +284,19 @@ class HeddleSaver(BlockingSaver):
         ]
         self._written.add(ns)
         self._heads.put_writes(rows)
+        expected = self._expected.get(task_id)
+        if expected and not expected.done():
+            # whoever waits goes on in a later turn of the event loop, when the write is queued
+            expected.set_result(None)
         await self._write(WriteItem(self._fence, guard, None, [], rows), early and not guard)
+
+    def expect_writes(self, task_id: str) -> None:
+        """Called before a task ends; `writes_put` then waits until LangGraph has put its writes."""
+        self._expected[task_id] = concurrent.futures.Future()
+
+    async def writes_put(self, task_id: str) -> None:
+        await asyncio.wrap_future(self._expected[task_id])
+        del self._expected[task_id]
 
     async def adelete_thread(self, thread_id: str) -> None:
         await self.aprune([thread_id], strategy="delete")
@@ -374,7 +389,7 @@ class HeddleSaver(BlockingSaver):
     async def _write(self, item: WriteItem, early: bool) -> None:
         settled = self._checkpoints.write(item, early)
         self._unsettled.add(settled)
-        waiter: asyncio.Future[None] | None = None if early else self._loop.create_future()
+        waiter: asyncio.Future[None] | None = None if early else self.loop.create_future()
 
         def done(future: asyncio.Future[Finished | None]) -> None:
             self._unsettled.discard(future)

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { expect, test } from "vitest";
 
 import { CheckpointClock } from "./checkpoint-clock.ts";
-import { installCheckpointIds, makesOurIds } from "./checkpoint-ids.ts";
+import { installCheckpointIds, makesOurIds, replaceInCommonJs } from "./checkpoint-ids.ts";
 
 test("detects a LangGraph whose id module was not replaced", () => {
   installCheckpointIds(() => undefined);
@@ -12,6 +12,7 @@ test("detects a LangGraph whose id module was not replaced", () => {
 
 test("a CommonJS copy uses the clock of the current run, or else the process clock", () => {
   let clock: CheckpointClock | undefined;
+  replaceInCommonJs();
   installCheckpointIds(() => clock);
   const { emptyCheckpoint } = createRequire(import.meta.url)(
     "@langchain/langgraph-checkpoint",

@@ -2084,6 +2084,17 @@ create table sweeps (
   constraint sweeps_pkey PRIMARY KEY (sweep)
 );
 
+create table thread_signals (
+  thread_id uuid not null,
+  name text not null,
+  key text not null,
+  payload jsonb,
+  seq bigint generated always as identity not null,
+  created_at timestamp with time zone not null default now(),
+  run_id uuid,
+  constraint thread_signals_pkey PRIMARY KEY (thread_id, name, key)
+);
+
 create table thread_ttl_default (
   one boolean not null default true,
   strategy text not null,
@@ -2101,6 +2112,16 @@ create table thread_value_items (
   "position" integer not null,
   item json not null,
   constraint thread_value_items_pkey PRIMARY KEY (thread_id, channel, "position")
+);
+
+create table thread_waits (
+  thread_id uuid not null,
+  interrupt_id text not null,
+  signal text,
+  due_at timestamp with time zone,
+  ready_at timestamp with time zone not null,
+  fired text,
+  constraint thread_waits_pkey PRIMARY KEY (thread_id, interrupt_id)
 );
 
 create table threads (
@@ -2121,6 +2142,7 @@ create table threads (
   expires_at timestamp with time zone,
   value_lists jsonb,
   values_of text,
+  has_signals boolean not null default false,
   constraint threads_settled_status_check CHECK ((settled_status = ANY (ARRAY['idle'::text, 'interrupted'::text, 'error'::text]))),
   constraint threads_status_check CHECK ((status = ANY (ARRAY['idle'::text, 'busy'::text, 'interrupted'::text, 'error'::text]))),
   constraint threads_ttl_minutes_check CHECK ((ttl_minutes > (0)::double precision)),
@@ -2487,6 +2509,7 @@ CREATE INDEX sign_in_attempts_by_end ON public.sign_in_attempts USING btree (win
 CREATE INDEX store_items_by_prefix ON public.store_items USING btree ((namespace[1]), (namespace[2]), updated_at DESC);
 CREATE INDEX store_items_by_update ON public.store_items USING btree (updated_at DESC);
 CREATE INDEX store_items_expiring ON public.store_items USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX thread_waits_ready ON public.thread_waits USING btree (ready_at);
 CREATE INDEX threads_by_creation ON public.threads USING btree (created_at DESC, thread_id);
 CREATE INDEX threads_by_metadata ON public.threads USING gin (metadata jsonb_path_ops);
 CREATE INDEX threads_by_status ON public.threads USING btree (status, created_at DESC);
@@ -2540,11 +2563,14 @@ CREATE TRIGGER store_item_deleted AFTER DELETE ON public.store_items FOR EACH RO
 CREATE TRIGGER store_item_replaced AFTER UPDATE OF vectors_id ON public.store_items FOR EACH ROW WHEN (((old.vectors_id IS NOT NULL) AND (old.vectors_id IS DISTINCT FROM new.vectors_id))) EXECUTE FUNCTION delete_store_vectors();
 CREATE TRIGGER thread_expiry_on_insert BEFORE INSERT ON public.threads FOR EACH ROW WHEN ((new.ttl_minutes IS NOT NULL)) EXECUTE FUNCTION set_thread_expiry();
 CREATE TRIGGER thread_expiry_on_update BEFORE UPDATE OF updated_at, ttl_minutes ON public.threads FOR EACH ROW WHEN ((new.ttl_minutes IS NOT NULL)) EXECUTE FUNCTION set_thread_expiry();
+CREATE TRIGGER waits_of_deleted_thread AFTER DELETE ON public.threads FOR EACH ROW WHEN ((old.has_signals OR ((old.interrupts)::text ~~ '%"heddle_wait"%'::text))) EXECUTE FUNCTION drop_waits();
+CREATE TRIGGER waits_of_settled_thread AFTER UPDATE OF interrupts ON public.threads FOR EACH ROW WHEN ((((new.interrupts)::text ~~ '%"heddle_wait"%'::text) OR ((old.interrupts)::text ~~ '%"heddle_wait"%'::text))) EXECUTE FUNCTION note_waits();
 CREATE TRIGGER webhook_of_ended_run AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((new.webhook IS NOT NULL) AND (old.status = ANY (ARRAY['pending'::text, 'running'::text])) AND (new.status = ANY (ARRAY['success'::text, 'error'::text, 'timeout'::text, 'interrupted'::text])))) EXECUTE FUNCTION enqueue_webhook();
 CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH ROW WHEN (((old.webhook IS NOT NULL) AND (old.status = ANY (ARRAY['pending'::text, 'running'::text])))) EXECUTE FUNCTION enqueue_webhook();
 
 -- function accept_run(_run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _create_thread boolean, _after double precision, _temporary boolean, _server uuid, _claim boolean, _describe boolean, _wait boolean) returns TABLE(outcome text, run text, graph_id text, claimed boolean, kwargs text, fresh_thread boolean, cancelled uuid[], head text)
 -- function access_permits(_metadata jsonb, _conditions jsonb) returns boolean
+-- function add_signal(_thread_id uuid, _name text, _key text, _payload jsonb, _limit integer) returns text
 -- function aged_rank(_flow jsonb, _created timestamp with time zone) returns integer
 -- function announce_control() returns trigger
 -- function answerable_interrupts(_thread_id uuid, _kwargs jsonb) returns jsonb
@@ -2570,14 +2596,17 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function disable_rules_of_deleted() returns trigger
 -- function discarded_questions(_thread_id uuid, _kwargs jsonb, _settled text) returns jsonb
 -- function drop_value_items() returns trigger
+-- function drop_waits() returns trigger
 -- function end_kept_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean, _first integer, _count integer, _frames text, _last text) returns TABLE(outcome text, waiting boolean, stored integer)
 -- function enqueue_webhook() returns trigger
 -- function expire_runs(_expired uuid[]) returns void
 -- function expire_thread(_thread_id uuid) returns boolean
 -- function finish_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean) returns TABLE(outcome text, waiting boolean)
 -- function fire_cron(_cron_id uuid, _expected timestamp with time zone, _next timestamp with time zone, _start boolean, _skip_waiting boolean, _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _temporary boolean) returns text
+-- function fire_wait(_thread_id uuid, _interrupt_id text, _run_id uuid) returns text
 -- function forget_threads_of_disabled() returns trigger
 -- function full_waiting_key(_flow jsonb) returns jsonb
+-- function hold_waiting_keys(_flow jsonb) returns boolean
 -- function holds_head(_thread text, _namespaces text[], _newest text[], _own text) returns boolean
 -- function identity_changed() returns trigger
 -- function in_users_name(_thread_id uuid, _kwargs jsonb, _questions jsonb, _settled text) returns jsonb
@@ -2597,6 +2626,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function note_feedback_change() returns trigger
 -- function note_flow_change() returns trigger
 -- function note_protocol_run() returns trigger
+-- function note_waits() returns trigger
 -- function only_workspace_of_key(_key uuid, _user uuid) returns uuid
 -- function patch_assistant(_assistant_id uuid, _patch jsonb) returns json
 -- function pending_interrupts(_thread_id uuid, _checkpoint text) returns jsonb
@@ -2632,6 +2662,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function value_at(_thread_id uuid, _values jsonb, _lists jsonb, _path text[]) returns jsonb
 -- function value_list(_thread_id uuid, _channel text) returns json
 -- function values_contain(_thread_id uuid, _values jsonb, _lists jsonb, _filter jsonb) returns boolean
+-- function wait_time(_text text) returns timestamp with time zone
 -- function webhook_message(_delivery_id uuid) returns text
 -- function workspaces_of_user(_user uuid) returns SETOF workspaces
 -- function write_thread_head(_thread_id uuid, _state jsonb) returns void

@@ -90,7 +90,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
       started,
     );
     const deps: AgentDeps = parts.deps;
-    const { hosts, queue, webhooks, crons, health } = deps;
+    const { hosts, queue, webhooks, crons, waits, health } = deps;
     const directTraces = () => hosts.sendTracesTo(traces());
 
     await loadProjectCode(deps, options.project);
@@ -110,6 +110,8 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     queue.start();
     webhooks.start();
     crons.start();
+    deps.history.start();
+    waits.start();
     priming = prime(stores.hotSql, deps);
     await parts.listener.start();
 

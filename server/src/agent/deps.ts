@@ -5,6 +5,7 @@ import type { Metrics } from "../base/metrics.ts";
 import type { ServerHealth } from "../base/server-health.ts";
 import type { Telemetry } from "../base/telemetry/telemetry.ts";
 import type { Outbound } from "../base/outbound/outbound.ts";
+import type { WaitPoller } from "./waits/wait-poller.ts";
 import type { CronScheduler } from "./crons/cron-scheduler.ts";
 import type { CustomApp } from "./custom-app/load-custom-app.ts";
 import type { Access } from "./custom-auth/access.ts";
@@ -15,6 +16,7 @@ import type { ProtocolLog } from "./protocol/protocol-log.ts";
 import type { RunFollower } from "./streams/run-follower.ts";
 import type { RunQueue } from "./runs/run-queue.ts";
 import type { RunStreams } from "./streams/run-streams.ts";
+import type { MetricHistory } from "./metric-history/metric-history.ts";
 import type { ThreadWatch } from "./thread-stream/thread-watch.ts";
 import type { AgentSettings } from "./settings.ts";
 import type { StoreRules } from "./store/store-rules.ts";
@@ -50,7 +52,10 @@ export interface AgentDeps {
   /** Client for all outbound calls. */
   outbound: Outbound;
   webhooks: RunWebhooks;
+  /** Sender of this server's metrics. */
+  history: MetricHistory;
   crons: CronScheduler;
+  waits: WaitPoller;
   /** This server's own HTTP application, for in-process calls without a network; set by `createAgentApp`. */
   loopback: {
     ready: boolean;

@@ -17,6 +17,7 @@ import { threadStreamRoutes } from "./thread-stream/routes.ts";
 import { threadRoutes } from "./threads/routes.ts";
 import { truncateRoutes } from "./truncate/routes.ts";
 import { uiRoutes } from "./ui/routes.ts";
+import { waitRoutes } from "./waits/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 
 /** Routes of a worker: health and metrics. */
@@ -32,6 +33,7 @@ export function agentRoutes(deps: AgentDeps): GuardedRoute[] {
     ...runRoutes(deps),
     ...assistantRoutes(deps),
     ...threadRoutes(deps),
+    ...waitRoutes(deps),
     ...protocolRoutes(deps),
     ...threadStreamRoutes(deps),
     ...mcpRoutes(deps),

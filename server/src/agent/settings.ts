@@ -36,6 +36,15 @@ export const agentOptions = {
     max: 64,
     description: "Number of graph host processes of each language that execute runs; one more is kept in reserve.",
   }),
+  isolatedHosts: integer({
+    env: ["HEDDLE_ISOLATED_HOSTS"],
+    default: 10,
+    min: 1,
+    max: 64,
+    description:
+      "Maximum number of graph hosts of each language that execute runs of isolated graphs (`heddle.hosts.isolated`, " +
+      "BG_JOB_ISOLATED_LOOPS), one run each. Further runs of these graphs wait.",
+  }),
   python: text<string | undefined>({
     env: ["HEDDLE_PYTHON"],
     default: undefined,
@@ -237,6 +246,11 @@ export const agentOptions = {
     description:
       "LangChain's tracing switch. false: runs are not traced. true: traces also go to LANGSMITH_ENDPOINT, " +
       "besides Heddle's trace platform.",
+  }),
+  langsmithProject: text<string | undefined>({
+    env: ["LANGCHAIN_PROJECT", "LANGSMITH_PROJECT"],
+    default: undefined,
+    description: "Project of the runs' traces and of the server's metrics. Default: default.",
   }),
   langsmithEndpoint: text<string | undefined>({
     env: ["LANGSMITH_ENDPOINT", "LANGCHAIN_ENDPOINT"],

@@ -3,6 +3,7 @@ import type { Route } from "../base/http/route.ts";
 import { auditRoutes } from "../identity/audit/routes.ts";
 import { identityRoutes } from "../identity/index.ts";
 import { signInRoutes } from "../identity/sign-in/routes.ts";
+import { agentMetricRoutes } from "./agent-metrics/routes.ts";
 import { alertRoutes } from "./alerts/routes.ts";
 import { budgetRoutes } from "./budgets/routes.ts";
 import { annotationQueueItemRoutes } from "./annotation-queues/item-routes.ts";
@@ -18,7 +19,9 @@ import { datasetTransferRoutes } from "./dataset-transfers/routes.ts";
 import { datasetRoutes } from "./datasets/routes.ts";
 import { datasetVersionRoutes } from "./datasets/version-routes.ts";
 import { changeRoutes } from "./dashboards/change-routes.ts";
-import { dashboardRoutes } from "./dashboards/routes.ts";
+import { organizationScope, workspaceScope } from "./dashboards/chart-scopes.ts";
+import { prebuiltRoutes } from "./dashboards/prebuilt-routes.ts";
+import { chartRoutes } from "./dashboards/routes.ts";
 import type { TraceDeps } from "./deps.ts";
 import { exampleFromRunRoutes } from "./examples/from-run-routes.ts";
 import { exampleRoutes } from "./examples/routes.ts";
@@ -116,7 +119,11 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink, app: OwnApp = {})
     ...insightRoutes(deps),
     // before /charts/:chart_id, which would match "changes" as an id
     ...changeRoutes(deps),
-    ...dashboardRoutes(deps),
+    ...agentMetricRoutes(deps),
+    // before /charts/section/:section_id, which would match "clone" as an id
+    ...prebuiltRoutes(deps),
+    ...chartRoutes(deps, workspaceScope(deps)),
+    ...chartRoutes(deps, organizationScope(deps)),
     ...alertRoutes(deps),
     ...budgetRoutes(deps),
     ...viewRoutes(deps),

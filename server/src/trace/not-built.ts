@@ -33,8 +33,8 @@ const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
       "/api/v1/annotation-queues/{queue_id}/agreement, and correct feedback by PATCH /api/v1/feedback/{feedback_id}.",
   ],
   [
-    /^\/org-charts(\/|$)|^\/orgs\/current\/dashboard$/,
-    "Heddle keeps dashboards per workspace. Use POST /api/v1/charts and /api/v1/charts/section in each of them.",
+    /^\/orgs\/current\/dashboard$/,
+    "Heddle has no dashboards of usage and invoices to embed. Use /api/v1/org-charts/section.",
   ],
   [
     /^\/sessions\/[^/]+\/(issues|agent-versions)(\/|$)/,

@@ -5,13 +5,14 @@ import type { LedgerLine, RunRow, Verdict, Violation, World } from "./world.ts";
 const CLOCK_SLACK_MS = 25;
 
 /**
- * Law 2: an accepted run ends exactly once, within a bounded time after the last fault. No completed step runs again.
+ * Law 2: an accepted run ends exactly once, within a bounded time after the last fault. No completed step runs again,
+ * and no effect of a task whose result was used.
  * No run begins before all older runs of its thread have ended.
  */
 export function checkEndings(world: World): Verdict {
   const index = indexWorld(world);
   const violations: Violation[] = [];
-  const checked = { accepted: index.accepted.size, executions: 0, pairs: 0, zombies: 0 };
+  const checked = { accepted: index.accepted.size, executions: 0, effects: 0, repeated: 0, pairs: 0, zombies: 0 };
   const found = (text: string, run: string, thread?: string) => violations.push({ law: 2, text, run, thread });
 
   for (const row of world.runs) {
@@ -30,6 +31,9 @@ export function checkEndings(world: World): Verdict {
   for (const [run, lines] of index.ledgerByRun) {
     checked.executions += lines.filter(({ phase }) => phase === "start").length;
     checked.zombies += checkExecutions(world, run, lines, index.runs.get(run), found);
+    const { effects, repeated } = checkEffects(world, run, lines, found);
+    checked.effects += effects;
+    checked.repeated += repeated;
   }
   for (const runs of index.runsByThread.values()) checked.pairs += checkOverlaps(world, runs, index, found);
   return { violations, checked };
@@ -79,6 +83,31 @@ function checkExecutions(
     highest = Math.max(highest, step);
   }
   return zombies;
+}
+
+/** Checks that each journalled effect has one key, and is not repeated once its result was used (docs/retries.md). */
+function checkEffects(world: World, run: string, lines: LedgerLine[], found: Found) {
+  const keys = new Map<string, string>();
+  const used = new Set<string>();
+  let effects = 0;
+  for (const line of lines) {
+    const { phase, token, step, key, attempt, thread } = line;
+    if (key === undefined) continue;
+    if (phase === "used") used.add(key);
+    if (phase !== "effect") continue;
+    effects++;
+    const place = `${token}/${step}`;
+    const known = keys.get(place) ?? key;
+    keys.set(place, known);
+    if (known !== key) found(`run ${run}: the effect of ${place} has the keys ${known} and ${key}`, run, thread);
+    else if (used.has(key) && !isZombie(world.faults, line))
+      found(
+        `run ${run}: the effect of ${place} was repeated (attempt ${attempt}) after its result was used`,
+        run,
+        thread,
+      );
+  }
+  return { effects, repeated: effects - keys.size };
 }
 
 function checkOverlaps(world: World, runs: RunRow[], index: Index, found: Found): number {

@@ -123,10 +123,12 @@ export interface LedgerLine {
   thread: string;
   attempt: number;
   pid: number;
-  phase: "start" | "end" | "ask" | "answer";
+  phase: "start" | "effect" | "used" | "end" | "ask" | "answer";
   token: string;
   step?: number;
   execution?: string;
+  /** Idempotency key of an effect, and of the result that was used. */
+  key?: string;
   seen?: number;
   last?: string | null;
   frames?: number;

@@ -4,6 +4,8 @@ import operator
 from typing import Annotated, TypedDict
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_config
+from langgraph.func import task
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import StreamWriter
 
@@ -28,6 +30,14 @@ def steps_done(state: State) -> int:
     return sum(entry.startswith(f"{state['job']['token']}/") for entry in state.get("done", []))
 
 
+@task
+async def effect(about: dict) -> str:
+    config = get_config()
+    key = config["configurable"]["heddle_idempotency_key"]
+    record(config, phase="effect", **about, key=key)
+    return key
+
+
 async def work(state: State, config: RunnableConfig, writer: StreamWriter) -> State:
     """Runs one step of the job: a line in the ledger at its start and end, and the custom events between them."""
     job, done = state["job"], state.get("done", [])
@@ -43,6 +53,7 @@ async def work(state: State, config: RunnableConfig, writer: StreamWriter) -> St
         if k <= frames:
             writer({**about, "k": k, "n": frames})
         await asyncio.sleep(pause / slices / 1000)
+    record(config, phase="used", **about, key=await effect(about))
     record(config, phase="end", **about, frames=frames)
     return {"done": [f"{token}/{step}"], "pages": [f"{token}/{step}{_PAGE}"]}
 

@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { Annotation, END, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
+import {
+  Annotation,
+  END,
+  getConfig,
+  type LangGraphRunnableConfig,
+  START,
+  StateGraph,
+  task,
+} from "@langchain/langgraph";
 
 import { nextExecution, record } from "./ledger.ts";
 
@@ -28,6 +36,13 @@ const SLICE_MS = 100;
 const stepsDone = ({ job, done }: typeof State.State): number =>
   done.filter((entry) => entry.startsWith(`${job.token}/`)).length;
 
+const effect = task("effect", async (about: object) => {
+  const config = getConfig();
+  const key = config.configurable!["heddle_idempotency_key"] as string;
+  record(config, { phase: "effect", ...about, key });
+  return key;
+});
+
 /** Runs one step of the job: a line in the ledger at its start and end, and `frames` custom events between them. */
 async function work(state: typeof State.State, config: LangGraphRunnableConfig) {
   const { token, frames, pause } = state.job;
@@ -44,6 +59,7 @@ async function work(state: typeof State.State, config: LangGraphRunnableConfig) 
     await sleep(pause / slices);
     if (config.signal?.aborted) throw new Error("the run was stopped");
   }
+  record(config, { phase: "used", ...about, key: await effect(about) });
   record(config, { phase: "end", ...about, frames });
   return { done: [`${token}/${step}`], pages: [`${token}/${step}${PAGE}`] };
 }

@@ -16,7 +16,7 @@ import {
 } from "./prompt-api.ts";
 import { contentHash } from "./prompt-files.ts";
 
-interface Repo {
+export interface Repo {
   tenant_id: string;
   repo_handle: string;
   repo_type?: string;
@@ -42,6 +42,14 @@ interface Places {
   print: (line: string) => void;
 }
 
+/** A prompt with its history. */
+export interface CopiedPrompt {
+  repo: Repo;
+  /** Oldest first; the value is a manifest's JSON text, or the files of an agent or a skill. */
+  commits: { id: string; description?: string | null; value: unknown }[];
+  tags: { tag_name: string; commit_id: string }[];
+}
+
 const PAGE = 100;
 
 /** @param only names to import; all without any */
@@ -53,11 +61,9 @@ export async function importPrompts(places: Places, only: readonly string[]): Pr
     if (!wanted.some(({ repo_handle }) => repo_handle === name))
       report.left.push(`${name}: the source has no such prompt`);
   }
-  // agents link to skills, so these come first
-  const order = (repo: Repo) => (repo.repo_type === "agent" ? 1 : 0);
-  for (const repo of wanted.toSorted((a, b) => order(a) - order(b))) {
+  for (const repo of wanted) {
     try {
-      await importRepo(places, repo, report);
+      await writePrompt(places, await readPrompt(places.from, repo), report);
     } catch (error) {
       if (!(error instanceof TraceError)) throw error;
       report.left.push(`${repo.repo_handle}: ${error.message}`);
@@ -66,8 +72,8 @@ export async function importPrompts(places: Places, only: readonly string[]): Pr
   return report;
 }
 
-/** All prompts of the key's workspace; servers also list public prompts of others. */
-async function listRepos(api: TraceApi): Promise<Repo[]> {
+/** All prompts of the key's workspace, skills before the agents that link to them. */
+export async function listRepos(api: TraceApi): Promise<Repo[]> {
   const { id: workspace } = await api.send<{ id: string }>("GET", "/settings");
   const found: Repo[] = [];
   for (let offset = 0; ; offset += PAGE) {
@@ -75,19 +81,35 @@ async function listRepos(api: TraceApi): Promise<Repo[]> {
       "GET",
       `/repos?is_archived=allow&tenant_id=${workspace}&limit=${PAGE}&offset=${offset}`,
     );
+    // servers also list public prompts of others
     found.push(...repos.filter(({ tenant_id: owner }) => owner === workspace));
-    if (repos.length === 0 || offset + repos.length >= total) return found;
+    if (repos.length === 0 || offset + repos.length >= total) break;
   }
+  const order = (repo: Repo) => (repo.repo_type === "agent" ? 1 : 0);
+  return found.toSorted((a, b) => order(a) - order(b));
 }
 
-async function importRepo(places: Places, repo: Repo, report: ImportReport): Promise<void> {
-  const { from, to, isDry, print } = places;
+export async function readPrompt(from: TraceApi, repo: Repo): Promise<CopiedPrompt> {
   const prompt = { owner: "-", name: repo.repo_handle };
-  const content = hasFiles(repo) ? fileContent(prompt) : promptContent(prompt);
-  const source = await listCommits(from, prompt);
+  const content = contentFor(repo);
+  const commits: CopiedPrompt["commits"] = [];
+  for (const { id, commit_hash: hash, description } of await listCommits(from, prompt))
+    commits.push({ id, description, value: await content.read(from, hash) });
+  const tags = await from.send<CopiedPrompt["tags"]>("GET", `/repos/${promptPath(prompt)}/tags`);
+  return { repo, commits, tags: tags.map(({ tag_name, commit_id }) => ({ tag_name, commit_id })) };
+}
+
+/** Writes the commits that the target does not have, and the tags. */
+export async function writePrompt(
+  { to, isDry, print }: Omit<Places, "from">,
+  { repo, commits: source, tags }: CopiedPrompt,
+  report: ImportReport,
+): Promise<void> {
+  const prompt = { owner: "-", name: repo.repo_handle };
+  const content = contentFor(repo);
   const known = await findPrompt(to, prompt);
   const target = known ? await listCommits(to, prompt) : [];
-  const copied = await matchCommits(places, content, source, target);
+  const copied = await matchCommits(to, content, source, target);
   if (copied === undefined) {
     report.left.push(`${repo.repo_handle}: the target has commits that the source does not have; nothing was changed`);
     return;
@@ -98,36 +120,38 @@ async function importRepo(places: Places, repo: Repo, report: ImportReport): Pro
   report.commits += missing.length;
   if (isDry) return;
   if (!known) await createRepo(to, repo, report);
-  for (const commit of missing) {
-    const value = await content.read(from, commit.commit_hash);
-    const last = copied.at(-1);
-    copied.push(await content.write(to, value, last, commit.description ?? undefined));
+  for (const { value, description } of missing)
+    copied.push(await content.write(to, value, copied.at(-1), description ?? undefined));
+  for (const { tag_name: tag, commit_id: id } of tags) {
+    const commit = copied[source.findIndex((candidate) => candidate.id === id)];
+    if (commit) await setTag(to, prompt, tag, commit.id);
+    else report.left.push(`${repo.repo_handle}:${tag}: its commit is not among the prompt's commits`);
+    if (commit) report.tags += 1;
   }
-  const { tags, left } = await copyTags(places, prompt, source, copied);
-  report.tags += tags;
-  report.left.push(...left.map((tag) => `${repo.repo_handle}:${tag}: its commit is not among the prompt's commits`));
   if (!known && repo.is_archived) await to.send("PATCH", `/repos/${promptPath(prompt)}`, { is_archived: true });
 }
+
+const contentFor = (repo: Repo): Content<unknown> => {
+  const prompt = { owner: "-", name: repo.repo_handle };
+  return hasFiles(repo) ? fileContent(prompt) : promptContent(prompt);
+};
 
 const hasFiles = ({ repo_type: type }: Repo): boolean => type === "agent" || type === "skill";
 
 /** Matches the target's commits with the first ones of the source; undefined when one of them is another. */
 async function matchCommits(
-  { from, to }: Places,
+  to: TraceApi,
   content: Content<unknown>,
-  source: readonly ListedCommit[],
+  source: CopiedPrompt["commits"],
   target: readonly ListedCommit[],
 ): Promise<Copied[] | undefined> {
   const copied: Copied[] = [];
   for (const commit of target) {
     const original = source[copied.length];
     if (!original) return undefined;
-    const [theirs, ours] = await Promise.all([
-      content.read(from, original.commit_hash),
-      content.read(to, commit.commit_hash),
-    ]);
-    if (content.hash(theirs) !== content.hash(ours)) return undefined;
-    copied.push({ id: commit.id, hash: commit.commit_hash, value: ours });
+    const value = await content.read(to, commit.commit_hash);
+    if (content.hash(original.value) !== content.hash(value)) return undefined;
+    copied.push({ id: commit.id, hash: commit.commit_hash, value });
   }
   return copied;
 }
@@ -210,24 +234,4 @@ async function createRepo(api: TraceApi, repo: Repo, report: ImportReport): Prom
     await api.send("POST", "/repos", { ...body, is_public: false });
     report.left.push(`${repo_handle}: is private in the target: ${error.message}`);
   }
-}
-
-/** Sets the source's tags in the target. @returns the number of tags, and those whose commit was not copied */
-async function copyTags(
-  { from, to }: Places,
-  prompt: PromptName,
-  source: readonly ListedCommit[],
-  copied: readonly Copied[],
-) {
-  const found = await from.send<{ tag_name: string; commit_hash?: string; commit_id: string }[]>(
-    "GET",
-    `/repos/${promptPath(prompt)}/tags`,
-  );
-  const left: string[] = [];
-  for (const { tag_name: tag, commit_id: id } of found) {
-    const commit = copied[source.findIndex((candidate) => candidate.id === id)];
-    if (commit) await setTag(to, prompt, tag, commit.id);
-    else left.push(tag);
-  }
-  return { tags: found.length - left.length, left };
 }

@@ -9,7 +9,15 @@ import type { TimeRange } from "../../ui/time-range.ts";
 import { projectChoicesQuery } from "../rules/queries.ts";
 import { FilterField } from "../runs/filter-field.tsx";
 import { formatOf, toLines } from "./chart-series.ts";
-import { bodyOf, type ChartValues, isFeedbackMetric, METRIC_LABELS, UNITS, valuesOf } from "./chart-values.ts";
+import {
+  AGENT_METRIC_LABELS,
+  bodyOf,
+  type ChartValues,
+  isFeedbackMetric,
+  METRIC_LABELS,
+  UNITS,
+  valuesOf,
+} from "./chart-values.ts";
 import { GroupPicker } from "./group-picker.tsx";
 import { HeatMap } from "./heat-map.tsx";
 import { type ChartBody, type ChartData, previewQuery } from "./queries.ts";
@@ -32,9 +40,12 @@ const DISPLAYS = [
   { value: "number", label: "Number" },
   { value: "heatmap", label: "Heat map of latency" },
 ];
-const METRICS = Object.entries(METRIC_LABELS)
-  .filter(([value]) => value !== "latency_counts")
-  .map(([value, label]) => ({ value, label }));
+const choicesOf = (labels: Record<string, string>) =>
+  Object.entries(labels)
+    .filter(([value]) => value !== "latency_counts")
+    .map(([value, label]) => ({ value, label }));
+const RUN_METRICS = choicesOf(METRIC_LABELS);
+const AGENT_METRICS = choicesOf(AGENT_METRIC_LABELS);
 
 /** Form of a chart, with a preview over the dashboard's period. */
 export function ChartForm({ dashboardId, initial, projectId, range, onSave, onClose }: ChartFormProps) {
@@ -43,7 +54,16 @@ export function ChartForm({ dashboardId, initial, projectId, range, onSave, onCl
   const projects = useQuery(projectChoicesQuery);
   const choices = (projects.data ?? []).map(({ id, name }) => ({ value: id, label: name ?? id }));
   const isKnown = values.projectId === null || choices.some(({ value }) => value === values.projectId);
-  const isHeatMap = values.display === "heatmap";
+  const isOfAgents = values.unit === "agents";
+  const metrics = isOfAgents ? AGENT_METRICS : RUN_METRICS;
+  const isHeatMap = values.display === "heatmap" && !isOfAgents;
+  const chooseUnit = (unit: string | null) => {
+    if ((unit === "agents") !== isOfAgents) {
+      form.setValues({ metrics: [unit === "agents" ? "agent_run_count" : "run_count"], group: "", denominator: "" });
+      if (values.display === "heatmap") form.setFieldValue("display", "line");
+    }
+    form.setFieldValue("unit", unit as ChartValues["unit"]);
+  };
   const isReady = isHeatMap || values.metrics.length > 0;
   return (
     <FormModal
@@ -66,16 +86,22 @@ export function ChartForm({ dashboardId, initial, projectId, range, onSave, onCl
         {...form.getInputProps("title")}
       />
       <Group grow align="flex-start">
-        <Select label="Show as" data={DISPLAYS} allowDeselect={false} {...form.getInputProps("display")} />
+        <Select
+          label="Show as"
+          data={isOfAgents ? DISPLAYS.filter(({ value }) => value !== "heatmap") : DISPLAYS}
+          allowDeselect={false}
+          {...form.getInputProps("display")}
+        />
         <Select
           label="Of"
           data={Object.entries(UNITS).map(([value, label]) => ({ value, label }))}
           allowDeselect={false}
-          {...form.getInputProps("unit")}
+          value={values.unit}
+          onChange={chooseUnit}
         />
       </Group>
       {!isHeatMap && (
-        <MultiSelect label="Metrics" data={METRICS} searchable maxValues={10} {...form.getInputProps("metrics")} />
+        <MultiSelect label="Metrics" data={metrics} searchable maxValues={10} {...form.getInputProps("metrics")} />
       )}
       {values.metrics.some(isFeedbackMetric) && !isHeatMap && (
         <TextInput label="Feedback key" placeholder="All keys" maxLength={180} {...form.getInputProps("feedbackKey")} />
@@ -88,13 +114,15 @@ export function ChartForm({ dashboardId, initial, projectId, range, onSave, onCl
         data={isKnown ? choices : [...choices, { value: values.projectId!, label: values.projectId! }]}
         {...form.getInputProps("projectId")}
       />
-      <FilterField
-        label="Filter"
-        value={values.filter}
-        facts={[]}
-        isLive
-        onApply={(filter) => form.setFieldValue("filter", filter)}
-      />
+      {!isOfAgents && (
+        <FilterField
+          label="Filter"
+          value={values.filter}
+          facts={[]}
+          isLive
+          onApply={(filter) => form.setFieldValue("filter", filter)}
+        />
+      )}
       {!isHeatMap && (
         <Select
           label="Divide by"
@@ -102,7 +130,7 @@ export function ChartForm({ dashboardId, initial, projectId, range, onSave, onCl
           placeholder="Nothing"
           clearable
           searchable
-          data={METRICS}
+          data={metrics}
           value={values.denominator || null}
           onChange={(metric) => form.setFieldValue("denominator", metric ?? "")}
         />
@@ -110,6 +138,7 @@ export function ChartForm({ dashboardId, initial, projectId, range, onSave, onCl
       <Group grow align="flex-end">
         <GroupPicker
           label="Group by"
+          isOfAgents={isOfAgents}
           value={values.group === "" ? undefined : values.group}
           onChange={(group) => form.setFieldValue("group", group ?? "")}
         />

@@ -25,7 +25,8 @@ export const sectionOf = ({ metadata }: Pick<ChartData, "metadata">): string => 
 
 export function formatOf(metric: string): (value: number) => string {
   if (/cost/.test(metric)) return money;
-  if (/^(latency|first_token)/.test(metric)) return (value) => duration(value * 1000);
+  if (/^(latency|first_token|queue_oldest|queue_wait|agent_duration)/.test(metric))
+    return (value) => duration(value * 1000);
   if (metric.endsWith("rate")) return percent;
   if (metric === "feedback_score_avg") return (value) => value.toFixed(2);
   return compact;

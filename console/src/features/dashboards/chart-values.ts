@@ -2,7 +2,13 @@ import { type Display, displayOf, widthOf } from "./chart-series.ts";
 import { printGrouping, readGrouping } from "./dashboard-search.ts";
 import type { ChartBody, ChartData } from "./queries.ts";
 
-export const UNITS = { traces: "Traces", llm: "LLM calls", tool: "Tool calls", all: "All runs" } as const;
+export const UNITS = {
+  traces: "Traces",
+  llm: "LLM calls",
+  tool: "Tool calls",
+  all: "All runs",
+  agents: "Agents",
+} as const;
 type Unit = keyof typeof UNITS;
 
 type SeriesMetric = ChartBody["series"][number]["metric"];
@@ -48,12 +54,35 @@ export const METRIC_LABELS: Record<string, string> = {
   feedback_score_avg: "Feedback, mean score",
   feedback_count: "Feedback, count",
 };
+export const AGENT_METRIC_LABELS: Record<string, string> = {
+  agent_run_count: "Runs",
+  agent_error_rate: "Error rate of runs",
+  agent_error_count: "Failed runs",
+  agent_duration_p50: "Duration, P50",
+  agent_duration_p95: "Duration, P95",
+  agent_duration_p99: "Duration, P99",
+  agent_duration_avg: "Duration, mean",
+  queue_runs: "Waiting runs",
+  queue_oldest_seconds: "Age of the oldest waiting run",
+  queue_wait_p50: "Wait until start, P50",
+  queue_wait_p95: "Wait until start, P95",
+  queue_wait_p99: "Wait until start, P99",
+  cron_fired_count: "Crons fired",
+  cron_failed_count: "Crons failed",
+  cron_missed_count: "Crons missed",
+  webhook_delivered_count: "Webhooks delivered",
+  webhook_failed_count: "Webhooks failed",
+  webhook_retry_count: "Retries of webhooks",
+};
+const labelOf = (metric: string): string => METRIC_LABELS[metric] ?? AGENT_METRIC_LABELS[metric] ?? metric;
+export const isAgentMetric = (metric: string): boolean => Object.hasOwn(AGENT_METRIC_LABELS, metric);
 
 const UNIT_FILTERS: Record<Unit, string | null> = {
   traces: "eq(is_root, true)",
   llm: 'eq(run_type, "llm")',
   tool: 'eq(run_type, "tool")',
   all: null,
+  agents: null,
 };
 
 export const isFeedbackMetric = (metric: string): boolean => metric.startsWith("feedback");
@@ -67,7 +96,7 @@ export function valuesOf(chart: ChartData | undefined, projectId?: string): Char
     title: chart?.title ?? "",
     metrics: chart?.series.map(({ metric }) => metric) ?? ["run_count"],
     feedbackKey: first?.feedback_key ?? "",
-    unit: chart ? (unit ?? "all") : "traces",
+    unit: first && isAgentMetric(first.metric) ? "agents" : chart ? (unit ?? "all") : "traces",
     projectId: common?.session?.[0] ?? projectId ?? null,
     // a filter that is no unit is kept as text
     filter: first?.filters?.filter ?? (unit === undefined ? (common?.filter ?? "") : ""),
@@ -81,10 +110,10 @@ export function valuesOf(chart: ChartData | undefined, projectId?: string): Char
 export function bodyOf(values: ChartValues, initial: ChartData | undefined, dashboardId: string): ChartBody {
   const { display, unit, projectId } = values;
   const metrics = display === "heatmap" ? ["latency_counts"] : values.metrics;
-  const filter = values.filter.trim();
+  const filter = unit === "agents" ? "" : values.filter.trim();
   const group = readGrouping(values.group);
   return {
-    title: values.title.trim() || metrics.map((metric) => METRIC_LABELS[metric] ?? metric).join(", "),
+    title: values.title.trim() || metrics.map(labelOf).join(", "),
     description: initial?.description ?? null,
     section_id: dashboardId,
     chart_type: display === "bar" ? "bar" : "line",
@@ -97,7 +126,7 @@ export function bodyOf(values: ChartValues, initial: ChartData | undefined, dash
     common_filters: { filter: UNIT_FILTERS[unit], session: projectId === null ? null : [projectId] },
     series: metrics.map((metric) => ({
       ...sameSeries(initial, metric),
-      name: METRIC_LABELS[metric] ?? metric,
+      name: labelOf(metric),
       metric: metric as SeriesMetric,
       feedback_key: isFeedbackMetric(metric) ? values.feedbackKey.trim() || null : null,
       filters: filter === "" ? null : { filter },

@@ -33,6 +33,10 @@ export const GROUPINGS = [
   "model",
   "prompt_commit",
   "revision",
+  "graph",
+  "assistant",
+  "status",
+  "project",
   "metadata",
   "feedback",
 ] as const;

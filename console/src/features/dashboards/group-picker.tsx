@@ -11,18 +11,30 @@ const CHOICES = [
   { value: "prompt_commit", label: "Prompt commit" },
   { value: "feedback", label: "Feedback value" },
   { value: "run_type", label: "Type of run" },
+  { value: "graph", label: "Graph" },
+  { value: "assistant", label: "Assistant" },
+  { value: "project", label: "Project" },
+];
+const AGENT_CHOICES = [
+  { value: "", label: "No groups" },
+  { value: "graph", label: "Graph" },
+  { value: "assistant", label: "Assistant" },
+  { value: "status", label: "Status" },
+  { value: "project", label: "Deployment" },
 ];
 
 interface GroupPickerProps {
   label: string;
   /** Whether the label is for screen readers only. */
   isCompact?: boolean;
+  /** Whether metrics of agents are grouped, and not runs. */
+  isOfAgents?: boolean;
   /** Such as `model` or `metadata:plan`. */
   value: string | undefined;
   onChange: (value: string | undefined) => void;
 }
 
-export function GroupPicker({ label, isCompact = false, value, onChange }: GroupPickerProps) {
+export function GroupPicker({ label, isCompact = false, isOfAgents = false, value, onChange }: GroupPickerProps) {
   const [attribute, path = ""] = (value ?? "").split(/:(.*)/s) as [string, string?];
   const [asked, setAsked] = useState<string | null>(null);
   const [key, setKey] = useState(path);
@@ -36,7 +48,7 @@ export function GroupPicker({ label, isCompact = false, value, onChange }: Group
     <Group gap="xs" align="flex-end" wrap="nowrap">
       <Select
         {...(isCompact ? { "aria-label": label, size: "xs", w: 150 } : { label, flex: 1 })}
-        data={CHOICES}
+        data={isOfAgents ? AGENT_CHOICES : CHOICES}
         allowDeselect={false}
         value={shown}
         onChange={(next) => {

@@ -66,8 +66,13 @@ export const dashboardsQuery = queryOptions({
     ),
 });
 
+/** A project whose traces a prebuilt dashboard shows: its own, or that of the deployment. */
+export interface PrebuiltSource {
+  projectId: string;
+  kind?: "deployment";
+}
 /** What a dashboard is read from: itself, or a project. */
-export type Source = { dashboardId: string } | { projectId: string };
+export type Source = { dashboardId: string } | PrebuiltSource;
 
 /** Grouping and filter of all charts. */
 export interface Common {
@@ -95,7 +100,7 @@ export const dashboardQuery = (source: Source, range: TimeRange, { groupBy, filt
         : data(
             traceApi.POST("/api/v1/sessions/{session_id}/dashboard", {
               params: { path: { session_id: source.projectId } },
-              body,
+              body: { ...body, kind: source.kind ?? "project" },
               signal,
             }),
           );
@@ -122,6 +127,16 @@ export const incidentMarksQuery = (range: TimeRange) =>
         .map(({ fired_at: at, rule_name: name }) => ({ time: Date.parse(at) / 1000, label: `alert ${name}` }));
     },
     refetchInterval: "last" in range ? REFRESH_MS : false,
+  });
+
+/** The project of this name; null when there is none. */
+export const projectNamedQuery = (name: string) =>
+  queryOptions({
+    queryKey: ["dashboards", "project", name],
+    async queryFn({ signal }) {
+      const found = await data(traceApi.GET("/api/v1/sessions", { params: { query: { name, limit: "1" } }, signal }));
+      return found[0] ?? null;
+    },
   });
 
 export const changesQuery = (projectId: string, range: TimeRange) =>
@@ -170,7 +185,10 @@ export const deleteDashboard = (id: string) =>
 export const cloneDashboard = (source: Source) =>
   data(
     traceApi.POST("/api/v1/charts/section/clone", {
-      body: "dashboardId" in source ? { section_id: source.dashboardId } : { session_id: source.projectId },
+      body:
+        "dashboardId" in source
+          ? { section_id: source.dashboardId }
+          : { session_id: source.projectId, kind: source.kind ?? "project" },
     }),
   );
 export const createChart = (body: ChartBody) => data(traceApi.POST("/api/v1/charts/create", { body }));

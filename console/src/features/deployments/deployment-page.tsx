@@ -122,6 +122,14 @@ function Actions({ deployment }: { deployment: Deployment }) {
     });
   return (
     <>
+      <ButtonLink
+        size="xs"
+        variant="default"
+        to="/deployments/$deploymentId/dashboard"
+        params={{ deploymentId: deployment.id }}
+      >
+        Dashboard
+      </ButtonLink>
       {server !== null && deployment.active_revision_id !== null && (
         <>
           <ButtonLink size="xs" variant="default" to="/a/$server/threads" params={{ server }}>

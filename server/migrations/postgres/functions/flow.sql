@@ -65,6 +65,25 @@ create or replace function full_waiting_key(_flow jsonb) returns jsonb language 
   limit 1
 $$;
 
+-- Serializes the creations of runs with a waiting key until their transactions end, so that the count that the caller
+-- takes next is exact. False: the caller's transaction has other keys already, and to wait for this one could deadlock.
+-- Nothing that holds a key waits for a thread, so that only the order of the keys matters.
+create or replace function hold_waiting_keys(_flow jsonb) returns boolean language plpgsql as $$
+declare
+  _key bigint;
+  _last bigint := nullif(current_setting('heddle.waiting_key', true), '')::bigint;
+begin
+  for _key in select hashtextextended(w ->> 0, 360) from jsonb_array_elements(_flow -> 'waiting') w order by 1 loop
+    if _last is null or _key > _last then
+      perform pg_advisory_xact_lock(_key);
+      perform set_config('heddle.waiting_key', _key::text, true);
+    elsif not pg_try_advisory_xact_lock(_key) then
+      return false;
+    end if;
+  end loop;
+  return true;
+end $$;
+
 -- Ends the debounced runs of a thread that have not begun, whose place a newer one takes. Returns the time of the first of
 -- them, and the seconds for which the newer one waits. The caller holds the thread's lock.
 create or replace function debounce_run(_thread_id uuid, _now timestamptz, _rule jsonb)
@@ -173,7 +192,8 @@ begin
   on conflict (lane) do update set
     state = case l.state when 'blocked' then 'blocked' else 'ready' end,
     rank = excluded.rank, promote_at = excluded.promote_at, head_seq = excluded.head_seq,
-    vtime = case when l.fair is null then 0 when l.state = 'empty' then greatest(l.vtime, excluded.vtime) else l.vtime end;
+    vtime = case when l.fair is null then 0
+                 when l.state = 'empty' or excluded.rank < l.rank then greatest(l.vtime, excluded.vtime) else l.vtime end;
   update run_lanes l set state = 'empty', blocked_on = null, promote_at = null
   where l.lane = any (_lanes) and l.state <> 'empty' and not exists (select 1 from run_ready y where y.lane = l.lane);
 end $$;
@@ -228,8 +248,9 @@ begin
   if _freed is not null then
     update run_rates set wake_at = null where key = any (_freed) and wake_at is not null;
   end if;
+  -- without credit for its time in the lower class
   update run_lanes l
-  set rank = l.rank - 1,
+  set rank = l.rank - 1, vtime = case when l.fair is null then l.vtime else greatest(l.vtime, _vtime + 1) end,
       promote_at = case when l.rank > 1 then l.promote_at + make_interval(secs => (l.flow ->> 'ageing')::float8) end
   where l.lane in (select p.lane from run_lanes p where p.promote_at <= now() order by p.promote_at limit 200);
   delete from run_lanes where lane in (
@@ -346,6 +367,8 @@ begin
     on conflict (key) do update set tat = excluded.tat;
     delete from run_ready y where y.thread_id = r.thread_id;
     if l.fair is not null then
+      -- without credit for its time beyond a limit
+      if l.blocked_on is not null then l.vtime := greatest(l.vtime, _vtime); end if;
       _vtime := greatest(_vtime, l.vtime);
       update run_lanes set vtime = l.vtime + 1 where fair = l.fair and lane <> l.lane;
       l.vtime := l.vtime + 1;

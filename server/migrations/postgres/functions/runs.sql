@@ -133,7 +133,8 @@ end $$;
 -- Accepts a run and, if its thread is free and the server has a slot (_claim), starts it at once.
 -- outcome: created | no_assistant | no_thread | busy | waits_for_itself | queue_full (to callers that send "refusable") | exists
 -- (a retried call; the run is as it is)
--- | locked (without _wait: another transaction holds the thread, such as a state update, and others must not wait for it)
+-- | locked (without _wait: another transaction holds the thread, such as a state update, or a waiting key of flow control,
+-- and others must not wait for it)
 -- | unknown_interrupt (a resume that does not fit the pending interrupts; run holds the reason, see questions.sql).
 -- head: the thread's newest checkpoint, if the run starts at once and nothing was written besides that checkpoint:
 -- a caller that has it in memory need not read it.
@@ -216,7 +217,13 @@ begin
     -- both before the strategy stops other runs
     if a.rules is not null then
       _flow := run_flow(a.rules, _merged, _run_metadata, a.graph_id, _assistant_id);
-      _full := case when _kwargs ? 'refusable' then full_waiting_key(_flow) end;
+      if _kwargs ? 'refusable' and _flow ? 'waiting' then
+        _full := full_waiting_key(_flow);
+        if _full is null then
+          if not hold_waiting_keys(_flow) then outcome := 'locked'; run := _asked::text; return next; return; end if;
+          _full := full_waiting_key(_flow);
+        end if;
+      end if;
       if _full is not null then
         outcome := 'queue_full'; run := _full::text; return next; return;
       end if;

@@ -104,6 +104,7 @@ export async function deleteOrphans(clickhouse: ClickHouse, sql: Sql): Promise<n
     const statements = [
       "delete from run_attachments where run_id in (select id from run_keys where project_id in {ids:Array(UUID)})",
       "delete from runs where project_id in {ids:Array(UUID)}",
+      "delete from agent_minutes where project_id in {ids:Array(UUID)}",
       // marks of deleted runs keep late pieces of them out
       "delete from run_keys where not deleted and project_id in {ids:Array(UUID)}",
     ];

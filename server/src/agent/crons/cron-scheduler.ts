@@ -32,7 +32,8 @@ export class CronScheduler {
   readonly #o: CronSchedulerOptions;
   readonly #poller: Poller;
   #stopping = false;
-  readonly counts = { created: 0, passed: 0 };
+  /** `passed`: too late, or the previous run was still waiting. `failed`: tries that created no run. */
+  readonly counts = { created: 0, passed: 0, failed: 0 };
 
   constructor(options: CronSchedulerOptions) {
     this.#o = options;
@@ -96,11 +97,12 @@ export class CronScheduler {
       fault("after-cron");
       if (outcome === "created") this.counts.created += 1;
       else if (outcome !== "taken") {
-        this.counts.passed += 1;
+        this.counts[plan.invalid || !["passed", "waiting"].includes(outcome) ? "failed" : "passed"] += 1;
         log.info({ cron_id, outcome }, "an occurrence of a cron created no run");
       }
       return outcome;
     } catch (error) {
+      this.counts.failed += 1;
       log.error({ err: error, cron_id }, "could not create the run of a cron; will retry");
       return "failed";
     }
@@ -117,10 +119,18 @@ export class CronScheduler {
       const schedule = readSchedule(cron.schedule, cron.timezone);
       const decision = decide(schedule, { due: cron.due, endTime: cron.end_time }, cron.now, settings.cronMissed);
       next = decision.next;
-      return { start: decision.start, next, ...this.#o.prepareRun(cron, decision.occurrence) };
+      return { start: decision.start, next, invalid: false, ...this.#o.prepareRun(cron, decision.occurrence) };
     } catch (error) {
       log.error({ err: error, cron_id: cron.cron_id }, "a stored cron is invalid; its occurrence creates no run");
-      return { start: false, next, kwargs: "{}", metadata: "{}", strategy: "enqueue" as const, temporary: false };
+      return {
+        start: false,
+        next,
+        invalid: true,
+        kwargs: "{}",
+        metadata: "{}",
+        strategy: "enqueue" as const,
+        temporary: false,
+      };
     }
   }
 }

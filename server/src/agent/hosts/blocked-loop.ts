@@ -93,7 +93,7 @@ export class BlockedLoop {
     if (code.run_id === null || this.#reported.has(code.where)) return;
     this.#reported.add(code.where);
     log.warn(
-      { pid: pid(), run_id: code.run_id },
+      { pid: pid(), run_id: code.run_id, stack: code.stack },
       `Run ${code.run_id} blocks the event loop of its graph host at ${code.where}. Other runs of the process wait ` +
         `until it returns. ${launch.blockHint} The limit is HEDDLE_HOST_BLOCK_MS (${blockMs / 1000} s).`,
     );

@@ -93,8 +93,10 @@ export class GraphHost {
   readonly runs = new Map<string, { attempt: number; threadId: string }>();
   graphs: Record<string, GraphStatus> = {};
   langgraphVersion = "";
-  /** Serves a single suspect run and is ended afterwards. */
+  /** Executes a run that must be alone, and gets no others. */
   isolated = false;
+  /** Time since which it has had no run, once it has had one. */
+  idleSince = Number.POSITIVE_INFINITY;
   /** The project's files that it has loaded. */
   readonly files = new Set<string>();
   /** Whether it was killed because it did not become ready in time. */

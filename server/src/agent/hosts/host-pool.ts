@@ -3,7 +3,8 @@
  *
  * A host that dies or falls silent is replaced at once by the reserve; a silent one that recovers is kept until it is
  * idle. When a host dies, the run at fault is unknown: all of its runs move to the reserve, away from other runs, and
- * those whose host dies again each get their own host, so that the run at fault affects no other run.
+ * those whose host dies again each get their own host, so that the run at fault affects no other run. So do the runs
+ * of isolated graphs, from their first attempt.
  *
  * Calls other than runs go to the idlest host, usually the reserve, so that they are answered however busy the others
  * are. On reload a new generation of hosts starts; it gets all new work as soon as one of its hosts is ready, and the
@@ -37,6 +38,10 @@ const THAW_MS = 3000;
 /** Longest delay of the server's stop by the last traces. */
 const FLUSH_MS = 1500;
 const MAX_RESTART_PAUSE_MS = 5000;
+/** Most hosts that are started in advance for runs that wait for their own. */
+const MOST_SPARE = 4;
+/** Time for which an idle host is kept for the next run of an isolated graph. */
+const SPARE_MS = 60_000;
 /** Consecutive starts killed from outside, half a minute's worth, after which the project counts as unloadable here. */
 const MOST_KILLED_STARTS = 10;
 /** Exit code of a host that reported an error in the project; a restart fails until the project changes. */
@@ -52,6 +57,8 @@ export interface HostPoolEvents extends Omit<HostEvents, "onReady"> {
 export interface HostPoolOptions extends Omit<HostOptions, "launch"> {
   language: HostLanguage;
   count: number;
+  /** Most hosts that execute runs of isolated graphs at a time. */
+  isolatedCount: number;
   /** Whether the project is reloaded when it changes: one that cannot be loaded is then not tried again before. */
   reloads: boolean;
 }
@@ -75,8 +82,8 @@ export class HostPool {
   #lastFailure = "";
   /** The project cannot be loaded until it changes. */
   #waitsForChange = false;
-  /** Additional hosts wanted for runs that must be alone. */
-  #spawnFor = 0;
+  /** Runs that wait for a host of their own; collected anew whenever hosts are offered. */
+  readonly #waitAlone = new Set<string>();
   #traces: TraceDestination = { state: "off" };
   #listsWhole = false;
   #keys: DataKeys | undefined;
@@ -149,16 +156,18 @@ export class HostPool {
 
   /** Dispatches a run to a host. False when none can take it; `onCapacity` is called when a retry is due. */
   startRun(start: RunStart, kwargs: string, suspicion: Suspicion): boolean {
-    const { thread_id: threadId } = start;
-    const host =
-      suspicion === "alone"
-        ? this.#pickAlone()
-        : suspicion === "quarantined"
-          ? this.#idlest()
-          : this.#recent.choose(threadId, this.#ableForRun());
+    const { run_id: runId, graph_id: graphId, thread_id: threadId } = start;
+    const isIsolated = this.#isIsolating && this.#options.project.isolated.has(graphId);
+    const isAlone = isIsolated || suspicion === "alone";
+    if (isIsolated && this.all.filter((host) => host.isolated).length >= this.#options.isolatedCount) return false;
+    const host = isAlone
+      ? this.#pickAlone(runId)
+      : suspicion === "quarantined"
+        ? this.#idlest()
+        : this.#recent.choose(threadId, this.#ableForRun());
     if (!host) return false;
     this.#recent.note(threadId, host);
-    host.isolated = suspicion === "alone";
+    host.isolated = isAlone;
     host.startRun(start, kwargs);
     // an isolated host no longer counts among those that take work
     if (host.isolated) this.#ensure();
@@ -327,12 +336,30 @@ export class HostPool {
     return usable(this.#generation).sort(byRuns)[0] ?? usable(this.#previous).sort(byRuns)[0];
   }
 
-  #pickAlone(): GraphHost | undefined {
-    const idle = usable(this.#generation).find((host) => host.runs.size === 0);
-    if (idle) this.#spawnFor = Math.max(this.#spawnFor - 1, 0);
-    else this.#spawnFor = Math.min(this.#spawnFor + 1, 4);
+  #pickAlone(runId: string): GraphHost | undefined {
+    const ready = usable(this.#generation);
+    const idle = (ready.length > 0 ? ready : usable(this.#previous)).find((host) => host.runs.size === 0);
+    if (idle) this.#waitAlone.delete(runId);
+    else this.#waitAlone.add(runId);
     this.#ensure();
     return idle;
+  }
+
+  /** Whether runs of some graphs get their own hosts. A debugger attaches to one process. */
+  get #isIsolating(): boolean {
+    return this.#options.project.isolated.size > 0 && this.#options.debugPort === undefined;
+  }
+
+  /** Hosts wanted in addition, for runs that wait for their own. */
+  get #spare(): number {
+    return Math.min(this.#waitAlone.size, MOST_SPARE);
+  }
+
+  /** Offers hosts to waiting runs. */
+  #offer(): void {
+    this.#waitAlone.clear();
+    this.#events.onCapacity();
+    this.#ensure();
   }
 
   async #untilUsable(timeoutMs: number): Promise<GraphHost> {
@@ -350,7 +377,7 @@ export class HostPool {
     const able = [...this.#generation].filter((host) => !host.isolated && !host.suspect && host.state !== "draining");
     // one at a time: a start takes a whole core, which runs waiting for the first host need too
     if (able.some((host) => host.state === "starting")) return;
-    if (able.length < this.#wanted + this.#spawnFor) this.#spawn(this.#launch);
+    if (able.length < this.#wanted + this.#spare) this.#spawn(this.#launch);
   }
 
   #spawn(launch: HostLaunch): void {
@@ -387,20 +414,24 @@ export class HostPool {
         this.#events.onGraphs(host.graphs);
       }
     }
-    this.#ensure();
-    this.#events.onCapacity();
+    this.#offer();
   }
 
   /** Drains a host that is idle and no longer needed. */
   #retire(host: GraphHost): void {
     if (host.runs.size > 0) return;
-    if (host.isolated) {
-      // its suspect has ended without harm
-      host.isolated = false;
-    }
+    // its run has ended without harm
+    host.isolated = false;
+    host.idleSince = performance.now();
+    if (!this.#isIsolating) this.#drainSurplus(host);
+    this.#offer();
+  }
+
+  #drainSurplus(host: GraphHost): void {
     const able = usable(this.#generation);
-    if (able.length > this.#wanted && able.includes(host) && this.#generation.delete(host)) host.drain();
-    this.#events.onCapacity();
+    if (able.length <= this.#wanted + this.#spare || host.runs.size > 0 || !able.includes(host)) return;
+    this.#generation.delete(host);
+    host.drain();
   }
 
   #exited(host: GraphHost, reason: string): void {
@@ -451,6 +482,8 @@ export class HostPool {
       if (!late) host.tick();
       else if (host.state === "ready") host.forgiveSilence();
     }
+    if (this.#isIsolating)
+      for (const host of this.#generation) if (this.#lastTick - host.idleSince > SPARE_MS) this.#drainSurplus(host);
     if (this.#failedStarts === 0) this.#ensure();
   }
 }

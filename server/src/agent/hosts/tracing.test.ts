@@ -12,6 +12,7 @@ const project = (env: Record<string, string> = {}): Project => ({
   dir: "/p",
   configFile: "/p/langgraph.json",
   graphs: {},
+  isolated: new Set(),
   env,
   imported: new Set(),
   config: langgraphJson.parse({ graphs: {} }),

@@ -8,6 +8,12 @@ export function configuredDestination({ tracingUrl, tracingKey }: AgentSettings)
   return { state: "on", url: tracingUrl.replace(/\/+$/, ""), key: tracingKey ?? null };
 }
 
+/** Name of the project of the runs' traces. The operator's setting takes precedence. */
+export const tracingProject = (settings: AgentSettings, project: Project): string =>
+  settings.langsmithProject ??
+  agentOptions.langsmithProject.env.map((name) => project.env[name]).find(Boolean) ??
+  "default";
+
 /**
  * Whether the operator or the project has disabled tracing with LangChain's variables. The operator's setting takes
  * precedence.

@@ -24,7 +24,8 @@ const WRONG: [object, RegExp][] = [
   [{ env: 1 }, /env: must be a file, a map of variables, or a list/],
   [{ env: "missing.env" }, /"env" names .*missing\.env, which cannot be read \(ENOENT\)/],
   [{ env: { A: { b: 1 } } }, /env: must be/],
-  [{ env: { BG_JOB_ISOLATED_LOOPS: "true" } }, /BG_JOB_ISOLATED_LOOPS is not supported: .*HEDDLE_HOST_BLOCK_MS/],
+  [{ heddle: { hosts: { isolated: "agent" } } }, /heddle\.hosts\.isolated: must be true, or a list of graphs/],
+  [{ heddle: { hosts: { isolated: ["agents"] } } }, /heddle\.hosts\.isolated names graphs .* does not have: agents/],
   [{ node_version: "18" }, /node_version: must be "20", "22", "24" or "26", not "18"/],
   [{ node_version: "latest" }, /node_version: /],
   [{ heddle: { queues: {} } }, /heddle: .*queues/],
@@ -173,4 +174,13 @@ test("env is a file, a map or a list of names", async () => {
   expect((await project({ env: ".env" })).env).toEqual({ A: "1" });
   expect((await project({ env: { A: 1, B: true } })).env).toEqual({ A: "1", B: "true" });
   expect((await project({ env: ["A"] })).env).toEqual({});
+});
+
+test("isolated graphs are named, or all of them are, also by LangGraph's variable", async () => {
+  const isolated = async (config: object) => [...(await project(config)).isolated];
+  expect(await isolated({})).toEqual([]);
+  expect(await isolated({ heddle: { hosts: { isolated: ["agent"] } } })).toEqual(["agent"]);
+  expect(await isolated({ heddle: { hosts: { isolated: true } } })).toEqual(["agent"]);
+  expect(await isolated({ env: { BG_JOB_ISOLATED_LOOPS: "True" } })).toEqual(["agent"]);
+  expect(await isolated({ env: { BG_JOB_ISOLATED_LOOPS: "false" } })).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { parse as parseEnv } from "dotenv";
 import { ConfigError } from "../../base/config/options.ts";
 import { describeIssues } from "../../base/http/errors.ts";
 import type { WebhookRules } from "../../base/webhooks/check-webhook.ts";
+import { isolatedGraphs } from "./hosts-config.ts";
 import { readWebhookRules } from "./webhook-config.ts";
 import { keyWarnings, rejectedKeys } from "./key-notes.ts";
 import { langgraphJson, type ProjectConfig } from "./schema.ts";
@@ -21,6 +22,8 @@ export interface Project {
   dir: string;
   configFile: string;
   graphs: Record<string, GraphSpec>;
+  /** Graphs each of whose runs executes alone in a host. */
+  isolated: ReadonlySet<string>;
   /** Variables for the graph hosts and the project's code in the server, from `env` of langgraph.json. */
   env: Record<string, string>;
   /** The whole langgraph.json, validated and with defaults. */
@@ -71,19 +74,18 @@ export async function readProject(file: string, environment = process.env): Prom
       warnings.push(`"env" in ${configFile} names variables that are not set: ${missing.join(", ")}.`);
   }
   const env = await readEnv(config.env, dir);
-  if (/^(1|true|yes|on)$/i.test(env["BG_JOB_ISOLATED_LOOPS"] ?? environment["BG_JOB_ISOLATED_LOOPS"] ?? "")) {
-    throw new ConfigError(
-      "BG_JOB_ISOLATED_LOOPS is not supported: runs share the event loop of their graph host. A run that blocks it " +
-        "goes on, and new runs get another host (see HEDDLE_HOST_BLOCK_MS); remove the variable.",
-    );
-  }
-  const webhooks = readWebhooks(config, { ...env, ...environment }, configFile);
-  return { dir, configFile, graphs, env, config, webhooks, imported: new Set(), warnings };
+  const variables = { ...env, ...environment };
+  const webhooks = inFile(configFile, () => readWebhookRules(config.webhooks, config.http.disable_webhooks, variables));
+  const isolated = inFile(configFile, () =>
+    isolatedGraphs(Object.keys(graphs), config.heddle?.hosts?.isolated ?? false, variables["BG_JOB_ISOLATED_LOOPS"]),
+  );
+  return { dir, configFile, graphs, isolated, env, config, webhooks, imported: new Set(), warnings };
 }
 
-function readWebhooks(config: ProjectConfig, env: Record<string, string | undefined>, file: string): WebhookRules {
+/** Adds the file's name to errors in it. */
+function inFile<T>(file: string, read: () => T): T {
   try {
-    return readWebhookRules(config.webhooks, config.http.disable_webhooks, env);
+    return read();
   } catch (error) {
     throw error instanceof ConfigError ? new ConfigError(`${file}: ${error.message}.`) : error;
   }

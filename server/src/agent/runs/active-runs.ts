@@ -63,7 +63,7 @@ export class ActiveRuns {
     this.counts.started += 1;
     this.#runs.set(run.runId, run);
     const prepared = this.#dispatch.prepare(run, row, kept, isKept);
-    this.#o.onStarted(run.threadId);
+    this.#o.onStarted(run, row.waited);
     this.follow(run, prepared);
   }
 

@@ -89,6 +89,7 @@ const toBegunRun = (run: RunToAdmit, created: CreatedRun): BegunRun => ({
   kwargs: created.kwargs,
   fresh_thread: created.fresh_thread,
   cancel_action: null,
+  waited: 0,
   head: created.head,
   announced: created.announced ?? false,
 });

@@ -8,6 +8,7 @@ import { readOnce } from "../idempotency/idempotent-request.ts";
 import { type AcceptedRun, createRun } from "./create-run.ts";
 import { acceptedStream, joinRun, joinStream, streamResponse, waitResponse } from "./read-run.ts";
 import type { RunBody } from "./schema.ts";
+import { rejectSelfWait } from "./self-wait.ts";
 
 /** The caller and its request. */
 export interface Caller {
@@ -46,6 +47,8 @@ export async function accept(
   once = readOnce(c.req.raw.headers, principal, `${how} ${threadId}`, body),
 ): Promise<AcceptedRun> {
   const { headers } = c.req.raw;
+  const strategy = body.multitask_strategy ?? deps.settings.multitaskStrategy;
+  if (how !== "create" && strategy === "enqueue") await rejectSelfWait(deps.sql, c, threadId);
   return createRun(deps, { threadId, body, headers, principal, describe: how === "create", once });
 }
 

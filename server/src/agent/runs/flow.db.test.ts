@@ -1,4 +1,6 @@
 /** Flow control as decided by Postgres: functions/flow.sql through runs/sql.ts. */
+import { randomUUID } from "node:crypto";
+
 import { beforeEach, expect, test } from "vitest";
 
 import { queueRows } from "../../../test/queue-rows.ts";
@@ -195,4 +197,58 @@ test("the newest input on a thread takes the place of those within the window, w
   await finish(answer.runId);
   await sql`select pg_sleep(0.6)`;
   expect(await claim()).toEqual([third.runId]);
+});
+
+test("concurrent creations, alone and in groups, never exceed a limit of waiting runs", async () => {
+  const waiting = [
+    { key: "metadata.customer", limit: 5 },
+    { key: "metadata.plan", limit: 9 },
+  ];
+  await declare({ waiting, concurrency: [{ key: "all", limit: 1 }] });
+  const kwargs = '{"refusable": true}';
+  const run = (customer: string) =>
+    newRun(randomUUID(), { kwargs, createThread: true, metadata: JSON.stringify({ customer, plan: "free" }) });
+  const outcomes: string[] = [];
+  const note = (created: { outcome: string }[]) => void outcomes.push(...created.map(({ outcome }) => outcome));
+  await Promise.all(
+    Array.from({ length: 16 }, async (_, n) => {
+      const [a, b] = n % 2 === 0 ? ["a", "b"] : ["b", "a"];
+      if (n % 4 < 2) return note(await createRuns(sql, [run(a!), run(b!)], false));
+      note(await createRuns(sql, [run(a!)]));
+    }),
+  );
+  // those that must not wait are sent again, alone
+  while (outcomes.includes("locked")) {
+    outcomes.splice(outcomes.indexOf("locked"), 1);
+    note(await createRuns(sql, [run(outcomes.length % 2 === 0 ? "a" : "b")]));
+  }
+  const [counts] = await sql<[{ a: number; b: number; all: number }]>`
+    select count(*) filter (where metadata ->> 'customer' = 'a')::int as a,
+           count(*) filter (where metadata ->> 'customer' = 'b')::int as b, count(*)::int as all from runs`;
+  expect(counts.a).toBeLessThanOrEqual(5);
+  expect(counts.b).toBeLessThanOrEqual(5);
+  expect(counts.all).toBe(9);
+  expect(outcomes.filter((outcome) => outcome === "created")).toHaveLength(9);
+});
+
+test("a run that rises to a higher class shares it from then on, without credit for its wait", async () => {
+  await declare({
+    priority: [{ name: "chat", match: { "metadata.kind": "chat" } }, { name: "batch" }],
+    ageing: 100,
+    fair: "metadata.customer",
+  });
+  const batch = [];
+  for (let n = 0; n < 10; n++) batch.push((await start({ customer: "a" })).runId);
+  for (let n = 0; n < 8; n++) {
+    const { runId } = await start({ customer: "b", kind: "chat" });
+    expect(await claim(1)).toEqual([runId]);
+  }
+  await sql`update runs set created_at = now() - interval '101 s', available_at = now() - interval '101 s'
+    where run_id = any(${batch})`;
+  await sql`update run_lanes set promote_at = now() where rank = 1`;
+  const chat: string[] = [];
+  for (let n = 0; n < 3; n++) chat.push((await start({ customer: "b", kind: "chat" })).runId);
+  const next: string[] = [];
+  for (let n = 0; n < 6; n++) next.push(...(await claim(1)));
+  expect(next.filter((id) => chat.includes(id))).toHaveLength(3);
 });

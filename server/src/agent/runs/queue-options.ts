@@ -45,7 +45,7 @@ export interface RunQueueOptions {
   /** Lowest fraction of slots in use on another server; undefined when there is none to share work with. */
   lowestLoadElsewhere(): number | undefined;
   /** Called for every attempt that starts here. */
-  onStarted(threadId: string): void;
+  onStarted(run: ActiveRun, waitedSeconds: number | null): void;
   /** Called for every run that ended here. */
   onEnded(run: ActiveRun, outcome: string): void;
 }

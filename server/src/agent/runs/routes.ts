@@ -28,6 +28,7 @@ import {
   threadParams,
   threadRunParams,
 } from "./schema.ts";
+import { rejectSelfWait } from "./self-wait.ts";
 import { deleteFinishedRun, selectRun, selectRuns, threadExists } from "./sql.ts";
 
 /** Paths under a thread also answer under the singular `/thread/` (service-interface §4.2). */
@@ -176,13 +177,16 @@ export function runRoutes(deps: AgentDeps): AgentRoute[] {
       params: threadRunParams,
       query: joinQuery,
       out: { 200: z.unknown() },
-      handler: ({ params, query }) =>
-        joinRun(
+      errors: [409],
+      async handler({ params, query, c }) {
+        await rejectSelfWait(deps.sql, c, params.thread_id, params.run_id);
+        return joinRun(
           deps,
           params.thread_id,
           params.run_id,
           cancelOnLeave(deps, params.thread_id, params.run_id, query.cancel_on_disconnect),
-        ),
+        );
+      },
     }),
     agentRoute({
       ...base,
@@ -195,14 +199,17 @@ export function runRoutes(deps: AgentDeps): AgentRoute[] {
       params: threadRunParams,
       query: joinStreamQuery,
       out: { 200: "text/event-stream" },
-      handler: ({ params, query, c }) =>
-        joinStream(deps, params.thread_id, params.run_id, {
+      errors: [409],
+      async handler({ params, query, c }) {
+        await rejectSelfWait(deps.sql, c, params.thread_id, params.run_id);
+        return joinStream(deps, params.thread_id, params.run_id, {
           lastEventId: c.req.header("last-event-id"),
           modes: query.stream_mode,
           namespaces: query.namespace,
           checkpointId: query.checkpoint_id,
           onDisconnect: cancelOnLeave(deps, params.thread_id, params.run_id, query.cancel_on_disconnect),
-        }),
+        });
+      },
     }),
   ];
 }

@@ -108,16 +108,24 @@ export interface ClaimedRun {
   kwargs: string;
   fresh_thread: boolean;
   cancel_action: CancelAction | null;
+  /** Seconds for which the run could have started; null for later attempts. */
+  waited: number | null;
 }
 
+/** The run as it was before the claim, whose effect the statement's snapshot does not show. */
+const WAITED = `case when c.attempt = 1 then (
+  select extract(epoch from clock_timestamp() - greatest(r.created_at, r.available_at)) from runs r
+  where r.run_id = c.run_id) end::float8 as waited`;
+
 export function claimRuns(sql: Sql, serverId: string, limit: number): Promise<ClaimedRun[]> {
-  return sql<ClaimedRun[]>`select * from claim_runs(${serverId}, ${limit})`;
+  return sql<ClaimedRun[]>`select c.*, ${sql.unsafe(WAITED)} from claim_runs(${serverId}, ${limit}) c`;
 }
 
 /** Claims as `claimRuns` does, but of the runs of the last `leftOverMs` at most the server's share (`claim_share`). */
 export function claimShare(sql: Sql, serverId: string, limit: number, leftOverMs: number): Promise<ClaimedRun[]> {
   return sql<ClaimedRun[]>`
-    select * from claim_runs(${serverId}, claim_share(${serverId}, ${limit}, ${leftOverMs / 1000}))`;
+    select c.*, ${sql.unsafe(WAITED)}
+    from claim_runs(${serverId}, claim_share(${serverId}, ${limit}, ${leftOverMs / 1000})) c`;
 }
 
 export async function finishRuns(sql: Sql, runs: FinishedRun[], notify: boolean): Promise<FinishOutcome[]> {

@@ -9,6 +9,7 @@ import { accept, CREATE_ERRORS, createAndWait, createStream, locations, READ_ERR
 import { cancelMany } from "./cancel-run.ts";
 import { type AcceptedRun, checkBatch } from "./create-run.ts";
 import { joinRun, joinStream } from "./read-run.ts";
+import { rejectSelfWait } from "./self-wait.ts";
 import {
   cancelManyBody,
   cancelQuery,
@@ -139,7 +140,11 @@ export function statelessRunRoutes(deps: AgentDeps): AgentRoute[] {
       summary: "Wait for the output of a stateless run",
       params: runParams,
       out: { 200: z.unknown() },
-      handler: ({ params }) => joinRun(deps, null, params.run_id),
+      errors: [409],
+      async handler({ params, c }) {
+        await rejectSelfWait(deps.sql, c, null, params.run_id);
+        return joinRun(deps, null, params.run_id);
+      },
     }),
   ];
 }

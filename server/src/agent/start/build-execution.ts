@@ -8,6 +8,7 @@ import type { Started } from "../../base/started.ts";
 import type { Telemetry } from "../../base/telemetry/telemetry.ts";
 import type { AgentDeps } from "../deps.ts";
 import { GraphHosts } from "../hosts/graph-hosts.ts";
+import type { MetricHistory } from "../metric-history/metric-history.ts";
 import type { Project } from "../project/read-project.ts";
 import { recordRun } from "../runs/record-run.ts";
 import { RunQueue } from "../runs/run-queue.ts";
@@ -39,6 +40,7 @@ interface Options extends Pick<LocalStreams, "streams">, SharedStreams {
   fault: FaultPoint;
   lease: ServerLease;
   webhooks: RunWebhooks;
+  history(): Pick<MetricHistory, "runStarted" | "runEnded">;
   /** Called when graphs were loaded. */
   onGraphs(graphs: Record<string, GraphStatus>): void;
 }
@@ -64,11 +66,15 @@ export function buildExecution(options: Options, started: Started): { queue: Run
     fault,
     alone: () => lease.alone,
     lowestLoadElsewhere: () => lease.lowestLoadElsewhere,
-    onStarted: (threadId) => threadWatch.touch(threadId),
+    onStarted({ threadId, graphId, start }, waited) {
+      threadWatch.touch(threadId);
+      if (waited !== null) options.history().runStarted({ graphId, assistantId: start.assistant_id }, waited);
+    },
     onEnded(run, outcome) {
       const { runId, threadId, graphId, attempt, kwargs, claimedAt } = run;
       const ms = performance.now() - claimedAt;
       durations(graphId ?? "", outcome, ms / 1000);
+      options.history().runEnded({ graphId, assistantId: run.start.assistant_id }, outcome, ms / 1000);
       if (telemetry) recordRun(telemetry, run, outcome);
       if (log.isLevelEnabled("info")) {
         const about = { run: runId, thread: threadId, graph: graphId, attempt, ms: Math.round(ms) };
@@ -99,6 +105,7 @@ const createHosts = (
       // earliest
       silenceMs: settings.leaseMs * 0.6,
       count: settings.hosts,
+      isolatedCount: settings.isolatedHosts,
       python: settings.python,
       runsLifespan: settings.hostLifespan,
       ownCodeApi,

@@ -10,9 +10,12 @@ import type { Started } from "../../base/started.ts";
 import { startTelemetry } from "../../base/telemetry/telemetry.ts";
 import { CronScheduler } from "../crons/cron-scheduler.ts";
 import { runOfCron } from "../crons/run-of-cron.ts";
+import { WaitPoller } from "../waits/wait-poller.ts";
 import { Access } from "../custom-auth/access.ts";
 import type { AgentDeps } from "../deps.ts";
 import { Sweeper } from "../housekeeping/sweeper.ts";
+import { tracingProject } from "../hosts/tracing.ts";
+import { MetricHistory } from "../metric-history/metric-history.ts";
 import type { Project } from "../project/read-project.ts";
 import type { OwnCodeApi } from "../project/own-code-api.ts";
 import type { PythonCode } from "../python-code/python-code.ts";
@@ -70,6 +73,17 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
   const links = { alone: () => lease.alone, isActive: (runId: string) => deps.queue.has(runId) };
   const { keeper, ...shared } = shareStreams({ ...options, ...local, ...links }, started);
 
+  // stops after what it counts
+  const history = new MetricHistory({
+    sql,
+    log,
+    serverId,
+    traces,
+    project: () => tracingProject(settings, deps.project),
+    counts: () => ({ cron: deps.crons.counts, webhook: deps.webhooks.counts }),
+  });
+  started.add(() => history.stop());
+
   const outbound = createOutbound(readPolicy(settings.outboundAllow, options.openLoopback));
   started.add(() => outbound.close());
   const notReady = () => Promise.reject(new Error("The server is still starting."));
@@ -80,7 +94,18 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
   started.add(() => webhooks.stop());
 
   const { streams } = local;
-  const execution = { ...options, ...shared, streams, keeper, metrics, telemetry, fault, lease, webhooks };
+  const execution = {
+    ...options,
+    ...shared,
+    streams,
+    keeper,
+    metrics,
+    telemetry,
+    fault,
+    lease,
+    webhooks,
+    history: () => history,
+  };
   const { queue, hosts } = buildExecution(execution, started);
 
   const crons: CronScheduler = new CronScheduler({
@@ -92,6 +117,8 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
     onCreated: () => queue.wake(),
   });
   started.add(() => crons.stop());
+  const waits = new WaitPoller({ sql, log, fault, onCreated: () => queue.wake() });
+  started.add(() => waits.stop());
   const sweeper = new Sweeper({ sql, log, settings, store });
   started.add(() => sweeper.stop());
   const staleThreads = new StaleThreads({ sql, log, refresh: (id) => refreshThreadHead(sql, hosts, id) });
@@ -119,7 +146,9 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
     ui: new UiBundles(),
     outbound,
     webhooks,
+    history,
     crons,
+    waits,
     loopback,
     store,
     traces,

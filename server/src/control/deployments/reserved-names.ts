@@ -35,6 +35,7 @@ export const OWN_SETTINGS = [
   "HEDDLE_OUTBOUND_ALLOW",
   "HEDDLE_CORS_ORIGINS",
   "HEDDLE_HOSTS",
+  "HEDDLE_ISOLATED_HOSTS",
   "HEDDLE_JOBS",
   "HEDDLE_HOST_BLOCK_MS",
   "HEDDLE_HOST_START_MS",
@@ -54,7 +55,7 @@ export const OWN_SETTINGS = [
 const OWN: ReadonlySet<string> = new Set(OWN_SETTINGS);
 
 /** Of these, those that the platform reads itself: it must know their values, so they cannot come from elsewhere. */
-const READ_HERE = names("HEDDLE_HOSTS HEDDLE_OUTBOUND_ALLOW");
+const READ_HERE = names("HEDDLE_HOSTS HEDDLE_ISOLATED_HOSTS BG_JOB_ISOLATED_LOOPS HEDDLE_OUTBOUND_ALLOW");
 
 /** Returns why a deployment may not set a variable; null when it may. `isReference`: its value is in a cluster. */
 export function reservedReason(

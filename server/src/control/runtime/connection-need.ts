@@ -7,8 +7,10 @@
 const SERVER = 17;
 /** A graph host writes checkpoints on one connection and reads on three (graph-host/src/checkpoints). */
 const PER_HOST = 4;
-/** Hosts other than those that take runs: the reserve, and two for isolated runs. */
-const SPARE_HOSTS = 3;
+/** Hosts for isolated runs that every agent server may have. */
+export const ISOLATED_HOSTS = 2;
+/** Hosts other than those that take runs: the reserve, and those for isolated runs. */
+const SPARE_HOSTS = 1 + ISOLATED_HOSTS;
 
 /** Returns the most connections that one agent server may open. `own`: connections of its project's own code. */
 export const connectionNeed = (hosts: number, own: number): number => SERVER + PER_HOST * (hosts + SPARE_HOSTS) + own;

@@ -1,4 +1,5 @@
 import { narrowAllowances } from "../../base/outbound/policy.ts";
+import { ISOLATED_HOSTS } from "./connection-need.ts";
 import type { Secret, SourceConfig } from "../deployments/schema.ts";
 
 export interface EnvironmentParams {
@@ -28,6 +29,7 @@ export function instanceEnvironment(params: EnvironmentParams): Record<string, s
   return {
     HEDDLE_LOG_LEVEL: "info",
     HEDDLE_HOSTS: String(hostsByCores(config)),
+    HEDDLE_ISOLATED_HOSTS: String(isolatedHosts(params.secrets)),
     HEDDLE_HOST_MEMORY_MB: String(spec.memory_mb ?? settings.instanceMemoryMb),
     ...secrets,
     NODE_ENV: secrets["NODE_ENV"] ?? "production",
@@ -71,8 +73,18 @@ const MOST_HOSTS = 64;
 const hostsByCores = ({ resource_spec: spec }: SourceConfig): number =>
   Math.min(MOST_HOSTS, Math.max(1, Math.round(spec?.cpu ?? 1)));
 
+/** Hosts for isolated graphs: those for which every deployment has connections, unless its owner asks for more. */
+const isolatedHosts = (secrets: Secret[]): number =>
+  valueIn(secrets, "HEDDLE_ISOLATED_HOSTS") ??
+  (secrets.some(({ name, value }) => name === "BG_JOB_ISOLATED_LOOPS" && /^(1|true|yes|on)$/i.test(value))
+    ? 10
+    : ISOLATED_HOSTS);
+
 /** Returns the number of graph hosts of an agent server, from the owner's variables or the cores it requests. */
-export function hostCount(config: SourceConfig, secrets: Secret[]): number {
-  const named = Number(secrets.find(({ name }) => name === "HEDDLE_HOSTS")?.value);
-  return Number.isInteger(named) && named >= 1 && named <= MOST_HOSTS ? named : hostsByCores(config);
+export const hostCount = (config: SourceConfig, secrets: Secret[]): number =>
+  (valueIn(secrets, "HEDDLE_HOSTS") ?? hostsByCores(config)) + isolatedHosts(secrets) - ISOLATED_HOSTS;
+
+function valueIn(secrets: Secret[], variable: string): number | undefined {
+  const value = Number(secrets.find(({ name }) => name === variable)?.value);
+  return Number.isInteger(value) && value >= 1 && value <= MOST_HOSTS ? value : undefined;
 }

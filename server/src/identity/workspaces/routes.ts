@@ -8,6 +8,7 @@ import { route, type Route } from "../../base/http/route.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { IdentityDeps } from "../deps.ts";
 import { rolePermissions } from "../roles/built-in.ts";
+import { toViewer } from "./readable-workspaces.ts";
 import * as schema from "./schema.ts";
 import {
   insertWorkspace,
@@ -61,7 +62,7 @@ export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
       query: schema.listQuery,
       out: { 200: z.array(schema.visibleWorkspace) },
       handler: async ({ query, principal, c }) =>
-        c.json(await list(onlooker(principal, principal.organizationId, query.include_deleted))),
+        c.json(await list(toViewer(principal, principal.organizationId, query.include_deleted))),
     }),
     route({
       ...shared,
@@ -71,7 +72,7 @@ export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
       summary: "List all workspaces that the caller has access to",
       query: schema.listQuery,
       out: { 200: z.array(schema.visibleWorkspace) },
-      handler: async ({ query, principal, c }) => c.json(await list(onlooker(principal, null, query.include_deleted))),
+      handler: async ({ query, principal, c }) => c.json(await list(toViewer(principal, null, query.include_deleted))),
     }),
     route({
       ...create,
@@ -131,11 +132,6 @@ export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
       },
     }),
   ];
-}
-
-function onlooker({ actor }: Principal, organizationId: string | null, includeDeleted: boolean): WorkspaceViewer {
-  const isKey = actor.kind === "api_key" || actor.kind === "service_key";
-  return { keyId: isKey ? actor.id : null, userId: actor.userId, organizationId, includeDeleted };
 }
 
 const toWire = (row: WorkspaceRow): z.output<typeof schema.workspace> => ({

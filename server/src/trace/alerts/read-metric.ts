@@ -2,8 +2,10 @@
  * Measures a rule's metric at ticks: each over the window that ends with it. Windows may overlap, so a run counts in
  * several; one statement reads all of them, for the evaluation as for the preview and the chart.
  */
-import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
+import { bind, ch, raw } from "../../base/clickhouse/fragment.ts";
 import type { TraceDeps } from "../deps.ts";
+import { divide as divideSources, findFacts } from "../dashboards/fact-source.ts";
+import { selectGrouped, union } from "../dashboards/read-series.ts";
 import { readGroupBy } from "../dashboards/series-request.ts";
 import { requiresRoot } from "../rule-candidates/rule-filters.ts";
 import { readFilter } from "../filter/read-filter.ts";
@@ -11,8 +13,7 @@ import { fromMicros } from "../run-rows/times.ts";
 import { loadScope } from "../runs/load-scope.ts";
 import { readRows } from "../runs/read-rows.ts";
 import { RunScope } from "../runs/run-scope.ts";
-import { fromRuns, type RunSelection } from "../runs/selection.ts";
-import { groupColumn, type Grouping, selectUnits } from "../runs/stats.ts";
+import type { RunSelection } from "../runs/selection.ts";
 import {
   type AlertDefinition,
   type Aggregation,
@@ -26,6 +27,8 @@ import type { Observation } from "./status.ts";
 /** Groups of a tick, those with the most runs. */
 export const MAX_GROUPS = 100;
 const MAX_ROWS = 100_000;
+/** Length of a period from which copies of its hours are read: of a shorter one, most of the runs are not copied yet. */
+const COPIES_FROM_MS = 3 * 3_600_000;
 
 /** Name of a group as Postgres can store and index it: thread ids are text of any length. */
 export const GROUP_NAME = raw(
@@ -118,21 +121,31 @@ async function readSeries(
   { first, count, step }: Ticks,
   window: number,
 ): Promise<Series> {
+  const [since, until] = [first - window, first + (count - 1) * step];
   const expression = filter === null || filter.trim() === "" ? undefined : readFilter(filter);
   const selection: RunSelection = {
     ...(rule.project_id !== null && { projects: [rule.project_id] }),
-    since: fromMicros((first - window) * 1000)!,
-    before: fromMicros((first + (count - 1) * step) * 1000)!,
+    since: fromMicros(since * 1000)!,
+    before: fromMicros(until * 1000)!,
     ...(expression && { filters: [expression] }),
     ...(expression && requiresRoot(expression) && { is_root: true }),
   };
   const scope = await loadScope(deps, RunScope.ofTenant(rule.tenant_id), selection);
-  const grouping = readGroupBy(rule.definition.group_by);
   const isFeedback = attribute === "feedback_score";
   const needsTotals = /cost|tokens/.test(attribute);
-  const units = isFeedback
-    ? selectScores(scope, selection, grouping, rule.definition.feedback_key)
-    : selectUnits(scope, selection, grouping, needsTotals);
+  const facts =
+    deps.settings.runCopies && until - since > COPIES_FROM_MS
+      ? await findFacts(deps.sql, rule.tenant_id, {
+          projects: selection.projects,
+          since: new Date(since),
+          until: new Date(until),
+        })
+      : undefined;
+  const grouping = readGroupBy(rule.definition.group_by);
+  const kind = isFeedback ? "feedback_count" : needsTotals ? "total_cost" : "run_count";
+  const units = union(divideSources(scope, selection, facts, { sums: needsTotals }), (part) =>
+    selectGrouped(part, grouping, { feedback_key: rule.definition.feedback_key }, [kind]),
+  );
   const micros = (ms: number) => bind("Int64", ms * 1000);
   // start of the run after that of the first window; it is in the windows of ticks lo to hi
   const place = ch`(toUnixTimestamp64Micro(n.started) - ${micros(first - window)})`;
@@ -141,7 +154,8 @@ async function readSeries(
   const value = expressionFor(attribute, aggregation)!;
   const statement = ch`
     select ${GROUP_NAME} as group_name, tick, count() as runs, toFloat64(${raw(value)}) as value
-    from (select n.*, arrayJoin(range(toInt64(${lo}), toInt64(${hi}))) as tick from (${units}) as n) as ${raw(isFeedback ? "f" : "u")}
+    from (select n.*, arrayJoin(range(toInt64(${lo}), toInt64(${hi}))) as tick from (${units}) as n
+      ${raw(isFeedback ? "where n.score is not null" : "")}) as ${raw(isFeedback ? "f" : "u")}
     group by group_name, tick order by runs desc, group_name
     limit ${bind("UInt32", MAX_GROUPS)} by tick limit ${bind("UInt32", MAX_ROWS)}`;
   const rows = await readRows<{
@@ -149,29 +163,14 @@ async function readSeries(
     tick: number | string;
     runs: number | string;
     value: number | null;
-  }>(deps.clickhouse.forTenant(rule.tenant_id), "alerts.series", statement, { use_skip_indexes: 0 });
+  }>(deps.clickhouse.forTenant(rule.tenant_id), "alerts.series", statement, {
+    use_skip_indexes: 0,
+    optimize_syntax_fuse_functions: 1,
+  });
   const series: Series = Array.from({ length: count }, () => new Map());
   for (const { group_name, tick, runs, value: measured } of rows) {
     const isNumber = typeof measured === "number" && Number.isFinite(measured);
     series[Number(tick)]!.set(group_name, { runs: Number(runs), value: isNumber ? measured : null });
   }
   return series;
-}
-
-/** Feedback with a score on the selected runs, one row each; `started` is the run's. */
-function selectScores(
-  scope: RunScope,
-  selection: RunSelection,
-  grouping: Grouping | undefined,
-  key: string | null,
-): Fragment {
-  const tenant = bind("UUID", scope.tenantId);
-  const named = key === null ? raw("true") : ch`key = ${bind("String", key)}`;
-  const withFeedback = ch`r.id in (select run_id from feedback where tenant_id = ${tenant} and ${named})`;
-  return ch`
-    select m.grp as grp, m.started as started, s.score as score from (
-      select run_id, score from feedback final where tenant_id = ${tenant} and ${named} and score is not null) as s
-    inner join (
-      select r.id as id, ${groupColumn(grouping)} as grp, r.start_time as started
-      ${fromRuns(scope, selection, [withFeedback])}) as m on m.id = s.run_id`;
 }

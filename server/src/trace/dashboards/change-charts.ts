@@ -6,6 +6,7 @@ import type { TraceDeps } from "../deps.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { checkProjects } from "../runs/query-runs.ts";
 import { RunScope } from "../runs/run-scope.ts";
+import { groupsAgents, isOfAgents } from "./agent-metrics.ts";
 import type { PrebuiltSection } from "./prebuilt.ts";
 import {
   type Chart,
@@ -25,7 +26,7 @@ const DEFAULT_SECTION = "Charts";
 export const SECTION_NOT_FOUND = "Section not found";
 export const CHART_NOT_FOUND = "Chart not found";
 
-type NewSeries = ChartCreate["series"][number] & { id?: string | null | undefined };
+export type NewSeries = ChartCreate["series"][number] & { id?: string | null | undefined };
 
 export async function createSection(
   { sql }: Pick<TraceDeps, "sql">,
@@ -74,9 +75,8 @@ export const clonePrebuilt = (
   );
 };
 
-/** @returns the chart's id. @throws 404 for an unknown section or project, 422 when the section is full */
-export async function createChart(deps: TraceDeps, tenantId: string, body: ChartCreate): Promise<string> {
-  await checkCharted(deps, tenantId, body.series, body.common_filters);
+/** @returns the id of a chart that was checked. @throws 404 for an unknown section, 422 when the section is full */
+export async function createChart(deps: Pick<TraceDeps, "sql">, tenantId: string, body: ChartCreate): Promise<string> {
   const id = uuid7();
   await deps.sql.begin(async (tx) => {
     await rows.lockDashboards(tx, tenantId);
@@ -112,9 +112,13 @@ async function freePlace(tx: Transaction, tenantId: string, section: string): Pr
   return next;
 }
 
-/** @throws 404 for an unknown chart, section or project */
-export async function updateChart(deps: TraceDeps, tenantId: string, id: string, patch: ChartPatch): Promise<void> {
-  await checkCharted(deps, tenantId, patch.series ?? [], patch.common_filters);
+/** Changes a chart; the change was checked. @throws 404 for an unknown chart or section */
+export async function updateChart(
+  deps: Pick<TraceDeps, "sql">,
+  tenantId: string,
+  id: string,
+  patch: ChartPatch,
+): Promise<void> {
   await deps.sql.begin(async (tx) => {
     await rows.lockDashboards(tx, tenantId);
     const chart = await rows.findChart(tx, tenantId, id);
@@ -133,7 +137,7 @@ export async function updateChart(deps: TraceDeps, tenantId: string, id: string,
 
 /** A series keeps its id; unknown ids are replaced, because a series belongs to one chart. */
 export function storeSeries(series: NewSeries, known: readonly string[]): StoredSeries {
-  const { id, name, metric, denominator, filters, feedback_key, group_by: by } = series;
+  const { id, name, metric, denominator, filters, feedback_key, workspace_id, group_by: by } = series;
   return {
     id: id != null && known.includes(id) ? id : uuid7(),
     name,
@@ -141,7 +145,7 @@ export function storeSeries(series: NewSeries, known: readonly string[]): Stored
     ...(denominator && { denominator }),
     filters: filters ?? null,
     feedback_key: feedback_key ?? null,
-    workspace_id: null,
+    workspace_id: workspace_id ?? null,
     project_metric: null,
     group_by: by ? { ...by, path: by.path ?? null, set_by: "series" } : null,
   };
@@ -154,12 +158,45 @@ export async function checkCharted(
   series: readonly NewSeries[],
   common: ChartFilters | null | undefined,
 ): Promise<void> {
-  const filters = [common, ...series.flatMap((one) => [one.filters, one.denominator?.filters])];
-  for (const one of filters) {
-    for (const text of [one?.filter, one?.trace_filter, one?.tree_filter]) if (text) readFilter(text);
-  }
+  checkSeries(series, common);
   const foreign = series.find(({ workspace_id: id }) => id != null && id !== tenantId);
   if (foreign) throw unprocessable(`series "${foreign.name}": workspace_id must be the workspace of the request`);
-  const projects = [...new Set(filters.flatMap((one) => one?.session ?? []))];
+  const projects = [...new Set(filtersOf(series, common).flatMap((one) => one?.session ?? []))];
   await checkProjects(deps, RunScope.ofTenant(tenantId), projects);
+}
+
+/** @throws 422 for a series of agents with a filter or a grouping of runs */
+function checkOfAgents(
+  name: string,
+  metric: string,
+  filters: readonly (ChartFilters | null | undefined)[],
+  by: NewSeries["group_by"],
+): void {
+  if (!isOfAgents(metric)) {
+    if (by?.attribute === "status")
+      throw unprocessable(`series "${name}": only metrics of agents are grouped by status; group runs by error_kind`);
+    return;
+  }
+  if (filters.some((one) => one?.filter || one?.trace_filter || one?.tree_filter))
+    throw unprocessable(
+      `series "${name}": ${metric} is of agents, and filters select runs; only session applies to it`,
+    );
+  if (by && !groupsAgents(by.attribute))
+    throw unprocessable(
+      `series "${name}": ${metric} is grouped by graph, assistant, status or project, not by ${by.attribute}`,
+    );
+}
+
+const filtersOf = (series: readonly NewSeries[], common: ChartFilters | null | undefined) => [
+  common,
+  ...series.flatMap((one) => [one.filters, one.denominator?.filters]),
+];
+
+/** @throws FilterError (400), and 422 for metrics of agents with filters or groups of runs */
+export function checkSeries(series: readonly NewSeries[], common: ChartFilters | null | undefined): void {
+  for (const one of filtersOf(series, common)) {
+    for (const text of [one?.filter, one?.trace_filter, one?.tree_filter]) if (text) readFilter(text);
+  }
+  for (const { name, metric, filters, group_by: by } of series) checkOfAgents(name, metric, [filters, common], by);
+  for (const { name, denominator: d } of series) if (d) checkOfAgents(name, d.metric, [d.filters, common], null);
 }

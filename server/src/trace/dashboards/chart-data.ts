@@ -1,11 +1,13 @@
 /** Data of charts: their series over a period, in steps. */
 import { unprocessable } from "../../base/errors.ts";
-import { readManySeries, type SeriesDeps, type SeriesPoint } from "./read-series.ts";
+import { groupsAgents, isOfAgents } from "./agent-metrics.ts";
+import { readManySeries } from "./read-series.ts";
 import type { ChartFilters, ChartWithData, DataPoint, Period, StoredSeries } from "./schema.ts";
 import { isAdditive, type SeriesMetric } from "./series-metrics.ts";
+import type { SeriesDeps, SeriesPoint } from "./series-point.ts";
 import { MAX_GROUPS, OTHER, type SeriesRequest } from "./series-request.ts";
 
-type Charted = Pick<ChartWithData, "series" | "common_filters">;
+export type Charted = Pick<ChartWithData, "series" | "common_filters">;
 interface GroupBy extends Pick<NonNullable<StoredSeries["group_by"]>, "attribute" | "max_groups"> {
   path?: string | null | undefined;
 }
@@ -76,11 +78,18 @@ function zoneSeconds(timeZone: string, at: Date): number {
 
 function toRequest(series: StoredSeries, common: ChartFilters | null, bounds: Bounds): SeriesRequest {
   const own = series.filters;
+  const projects = both(common?.session, own?.session);
+  // filters and groups of a whole dashboard are about runs
+  if (isOfAgents(series.metric)) {
+    const by = series.group_by;
+    const group_by = by?.set_by === "section" && !groupsAgents(by.attribute) ? null : by;
+    return { ...bounds, metric: series.metric, projects, group_by };
+  }
   return {
     ...bounds,
     metric: series.metric as SeriesMetric,
     feedback_key: series.feedback_key,
-    projects: both(common?.session, own?.session),
+    projects,
     filters: {
       filter: conjoin(common?.filter, own?.filter),
       trace_filter: conjoin(common?.trace_filter, own?.trace_filter),

@@ -2,10 +2,13 @@ import { expect, test } from "vitest";
 
 import { microseconds, sampleRun, sendRuns } from "../../../test/sample-runs.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
+import { type AlertDefinition } from "../alerts/definition.ts";
+import { type Observations, readObservations } from "../alerts/read-metric.ts";
 import { resetHours } from "../run-facts/sql.ts";
 import { FactBuilder } from "./fact-builder.ts";
 import { findFacts } from "./fact-source.ts";
-import { readManySeries, type SeriesPoint } from "./read-series.ts";
+import { readManySeries } from "./read-series.ts";
+import type { SeriesPoint } from "./series-point.ts";
 import type { SeriesRequest } from "./series-request.ts";
 
 const { call, platform, sql, clickhouse } = await testTracePlatform();
@@ -132,6 +135,29 @@ const describe = (wanted: SeriesRequest[], found: SeriesPoint[][]): string[] =>
     return JSON.stringify([metric, filters, group_by?.attribute, values]);
   });
 
+/** Conditions of alerts; the windows of later ticks overlap and begin within an hour. */
+const conditions = [
+  { attribute: "total_cost", aggregation: "sum", filter: "eq(is_root, true)" },
+  { attribute: "total_tokens", aggregation: "avg", filter: 'eq(run_type, "llm")', group_by: { attribute: "model" } },
+  { attribute: "error_count", aggregation: "pct", group_by: { attribute: "name" } },
+  { attribute: "latency", aggregation: "p95", type: "change", threshold_multiplier: 2 },
+  { attribute: "feedback_score", aggregation: "avg", feedback_key: "helpful" },
+] as Partial<AlertDefinition>[];
+
+async function observe(project: string, runCopies: boolean): Promise<string[]> {
+  const deps = { ...platform.deps, settings: { ...platform.deps.settings, runCopies } };
+  const ticks = { first: FROM + 4 * HOUR, count: 20, step: 25 * 60_000 };
+  const none = { type: "threshold", filter: null, denominator_filter: null, feedback_key: null, group_by: null };
+  const rest = { window_minutes: 200, threshold_window_minutes: null, delay_minutes: 0 };
+  const text = (found: Observations) => JSON.stringify(found.map((groups) => [...groups].toSorted()));
+  return Promise.all(
+    conditions.map(async (condition) => {
+      const definition = { ...none, ...rest, ...condition } as AlertDefinition;
+      return text(await readObservations(deps, { tenant_id: TENANT, project_id: project, definition }, ticks));
+    }),
+  );
+}
+
 /** @returns the number of hours that were read from copies */
 async function compare(project: string): Promise<number> {
   const wanted = requests(project);
@@ -148,6 +174,7 @@ async function compare(project: string): Promise<number> {
     all = await read();
   }
   expect(all.found).toEqual(all.direct);
+  expect(await observe(project, true)).toEqual(await observe(project, false));
   return all.facts?.builds.length ?? 0;
 }
 

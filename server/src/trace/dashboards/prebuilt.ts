@@ -1,6 +1,9 @@
-/** The dashboard that every project has. Its ids follow from the project, so that they are the same at each reading. */
+/**
+ * The dashboards that every project has, and every deployment, whose traces are in a project. Their ids follow from the
+ * project, so that they are the same at each reading.
+ */
 import { uuid5 } from "../../base/ids.ts";
-import type { Chart, StoredSeries } from "./schema.ts";
+import type { Chart, PrebuiltKind, StoredSeries } from "./schema.ts";
 import type { SeriesMetric } from "./series-metrics.ts";
 
 const NAMESPACE = "0f5d7c1e-6f0b-4f0e-9f3b-3a1b6f6f2d11";
@@ -29,7 +32,13 @@ const LATENCY: Plan["series"] = [
   ["P99", "latency_p99"],
 ];
 
-const SECTIONS: { title: string; description: string; charts: Plan[] }[] = [
+interface PlannedSection {
+  title: string;
+  description: string;
+  charts: Plan[];
+}
+
+const PROJECT: PlannedSection[] = [
   {
     title: "Traces",
     description: "Root runs, each for its whole trace",
@@ -105,6 +114,84 @@ const SECTIONS: { title: string; description: string; charts: Plan[] }[] = [
   },
 ];
 
+const DEPLOYMENT: PlannedSection[] = [
+  {
+    title: "Revisions",
+    description: "Traces by revision",
+    charts: [
+      {
+        title: "Traces by revision",
+        type: "bar",
+        filter: TRACES,
+        group: by("revision"),
+        series: [["Traces", "run_count"]],
+      },
+      { title: "Error rate by revision", filter: TRACES, group: by("revision"), series: [["Failed", "error_rate"]] },
+      { title: "Latency P95 by revision", filter: TRACES, group: by("revision"), series: [["P95", "latency_p95"]] },
+      { title: "Cost by revision", filter: TRACES, group: by("revision"), series: [["Cost", "total_cost"]] },
+    ],
+  },
+  {
+    title: "Runs",
+    description: "Runs of the agent servers",
+    charts: [
+      { title: "Runs by status", type: "bar", group: by("status", 6), series: [["Runs", "agent_run_count"]] },
+      { title: "Error rate of runs", series: [["Failed", "agent_error_rate"]] },
+      {
+        title: "Duration of runs",
+        series: [
+          ["P50", "agent_duration_p50"],
+          ["P95", "agent_duration_p95"],
+          ["P99", "agent_duration_p99"],
+        ],
+      },
+      { title: "Runs by graph", type: "bar", group: by("graph"), series: [["Runs", "agent_run_count"]] },
+      { title: "Duration P95 by graph", group: by("graph"), series: [["P95", "agent_duration_p95"]] },
+    ],
+  },
+  {
+    title: "Queue",
+    description: "Runs that wait for a server",
+    charts: [
+      { title: "Waiting runs", series: [["Most", "queue_runs"]] },
+      { title: "Age of the oldest waiting run", series: [["Longest", "queue_oldest_seconds"]] },
+      {
+        title: "Wait until start",
+        series: [
+          ["P50", "queue_wait_p50"],
+          ["P95", "queue_wait_p95"],
+        ],
+      },
+    ],
+  },
+  {
+    title: "Crons and webhooks",
+    description: "Occurrences of crons, and attempts to deliver webhooks",
+    charts: [
+      {
+        title: "Crons",
+        type: "bar",
+        series: [
+          ["Fired", "cron_fired_count"],
+          ["Failed", "cron_failed_count"],
+          ["Missed", "cron_missed_count"],
+        ],
+      },
+      {
+        title: "Webhooks",
+        type: "bar",
+        series: [
+          ["Delivered", "webhook_delivered_count"],
+          ["Failed", "webhook_failed_count"],
+          ["Retries", "webhook_retry_count"],
+        ],
+      },
+    ],
+  },
+];
+
+const PLANS: Record<PrebuiltKind, PlannedSection[]> = { project: PROJECT, deployment: DEPLOYMENT };
+
 export interface PrebuiltSection {
   id: string;
   title: string;
@@ -113,10 +200,14 @@ export interface PrebuiltSection {
   charts: Chart[];
 }
 
-/** Builds a project's dashboard; feedback keys have a chart each. */
-export function prebuiltSections(projectId: string, feedbackKeys: readonly string[]): PrebuiltSection[] {
+/** Builds a dashboard over a project's traces; feedback keys have a chart each. */
+export function prebuiltSections(
+  kind: PrebuiltKind,
+  projectId: string,
+  feedbackKeys: readonly string[],
+): PrebuiltSection[] {
   const id = (name: string) => uuid5(`${projectId} ${name}`, NAMESPACE);
-  return SECTIONS.map(({ title, description, charts }, index) => {
+  return PLANS[kind].map(({ title, description, charts }, index) => {
     const section = id(title);
     const own = charts.map((plan, place) => toChart(plan, place, section, projectId, id));
     if (title === "Feedback") {

@@ -6,7 +6,7 @@ import { RunScope } from "../runs/run-scope.ts";
 import type { Cause, Change, Changes, ChangesBody } from "./change-schema.ts";
 import { describeCause, describeChange } from "./describe-change.ts";
 import { compare, type Found, mean } from "./find-causes.ts";
-import type { SeriesDeps } from "./read-series.ts";
+import type { SeriesDeps } from "./series-point.ts";
 import { type Moments, readSegments, type Segment } from "./segment-sql.ts";
 
 const MAX_CAUSES = 5;

@@ -3,7 +3,8 @@ import { notFound } from "../../base/errors.ts";
 import { findProject } from "../projects/sql.ts";
 import { readRows } from "../runs/read-rows.ts";
 import { type PrebuiltSection, prebuiltSections } from "./prebuilt.ts";
-import type { SeriesDeps } from "./read-series.ts";
+import type { PrebuiltKind } from "./schema.ts";
+import type { SeriesDeps } from "./series-point.ts";
 
 /** Keys of feedback with a chart, the most frequent ones. */
 const MAX_KEYS = 6;
@@ -13,6 +14,7 @@ export async function readPrebuilt(
   { sql, clickhouse }: SeriesDeps,
   tenantId: string,
   projectId: string,
+  kind: PrebuiltKind = "project",
 ): Promise<{ title: string; sections: PrebuiltSection[] }> {
   const project = await findProject(sql, tenantId, projectId);
   if (!project) throw notFound("Session not found");
@@ -26,6 +28,7 @@ export async function readPrebuilt(
   return {
     title: project.name,
     sections: prebuiltSections(
+      kind,
       projectId,
       keys.map(({ key }) => key),
     ),

@@ -5,32 +5,25 @@
 import { all, bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
 import { unprocessable } from "../../base/errors.ts";
 import { inParallel } from "../../base/in-parallel.ts";
-import type { TraceDeps } from "../deps.ts";
 import { loadScope } from "../runs/load-scope.ts";
 import { readRows } from "../runs/read-rows.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { fromRuns } from "../runs/selection.ts";
 import { groupColumn, type Grouping, selectUnits } from "../runs/stats.ts";
+import { agentKind, type AgentMetricName, isOfAgents } from "./agent-metrics.ts";
+import { readAgentSeries } from "./agent-series.ts";
 import { divide, type Facts, type FactSource, findFacts } from "./fact-source.ts";
-import { isFeedback, isOfUnits, needsUsage, type SeriesMetric, latencyEdge, UNIT_METRICS } from "./series-metrics.ts";
+import {
+  isFeedback,
+  isOfUnits,
+  latencyEdge,
+  needsUsage,
+  type RunSeriesMetric,
+  type SeriesMetric,
+  UNIT_METRICS,
+} from "./series-metrics.ts";
+import type { SeriesDeps, SeriesPoint, SeriesValue } from "./series-point.ts";
 import { MAX_POINTS, OTHER, readGroupBy, readSelection, type SeriesRequest } from "./series-request.ts";
-
-export interface SeriesPoint {
-  /** Start of the bucket. */
-  at: Date;
-  /** Null without grouping. */
-  group: string | null;
-  /** A count per value or bin for metrics that are distributions. */
-  value: SeriesValue;
-}
-export type SeriesValue = number | Record<string, number> | FeedbackSummary | null;
-export interface FeedbackSummary {
-  n: number;
-  avg: number | null;
-  values: Record<string, number>;
-}
-
-export type SeriesDeps = Pick<TraceDeps, "sql" | "clickhouse" | "settings" | "projects">;
 
 const DEFAULT_GROUPS = 5;
 
@@ -44,6 +37,9 @@ export async function readSeries(deps: SeriesDeps, tenantId: string, request: Se
 
 /** Statements of one call at a time, beside the limit of the workspace. */
 const AT_ONCE = 2;
+
+/** Several percentiles of the same values sort them once. */
+const SETTINGS = { use_skip_indexes: 0, optimize_syntax_fuse_functions: 1 } as const;
 
 /** Reads several series, in their order. */
 export async function readManySeries(
@@ -74,7 +70,7 @@ export async function readManySeries(
       tenantId,
       requests[indexes[0]!]!,
       indexes.map((index) => requests[index]!.metric),
-      await factsFor(requests[indexes[0]!]!),
+      isOfAgents(requests[indexes[0]!]!.metric) ? undefined : await factsFor(requests[indexes[0]!]!),
     );
     indexes.forEach((index, i) => (answers[index] = series[i]!));
   });
@@ -85,6 +81,7 @@ const ofFeedback = ({ metric, feedback_key: key }: SeriesRequest) => (isFeedback
 
 /** Metrics that one statement can read. */
 const sourceKind = ({ metric, projects }: SeriesRequest): string => {
+  if (isOfAgents(metric)) return agentKind(metric);
   if (isFeedback(metric)) return "feedback";
   if (!isOfUnits(metric)) return metric;
   // copies serve sums of traces of one project only
@@ -101,13 +98,15 @@ async function readSource(
   facts: Facts | undefined,
 ): Promise<SeriesPoint[][]> {
   const selection = readSelection(request);
+  if (isOfAgents(metrics[0]!))
+    return readAgentSeries(deps, tenantId, request, metrics as AgentMetricName[], bucketOf(request));
   const scope = await loadScope(deps, RunScope.ofTenant(tenantId), selection);
   const sources = divide(scope, selection, facts, { sums: metrics.some(needsUsage) });
   const rows = await readRows<Row>(
     deps.clickhouse.forTenant(tenantId),
     "dashboards.series",
-    ch`${selectPoints(sources, request, metrics)} order by bucket, group_name limit ${bind("UInt32", MAX_POINTS + 1)}`,
-    { use_skip_indexes: 0 },
+    ch`${selectPoints(sources, request, metrics as RunSeriesMetric[])} order by bucket, group_name limit ${bind("UInt32", MAX_POINTS + 1)}`,
+    SETTINGS,
   );
   if (rows.length > MAX_POINTS)
     throw unprocessable(`The series has more than ${MAX_POINTS} points. Choose longer steps.`);
@@ -137,7 +136,7 @@ function readValue(metric: SeriesMetric, value: unknown): SeriesValue {
 
 const numbers = (map: object) => Object.fromEntries(Object.entries(map).map(([key, n]) => [key, Number(n)]));
 
-function selectPoints(sources: readonly FactSource[], request: SeriesRequest, metrics: SeriesMetric[]): Fragment {
+function selectPoints(sources: readonly FactSource[], request: SeriesRequest, metrics: RunSeriesMetric[]): Fragment {
   const grouping = readGroupBy(request.group_by);
   const source = union(sources, (part) => selectGrouped(part, grouping, request, metrics));
   const columns = metrics.map((metric, i) => ch`${columnOf(metric)} as ${raw(`m${i}`)}`);
@@ -149,7 +148,7 @@ function selectPoints(sources: readonly FactSource[], request: SeriesRequest, me
     from (${source}) as u group by bucket, group_name`;
 }
 
-const union = (sources: readonly FactSource[], select: (source: FactSource) => Fragment): Fragment =>
+export const union = (sources: readonly FactSource[], select: (source: FactSource) => Fragment): Fragment =>
   join(sources.map(select), " union all ");
 
 function bucketOf({ stepSeconds, offsetSeconds = 0 }: SeriesRequest): Fragment {
@@ -158,7 +157,7 @@ function bucketOf({ stepSeconds, offsetSeconds = 0 }: SeriesRequest): Fragment {
   return ch`(intDiv(toUnixTimestamp64Second(u.started) - ${offset}, ${step}) * ${step} + ${offset})`;
 }
 
-function columnOf(metric: SeriesMetric): Fragment {
+function columnOf(metric: RunSeriesMetric): Fragment {
   switch (metric) {
     case "thread_count":
       return raw("uniqExact(u.thread)");
@@ -179,11 +178,11 @@ const VALUES = "sumMap(if(u.value is null, map(), map(assumeNotNull(u.value), to
 
 type SeriesGrouping = Grouping | { attribute: "feedback"; path: string };
 
-/** Builds the counted units `u` with their group `grp` and start `started`. */
-function selectGrouped(
+/** Builds the counted units `u` with their group `grp` and start `started`, for charts and alerts. */
+export function selectGrouped(
   { scope, selection }: FactSource,
   grouping: SeriesGrouping | undefined,
-  request: SeriesRequest,
+  request: Pick<SeriesRequest, "feedback_key">,
   metrics: readonly SeriesMetric[],
 ): Fragment {
   const tenant = bind("UUID", scope.tenantId);

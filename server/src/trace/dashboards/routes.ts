@@ -6,8 +6,8 @@ import { v1 } from "../../base/http/aliases.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import * as change from "./change-charts.ts";
-import { filterCharts, groupSeries, readCharts } from "./chart-data.ts";
-import { readPrebuilt } from "./read-prebuilt.ts";
+import { filterCharts, groupSeries } from "./chart-data.ts";
+import type { ChartScope } from "./chart-scopes.ts";
 import { requireRuns } from "./require-runs.ts";
 import * as schema from "./schema.ts";
 import type { Chart, Period, SectionWithCharts } from "./schema.ts";
@@ -16,8 +16,9 @@ import * as rows from "./sql.ts";
 const tag = "Dashboards";
 
 /** Routes of dashboards, which the API calls sections, and of their charts. */
-export function dashboardRoutes(deps: TraceDeps): Route[] {
+export function chartRoutes(deps: TraceDeps, scope: ChartScope): Route[] {
   const { sql } = deps;
+  const { root, of, owner } = scope;
   const readSection = async (tenantId: string, id: string) => {
     const found = await rows.findSection(sql, tenantId, id);
     if (!found) throw notFound(change.SECTION_NOT_FOUND);
@@ -28,107 +29,84 @@ export function dashboardRoutes(deps: TraceDeps): Route[] {
     if (!found) throw notFound(change.CHART_NOT_FOUND);
     return found;
   };
-  const withData = async (tenantId: string, charts: readonly Chart[], period: Period) => {
-    const data = await readCharts(deps, tenantId, charts, period);
+  const withData = async (principal: Principal, charts: readonly Chart[], period: Period) => {
+    const data = await scope.read(principal, charts, period);
     return charts.map(({ section_id: _section, ...chart }, i) => ({ ...chart, data: data[i]! }));
   };
 
   const checkCommon = async (principal: Principal, filters: schema.ChartFilters | null | undefined) => {
     if (!filters) return;
     requireRuns(principal);
-    await change.checkCharted(deps, principal.workspaceId, [], filters);
+    await scope.check(principal, [], filters);
   };
 
   return [
     route({
       tag,
       method: "GET",
-      ...v1("/charts/section"),
+      ...v1(`${root}/section`),
       permission: "charts:read",
-      summary: "List dashboards",
+      summary: `List dashboards${of}`,
       query: schema.listQuery,
       out: { 200: z.array(schema.section) },
-      handler: async ({ query, principal, c }) => c.json(await rows.listSections(sql, principal.workspaceId, query)),
+      handler: async ({ query, principal, c }) => c.json(await rows.listSections(sql, owner(principal), query)),
     }),
     route({
       tag,
       method: "POST",
-      ...v1("/charts/section"),
-      permission: "charts:create",
-      summary: "Create a dashboard",
+      ...v1(`${root}/section`),
+      permission: scope.permissions.create,
+      summary: `Create a dashboard${of}`,
       auditFields: ["title"],
       body: schema.sectionCreate,
       out: { 200: schema.section },
-      async handler({ body, principal: { workspaceId }, c }) {
-        return c.json(await readSection(workspaceId, await change.createSection(deps, workspaceId, body)));
+      async handler({ body, principal, c }) {
+        return c.json(await readSection(owner(principal), await change.createSection(deps, owner(principal), body)));
       },
     }),
     route({
       tag,
       method: "POST",
-      ...v1("/charts/section/clone"),
-      permission: "charts:create",
-      summary: "Copy a dashboard, or a project's own",
-      body: schema.cloneBody,
-      out: { 200: schema.section },
-      errors: [404],
-      async handler({ body, principal: { workspaceId }, c }) {
-        if (body.session_id != null) {
-          const { title, sections } = await readPrebuilt(deps, workspaceId, body.session_id);
-          return c.json(
-            await readSection(workspaceId, await change.clonePrebuilt(deps, workspaceId, `Copy of ${title}`, sections)),
-          );
-        }
-        const section = await readSection(workspaceId, body.section_id!);
-        const charts = await rows.listCharts(sql, workspaceId, { section: section.id });
-        const copy = { title: `Copy of ${section.title}`.slice(0, 512), description: section.description };
-        return c.json(await readSection(workspaceId, await change.createSection(deps, workspaceId, copy, charts)));
-      },
-    }),
-    route({
-      tag,
-      method: "POST",
-      ...v1("/charts/section/:section_id"),
+      ...v1(`${root}/section/:section_id`),
       permission: "charts:read",
-      summary: "Get a dashboard with its charts and their data",
+      summary: `Get a dashboard with its charts and their data${of}`,
       params: schema.sectionParams,
       body: schema.sectionBody,
       out: { 200: schema.sectionWithCharts },
       errors: [400],
       async handler({ params, body, principal, c }) {
-        const { workspaceId } = principal;
         await checkCommon(principal, body.common_filters);
-        const section = await readSection(workspaceId, params.section_id);
-        const charts = await rows.listCharts(sql, workspaceId, { section: section.id });
+        const section = await readSection(owner(principal), params.section_id);
+        const charts = await rows.listCharts(sql, owner(principal), { section: section.id });
         const shown = filterCharts(groupSeries(charts, body.group_by), body.common_filters);
-        return c.json(toSection(section, await withData(workspaceId, shown, body)) satisfies SectionWithCharts);
+        return c.json(toSection(section, await withData(principal, shown, body)) satisfies SectionWithCharts);
       },
     }),
     route({
       tag,
       method: "PATCH",
-      ...v1("/charts/section/:section_id"),
-      permission: "charts:update",
-      summary: "Change a dashboard",
+      ...v1(`${root}/section/:section_id`),
+      permission: scope.permissions.update,
+      summary: `Change a dashboard${of}`,
       params: schema.sectionParams,
       body: schema.sectionPatch,
       out: { 200: schema.section },
-      async handler({ params, body, principal: { workspaceId }, c }) {
-        const found = await rows.updateSection(sql, workspaceId, params.section_id, body);
+      async handler({ params, body, principal, c }) {
+        const found = await rows.updateSection(sql, owner(principal), params.section_id, body);
         if (!found) throw notFound(change.SECTION_NOT_FOUND);
-        return c.json(await readSection(workspaceId, params.section_id));
+        return c.json(await readSection(owner(principal), params.section_id));
       },
     }),
     route({
       tag,
       method: "DELETE",
-      ...v1("/charts/section/:section_id"),
-      permission: "charts:delete",
-      summary: "Delete a dashboard and its charts",
+      ...v1(`${root}/section/:section_id`),
+      permission: scope.permissions.delete,
+      summary: `Delete a dashboard and its charts${of}`,
       params: schema.sectionParams,
       out: { 200: z.object({}) },
       async handler({ params, principal, c }) {
-        if (!(await rows.deleteSection(sql, principal.workspaceId, params.section_id))) {
+        if (!(await rows.deleteSection(sql, owner(principal), params.section_id))) {
           throw notFound(change.SECTION_NOT_FOUND);
         }
         return c.json({});
@@ -137,19 +115,19 @@ export function dashboardRoutes(deps: TraceDeps): Route[] {
     route({
       tag,
       method: "POST",
-      ...v1("/charts"),
+      ...v1(root),
       permission: "charts:read",
-      summary: "Get all dashboards with their charts and their data",
+      summary: `Get all dashboards with their charts and their data${of}`,
       body: schema.chartsBody,
       out: { 200: schema.sections },
       errors: [400],
-      async handler({ body, principal: { workspaceId }, c }) {
+      async handler({ body, principal, c }) {
         const tags = body.tag_value_id ?? undefined;
-        const sections = await rows.listSections(sql, workspaceId, { tag_value_id: tags });
+        const sections = await rows.listSections(sql, owner(principal), { tag_value_id: tags });
         const shown = new Set(sections.map((section) => section.id));
-        const all = await rows.listCharts(sql, workspaceId, { after: body.after_index });
+        const all = await rows.listCharts(sql, owner(principal), { after: body.after_index });
         const charts = tags ? all.filter((chart) => shown.has(chart.section_id)) : all;
-        const data = await withData(workspaceId, charts, body);
+        const data = await withData(principal, charts, body);
         return c.json({
           sections: sections.map((section) =>
             toSection(
@@ -163,113 +141,78 @@ export function dashboardRoutes(deps: TraceDeps): Route[] {
     route({
       tag,
       method: "POST",
-      ...v1("/charts/preview"),
+      ...v1(`${root}/preview`),
       permission: "charts:read",
-      summary: "Get the data of a chart without creating it",
+      summary: `Get the data of a chart without creating it${of}`,
       body: schema.previewBody,
       out: { 200: schema.chartData },
       errors: [400, 404],
       async handler({ body: { chart, bucket_info: period }, principal, c }) {
         requireRuns(principal);
-        const { workspaceId } = principal;
-        await change.checkCharted(deps, workspaceId, chart.series, chart.common_filters);
+        await scope.check(principal, chart.series, chart.common_filters);
         const series = chart.series.map((one) => change.storeSeries(one, [one.id]));
-        const [data] = await readCharts(
-          deps,
-          workspaceId,
-          [{ series, common_filters: chart.common_filters ?? null }],
-          period,
-        );
+        const shown = { series, common_filters: chart.common_filters ?? null };
+        const [data] = await scope.read(principal, [shown], period, ["runs:read"]);
         return c.json({ data: data! });
       },
     }),
     route({
       tag,
       method: "POST",
-      ...v1("/charts/create"),
-      permission: "charts:create",
-      summary: "Create a chart",
+      ...v1(`${root}/create`),
+      permission: scope.permissions.create,
+      summary: `Create a chart${of}`,
       auditFields: ["title"],
       body: schema.createBody,
       out: { 200: schema.chart },
       errors: [400, 404],
-      async handler({ body, principal: { workspaceId }, c }) {
-        return c.json(await readChart(workspaceId, await change.createChart(deps, workspaceId, body)));
+      async handler({ body, principal, c }) {
+        await scope.check(principal, body.series, body.common_filters);
+        return c.json(await readChart(owner(principal), await change.createChart(deps, owner(principal), body)));
       },
     }),
     route({
       tag,
       method: "POST",
-      ...v1("/charts/:chart_id"),
+      ...v1(`${root}/:chart_id`),
       permission: "charts:read",
-      summary: "Get a chart with its data",
+      summary: `Get a chart with its data${of}`,
       params: schema.chartParams,
       body: schema.chartsBody,
       out: { 200: schema.chartWithData },
       errors: [400],
-      async handler({ params, body, principal: { workspaceId }, c }) {
-        const [chart] = await withData(workspaceId, [await readChart(workspaceId, params.chart_id)], body);
+      async handler({ params, body, principal, c }) {
+        const [chart] = await withData(principal, [await readChart(owner(principal), params.chart_id)], body);
         return c.json(chart!);
       },
     }),
     route({
       tag,
       method: "PATCH",
-      ...v1("/charts/:chart_id"),
-      permission: "charts:update",
-      summary: "Change a chart, or move it to another dashboard",
+      ...v1(`${root}/:chart_id`),
+      permission: scope.permissions.update,
+      summary: `Change a chart, or move it to another dashboard${of}`,
       params: schema.chartParams,
       body: schema.patchBody,
       out: { 200: schema.chart },
       errors: [400],
-      async handler({ params, body, principal: { workspaceId }, c }) {
-        await change.updateChart(deps, workspaceId, params.chart_id, body);
-        return c.json(await readChart(workspaceId, params.chart_id));
+      async handler({ params, body, principal, c }) {
+        await scope.check(principal, body.series ?? [], body.common_filters);
+        await change.updateChart(deps, owner(principal), params.chart_id, body);
+        return c.json(await readChart(owner(principal), params.chart_id));
       },
     }),
     route({
       tag,
       method: "DELETE",
-      ...v1("/charts/:chart_id"),
-      permission: "charts:delete",
-      summary: "Delete a chart",
+      ...v1(`${root}/:chart_id`),
+      permission: scope.permissions.delete,
+      summary: `Delete a chart${of}`,
       params: schema.chartParams,
       out: { 200: z.object({}) },
       async handler({ params, principal, c }) {
-        if (!(await rows.deleteChart(sql, principal.workspaceId, params.chart_id)))
-          throw notFound(change.CHART_NOT_FOUND);
+        if (!(await rows.deleteChart(sql, owner(principal), params.chart_id))) throw notFound(change.CHART_NOT_FOUND);
         return c.json({});
-      },
-    }),
-    route({
-      tag,
-      method: "POST",
-      ...v1("/sessions/:session_id/dashboard"),
-      permission: "charts:read",
-      summary: "Get a project's own dashboard with its data",
-      params: schema.sessionParams,
-      body: schema.sectionBody,
-      out: { 200: schema.sectionWithCharts },
-      errors: [400],
-      async handler({ params: { session_id: id }, body, principal, c }) {
-        const { workspaceId } = principal;
-        await checkCommon(principal, body.common_filters);
-        const { title, sections } = await readPrebuilt(deps, workspaceId, id);
-        const own = sections.flatMap((section) => section.charts);
-        const charts = filterCharts(groupSeries(own, body.group_by), body.common_filters);
-        const data = await withData(workspaceId, charts, body);
-        return c.json({
-          id,
-          session_id: id,
-          title,
-          description: null,
-          index: null,
-          charts: [],
-          sub_sections: sections.map(({ charts: _charts, ...section }) => ({
-            ...section,
-            charts: data.filter((_, i) => charts[i]!.section_id === section.id),
-          })),
-        });
       },
     }),
   ];

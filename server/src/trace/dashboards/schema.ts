@@ -45,6 +45,9 @@ const ATTRIBUTES = [
   "model",
   "prompt_commit",
   "revision",
+  "graph",
+  "assistant",
+  "status",
   "feedback",
 ] as const;
 
@@ -105,6 +108,11 @@ const isZone = (name: string): boolean => {
   }
 };
 
+/** Which of the dashboards over a project's traces; Heddle's own. */
+const prebuiltKind = z.enum(["project", "deployment"]);
+export type PrebuiltKind = z.output<typeof prebuiltKind>;
+const kind = prebuiltKind.nullish().transform((value) => value ?? "project");
+
 const period = {
   timezone: z.string().max(100).refine(isZone, "must be a time zone, such as Europe/Berlin").default("UTC"),
   start_time: timestamp.nullish(),
@@ -122,6 +130,8 @@ export const chartsBody = z.object({
 });
 /** `common_filters`: of the whole dashboard, beside those of its charts; Heddle's own. */
 export const sectionBody = z.object({ ...period, group_by: groupBy.nullish(), common_filters: filters.nullish() });
+
+export const prebuiltBody = sectionBody.extend({ kind });
 
 export const createBody = z
   .object({
@@ -174,7 +184,7 @@ export type SectionCreate = z.output<typeof sectionCreate>;
 export type SectionPatch = z.output<typeof sectionPatch>;
 
 export const cloneBody = z
-  .object({ section_id: uuid.nullish(), session_id: uuid.nullish() })
+  .object({ section_id: uuid.nullish(), session_id: uuid.nullish(), kind })
   .refine(
     ({ section_id: section, session_id: session }) => (section == null) !== (session == null),
     "name either section_id or session_id",

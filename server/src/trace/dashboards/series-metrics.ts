@@ -1,5 +1,6 @@
 /** Metrics of series: statistics of runs (runs/stats.ts), and what only charts show. */
 import { METRICS } from "../runs/stats.ts";
+import { AGENT_METRICS, type AgentMetricName } from "./agent-metrics.ts";
 
 /** Aggregates over units `u` (runs/stats.ts: selectUnits). */
 export const UNIT_METRICS = {
@@ -15,20 +16,26 @@ export type UnitMetric = keyof typeof UNIT_METRICS;
 export const FEEDBACK_METRICS = ["feedback", "feedback_score_avg", "feedback_values", "feedback_count"] as const;
 export type FeedbackMetric = (typeof FEEDBACK_METRICS)[number];
 
-export type SeriesMetric = UnitMetric | FeedbackMetric | "thread_count";
+export type RunSeriesMetric = UnitMetric | FeedbackMetric | "thread_count";
+export type SeriesMetric = RunSeriesMetric | AgentMetricName;
 
 /** All but a time. */
 export const UNIT_METRIC_NAMES = (Object.keys(UNIT_METRICS) as UnitMetric[]).filter(
   (name) => name !== "last_run_start_time",
 );
-export const SERIES_METRICS: SeriesMetric[] = [...UNIT_METRIC_NAMES, ...FEEDBACK_METRICS, "thread_count"];
+export const SERIES_METRICS: SeriesMetric[] = [
+  ...UNIT_METRIC_NAMES,
+  ...FEEDBACK_METRICS,
+  "thread_count",
+  ...(Object.keys(AGENT_METRICS) as AgentMetricName[]),
+];
 
 export const isFeedback = (metric: SeriesMetric): metric is FeedbackMetric =>
   (FEEDBACK_METRICS as readonly string[]).includes(metric);
 export const isOfUnits = (metric: SeriesMetric): metric is UnitMetric => Object.hasOwn(UNIT_METRICS, metric);
 
 /** Metrics that are 0, and not unknown, where no run started. */
-const ADDITIVE = /_count$|^(total|prompt|completion)_(tokens|cost)$/;
+const ADDITIVE = /_count$|^queue_(runs|oldest_seconds)$|^(total|prompt|completion)_(tokens|cost)$/;
 export const isAdditive = (metric: SeriesMetric): boolean => ADDITIVE.test(metric);
 
 /** Whether a trace's value needs the usage of its other runs. */

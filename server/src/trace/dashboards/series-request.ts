@@ -28,6 +28,9 @@ export interface SeriesGroupBy {
     | "model"
     | "prompt_commit"
     | "revision"
+    | "graph"
+    | "assistant"
+    | "status"
     | "feedback";
   /** Metadata key, or key of the feedback. */
   path?: string | null | undefined;
@@ -62,6 +65,8 @@ const METADATA_KEYS = {
   model: "ls_model_name",
   prompt_commit: "lc_hub_commit_hash",
   revision: "revision_id",
+  graph: "graph_id",
+  assistant: "assistant_id",
 } as const;
 
 type ByRuns = SeriesGroupBy & { attribute: Exclude<SeriesGroupBy["attribute"], "feedback"> };
@@ -80,11 +85,15 @@ export function readGroupBy(
     case "model":
     case "prompt_commit":
     case "revision":
+    case "graph":
+    case "assistant":
       return { attribute: "metadata", path: METADATA_KEYS[attribute] };
     case "metadata":
     case "feedback":
       if (path == null || path === "") throw unprocessable(`A grouping by ${attribute} needs the key in path.`);
       return { attribute, path };
+    case "status":
+      throw unprocessable("Only metrics of agents are grouped by status. Group runs by error_kind.");
     default:
       return { attribute };
   }

@@ -140,10 +140,15 @@ const SEARCHED = ["r.name", "r.error", "r.inputs", "r.outputs", "r.tags", "r.met
 
 const searchEverywhere = (text: string): Fragment => searchIn(SEARCHED.map(raw), text);
 
-/** Searches the text in any of the subjects, ignoring case. */
+/** Searches the text in any of the subjects, ignoring case. `ifNull` would copy the texts: a fifth of the time. */
 function searchIn(subjects: Fragment[], text: string): Fragment {
   const spellings = bind("Array(String)", searchSpellings(text));
-  return any(subjects.map((subject) => ch`multiSearchAnyCaseInsensitiveUTF8(ifNull(${subject}, ''), ${spellings})`));
+  return any(
+    subjects.map(
+      (subject) =>
+        ch`(${subject} is not null and multiSearchAnyCaseInsensitiveUTF8(assumeNotNull(${subject}), ${spellings}))`,
+    ),
+  );
 }
 
 /** Columns of `feedback` by part. */

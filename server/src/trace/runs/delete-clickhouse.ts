@@ -124,6 +124,7 @@ export async function deleteRunRows(
   if (traces) conditions.push(ch`trace_id in ${bind("Array(UUID)", traces)}`);
   await deleteFrom(clickhouse, "runs", conditions);
   await deleteFrom(clickhouse, "run_facts", conditions);
+  if (!traces) await deleteFrom(clickhouse, "agent_minutes", conditions);
 }
 
 /**
@@ -181,7 +182,7 @@ export async function deleteFeedbackCopies(clickhouse: ClickHouse, scope: RunSco
 /** Ids per statement. */
 const IDS = 10_000;
 
-const DELETED_FROM = ["runs", "run_facts", "run_attachments", "run_keys", "feedback"];
+const DELETED_FROM = ["runs", "run_facts", "run_attachments", "run_keys", "feedback", "agent_minutes"];
 
 /**
  * Counts parts from before a time that the engine has replaced but not yet removed from the disk. In a cluster those of

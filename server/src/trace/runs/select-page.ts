@@ -182,16 +182,17 @@ async function selectRuns(
   return readRows<Row>(clickhouse.forTenant(scope.tenantId), "runs.page", statement, page.settings);
 }
 
-/** Reads columns of these runs, in the same order. Runs deleted in the meantime are omitted. */
+/** Reads columns of these runs, in the same order. Runs deleted in the meantime, or that filters exclude, are omitted. */
 export async function readRuns(
   clickhouse: ClickHouse,
   scope: RunScope,
   keys: readonly Row[],
   columns: readonly string[],
   settings?: ClickHouseSettings,
+  filters?: RunSelection["filters"],
 ): Promise<Row[]> {
   if (keys.length === 0) return [];
-  const statement = ch`select ${list(scope, columns)} ${fromRuns(scope, pageKeys(keys))}`;
+  const statement = ch`select ${list(scope, columns)} ${fromRuns(scope, { ...pageKeys(keys), filters })}`;
   const rows = await readRows<Row>(clickhouse.forTenant(scope.tenantId), "runs.read", statement, settings);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return keys.flatMap((key) => byId.get(key.id) ?? []);

@@ -27,6 +27,9 @@ const NEEDED: Record<Kind, Permission> = {
 /** Part of an id: at least four hexadecimal digits, with or without dashes. */
 const ID_PART = /^[0-9a-f-]{4,36}$/i;
 
+/** Whether a text that is a part of ids is hardly a word as well, such as "added", or a year. */
+const isHardlyWord = (text: string) => text.length >= 6 && /\d/.test(text);
+
 interface Answer {
   groups: { kind: Kind; results: Result[] }[];
   content_searched_since: string | null;
@@ -49,10 +52,12 @@ export async function searchEverywhere(
   const [named, byId, byContent, threads] = await Promise.all([
     findNamed(sql, viewerOf(principal), kinds, text, limit),
     byIdFirst,
-    // a part of an id is seldom meant as a word, and to find out that it occurs nowhere takes the whole budget
+    // to find out that a text occurs nowhere takes the longest
     readsRuns
       ? byIdFirst.then((found) =>
-          Array.isArray(found) && found.length > 0 ? nothing : findRunsByContent(clickhouse, scope, text, 2 * limit),
+          isHardlyWord(text) && found.length > 0 && found !== "incomplete"
+            ? nothing
+            : findRunsByContent(clickhouse, scope, text, 2 * limit),
         )
       : nothing,
     readsRuns ? findThreads(clickhouse, scope, text, limit) : [],

@@ -87,6 +87,28 @@ test("finds a run by four or more characters of its id, anywhere in it", async (
   expect(await search(randomUUID())).toEqual({});
 });
 
+test("a text that an update replaced is not found, and a short part of an id is also a word", async () => {
+  const at = (n: number) => microseconds(Date.UTC(2026, 1, 1) + n * 1000);
+  const runs = Array.from({ length: 12 }, (_, n) =>
+    sampleRun("aquarium zebrafish", { name: `quagga ${n}`, start_time: at(n), outputs: { text: "okapi" } }),
+  );
+  await sendRuns(call, runs);
+  // the newest ten have lost the word, more than are looked for
+  for (const { id, trace_id, dotted_order } of runs.slice(2)) {
+    const patch = { id, trace_id, dotted_order, outputs: { text: "tapir" } };
+    expect((await call("POST", "/runs/batch", { patch: [patch] })).status).toBe(202);
+  }
+  const named = async (q: string) => ((await search(q, 1))["trace"] ?? []).map(({ name }) => name);
+  expect(await named("okapi")).toEqual(["quagga 1"]);
+  expect(await named("tapir")).toEqual(["quagga 11"]);
+  const part = child.id.slice(0, 4);
+  await sendRuns(call, [sampleRun("aquarium zebrafish", { name: `after ${part}` })]);
+  const both = await search(part, 20);
+  expect(both["run"]).toMatchObject([{ id: child.id }]);
+  expect(both["trace"]!.map(({ name }) => name)).toContain(`after ${part}`);
+  expect((await search(child.id.replaceAll("-", "")))["run"]).toMatchObject([{ id: child.id }]);
+});
+
 test("a workspace, a permission and a limit bound what is found", async () => {
   expect(await search(word, 5, call, OTHER)).toEqual({});
   expect(await search(child.id.slice(-12), 5, call, OTHER)).toEqual({});

@@ -68,7 +68,7 @@ test("unknown endpoints of the vendor say what to use instead", async () => {
     ["/api/v1/sessions/resolutions", /sessions\?name=/],
     ["/v1/platform/sessions/x/agent-versions", /runs\/stats/],
     ["/api/v1/datasets/studio_experiment", /examples\/bulk/],
-    ["/api/v1/org-charts/section", /per workspace/],
+    ["/api/v1/orgs/current/dashboard", /org-charts/],
     ["/api/v1/public/t/datasets/runs/query", /Share a run/],
     ["/api/v1/orgs/ttl-settings", /retention_days/],
     ["/api/v1/orgs/current/billing/usage", /HEDDLE_RATE_LIMITS/],

@@ -29,7 +29,7 @@ const PACKAGE = [
 ];
 
 /** Links in the compiled sources of a checkout (scripts/build/compile-sources.mjs) to files that are read at run time. */
-const LINKED = ["server/migrations", "graph-host/preload.mjs", "graph-host/checkpoint-id-module.mjs"];
+const LINKED = ["server/migrations", "graph-host/preload.mjs", "graph-host/replaced-modules.mjs"];
 
 export interface VisiblePaths {
   paths: VisiblePath[];

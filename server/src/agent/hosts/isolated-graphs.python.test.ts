@@ -1,0 +1,8 @@
+/** Python graphs whose runs get a host of their own. */
+import { fileURLToPath } from "node:url";
+
+import { testIsolatedGraphs } from "../../../test/isolated-graphs.ts";
+
+testIsolatedGraphs(fileURLToPath(new URL("../../../test/fixtures/unruly-python/langgraph.json", import.meta.url)), {
+  HEDDLE_PYTHON: process.env["HEDDLE_PYTHON"]!,
+});
