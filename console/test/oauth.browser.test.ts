@@ -47,6 +47,7 @@ beforeAll(async () => {
     HEDDLE_AUTH: "required",
     HEDDLE_CONSOLE_PORT: consolePort,
     HEDDLE_CONSOLE_URL: `http://127.0.0.1:${consolePort}`,
+    HEDDLE_PUBLIC_URL: `http://127.0.0.1:${consolePort}/api/trace`,
     HEDDLE_TRACE_PORT: port,
     HEDDLE_TRACE_PUBLIC_URL: `http://127.0.0.1:${port}`,
     HEDDLE_OUTBOUND_ALLOW: "127.0.0.1",

@@ -43,7 +43,7 @@ export const isLoopback = (host: string): boolean => /^(127(\.\d{1,3}){3}|localh
 
 export interface ExposureSettings extends Pick<ClientIpSettings, "trustedProxies"> {
   auth: "auto" | "required" | "off" | "published";
-  publicUrl?: string | undefined;
+  browserUrl?: string | undefined;
   controlPublicUrl?: string | undefined;
   gatewayDomain?: string | undefined;
 }
@@ -79,11 +79,11 @@ export function resolveExposure(settings: ExposureSettings, host: string): Expos
 
 /** Returns the first setting that shows that other machines can reach the server. */
 function signOfOthers(settings: ExposureSettings, host: string): string | undefined {
-  const { trustedProxies, publicUrl, controlPublicUrl, gatewayDomain } = settings;
+  const { trustedProxies, browserUrl, controlPublicUrl, gatewayDomain } = settings;
   if (!isLoopback(host)) return `the server listens on ${host || "all addresses"}`;
   if (trustedProxies.length > 0) return "HEDDLE_TRUSTED_PROXIES names a proxy";
   for (const [name, url] of Object.entries({
-    HEDDLE_PUBLIC_URL: publicUrl,
+    HEDDLE_PUBLIC_URL: browserUrl,
     HEDDLE_CONTROL_PUBLIC_URL: controlPublicUrl,
   })) {
     if (url !== undefined && !isLoopbackUrl(url)) return `${name} is ${url}`;

@@ -42,7 +42,7 @@ export const traceOptions = {
   ...processOptions,
   ...embeddedPostgresOptions,
   publicUrl: text<string | undefined>({
-    env: ["HEDDLE_TRACE_PUBLIC_URL"],
+    env: ["HEDDLE_TRACE_PUBLIC_URL", "HEDDLE_PUBLIC_URL"],
     default: undefined,
     description:
       "Public URL of the trace platform, used in links that it returns: https://traces.example. Default: the " +

@@ -12,16 +12,16 @@ export async function* checkAccess({ env, host }: DoctorSettings): Findings {
     yield settings.auth === "published"
       ? warning("access", explanation, "Make sure that a proxy authenticates callers, or set HEDDLE_AUTH=required.")
       : ok("access", explanation);
-    const { publicUrl } = settings;
+    const { browserUrl } = settings;
     if (
       keysNeeded &&
-      publicUrl !== undefined &&
-      /^http:/i.test(publicUrl) &&
-      !isLoopback(new URL(publicUrl).hostname)
+      browserUrl !== undefined &&
+      /^http:/i.test(browserUrl) &&
+      !isLoopback(new URL(browserUrl).hostname)
     ) {
       yield warning(
         "access.tls",
-        `HEDDLE_PUBLIC_URL is ${publicUrl}: keys and sessions cross the network unencrypted.`,
+        `HEDDLE_PUBLIC_URL is ${browserUrl}: keys and sessions cross the network unencrypted.`,
         "Put a proxy with TLS in front, and set HEDDLE_PUBLIC_URL to its https:// address.",
       );
     }

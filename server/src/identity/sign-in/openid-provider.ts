@@ -50,17 +50,17 @@ export function createOpenIdProvider(
   outbound: Pick<Outbound, "fetch">,
   log: Log,
 ): OpenIdProvider | null {
-  const { oidcIssuer: issuer, oidcClientId: clientId, publicUrl } = settings;
+  const { oidcIssuer: issuer, oidcClientId: clientId, browserUrl } = settings;
   if (issuer === undefined) return null;
   if (clientId === undefined) throw new ConfigError("HEDDLE_OIDC_ISSUER requires HEDDLE_OIDC_CLIENT_ID.");
-  if (publicUrl === undefined) {
+  if (browserUrl === undefined) {
     throw new ConfigError("HEDDLE_OIDC_ISSUER requires HEDDLE_PUBLIC_URL, to which the provider redirects browsers.");
   }
   const insecure = !issuer.startsWith("https:");
   if (insecure && !/^(127(\.\d+){3}|localhost|\[::1\])$/.test(new URL(issuer).hostname)) {
     throw new ConfigError("HEDDLE_OIDC_ISSUER must be an https URL; only a provider on loopback may use http.");
   }
-  const redirectUri = publicUrl + CALLBACK_PATH;
+  const redirectUri = browserUrl + CALLBACK_PATH;
 
   let known: { configuration: Promise<Configuration>; at: number } | undefined;
   async function configuration(): Promise<Configuration> {

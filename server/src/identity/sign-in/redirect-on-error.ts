@@ -26,7 +26,7 @@ export async function redirectOnError(
     return await work();
   } catch (error) {
     if (page === undefined || !(error instanceof AppError)) throw error;
-    const secure = settings.publicUrl?.startsWith("https:") ?? false;
+    const secure = settings.browserUrl?.startsWith("https:") ?? false;
     const reason = serialize(COOKIE, error.message, { path: "/", sameSite: "Lax", secure, maxAge: MAX_AGE_SECS });
     c.header("Set-Cookie", reason, { append: true });
     c.header("Cache-Control", "no-store");

@@ -19,10 +19,10 @@ export const SESSION_COOKIES = [SECURE_NAME, PLAIN_NAME];
 export const CSRF_HEADER = "x-heddle-csrf";
 
 export interface BrowserSettings {
-  publicUrl?: string | undefined;
+  browserUrl?: string | undefined;
 }
 
-const isHttps = ({ publicUrl }: BrowserSettings): boolean => publicUrl?.startsWith("https:") ?? false;
+const isHttps = ({ browserUrl }: BrowserSettings): boolean => browserUrl?.startsWith("https:") ?? false;
 
 export function cookieName(settings: BrowserSettings, secure: string, plain: string): string {
   return isHttps(settings) ? secure : plain;
@@ -73,13 +73,16 @@ export function rejectForgery(settings: BrowserSettings, method: string, headers
     throw forbidden("Forbidden: the request comes from another site.");
   const origin = headers.get("origin");
   if (origin !== null && !isOwnOrigin(settings, origin, headers.get("host"))) {
-    throw forbidden(`Forbidden: the request comes from a page of another origin.`);
+    throw forbidden(
+      "Forbidden: the request comes from a page of another origin. If it is the console's, set HEDDLE_PUBLIC_URL to " +
+        "its address followed by /api/trace.",
+    );
   }
   if (!headers.get(CSRF_HEADER))
     throw forbidden(`Forbidden: a request with a session cookie requires the header ${CSRF_HEADER}.`);
 }
 
-function isOwnOrigin({ publicUrl }: BrowserSettings, origin: string, host: string | null): boolean {
-  if (publicUrl !== undefined) return origin === new URL(publicUrl).origin;
+function isOwnOrigin({ browserUrl }: BrowserSettings, origin: string, host: string | null): boolean {
+  if (browserUrl !== undefined) return origin === new URL(browserUrl).origin;
   return host !== null && origin === `http://${host}`;
 }

@@ -5,7 +5,7 @@ import type { SignInSettings } from "./settings.ts";
 import { selectSession } from "./sql.ts";
 
 /** Creates the session source of the authenticator. */
-export function createSessionSource(sql: Sql, settings: Pick<SignInSettings, "publicUrl">): SessionSource {
+export function createSessionSource(sql: Sql, settings: Pick<SignInSettings, "browserUrl">): SessionSource {
   return {
     readBrowserSession: (headers) => readBrowserSession(settings, headers),
     rejectForgery: (method, headers) => rejectForgery(settings, method, headers),

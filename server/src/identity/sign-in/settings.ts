@@ -2,7 +2,7 @@ import { ConfigError, flag, integer, type Options, type OptionSpec, text } from 
 
 /** Settings of sessions and sign-in, the same in every role. */
 export const signInOptions = {
-  publicUrl: {
+  browserUrl: {
     env: ["HEDDLE_PUBLIC_URL", "HEDDLE_TRACE_PUBLIC_URL"],
     default: undefined,
     description:
