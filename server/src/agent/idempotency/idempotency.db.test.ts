@@ -169,6 +169,8 @@ test("the OpenAPI document names the header on every route that accepts it", asy
     )
     .map(([path]) => path);
   const runs = ["/runs", "/runs/batch", "/runs/stream", "/runs/wait"];
-  const onThreads = ["commands", "runs", "runs/stream", "runs/wait"].map((path) => `/threads/{thread_id}/${path}`);
+  const onThreads = ["commands", "runs", "runs/stream", "runs/wait", "signals/{name}"].map(
+    (path) => `/threads/{thread_id}/${path}`,
+  );
   expect(taking.toSorted()).toEqual([...runs, ...onThreads]);
 });
