@@ -112,8 +112,8 @@ test("builds a dashboard: adds, sizes, moves, exports and shares charts", { time
   await page.getByRole("option", { name: "Agents", exact: true }).click();
   await form.getByLabel("Metrics").click();
   await page.getByRole("option", { name: "Waiting runs", exact: true }).click();
-  // closes the list
-  await page.keyboard.press("Tab");
+  // closes the list; the next field would open one of its own
+  await form.getByLabel("Title").click();
   await form.getByLabel("Group by").click();
   await page.getByRole("option", { name: "Deployment", exact: true }).click();
   await form.getByRole("button", { name: "Add", exact: true }).click();
