@@ -1,5 +1,5 @@
 /**
- * The exporter is killed at every named point, then at random while its store fails too, 50 times in all
+ * The exporter is killed at every named point, then at random while its store fails too, 30 times in all
  * (`HEDDLE_TEST_KILLS` sets another number). Every export that ends as COMPLETED holds exactly the ids of the query,
  * once; any other has no `_SUCCESS`; and no multipart upload is left.
  */
@@ -28,7 +28,7 @@ const POINTS = [
 /** Number of exports in progress while processes are killed at random, and number of processes. */
 const EXPORTS = 12;
 const PROCESSES = 3;
-const KILLS = Number(process.env["HEDDLE_TEST_KILLS"] ?? 50);
+const KILLS = Number(process.env["HEDDLE_TEST_KILLS"] ?? 30);
 
 const replicas = await exportReplicas();
 const { sql, s3, proxy } = replicas;
