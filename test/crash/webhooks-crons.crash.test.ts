@@ -103,7 +103,7 @@ test.each(["before-wait:1", "after-wait:1"])("a server killed at %s resumes a wa
   await vi.waitFor(
     async () => {
       const { values } = (await get(path)) as { values: { log: string[] } };
-      expect(values.log).toEqual([expect.stringContaining("invoice"), "paid 1", expect.stringContaining("parcel")]);
+      expect(values.log).toEqual(["invoice", "paid 1", "parcel"]);
     },
     { timeout: 20_000, interval: 100 },
   );
