@@ -148,6 +148,8 @@ async function follow(file: string, heddle: string): Promise<void> {
   const env = {
     ...process.env,
     ...ports,
+    // compiled sources are without the examples, which new projects begin with
+    HEDDLE_COMPILED_SOURCES: "",
     HEDDLE_TRACE_URL: `http://127.0.0.1:${ports["HEDDLE_TRACE_PORT"]}`,
     HEDDLE_CONTROL_URL: `http://127.0.0.1:${ports["HEDDLE_CONTROL_PORT"]}`,
     PATH: `${programs}${delimiter}${process.env["PATH"]}`,
