@@ -73,7 +73,7 @@ const programChecks = [
   { name: "machines", args: ["--import", "tsx", "scripts/versions/machine-clients.ts"] },
   {
     name: "versions",
-    args: ["--import", "tsx", "scripts/versions/langgraph-versions.ts", "--only", "0.2.57,0.4.10,1.7.3"],
+    args: ["--import", "tsx", "scripts/versions/langgraph-versions.ts", "--only", "0.2.57,1.7.3"],
   },
   { name: "python-host", args: ["--import", "tsx", "scripts/services/python-suite.ts"] },
   { name: "audit", args: ["scripts/check/audit.mjs"] },
