@@ -1,7 +1,8 @@
 /** Writes to an agent server. What it has is compared first: a repeated copy writes nothing that is there. */
+import { sortedKeys } from "../../core/sorted-keys.ts";
 import type { Assistant, CopiedAssistant, CopiedThread, Cron, Item } from "./agents-source.ts";
 import { readHistory } from "./agents-source.ts";
-import { type Batch, forEach, isSame, sorted, type Target, type Written } from "./copy.ts";
+import { type Batch, forEach, isSame, type Target, type Written } from "./copy.ts";
 import { RejectedError, type Server } from "./server.ts";
 import { type Checkpoint, compareChains, lineage, type Superstep, toSupersteps } from "./supersteps.ts";
 
@@ -225,7 +226,7 @@ function cronKey(cron: Cron): string {
   const { payload, schedule, assistant_id, thread_id, timezone } = cron as Record<string, unknown>;
   // servers add to the config
   const { input } = (payload ?? {}) as Record<string, unknown>;
-  return JSON.stringify([assistant_id, thread_id ?? null, schedule, timezone ?? null, sorted(input ?? null)]);
+  return JSON.stringify([assistant_id, thread_id ?? null, schedule, timezone ?? null, sortedKeys(input ?? null)]);
 }
 
 const pick = (value: object, names: readonly string[]): Record<string, unknown> =>

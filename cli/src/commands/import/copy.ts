@@ -161,11 +161,3 @@ export async function forEach<T>(items: readonly T[], atOnce: number, work: (ite
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
 }
-
-/** Sorts the keys of objects, so that equal values have one text. */
-export const sorted = (value: unknown): unknown => {
-  if (value === null || typeof value !== "object") return value;
-  if (Array.isArray(value)) return value.map(sorted);
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, each]) => [key, sorted(each)]));
-};

@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 
 import { rawElements, rawMember } from "../../core/raw-member.ts";
-import { type Batch, type CopiedFile, type CopyRecord, type Positions, record, sorted, type Source } from "./copy.ts";
+import { sortedKeys } from "../../core/sorted-keys.ts";
+import { type Batch, type CopiedFile, type CopyRecord, type Positions, record, type Source } from "./copy.ts";
 import { listRepos, readPrompt } from "../prompts/import-prompts.ts";
 import type { Server } from "./server.ts";
 
@@ -197,6 +198,6 @@ interface Run {
 /** A hash of what an example consists of; of its attachments, the names. */
 export function exampleHash({ inputs, outputs, metadata, attachment_urls: links }: Example): string {
   const names = Object.keys(links ?? {}).toSorted();
-  const text = JSON.stringify([inputs, outputs ?? null, metadata ?? {}, names].map(sorted));
+  const text = JSON.stringify([inputs, outputs ?? null, metadata ?? {}, names].map(sortedKeys));
   return createHash("sha256").update(text).digest("base64");
 }

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { parse as parseYaml, stringify as stringifyYaml } from "yaml";
 
 import { UsageError } from "../../core/flags.ts";
+import { sortedKeys } from "../../core/sorted-keys.ts";
 
 export const LOCK_FILE = "heddle-prompts.lock.json";
 const FORMATS = ["json", "yaml", "yml"] as const;
@@ -109,19 +110,12 @@ export function writeReadme(directory: string, name: string, readme: string): vo
 /** SHA-256 over the content, which does not depend on the order of keys, on spaces and on the file's format. */
 export const contentHash = (manifest: string): string =>
   createHash("sha256")
-    .update(JSON.stringify(sorted(JSON.parse(manifest))))
+    .update(JSON.stringify(sortedKeys(JSON.parse(manifest))))
     .digest("hex");
 
 /** Formats a manifest for comparison by lines: texts of several lines are shown as lines. */
 export const readableManifest = (manifest: string): string =>
-  stringifyYaml(sorted(JSON.parse(manifest)), { lineWidth: 0, aliasDuplicateObjects: false });
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, member]) => [key, sorted(member)]));
-}
+  stringifyYaml(sortedKeys(JSON.parse(manifest)), { lineWidth: 0, aliasDuplicateObjects: false });
 
 function parseJson(text: string, path: string): unknown {
   try {

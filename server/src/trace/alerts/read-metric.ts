@@ -5,7 +5,7 @@
 import { bind, ch, raw } from "../../base/clickhouse/fragment.ts";
 import type { TraceDeps } from "../deps.ts";
 import { divide as divideSources, findFacts } from "../dashboards/fact-source.ts";
-import { selectGrouped, union } from "../dashboards/read-series.ts";
+import { selectGrouped, SERIES_SETTINGS, union } from "../dashboards/read-series.ts";
 import { readGroupBy } from "../dashboards/series-request.ts";
 import { requiresRoot } from "../rule-candidates/rule-filters.ts";
 import { readFilter } from "../filter/read-filter.ts";
@@ -163,10 +163,7 @@ async function readSeries(
     tick: number | string;
     runs: number | string;
     value: number | null;
-  }>(deps.clickhouse.forTenant(rule.tenant_id), "alerts.series", statement, {
-    use_skip_indexes: 0,
-    optimize_syntax_fuse_functions: 1,
-  });
+  }>(deps.clickhouse.forTenant(rule.tenant_id), "alerts.series", statement, SERIES_SETTINGS);
   const series: Series = Array.from({ length: count }, () => new Map());
   for (const { group_name, tick, runs, value: measured } of rows) {
     const isNumber = typeof measured === "number" && Number.isFinite(measured);

@@ -4,12 +4,15 @@ import { binnedPercentile } from "../../base/duration-bins.ts";
 import { unprocessable } from "../../base/errors.ts";
 import { readRows } from "../runs/read-rows.ts";
 import { AGENT_GROUPS, AGENT_METRICS, type AgentMetric, type AgentMetricName } from "./agent-metrics.ts";
-import type { SeriesDeps, SeriesPoint, SeriesValue } from "./series-point.ts";
+import {
+  DEFAULT_GROUPS,
+  type SeriesDeps,
+  type SeriesPoint,
+  type SeriesRow,
+  type SeriesValue,
+  toPoints,
+} from "./series-point.ts";
 import { MAX_POINTS, OTHER, type SeriesRequest } from "./series-request.ts";
-
-const DEFAULT_GROUPS = 5;
-
-type Row = { bucket: string | number; group_name: string | null } & Record<`m${number}`, unknown>;
 
 /** Reads metrics of one kind about the same projects, steps and groups. */
 export async function readAgentSeries(
@@ -46,21 +49,13 @@ export async function readAgentSeries(
     ? ch`if(${raw(column)} in (${largest}), ${raw(column)}, ${bind("String", OTHER)})`
     : raw("cast(null as Nullable(String))");
   const values = metrics.map((metric, i) => raw(`${AGENT_METRICS[metric].value} as m${i}`));
-  const rows = await readRows<Row>(
+  const rows = await readRows<SeriesRow>(
     clickhouse.forTenant(tenantId),
     "dashboards.agent_series",
     ch`select m.bucket as bucket, ${group} as group_name, ${join(values, ", ")} from (${units}) as m
       group by bucket, group_name order by bucket, group_name limit ${bind("UInt32", MAX_POINTS + 1)}`,
   );
-  if (rows.length > MAX_POINTS)
-    throw unprocessable(`The series has more than ${MAX_POINTS} points. Choose longer steps.`);
-  return metrics.map((metric, i) =>
-    rows.map((row) => ({
-      at: new Date(Number(row.bucket) * 1000),
-      group: row.group_name,
-      value: toValue(AGENT_METRICS[metric], row[`m${i}`]),
-    })),
-  );
+  return toPoints(rows, metrics, (metric, value) => toValue(AGENT_METRICS[metric], value));
 }
 
 function toValue({ percentile: level }: AgentMetric, value: unknown): SeriesValue {

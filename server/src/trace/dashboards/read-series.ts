@@ -3,7 +3,6 @@
  * statement.
  */
 import { all, bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
-import { unprocessable } from "../../base/errors.ts";
 import { inParallel } from "../../base/in-parallel.ts";
 import { loadScope } from "../runs/load-scope.ts";
 import { readRows } from "../runs/read-rows.ts";
@@ -22,10 +21,15 @@ import {
   type SeriesMetric,
   UNIT_METRICS,
 } from "./series-metrics.ts";
-import type { SeriesDeps, SeriesPoint, SeriesValue } from "./series-point.ts";
+import {
+  DEFAULT_GROUPS,
+  type SeriesDeps,
+  type SeriesPoint,
+  type SeriesRow,
+  type SeriesValue,
+  toPoints,
+} from "./series-point.ts";
 import { MAX_POINTS, OTHER, readGroupBy, readSelection, type SeriesRequest } from "./series-request.ts";
-
-const DEFAULT_GROUPS = 5;
 
 /**
  * Reads one series; buckets without runs are left out.
@@ -38,8 +42,8 @@ export async function readSeries(deps: SeriesDeps, tenantId: string, request: Se
 /** Statements of one call at a time, beside the limit of the workspace. */
 const AT_ONCE = 2;
 
-/** Several percentiles of the same values sort them once. */
-const SETTINGS = { use_skip_indexes: 0, optimize_syntax_fuse_functions: 1 } as const;
+/** Settings of statements about series: several percentiles of the same values sort them once. */
+export const SERIES_SETTINGS = { use_skip_indexes: 0, optimize_syntax_fuse_functions: 1 } as const;
 
 /** Reads several series, in their order. */
 export async function readManySeries(
@@ -88,8 +92,6 @@ const sourceKind = ({ metric, projects }: SeriesRequest): string => {
   return needsUsage(metric) && projects?.length !== 1 ? "usage" : "units";
 };
 
-type Row = { bucket: string | number; group_name: string | null } & Record<`m${number}`, unknown>;
-
 async function readSource(
   deps: SeriesDeps,
   tenantId: string,
@@ -102,21 +104,13 @@ async function readSource(
     return readAgentSeries(deps, tenantId, request, metrics as AgentMetricName[], bucketOf(request));
   const scope = await loadScope(deps, RunScope.ofTenant(tenantId), selection);
   const sources = divide(scope, selection, facts, { sums: metrics.some(needsUsage) });
-  const rows = await readRows<Row>(
+  const rows = await readRows<SeriesRow>(
     deps.clickhouse.forTenant(tenantId),
     "dashboards.series",
     ch`${selectPoints(sources, request, metrics as RunSeriesMetric[])} order by bucket, group_name limit ${bind("UInt32", MAX_POINTS + 1)}`,
-    SETTINGS,
+    SERIES_SETTINGS,
   );
-  if (rows.length > MAX_POINTS)
-    throw unprocessable(`The series has more than ${MAX_POINTS} points. Choose longer steps.`);
-  return metrics.map((metric, i) =>
-    rows.map((row) => ({
-      at: new Date(Number(row.bucket) * 1000),
-      group: row.group_name,
-      value: readValue(metric, row[`m${i}`]),
-    })),
-  );
+  return toPoints(rows, metrics, readValue);
 }
 
 function readValue(metric: SeriesMetric, value: unknown): SeriesValue {
