@@ -1,4 +1,4 @@
-/** A run whose code waits for a run of its own thread is told so, instead of waiting until its time limit. */
+/** A run that waits for another run of its own thread gets an error at once instead of a timeout. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
