@@ -53,6 +53,8 @@ export function fileResult({ name: file, status, message, assertionResults }) {
     failures: failures.map((text) =>
       text
         .replace(/\n\s+at .*/s, "")
+        // vitest loses the message of a timeout
+        .replace("Error: STACK_TRACE_ERROR", "timed out")
         .replaceAll(/\s+/g, " ")
         .slice(0, 600),
     ),

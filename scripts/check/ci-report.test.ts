@@ -22,6 +22,11 @@ test("counts tests by outcome, and reports each failure in a line", () => {
   expect(results[0].failures).toEqual(["holds: Error: no"]);
 });
 
+test("says that a test timed out", () => {
+  const late = { ...assertion("failed", "waits"), failureMessages: ["Error: STACK_TRACE_ERROR\n    at x"] };
+  expect(file("a", "failed", late).failures).toEqual(["waits: timed out"]);
+});
+
 test("reports a file that fails outside its tests as a failure", () => {
   const result = file("a", "failed", assertion("pending"));
   expect(result.failures).toEqual(["cannot import it"]);

@@ -29,7 +29,10 @@ test("fifty kills at random moments under a mixed load lose nothing that was ack
   const plan = Object.entries(PLAN).flatMap(([victim, count]) => Array<Victim>(count).fill(victim as Victim));
   const kills = { host: 0, server: 0, postmaster: 0, backend: 0 };
   for (const victim of shuffled(plan, random)) {
+    const before = load.ledger.runs.size;
     await sleep(300 + random() * 2200);
+    // a busy machine may have accepted nothing since the last kill: then this one would have nothing to lose
+    while (load.ledger.runs.size === before) await sleep(50);
     while (!(await kill(victim, server, random))) await sleep(100);
     kills[victim]++;
   }
@@ -48,6 +51,5 @@ test("fifty kills at random moments under a mixed load lose nothing that was ack
   );
   expect(Object.values(kills).reduce((sum, count) => sum + count)).toBe(50);
   expect(await verify(server.url, server.databaseUri(), installation.stepLog, load.ledger)).toEqual([]);
-  // with less load there would have been nothing to lose
-  expect(runs.size).toBeGreaterThan(50);
+  expect(runs.size).toBeGreaterThanOrEqual(50);
 }, 900_000);

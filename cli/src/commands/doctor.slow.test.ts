@@ -20,6 +20,7 @@ import { createLog } from "../../../server/src/base/log.ts";
 import { openSecrets } from "../../../server/src/base/secrets/secrets.ts";
 import { testDatabase } from "../../../server/test/db.ts";
 import { runHeddle } from "../../test/run-heddle.ts";
+import { examine as examineInstallation } from "./doctor.ts";
 
 const db = await testDatabase();
 const folder = mkdtempSync(join(tmpdir(), "heddle-doctor-"));
@@ -31,17 +32,26 @@ const FREE_PORTS = {
   HEDDLE_CONSOLE_PORT: "0",
 };
 
-/** Runs `heddle doctor --json` and returns its findings by their checks. */
-async function examine(env: Record<string, string>, ...args: string[]) {
-  const variables = { DATABASE_URI: db.uri, HEDDLE_DATA_DIR: folder, ...FREE_PORTS, ...env };
-  const { code, stdout } = await runHeddle(["doctor", "--json", ...args], variables);
-  const { findings, errors } = JSON.parse(stdout) as { findings: Finding[]; errors: number };
+/** Findings by their checks, and the exit code that they mean. */
+function summarize(findings: Finding[]) {
   const of = (check: string) => findings.find((finding) => finding.check === check);
-  return { code, findings, errors, of };
+  return { findings, of, code: findings.some(({ status }) => status === "error") ? 1 : 0 };
 }
 
+/** Examines an installation within this process, as `heddle doctor` does. */
+async function examine(env: Record<string, string>, ...args: string[]) {
+  const findings: Finding[] = [];
+  for await (const finding of examineInstallation(args, { PATH: process.env["PATH"], ...env })) findings.push(finding);
+  return summarize(findings);
+}
+
+const examineDatabase = (env: Record<string, string>) =>
+  examine({ DATABASE_URI: db.uri, HEDDLE_DATA_DIR: folder, ...FREE_PORTS, ...env });
+
 test("reports lost durability and nothing else of a sound installation, and exits with 1", async () => {
-  const { code, findings, of } = await examine({});
+  const env = { DATABASE_URI: db.uri, HEDDLE_DATA_DIR: folder, ...FREE_PORTS };
+  const { code, stdout } = await runHeddle(["doctor", "--json"], env);
+  const { findings, of } = summarize((JSON.parse(stdout) as { findings: Finding[] }).findings);
   // the tests' cluster runs without fsync
   expect(of("postgres.durability")).toMatchObject({
     status: "error",
@@ -66,7 +76,7 @@ test("names each problem of a broken one: settings, port, keys, servers that do 
   await new Promise<void>((done) => other.listen(0, "127.0.0.1", done));
   const { port } = other.address() as AddressInfo;
   try {
-    const { code, of } = await examine({
+    const { code, of } = await examineDatabase({
       DATABASE_URI: "postgres://nobody:secret-word@127.0.0.1:1/none",
       HEDDLE_AGENT_PORT: String(port),
       HEDDLE_JOBS: "many",
@@ -107,7 +117,7 @@ test("reports a schema that is newer than the program, and secrets whose key is 
   const settings = { secretsKeys: generateSecretsKey(), secretsKeyFile: undefined };
   const secrets = await openSecrets({ sql: db.sql, log: createLog("silent"), dataDir: folder, settings });
   await secrets.put({ purpose: "test", id: "one", workspaceId: null }, "word");
-  const { of } = await examine({ HEDDLE_SECRETS_KEYS: generateSecretsKey() });
+  const { of } = await examineDatabase({ HEDDLE_SECRETS_KEYS: generateSecretsKey() });
   expect(of("postgres.schema")).toMatchObject({ status: "error", message: expect.stringContaining("version 9000") });
   expect(of("secrets-keys.stored")).toMatchObject({
     status: "error",
@@ -116,11 +126,8 @@ test("reports a schema that is newer than the program, and secrets whose key is 
 });
 
 /** Examines a data directory without a database, so that nothing else is wrong. */
-async function examineDirectory(dataDir: string, env: Record<string, string> = {}, ...args: string[]) {
-  const { code, stdout } = await runHeddle(["doctor", "--json", "--data-dir", dataDir, ...args], env);
-  const { findings } = JSON.parse(stdout) as { findings: Finding[] };
-  return { code, of: (check: string) => findings.find((finding) => finding.check === check) };
-}
+const examineDirectory = (dataDir: string, env: Record<string, string> = {}, ...args: string[]) =>
+  examine(env, "--data-dir", dataDir, ...args);
 
 const newDirectory = (name = "data"): string => {
   const directory = join(mkdtempSync(join(folder, "installation-")), name);
@@ -307,12 +314,12 @@ test("the advice about a missing privilege is the statement that grants it", asy
   const owner = connect({ uri: uri.href, socket: null }, { max: 1 });
   try {
     [uri.username, uri.password] = [role, "word"];
-    const before = await examine({ DATABASE_URI: uri.href });
+    const before = await examineDatabase({ DATABASE_URI: uri.href });
     expect(before.of("postgres.privileges")).toMatchObject({ status: "error" });
     const [, statement] = /run: (grant .*)$/.exec(before.of("postgres.privileges")!.advice!) ?? [];
     await expect(migrateDatabase({ uri: uri.href, socket: null })).rejects.toThrow("permission denied");
     await owner.unsafe(statement!);
-    const after = await examine({ DATABASE_URI: uri.href });
+    const after = await examineDatabase({ DATABASE_URI: uri.href });
     expect(after.of("postgres.privileges")).toBeUndefined();
     await migrateDatabase({ uri: uri.href, socket: null });
   } finally {

@@ -45,14 +45,15 @@ ${describeFlags(flags)}
 
 const MARKS = { ok: "ok      ", warning: "WARNING ", error: "ERROR   ", skipped: "-       " };
 
-export async function run(args: string[]): Promise<void> {
-  const options = readFlags(flags, args, process.env);
+/** What the command finds with these flags and this environment. @throws UsageError */
+export async function* examine(args: string[], env: NodeJS.ProcessEnv): AsyncGenerator<Finding> {
+  const options = readFlags(flags, args, env);
   const { diagnose } = await import("../../../server/src/admin/doctor/diagnose.ts");
   const roles = options.role === undefined ? [] : readRoles(options.role);
   const target = {
     dataDir: resolve(options["data-dir"]),
     databaseUri: options["postgres-uri"],
-    env: process.env,
+    env,
     host: options.host,
     ports: {
       agent: options.port,
@@ -61,20 +62,25 @@ export async function run(args: string[]): Promise<void> {
       gateway: options["gateway-port"],
       console: options["console-port"],
     },
-    wanted: new Set([...roles.map((role) => (role === "worker" ? "agent" : role)), ...givenPorts(args)]),
+    wanted: new Set([...roles.map((role) => (role === "worker" ? "agent" : role)), ...givenPorts(args, env)]),
     hasAllRoles: roles.length > 0,
     variables: COMMAND_VARIABLES,
   };
+  yield* diagnose(target);
+}
+
+export async function run(args: string[]): Promise<void> {
+  const { json } = readFlags(flags, args, process.env);
   const findings: Finding[] = [];
-  for await (const finding of diagnose(target)) {
+  for await (const finding of examine(args, process.env)) {
     findings.push(finding);
-    if (options.json) continue;
+    if (json) continue;
     process.stdout.write(`${MARKS[finding.status]}${finding.check}: ${finding.message}\n`);
     if (finding.advice) process.stdout.write(`        ${finding.advice}\n`);
   }
   const count = (status: string) => findings.filter((finding) => finding.status === status).length;
   const [errors, warnings] = [count("error"), count("warning")];
-  if (options.json)
+  if (json)
     process.stdout.write(`${JSON.stringify({ ok: errors === 0, errors, warnings, findings }, null, 2)}\n`);
   else process.stdout.write(`\n${errors} errors, ${warnings} warnings, ${count("ok")} checks passed.\n`);
   process.exitCode = errors > 0 ? 1 : 0;
@@ -88,9 +94,9 @@ const PORT_FLAGS = {
 } as const;
 
 /** Returns the servers whose ports are set, other than the console, without which the others run. */
-function givenPorts(args: string[]): (keyof typeof PORT_FLAGS)[] {
+function givenPorts(args: string[], env: NodeJS.ProcessEnv): (keyof typeof PORT_FLAGS)[] {
   const isGiven = (flag: (typeof PORT_FLAGS)[keyof typeof PORT_FLAGS]) =>
     args.some((arg) => arg === `--${flag}` || arg.startsWith(`--${flag}=`)) ||
-    SERVER_FLAGS[flag].env.some((variable) => Boolean(process.env[variable]));
+    SERVER_FLAGS[flag].env.some((variable) => Boolean(env[variable]));
   return (Object.keys(PORT_FLAGS) as (keyof typeof PORT_FLAGS)[]).filter((name) => isGiven(PORT_FLAGS[name]));
 }
