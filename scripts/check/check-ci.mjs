@@ -8,15 +8,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
-import { readErrors, readReport, sum, withErrors, withSecondTry } from "./ci-report.mjs";
+import { readErrors, readReport, slowest, sum, withErrors, withSecondTry } from "./ci-report.mjs";
 import { compileSources } from "../build/compile-sources.mjs";
 import { countLines, describeLines, trackedFiles } from "./count-lines.mjs";
 import { buildS3Server } from "../services/s3-server.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const { only } = parseArgs({ options: { only: { type: "string" } } }).values;
-/** With `--only check,tests,…`: whether a suite or program is among those named. */
-const isWanted = ({ name }) => only === undefined || only.split(",").includes(name);
+const { only, all } = parseArgs({ options: { only: { type: "string" }, all: { type: "boolean" } } }).values;
+/** Whether a suite or program is among those named, or else is not one of those that only `--all` runs. */
+const isWanted = ({ name, isLong }) => (only === undefined ? all || !isLong : only.split(",").includes(name));
 const reports = mkdtempSync(join(tmpdir(), "heddle-ci-"));
 const vitest = (report, ...args) => [
   "node_modules/vitest/vitest.mjs",
@@ -61,7 +61,7 @@ const crash = {
   paced: (file) => /\/(recovery|data-directory|standalone-gateway)\.crash\.test\.ts$/.test(file),
 };
 
-/** The project's own programs that report their result by exit code. */
+/** The project's own programs that report their result by exit code. `isLong`: for `--all`, before a release. */
 const programChecks = [
   { name: "python", args: ["--import", "tsx", "scripts/versions/python-client.ts"] },
   {
@@ -73,13 +73,18 @@ const programChecks = [
   { name: "machines", args: ["--import", "tsx", "scripts/versions/machine-clients.ts"] },
   {
     name: "versions",
-    args: ["--import", "tsx", "scripts/versions/langgraph-versions.ts", "--only", "0.2.57,1.7.3"],
+    isLong: true,
+    args: ["--import", "tsx", "scripts/versions/langgraph-versions.ts", "--only", "0.2.57"],
   },
   { name: "python-host", args: ["--import", "tsx", "scripts/services/python-suite.ts"] },
   { name: "audit", args: ["scripts/check/audit.mjs"] },
   { name: "newest", args: ["--import", "tsx", "scripts/check/newest-packages.ts"] },
   // it mostly waits, and its laws hold at any speed
-  { name: "chaos", args: ["--import", "tsx", "test/chaos/main.ts", "--minutes", "2", "--seed", "14", "--flow"] },
+  {
+    name: "chaos",
+    isLong: true,
+    args: ["--import", "tsx", "test/chaos/main.ts", "--minutes", "2", "--seed", "14", "--flow"],
+  },
 ];
 const SKIPPED = 77;
 
@@ -153,12 +158,13 @@ function run(args, env = {}) {
 const total = { passed: 0, failed: 0, skipped: 0 };
 const lines = [];
 const notes = [];
-function count(name, { seconds, busy }, { passed, failed, skipped }) {
+function count(name, { seconds, busy }, { passed, failed, skipped, longest }) {
   total.passed += passed;
   total.failed += failed;
   total.skipped += skipped;
   const cost = `${seconds.toFixed(0)} s, ${Math.round(busy * 100)} % of ${cpus().length} cores`;
   lines.push(`${name.padEnd(12)} ${passed} passed, ${failed} failed, ${skipped} skipped (${cost})`);
+  if (longest) lines.push(`${"".padEnd(12)} longest: ${longest}`);
 }
 
 /** Sums the time of all cores since the machine's start, in milliseconds. */
@@ -213,7 +219,7 @@ async function runSuite({ name, args, env, paced = () => false }) {
     if (strays.length === 0 && !results.some(({ isFailed }) => isFailed)) code = second.code;
   }
   for (const { file, failures } of results) noteFailures("FAILED", name, file, failures);
-  const counts = sum(results);
+  const counts = { ...sum(results), longest: slowest(results) };
   // a leak or an error outside of all tests fails the run without failing a test; a run without tests is not a success
   const isSilent = counts.failed === 0 && (code !== 0 || counts.passed === 0);
   if (!isSilent) return counts;

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 
 /**
- * @typedef {{ file: string, passed: number, failed: number, skipped: number, isFailed: boolean, failures: string[] }} FileResult
+ * @typedef {{ file: string, passed: number, failed: number, skipped: number, isFailed: boolean, failures: string[], seconds: number }} FileResult
  *   `isFailed` without `failed`: an import or a hook. `failures`: each with its reason in a line.
  */
 
@@ -39,7 +39,7 @@ export function withErrors(results, errors) {
 }
 
 /** Converts one entry of a report's `testResults`. @returns {FileResult} */
-export function fileResult({ name: file, status, message, assertionResults }) {
+export function fileResult({ name: file, status, message, assertionResults, startTime = 0, endTime = 0 }) {
   const count = (...statuses) => assertionResults.filter((test) => statuses.includes(test.status)).length;
   const failed = assertionResults.filter((test) => test.status === "failed");
   const messages = failed.map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages[0] ?? ""}`);
@@ -50,6 +50,7 @@ export function fileResult({ name: file, status, message, assertionResults }) {
     failed: failed.length,
     skipped: count("pending", "skipped", "todo", "disabled"),
     isFailed: status === "failed",
+    seconds: (endTime - startTime) / 1000,
     failures: failures.map((text) =>
       text
         .replace(/\n\s+at .*/s, "")
@@ -59,6 +60,14 @@ export function fileResult({ name: file, status, message, assertionResults }) {
         .slice(0, 600),
     ),
   };
+}
+
+/** The files that take the longest, in a line. */
+export function slowest(results, count = 4) {
+  const files = results.toSorted((a, b) => b.seconds - a.seconds).slice(0, count);
+  return files
+    .map(({ file, seconds }) => `${file.replace(/^.*\//, "").replace(/\.test\.ts$/, "")} ${Math.round(seconds)} s`)
+    .join(", ");
 }
 
 /** Returns the first try, with the files of the second replaced by their second results. @returns {FileResult[]} */

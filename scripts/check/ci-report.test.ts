@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 // @ts-expect-error -- a script, without types
-import { fileResult, sum, withErrors, withSecondTry } from "./ci-report.mjs";
+import { fileResult, slowest, sum, withErrors, withSecondTry } from "./ci-report.mjs";
 // @ts-expect-error -- a script, without types
 import { inALine } from "./ci-errors-reporter.mjs";
 
@@ -20,6 +20,12 @@ test("counts tests by outcome, and reports each failure in a line", () => {
   ];
   expect(sum(results)).toEqual({ passed: 2, failed: 1, skipped: 2 });
   expect(results[0].failures).toEqual(["holds: Error: no"]);
+});
+
+test("names the files that take the longest", () => {
+  const timed = (name: string, endTime: number) =>
+    fileResult({ name, status: "passed", assertionResults: [], startTime: 1000, endTime });
+  expect(slowest([timed("/p/a.test.ts", 3000), timed("/p/b.db.test.ts", 9400)], 1)).toBe("b.db 8 s");
 });
 
 test("says that a test timed out", () => {

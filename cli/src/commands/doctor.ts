@@ -80,8 +80,7 @@ export async function run(args: string[]): Promise<void> {
   }
   const count = (status: string) => findings.filter((finding) => finding.status === status).length;
   const [errors, warnings] = [count("error"), count("warning")];
-  if (json)
-    process.stdout.write(`${JSON.stringify({ ok: errors === 0, errors, warnings, findings }, null, 2)}\n`);
+  if (json) process.stdout.write(`${JSON.stringify({ ok: errors === 0, errors, warnings, findings }, null, 2)}\n`);
   else process.stdout.write(`\n${errors} errors, ${warnings} warnings, ${count("ok")} checks passed.\n`);
   process.exitCode = errors > 0 ? 1 : 0;
 }
