@@ -13,7 +13,7 @@ const compiled = new URL("../../dist/cli/src/main.js", import.meta.url);
 
 if (existsSync(source)) {
   const directory = process.env.HEDDLE_COMPILED_SOURCES;
-  await (directory ? import(pathToFileURL(join(directory, "cli/src/main.js")).href) : importSources());
+  await (directory ? import(pathToFileURL(join(directory, "cli/bin/heddle.js")).href) : importSources());
 } else {
   await import(compiled.href);
 }

@@ -1,14 +1,18 @@
 /**
  * Compiles the sources of a checkout to `.compiled`, laid out like them, as `npm run build` does for the published
- * package but within half a second and without checking types. Only changed files are compiled. A process that runs
+ * package but within a second and without checking types. Only changed files are compiled. A process that runs
  * compiled files starts faster and takes 40 MB less than with a loader that compiles in memory.
+ *
+ * The command line and the servers are also joined to a few files, `.compiled/joined`, which the launcher runs: a trace
+ * platform loads from them with 1.4 instead of 2.3 s of a processor. Processes that have a file of their own (graph
+ * hosts, workers) run that.
  *
  * Source maps are beside the files; `NODE_OPTIONS=--enable-source-maps` uses them.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join, relative } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const SOURCES = ["server/src", "host-kit/src", "graph-host/src", "cli/src"];
@@ -24,7 +28,8 @@ const LINKS = [
   "graph-host/replaced-modules.mjs",
   "server/src/trace/code-evaluators/interpreters",
 ];
-const LAUNCHER = '#!/usr/bin/env node\nimport "../src/main.js";\n';
+const LAUNCHER = '#!/usr/bin/env node\nimport "../../joined/main.js";\n';
+const ENTRY = "cli/src/main.ts";
 const IS_SOURCE = /(?<!\.test|\.d)\.ts$/;
 
 /** Returns the directory of the compiled files. `root`: the checkout. */
@@ -73,21 +78,24 @@ async function compile(root, out, paths) {
   const require = createRequire(join(root, "package.json"));
   // the copy of tsx, which compiles users' code
   const esbuild = await import(pathToFileURL(createRequire(require.resolve("tsx")).resolve("esbuild")).href);
+  const options = {
+    absWorkingDir: root,
+    bundle: true,
+    packages: "external",
+    format: "esm",
+    platform: "node",
+    target: `node${process.versions.node}`,
+    sourcemap: true,
+    sourcesContent: false,
+    write: false,
+    logLevel: "error",
+  };
   try {
     const { outputFiles } = await esbuild.build({
-      absWorkingDir: root,
+      ...options,
       entryPoints: paths,
       outdir: out,
       outbase: root,
-      bundle: true,
-      packages: "external",
-      format: "esm",
-      platform: "node",
-      target: `node${process.versions.node}`,
-      sourcemap: true,
-      sourcesContent: false,
-      write: false,
-      logLevel: "error",
       plugins: [
         {
           name: "keep-modules",
@@ -100,9 +108,43 @@ async function compile(root, out, paths) {
       ],
     });
     for (const { path, contents } of outputFiles) write(path, contents);
+    const joined = await esbuild.build({
+      ...options,
+      entryPoints: [ENTRY],
+      outdir: join(out, "joined"),
+      entryNames: "[name]",
+      chunkNames: "[name]-[hash]",
+      splitting: true,
+      plugins: [{ name: "keep-places", setup: (build) => keepPlaces(build, root) }],
+    });
+    // the entry last, as it names the others
+    const files = joined.outputFiles.toSorted((a, b) => Number(isEntry(a)) - Number(isEntry(b)));
+    for (const { path, contents } of files) write(path, contents);
+    removeOld(join(out, "joined"));
   } finally {
     await esbuild.stop();
   }
+}
+
+/** A process that runs loads files of its own build when it first needs them, so those of recent builds stay. */
+function removeOld(directory, days = 30) {
+  for (const name of readdirSync(directory)) {
+    const file = join(directory, name);
+    if (Date.now() - statSync(file).mtimeMs > days * 86_400_000) rmSync(file, { force: true });
+  }
+}
+
+const isEntry = ({ path }) => path.endsWith(`${sep}main.js`);
+
+/** Joined modules still find what is beside their own compiled files. */
+function keepPlaces(build, root) {
+  build.onLoad({ filter: /\.ts$/ }, ({ path }) => {
+    const text = readFileSync(path, "utf8");
+    if (!text.includes("import.meta.url")) return undefined;
+    const place = `../${relative(root, path).replaceAll(sep, "/").replace(/\.ts$/, ".js")}`;
+    const url = `new URL(${JSON.stringify(place)}, import.meta.url).href`;
+    return { contents: text.replaceAll("import.meta.url", url), loader: "ts" };
+  });
 }
 
 /** Replaces the file in one step, as other processes may be starting from it. */

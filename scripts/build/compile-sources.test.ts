@@ -25,7 +25,7 @@ function compileAndRun(): string {
 
 const compiledAt = (path: string) => statSync(join(root, ".compiled", path)).mtimeMs;
 
-test("compiles sources to modules that import each other, and later only those that changed", () => {
+test("compiles sources to modules that import each other, and later only those that changed, and joins them", () => {
   for (const file of ["package-lock.json", "tsconfig.json", "scripts/build/compile-sources.mjs"]) write(file, "{}");
   write("package.json", '{"type": "module"}');
   symlinkSync(join(repository, "node_modules"), join(root, "node_modules"));
@@ -39,15 +39,21 @@ test("compiles sources to modules that import each other, and later only those t
     import { z } from "zod";
     import { type Word, word } from "./base/word.ts";
     const migrations = new URL("../migrations/0001_a.sql", import.meta.url);
-    export const say = (): Word => [z.string().parse(word), existsSync(migrations), import.meta.url.slice(-3)].join();`,
+    export const say = (): Word => [z.string().parse(word), existsSync(migrations), import.meta.url.slice(-18)].join();`,
   );
   write("server/src/main.test.ts", "syntax error (");
   write("cli/src/main.ts", 'console.log((await import("../../server/src/main.ts")).say());');
-  expect(compileAndRun()).toBe("first,true,.js\n");
+  expect(compileAndRun()).toBe("first,true,server/src/main.js\n");
+  // what runs is joined: a module of its own is not loaded
+  rmSync(join(root, ".compiled/server/src/base"), { recursive: true });
+  const alone = execFileSync(process.execPath, [join(root, ".compiled/cli/bin/heddle.js")], { encoding: "utf8" });
+  expect(alone).toBe("first,true,server/src/main.js\n");
+  rmSync(join(root, ".compiled/state.json"));
+  compileAndRun();
 
   const before = { main: compiledAt("server/src/main.js"), word: compiledAt("server/src/base/word.js") };
   write("server/src/base/word.ts", 'export type Word = string;\nexport const word: Word = "second";\n');
-  expect(compileAndRun()).toBe("second,true,.js\n");
+  expect(compileAndRun()).toBe("second,true,server/src/main.js\n");
   expect(compiledAt("server/src/main.js")).toBe(before.main);
   expect(compiledAt("server/src/base/word.js")).toBeGreaterThan(before.word);
 });

@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 import type { ProcessCommand } from "./code-process.ts";
 import { findPython } from "./find-python.ts";
@@ -50,7 +51,7 @@ export async function commandFor(language: Language, options: LanguageOptions): 
 }
 
 /** The directory may be a link, and Node.js resolves links before it asks whether a file may be read. */
-const programs = () => realpathSync(join(import.meta.dirname, "interpreters"));
+const programs = () => realpathSync(fileURLToPath(new URL("interpreters", import.meta.url)));
 const file = (name: string) => join(programs(), name);
 
 /** The process reads its own files, and nothing else, starts nothing, and loads no native code. */
