@@ -1,6 +1,8 @@
 /** The rules of flow control on plain data, as docs/flow-control.md states them: keys, limits, classes and ageing. */
 import type { QueueRules } from "../../src/agent/project/queue-config.ts";
-import type { Graph, Model, ModelRun } from "./model.ts";
+import type { RunStatus } from "../../src/agent/streams/finished-run.ts";
+
+export type Graph = "a" | "b";
 
 /** What rules can tell about a run. Absent: null. */
 export interface Traits {
@@ -26,6 +28,22 @@ export interface Flow {
   /** The value that takes turns with others; null: first come, first served. */
   turn: string | null;
   expiresAfter: number | null;
+}
+
+/** A run as its limits see it. */
+interface LimitedRun {
+  status: RunStatus;
+  attempt: number;
+  created: number;
+  flow: Flow | null;
+}
+
+interface Queue {
+  rules: QueueRules | null;
+  now: number;
+  runs: LimitedRun[];
+  /** Theoretical arrival time of each rate's next start. */
+  rates: Map<string, number>;
 }
 
 function valueOf(key: string, graph: Graph, traits: Traits): string | null {
@@ -78,19 +96,19 @@ export function flowOf(rules: QueueRules | null, run: { graph: Graph; expires?: 
 }
 
 /** The class in which a run counts after its wait, which begins with its creation. */
-export function agedRank({ now, rules }: Pick<Model, "now" | "rules">, { flow, created }: ModelRun): number {
+export function agedRank({ now, rules }: Queue, { flow, created }: LimitedRun): number {
   const { ageing } = rules!;
   return ageing === 0 ? flow!.rank : Math.max(0, flow!.rank - Math.floor((now - created) / ageing));
 }
 
-const running = (m: Model, key: string): number =>
+const running = (m: Queue, key: string): number =>
   m.runs.filter((r) => r.status === "running" && r.flow?.slots.some((slot) => slot.key === key)).length;
 
-export const waitingFor = (m: Model, key: string): number =>
+export const waitingFor = (m: Queue, key: string): number =>
   m.runs.filter((r) => r.status === "pending" && r.attempt === 0 && r.flow?.waiting.some((w) => w.key === key)).length;
 
 /** The limits that permit no start of a run now, as `GET /queue` names them. */
-export function limitsOf(m: Model, { flow }: ModelRun): { reason: string; key: string }[] {
+export function limitsOf(m: Queue, { flow }: LimitedRun): { reason: string; key: string }[] {
   const full = flow!.slots.filter(({ key, limit }) => running(m, key) >= limit);
   const fast = flow!.rates.filter(({ rate, interval, burst }) => {
     const next = m.rates.get(rate);

@@ -5,9 +5,8 @@
 import type { CancelAction, MultitaskStrategy } from "../../src/agent/runs/sql.ts";
 import type { QueueRules } from "../../src/agent/project/queue-config.ts";
 import type { RunStatus } from "../../src/agent/streams/finished-run.ts";
-import { agedRank, type Flow, flowOf, limitsOf, type Traits, waitingFor } from "./flow.ts";
+import { agedRank, type Flow, flowOf, type Graph, limitsOf, type Traits, waitingFor } from "./flow.ts";
 
-export type Graph = "a" | "b";
 export type End = RunStatus | "deleted" | "lost";
 
 export interface ModelRun extends Traits {
@@ -256,7 +255,7 @@ export interface Reason {
 /** Returns the reasons by which each pending run may wait, when a claim of this server has found no more to start. */
 export function reasons(m: Model, server: number): Map<number, Reason[]> {
   const named = (reason: string) => [{ reason, key: null }];
-  const why = (r: ModelRun, at: number) => {
+  const why = (r: ModelRun, at: number): Reason[] | undefined => {
     if (r.available > m.now) return named("starts_later");
     if (unfinished(m, r.thread).some(({ status }) => status === "running")) return named("thread_busy");
     if (isBehind(m, r, at)) return named("behind_another");
@@ -265,8 +264,12 @@ export function reasons(m: Model, server: number): Map<number, Reason[]> {
     if (!mayRun(m, server, r.graph)) return undefined;
     return r.flow ? limitsOf(m, r) : [];
   };
-  const pending = m.runs.flatMap((r, at) => (r.status === "pending" ? [[r.run, why(r, at)] as const] : []));
-  return new Map(pending.filter((entry): entry is [number, Reason[]] => entry[1] !== undefined));
+  const found = new Map<number, Reason[]>();
+  for (const [at, r] of m.runs.entries()) {
+    const reason = r.status === "pending" ? why(r, at) : undefined;
+    if (reason) found.set(r.run, reason);
+  }
+  return found;
 }
 
 /** Starts a run, and counts the start for those that could have begun instead (`waiting`). */
