@@ -9,7 +9,8 @@
 //   --fair       random runs of many users in three classes that age: in the highest class, no user gets more than one
 //                start ahead of another
 //
-// Options: --waiting N, --keys N, --rounds N; --users N, --slots N; --seconds N; --seed N.
+// Options: --quick (a twentieth of the waiting runs, keys and users, a fifth of the rounds); --waiting N, --keys N,
+// --rounds N; --users N, --slots N; --seconds N; --seed N.
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -21,6 +22,8 @@ import { connect, type Sql } from "../../server/src/base/db/connect.ts";
 import { migrate } from "../../server/src/base/db/migrate.ts";
 import { startOwnPostgres } from "./own-postgres.ts";
 
+const QUICK = process.argv.includes("--quick");
+
 const { values: options } = parseArgs({
   options: {
     cost: { type: "boolean", default: false },
@@ -28,12 +31,13 @@ const { values: options } = parseArgs({
     admission: { type: "boolean", default: false },
     throttle: { type: "boolean", default: false },
     fair: { type: "boolean", default: false },
+    quick: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
     seconds: { type: "string", default: "65" },
-    waiting: { type: "string", default: "100000" },
-    keys: { type: "string", default: "10000" },
-    rounds: { type: "string", default: "300" },
-    users: { type: "string", default: "10000" },
+    waiting: { type: "string", default: QUICK ? "5000" : "100000" },
+    keys: { type: "string", default: QUICK ? "500" : "10000" },
+    rounds: { type: "string", default: QUICK ? "60" : "300" },
+    users: { type: "string", default: QUICK ? "500" : "10000" },
     slots: { type: "string", default: "32" },
     seed: { type: "string", default: "1" },
   },

@@ -1,5 +1,5 @@
 // Plays random sequences of the queue's calls against a model of the queue (server/test/queue-model), on a separate
-// Postgres: --sequences N (default 10000), --seed N. Prints counts and the shortest counterexample; exits with 1 when
+// Postgres: --sequences N (default 10000), --seed N, --unshrunk. Prints counts and the shortest counterexample, or the first one; exits with 1 when
 // there is one.
 import { parseArgs } from "node:util";
 
@@ -9,7 +9,11 @@ import { checkQueue } from "../../server/test/queue-model/check-queue.ts";
 import { startOwnPostgres } from "./own-postgres.ts";
 
 const { values: options } = parseArgs({
-  options: { sequences: { type: "string", default: "10000" }, seed: { type: "string" } },
+  options: {
+    sequences: { type: "string", default: "10000" },
+    seed: { type: "string" },
+    unshrunk: { type: "boolean", default: false },
+  },
 });
 const sequences = Number(options.sequences);
 const seed = Number(options.seed ?? Date.now() % 1_000_000);
@@ -20,7 +24,7 @@ try {
   await migrate(sql).finally(() => sql.end());
   console.log(`seed ${seed}`);
   const startedAt = performance.now();
-  const found = await checkQueue(database, { sequences, seed });
+  const found = await checkQueue(database, { sequences, seed, unshrunk: options.unshrunk });
   const seconds = Math.round((performance.now() - startedAt) / 1000);
   console.log(`${found.sequences} sequences, ${found.commands} commands, ${seconds} s, seed ${seed}`);
   if (found.violation) console.log(`VIOLATION\n${found.violation}`);

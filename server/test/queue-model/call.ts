@@ -16,6 +16,8 @@ export interface Call {
    * sees their effect.
    */
   direct?: boolean;
+  /** The time that passes with it. */
+  seconds?: number;
   send(sql: Sql, host: CheckpointDatabase): Promise<Step[]>;
 }
 

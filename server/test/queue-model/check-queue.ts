@@ -9,16 +9,17 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 
 import { connect, type DatabaseAddress, type Sql } from "../../src/base/db/connect.ts";
-import { queueSection } from "../../src/agent/project/queue-config.ts";
+import { graphRules, type QueueRules } from "../../src/agent/project/queue-config.ts";
 import { putQueueRules } from "../../src/agent/runs/sql.ts";
 import { upsertServer } from "../../src/agent/servers/sql.ts";
 import { CheckpointDatabase } from "../../../graph-host/src/checkpoints/checkpoint-database.ts";
-import { brokenLaws } from "./laws.ts";
+import { installClock, RESET_CLOCK } from "./clock.ts";
+import { brokenLaws, type History } from "./laws.ts";
 import { claimable, emptyModel, isUnfinished, type Model } from "./model.ts";
 import type { Call, Names, Step } from "./call.ts";
 import { callFrom, type Plan } from "./operations.ts";
 import { GRAPHS, registration } from "./server-calls.ts";
-import { leftOut, planArbitrary } from "./plans.ts";
+import { BESIDE_FLOW, leftOut, planArbitrary, rules } from "./plans.ts";
 import { assistantId, difference, readRows, type Rows, rowsFrom, threadId } from "./rows.ts";
 
 export interface QueueCheck {
@@ -35,6 +36,7 @@ interface World {
   hosts: [CheckpointDatabase, CheckpointDatabase];
   names: Names;
   rows: Rows;
+  history: History;
   story: string[];
   /** Kinds of calls to skip. */
   leftOut: Plan["kind"][];
@@ -49,26 +51,37 @@ type Counts = Omit<QueueCheck, "violation">;
 /** Checks the queue on a migrated database without other users; its rows are deleted. */
 export async function checkQueue(
   database: DatabaseAddress,
-  options: { sequences: number; seed: number; /** No sequence begins later. */ seconds?: number },
+  options: {
+    sequences: number;
+    seed: number;
+    /** No sequence begins later. */
+    seconds?: number;
+    /** Whether a counterexample is reported as it was found. Default: the shortest one. */
+    unshrunk?: boolean;
+    /** The only declaration to play, with the calls that matter to flow control. Default: random ones. */
+    rules?: QueueRules;
+  },
 ): Promise<QueueCheck> {
+  await installClock(database);
   const counts: Counts = { sequences: 0, commands: 0 };
   const connections = [1, 2, 3].map(() => connect(database, { max: 1 })) as World["connections"];
   const { uri, socket } = database;
   const hosts = [1, 2].map(() => new CheckpointDatabase(uri, { socket })) as World["hosts"];
   const command = commandArbitraries(counts);
   const commandsArbitrary = fc.commands(command, { maxCommands: 60, size: "max" });
-  const perGraph = fc.constantFrom(undefined, undefined, 1, 2);
-  const property = fc.asyncProperty(leftOut, perGraph, commandsArbitrary, async (kinds, limit, commands) => {
-    const world = { ...(await newWorld(connections, hosts, counts, limit)), leftOut: kinds };
-    const holder: Holder = { model: emptyModel(limit) };
+  const declarations = options.rules ? fc.constant(options.rules) : rules;
+  const omitted = options.rules ? fc.constant(BESIDE_FLOW) : leftOut;
+  const property = fc.asyncProperty(omitted, declarations, commandsArbitrary, async (kinds, declared, commands) => {
+    const world = { ...(await newWorld(connections, hosts, counts, declared)), leftOut: kinds };
+    const holder: Holder = { model: emptyModel(declared) };
     GRAPHS.forEach((graphs, server) => holder.model.servers.set(server, graphs));
     await fc.asyncModelRun(() => ({ model: holder, real: world }), commands);
     await drain(holder, world);
   });
   try {
-    const { sequences, seed, seconds } = options;
+    const { sequences, seed, seconds, unshrunk } = options;
     const found = await fc.check(property, {
-      ...{ numRuns: sequences, seed },
+      ...{ numRuns: sequences, seed, endOnFailure: unshrunk ?? false },
       ...(seconds !== undefined && { interruptAfterTimeLimit: seconds * 1000 }),
     });
     if (!found.failed) return { ...counts, violation: undefined };
@@ -83,9 +96,12 @@ const commandArbitraries = (counts: Counts) => [
   planArbitrary.map((plan) => new QueueCommand([plan], "once", counts)),
   planArbitrary.map((plan) => new QueueCommand([plan], "once", counts)),
   repeatable.map((plan) => new QueueCommand([plan], "twice", counts)),
-  fc.tuple(planArbitrary, planArbitrary).map((plans) => new QueueCommand(plans, "at once", counts)),
-  fc.tuple(planArbitrary, planArbitrary).map((plans) => new QueueCommand(plans, "held", counts)),
+  fc.tuple(timeless, timeless).map((plans) => new QueueCommand(plans, "at once", counts)),
+  fc.tuple(timeless, timeless).map((plans) => new QueueCommand(plans, "held", counts)),
 ];
+
+/** A call has one time, the model's. */
+const timeless = planArbitrary.filter(({ kind }) => kind !== "timePasses");
 
 /** Calls that are sent again when their answer was lost. A second claim would take more runs. */
 const repeatable = planArbitrary.filter(
@@ -140,7 +156,8 @@ async function sendAlone(holder: Holder, world: World, call: Call): Promise<void
   const steps = answered(world, history);
   const rows = await (read ?? readRows(sql));
   agree(world, () => {
-    assert.deepEqual(brokenLaws(world.rows, rows, false), []);
+    if (call.seconds !== undefined) world.history.now += call.seconds;
+    assert.deepEqual(brokenLaws(world.rows, rows, call.seconds !== undefined, world.history), []);
     for (const step of steps) step(holder.model, false);
     assert.equal(difference(rows, rowsFrom(holder.model)), "", "the tables are not as the model says");
   });
@@ -168,7 +185,7 @@ async function sendAtOnce(holder: Holder, world: World, calls: Call[], held: boo
   const histories = (await Promise.allSettled(sent)).map((history) => answered(world, history));
   const rows = await readRows(sql);
   agree(world, () => {
-    assert.deepEqual(brokenLaws(world.rows, rows, true), []);
+    assert.deepEqual(brokenLaws(world.rows, rows, true, world.history), []);
     const result = linearize(holder.model, histories, rows);
     if (!result.model)
       throw new assert.AssertionError({ message: `no order of the calls explains this:\n${result.why}` });
@@ -207,7 +224,11 @@ function linearize(from: Model, histories: Step[][], rows: Rows): { model?: Mode
 
 /** Drains the queue: every run left over by time, retries and lost servers ends once. */
 async function drain(holder: Holder, world: World): Promise<void> {
-  const all: Plan[] = [{ kind: "register", server: 0 }, { kind: "timePasses" }, { kind: "sweep", server: 0 }];
+  const all: Plan[] = [
+    { kind: "register", server: 0 },
+    { kind: "timePasses", seconds: 60 },
+    { kind: "sweep", server: 0 },
+  ];
   const play = async (plan: Plan) => {
     const call = callFrom(plan, holder.model, world.names);
     if (!call) return;
@@ -216,8 +237,9 @@ async function drain(holder: Holder, world: World): Promise<void> {
   };
   for (const plan of all) await play(plan);
   for (let open = unfinished(holder); open > 0; open = unfinished(holder)) {
-    await play({ kind: "timePasses" });
-    await play({ kind: "claim", server: 0, limit: 100 });
+    await play({ kind: "timePasses", seconds: 60 });
+    if (unfinished(holder) < open) continue;
+    await play({ kind: "claim", server: 0, limit: 3 });
     for (const { status } of holder.model.runs.slice()) {
       if (status === "running") await play({ kind: "finish", run: 9, stale: false, outcome: "success", state: null });
     }
@@ -234,20 +256,20 @@ function agree(world: World, check: () => void): void {
   try {
     check();
   } catch (error) {
-    throw new Error(`${world.story.map((line, n) => `${n + 1}. ${line}`).join("\n")}\n${(error as Error).message}`);
+    throw new Error(`${world.story.map((line, n) => `${n}. ${line}`).join("\n")}\n${(error as Error).message}`);
   }
 }
 
 const TABLES = [
   ...["checkpoints", "checkpoint_blobs", "checkpoint_writes", "runs", "threads", "servers", "webhook_deliveries"],
-  ...["assistants", "run_queue_rules", "run_queue_events", "run_lanes", "run_ready", "run_slots"],
+  ...["assistants", "run_queue_rules", "run_queue_events", "run_lanes", "run_ready", "run_slots", "run_rates"],
 ];
 
 async function newWorld(
   connections: World["connections"],
   hosts: World["hosts"],
   counts: Counts,
-  perGraph: number | undefined,
+  rules: QueueRules | null,
 ): Promise<World> {
   const [sql] = connections;
   counts.sequences += 1;
@@ -257,13 +279,13 @@ async function newWorld(
       ? [`truncate ${TABLES.join(", ")} cascade`]
       : TABLES.map((table) => `delete from ${table}`);
   await sql.unsafe(`${empty.join(";")};
+    update run_queue_clock set vtime = 0; ${RESET_CLOCK};
     insert into assistants (assistant_id, graph_id, name)
     values ('${assistantId("a")}', 'a', 'a'), ('${assistantId("b")}', 'b', 'b')`);
-  if (perGraph !== undefined) {
-    const rules = queueSection.parse({ concurrency: [{ key: "graph", limit: perGraph }], fair: null });
-    await putQueueRules(sql, { a: rules, b: rules });
-  }
+  if (rules) await putQueueRules(sql, { a: graphRules(rules, "a"), b: graphRules(rules, "b") });
   for (const [server, graphs] of GRAPHS.entries()) await upsertServer(sql, registration(server, graphs));
   const names = { threads: [], steps: 0, servers: [0, 1, 2] };
-  return { connections, hosts, names, rows: await readRows(sql), story: [], leftOut: [] };
+  const history = { rules, now: 0, starts: new Map() };
+  const declared = `rules: ${JSON.stringify(rules)}`;
+  return { connections, hosts, names, rows: await readRows(sql), history, story: [declared], leftOut: [] };
 }

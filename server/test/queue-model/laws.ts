@@ -1,13 +1,147 @@
-/** Invariants of the tables after every call, regardless of the model. */
-import { isUnfinished } from "./model.ts";
+/**
+ * Invariants of the tables after every call, regardless of the model; and the laws of a claim's choice, of which the
+ * tables do not show the alternatives. Those of flow control begin with their names.
+ */
+import type { QueueRules } from "../../src/agent/project/queue-config.ts";
+import { agedRank, flowOf, limitsOf } from "./flow.ts";
+import { deadline, isDebounced, isUnfinished, type Model, type ModelRun, type Reason } from "./model.ts";
 import type { Rows } from "./rows.ts";
+
+type RunRow = Rows["runs"][number];
+
+/** What laws of flow control remember of a sequence. */
+export interface History {
+  rules: QueueRules | null;
+  now: number;
+  /** Times of starts by rate. */
+  starts: Map<string, number[]>;
+}
 
 /**
  * @returns the laws that the step from `before` to `after` breaks. `several`: more than one call happened in between
  */
-export function brokenLaws(before: Rows, after: Rows, several: boolean): string[] {
-  return [...brokenState(after), ...brokenChange(before, after, several)];
+export function brokenLaws(before: Rows, after: Rows, several: boolean, history: History): string[] {
+  return [
+    ...brokenState(after),
+    ...brokenChange(before, after, several, history.now),
+    ...(history.rules ? brokenFlow(history, history.rules, before, after) : []),
+  ];
 }
+
+function* brokenFlow({ now, starts }: History, rules: QueueRules, before: Rows, after: Rows): Generator<string> {
+  const flowBy = new Map(after.runs.map((r) => [r.run, flowOf(rules, r)!]));
+  const count = (key: string, kind: "slots" | "waiting", among: RunRow[]) =>
+    among.filter((r) => flowBy.get(r.run)![kind].some((k) => k.key === key)).length;
+  const running = after.runs.filter((r) => r.status === "running");
+  const unbegun = after.runs.filter((r) => r.status === "pending" && r.attempt === 0);
+  for (const { key, limit } of running.flatMap((r) => flowBy.get(r.run)!.slots)) {
+    const n = count(key, "slots", running);
+    if (n > limit) yield `concurrency: ${n} runs of ${key} are running, ${limit} may`;
+  }
+  for (const r of after.runs) {
+    const old = before.runs.find((o) => o.run === r.run);
+    const isNew = !old && r.status === "pending";
+    const flow = flowBy.get(r.run)!;
+    if (r.attempt > (old?.attempt ?? 0)) {
+      for (const { rate, interval, burst } of flow.rates) {
+        const times = starts.get(rate) ?? [];
+        starts.set(rate, [...times, now]);
+        for (const [at, from] of [...times, now].entries()) {
+          const [n, most] = [times.length + 1 - at, burst + Math.floor((now - from) / interval)];
+          if (n > most) yield `throttle: ${n} starts of ${rate} in ${now - from} s, ${most} are permitted`;
+        }
+      }
+      const due = old?.available ?? r.available;
+      if (due > now) yield `delay: R${r.run} began at ${now}, before ${due}`;
+    }
+    if (isNew && r.refusable) {
+      for (const { key, limit } of flow.waiting) {
+        const n = count(key, "waiting", unbegun);
+        const refused = count(
+          key,
+          "waiting",
+          unbegun.filter((o) => o.refusable || before.runs.some((b) => b.run === o.run)),
+        );
+        if (Math.min(n, refused) > limit) yield `waiting: ${n} runs of ${key} wait, ${limit} may`;
+      }
+    }
+    if (isDebounced(r)) {
+      const { seconds, longest } = rules.debounce!;
+      const latest = r.debouncedSince! + longest;
+      const due = Math.max(r.created, Math.min(r.created + seconds, latest));
+      if (r.available !== due) yield `debounce: R${r.run} may begin at ${r.available} instead of ${due}`;
+      const newer = after.runs.find(
+        (o) =>
+          o.thread === r.thread &&
+          o.debouncedSince !== null &&
+          o.created >= r.created &&
+          o !== r &&
+          after.runs.indexOf(o) > after.runs.indexOf(r),
+      );
+      if (newer) yield `debounce: R${r.run} waits beside R${newer.run}, which is newer`;
+    }
+  }
+  for (const r of unbegun) {
+    const ends = deadline({ available: r.available, flow: flowBy.get(r.run)! });
+    if (ends <= now) yield `expiry: R${r.run} waits at ${now}, beyond ${ends}`;
+  }
+}
+
+/**
+ * The laws that a choice breaks: `run` begins, while the others of `waiting` could have begun instead. The counts of
+ * starts are those after it (`start`).
+ */
+export function brokenChoice(m: Model, run: ModelRun, rank: number, waiting: ModelRun[]): string[] {
+  const others = waiting.filter((other) => other !== run);
+  const older = (a: ModelRun, b: ModelRun) => m.runs.indexOf(a) < m.runs.indexOf(b);
+  return others.flatMap((other) => {
+    const own = agedRank(m, other);
+    const broken: string[] = [];
+    if (own < rank) broken.push(`priority: R${run.run} of class ${rank} began before R${other.run} of class ${own}`);
+    if (own !== rank || other.wait === null) return broken;
+    const { turn } = other.flow!;
+    if (turn === null) {
+      if (older(other, run)) broken.push(`order: R${run.run} began before R${other.run}, which is older`);
+      return broken;
+    }
+    if (rank > 0) return broken;
+    const { passed, place, younger } = other.wait;
+    const ahead = Object.entries(passed).filter(([value, n]) => value !== turn && n > (passed[turn] ?? 0) + 2);
+    for (const [value, n] of ahead) {
+      broken.push(
+        `turns: ${n} runs of ${value} began while R${other.run} of ${turn} waited, and ${passed[turn] ?? 0} of its own`,
+      );
+    }
+    if (younger > 1) broken.push(`turns: ${younger} younger runs of ${turn} began before R${other.run}`);
+    const total = Object.values(passed).reduce((sum, n) => sum + n, 0);
+    const most = startsBefore(place + younger, new Set([...Object.keys(passed), turn]).size);
+    if (total > most) broken.push(`starvation: ${total} runs began before R${other.run}, at most ${most} may`);
+    return broken;
+  });
+}
+
+/** The starts before that of the `n`-th run of a value, with `k` values of the key: docs/flow-control.md has the formula. */
+const startsBefore = (n: number, k: number): number => (n + 1) * k - 2;
+
+/** @returns why a claim was wrong to end with room for more */
+export function brokenEnd(waiting: ModelRun[]): string[] {
+  return waiting.map(({ run }) => `progress: R${run} could have begun`);
+}
+
+/** The reasons that the queue's page shows, after a claim that found no more to start. */
+export function brokenReasons(expected: Map<number, Reason[]>, shown: (Reason & { run: number })[]): string[] {
+  return shown.flatMap(({ run, reason, key }) => {
+    const may = expected.get(run);
+    if (!may || may.some((one) => one.reason === reason && one.key === key)) return [];
+    return [
+      `reason: R${run} is shown as ${reason} (${key}), not as ${may.map((one) => `${one.reason} (${one.key})`).join(" or ") || "one that starts"}`,
+    ];
+  });
+}
+
+/** The runs of `candidates` that no limit keeps from starting. */
+export const withRoom = (m: Model, candidates: ModelRun[]): ModelRun[] =>
+  candidates.filter((r) => limitsOf(m, r).length === 0);
 
 function* brokenState({ threads, runs, steps, ends, torn }: Rows): Generator<string> {
   yield* torn;
@@ -32,7 +166,7 @@ function* brokenState({ threads, runs, steps, ends, torn }: Rows): Generator<str
   }
 }
 
-function* brokenChange(before: Rows, after: Rows, several: boolean): Generator<string> {
+function* brokenChange(before: Rows, after: Rows, several: boolean, now: number): Generator<string> {
   for (const { run, status } of before.ends) {
     const now = after.ends.find((e) => e.run === run)?.status;
     if (now !== status) yield `R${run} ended as ${status} and then as ${now}`;
@@ -54,7 +188,7 @@ function* brokenChange(before: Rows, after: Rows, several: boolean): Generator<s
     // it began
     for (const older of after.runs.slice(0, at).filter((o) => o.thread === r.thread && isUnfinished(o))) {
       // a delayed run that has not begun blocks from its due time on, which may lie within this step
-      const wasDue = before.runs.some((o) => o.run === older.run && !o.delayed) && !older.delayed;
+      const wasDue = before.runs.some((o) => o.run === older.run && o.available <= now) && older.available <= now;
       if (older.attempt > 0 || (wasDue && !several)) {
         yield `R${r.run} began while R${older.run}, which is older, was ${older.status} in attempt ${older.attempt}`;
       }

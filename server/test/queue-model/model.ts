@@ -3,12 +3,13 @@
  * model as the database must change its rows and returns the result that the database must return.
  */
 import type { CancelAction, MultitaskStrategy } from "../../src/agent/runs/sql.ts";
+import type { QueueRules } from "../../src/agent/project/queue-config.ts";
 import type { RunStatus } from "../../src/agent/streams/finished-run.ts";
+import { agedRank, type Flow, flowOf, type Graph, limitsOf, type Traits, waitingFor } from "./flow.ts";
 
-export type Graph = "a" | "b";
 export type End = RunStatus | "deleted" | "lost";
 
-export interface ModelRun {
+export interface ModelRun extends Traits {
   run: number;
   thread: number;
   graph: Graph;
@@ -18,13 +19,36 @@ export interface ModelRun {
   /** Server that accepted it or executes it. */
   server: number;
   cancel: CancelAction | null;
-  /** Not due yet: scheduled for later, or pausing before a retry. */
-  delayed: boolean;
+  /** When it was created. All times are seconds since the beginning. */
+  created: number;
+  /** When it may begin: later if it is scheduled, debounced, or pausing before a retry. */
+  available: number;
+  /** When the first of the runs was created whose place this one took; null: it is not debounced. */
+  debouncedSince: number | null;
+  /** Whether a limit of waiting runs could have refused it. */
+  refusable: boolean;
+  /** Its own time to expiry. */
+  expires: number | null;
   temporary: boolean;
   /** Whether it has written a checkpoint since its last failure. */
   progressed: boolean;
   /** Version of the slow channel that its attempt has in memory. */
   slow: number | null;
+  /** null: without flow control. */
+  flow: Flow | null;
+  /** What has begun since it could have, in its class. */
+  wait: Wait | null;
+}
+
+/** The starts that a run has had to let pass in its class. */
+export interface Wait {
+  rank: number;
+  /** Starts by the value that takes turns. */
+  passed: Record<string, number>;
+  /** Its place among the runs of its value in the class, from 1. */
+  place: number;
+  /** Starts of its own value's younger runs. */
+  younger: number;
 }
 
 /** A checkpoint. `slow`: version of a channel that several checkpoints share. */
@@ -36,6 +60,8 @@ export interface Step {
 }
 
 export interface ModelThread {
+  /** Metadata and configuration that runs inherit. */
+  lasting: Pick<Traits, "customer" | "group" | "model">;
   settled: "idle" | "interrupted" | "error";
   values: number | null;
   steps: Step[];
@@ -51,26 +77,38 @@ export interface Model {
   servers: Map<number, Graph[] | null>;
   /** Final status of each run with a webhook, including deleted runs. */
   ends: Map<number, string>;
-  /** Runs of a graph that may run at a time, by flow control, which leaves all starts to claims; undefined: no limit. */
-  perGraph: number | undefined;
+  /** Flow control, which leaves all starts to claims; null: none. */
+  rules: QueueRules | null;
+  now: number;
+  /** Theoretical arrival time of each rate's next start. */
+  rates: Map<string, number>;
 }
 
-export interface NewModelRun {
+export interface NewModelRun extends Traits {
   run: number;
   thread: number;
   graph: Graph;
   strategy: MultitaskStrategy;
   createThread: boolean;
+  /** Whether it is scheduled for later. */
   delayed: boolean;
+  /** Whether it has an input, which can take the place of an earlier one. */
+  input: boolean;
+  /** Whether a limit of waiting runs may refuse it. */
+  refusable: boolean;
+  expires: number | null;
   temporary: boolean;
   server: number;
   claim: boolean;
 }
 
-export const emptyModel = (perGraph?: number): Model => ({
-  ...{ threads: new Map(), runs: [], servers: new Map(), ends: new Map() },
-  perGraph,
+export const emptyModel = (rules: QueueRules | null): Model => ({
+  ...{ threads: new Map(), runs: [], servers: new Map(), ends: new Map(), rates: new Map() },
+  ...{ rules, now: 0 },
 });
+
+/** Seconds after which scheduled runs begin. */
+export const DELAY = 30;
 
 export const isUnfinished = ({ status }: { status: RunStatus }): boolean =>
   status === "pending" || status === "running";
@@ -84,7 +122,6 @@ const unfinished = (m: Model, thread: number): ModelRun[] =>
 
 function end(m: Model, r: ModelRun, status: RunStatus): void {
   r.status = status;
-  r.delayed = false;
   if (hasWebhook(r.run)) m.ends.set(r.run, status);
 }
 
@@ -116,6 +153,9 @@ export function deleteThread(m: Model, thread: number): void {
 
 const strongest = (old: CancelAction | null, asked: CancelAction): CancelAction => (old === "rollback" ? old : asked);
 
+export const isDebounced = (r: { status: RunStatus; attempt: number; debouncedSince: number | null }): boolean =>
+  r.status === "pending" && r.attempt === 0 && r.debouncedSince !== null;
+
 export function create(m: Model, n: NewModelRun) {
   const answer = {
     outcome: "created",
@@ -123,25 +163,48 @@ export function create(m: Model, n: NewModelRun) {
     fresh: true,
     cancelled: [] as number[],
     head: null as number | null,
+    /** Keys of which too many runs wait. */
+    full: [] as string[],
   };
   const thread = m.threads.get(n.thread);
   if (!thread && !n.createThread) return { ...answer, outcome: "no_thread" };
   if (findRun(m, n.run)) return { ...answer, outcome: "exists" };
-  if (unfinished(m, n.thread).length > 0) {
-    if (n.strategy === "reject") return { ...answer, outcome: "busy" };
-    if (n.strategy !== "enqueue") answer.cancelled = stop(m, n.thread, n.strategy);
+  const debounce = n.input && !n.delayed ? m.rules?.debounce : undefined;
+  const replaced = debounce ? unfinished(m, n.thread).filter(isDebounced) : [];
+  const inflight = unfinished(m, n.thread).filter((r) => !replaced.includes(r));
+  if (inflight.length > 0 && n.strategy === "reject") return { ...answer, outcome: "busy" };
+  const traits = {
+    ...{ customer: n.customer ?? thread?.lasting.customer ?? null, group: n.group ?? thread?.lasting.group ?? null },
+    ...{ model: n.model ?? thread?.lasting.model ?? null, user: n.user, priority: n.priority },
+  };
+  const flow = flowOf(m.rules, { ...traits, graph: n.graph, expires: n.expires });
+  if (n.refusable && flow) {
+    answer.full = flow.waiting.filter(({ key, limit }) => waitingFor(m, key) >= limit).map(({ key }) => key);
+    if (answer.full.length > 0) return { ...answer, outcome: "queue_full" };
+  }
+  let available = m.now + (n.delayed ? DELAY : 0);
+  const debouncedSince = debounce ? Math.min(m.now, ...replaced.map((r) => r.debouncedSince!)) : null;
+  if (debounce) available = Math.max(m.now, Math.min(m.now + debounce.seconds, debouncedSince! + debounce.longest));
+  for (const r of replaced) end(m, r, "interrupted");
+  answer.cancelled = replaced.map(({ run }) => run);
+  if (inflight.length > 0 && n.strategy !== "enqueue" && n.strategy !== "reject") {
+    answer.cancelled.push(...stop(m, n.thread, n.strategy));
   }
   const graphs = m.servers.get(n.server);
   const runnable = graphs === null || graphs?.includes(n.graph) === true;
-  answer.claimed =
-    n.claim && m.perGraph === undefined && !n.delayed && runnable && unfinished(m, n.thread).length === 0;
-  if (!thread) m.threads.set(n.thread, { settled: "idle", values: null, steps: [], blobs: [] });
+  answer.claimed = n.claim && !flow && !n.delayed && runnable && unfinished(m, n.thread).length === 0;
+  if (!thread) {
+    const lasting = { customer: traits.customer, group: traits.group, model: traits.model };
+    m.threads.set(n.thread, { lasting, settled: "idle", values: null, steps: [], blobs: [] });
+    // as of before this call, when the runs that it replaced made the thread busy
+  } else if (inflight.length + replaced.length === 0) thread.lasting.model = traits.model;
   const newest = thread?.steps.at(-1);
   answer.fresh = newest === undefined;
   if (answer.claimed && newest && !newest.hasWrites) answer.head = newest.step;
-  const { run, graph, delayed, temporary, server } = n;
+  const { run, graph, temporary, server, expires, refusable } = n;
   m.runs.push({
-    ...{ run, thread: n.thread, graph, delayed, temporary, server },
+    ...{ run, thread: n.thread, graph, temporary, server, expires, refusable, ...traits },
+    ...{ created: m.now, available, debouncedSince, flow, wait: null },
     ...{ status: answer.claimed ? "running" : "pending", attempt: answer.claimed ? 1 : 0 },
     ...{ failures: 0, cancel: null, progressed: false, slow: newest?.slow ?? null },
   });
@@ -164,33 +227,74 @@ function stop(m: Model, thread: number, strategy: "interrupt" | "rollback"): num
  * thread, also while it pauses before a retry; a delayed run that never began does not.
  */
 export function claimable(m: Model, server: number): ModelRun[] {
+  return m.runs.filter(
+    (r, at) => r.status === "pending" && r.available <= m.now && mayRun(m, server, r.graph) && !isBehind(m, r, at),
+  );
+}
+
+/** Whether a server claims the runs of a graph: one that it lacks is left to others, as long as there are some. */
+function mayRun(m: Model, server: number, graph: Graph): boolean {
   const graphs = m.servers.get(server);
   // its lease has expired
-  if (graphs === undefined) return [];
-  const isLeftToOthers = (graph: Graph) =>
-    graphs && !graphs.includes(graph) && [...m.servers.values()].some((others) => others?.includes(graph));
-  return m.runs.filter((r, at) => {
-    if (r.status !== "pending" || r.delayed || isLeftToOthers(r.graph)) return false;
-    const blocks = (o: ModelRun) =>
-      o.status === "running" || (m.runs.indexOf(o) < at && !(o.delayed && o.attempt === 0));
-    return !unfinished(m, r.thread).some((o) => blocks(o));
-  });
+  if (graphs === undefined) return false;
+  return !graphs || graphs.includes(graph) || ![...m.servers.values()].some((others) => others?.includes(graph));
 }
 
-/** Returns the claimable runs that stay within the limit, the oldest first. */
-export function withinLimit(m: Model, claimable: ModelRun[]): ModelRun[] {
-  const { perGraph } = m;
-  if (perGraph === undefined) return claimable;
-  const running = { a: 0, b: 0 };
-  for (const { graph, status } of m.runs) if (status === "running") running[graph] += 1;
-  return claimable.filter(({ graph }) => ++running[graph] <= perGraph);
+/** Whether another run of its thread keeps a run from starting. */
+const isBehind = (m: Model, r: ModelRun, at: number): boolean =>
+  unfinished(m, r.thread).some(
+    (o) => o.status === "running" || (m.runs.indexOf(o) < at && (o.available <= m.now || o.attempt > 0)),
+  );
+
+/** Why a run waits, as `GET /queue` tells; `key`: the one whose limit applies. */
+export interface Reason {
+  reason: string;
+  key: string | null;
 }
 
-export function claim(m: Model, server: number, runs: number[]): void {
-  for (const r of m.runs.filter(({ run }) => runs.includes(run))) {
-    const slow = m.threads.get(r.thread)!.steps.at(-1)?.slow ?? null;
-    Object.assign(r, { status: "running", attempt: r.attempt + 1, server, slow });
+/** Returns the reasons by which each pending run may wait, when a claim of this server has found no more to start. */
+export function reasons(m: Model, server: number): Map<number, Reason[]> {
+  const named = (reason: string) => [{ reason, key: null }];
+  const why = (r: ModelRun, at: number): Reason[] | undefined => {
+    if (r.available > m.now) return named("starts_later");
+    if (unfinished(m, r.thread).some(({ status }) => status === "running")) return named("thread_busy");
+    if (isBehind(m, r, at)) return named("behind_another");
+    if (![...m.servers.values()].some((graphs) => graphs?.includes(r.graph))) return named("no_server_has_graph");
+    // it waits for another server, which has not looked yet
+    if (!mayRun(m, server, r.graph)) return undefined;
+    return r.flow ? limitsOf(m, r) : [];
+  };
+  const found = new Map<number, Reason[]>();
+  for (const [at, r] of m.runs.entries()) {
+    const reason = r.status === "pending" ? why(r, at) : undefined;
+    if (reason) found.set(r.run, reason);
   }
+  return found;
+}
+
+/** Starts a run, and counts the start for those that could have begun instead (`waiting`). */
+export function start(m: Model, server: number, r: ModelRun, waiting: ModelRun[]): void {
+  const rank = r.flow ? agedRank(m, r) : 0;
+  for (const other of r.flow ? waiting.filter((o) => o !== r) : []) {
+    const own = agedRank(m, other);
+    if (other.wait?.rank !== own) other.wait = newWait(m, other, own);
+    if (own !== rank) continue;
+    const turn = r.flow!.turn ?? "";
+    other.wait.passed[turn] = (other.wait.passed[turn] ?? 0) + 1;
+    if (turn === other.flow!.turn && m.runs.indexOf(r) > m.runs.indexOf(other)) other.wait.younger += 1;
+  }
+  for (const { rate, interval } of r.flow?.rates ?? []) {
+    m.rates.set(rate, Math.max(m.rates.get(rate) ?? m.now, m.now) + interval);
+  }
+  const slow = m.threads.get(r.thread)!.steps.at(-1)?.slow ?? null;
+  Object.assign(r, { status: "running", attempt: r.attempt + 1, server, slow, wait: null });
+}
+
+function newWait(m: Model, r: ModelRun, rank: number): Wait {
+  const ahead = m.runs
+    .slice(0, m.runs.indexOf(r))
+    .filter((o) => o.status === "pending" && o.flow?.turn === r.flow!.turn && agedRank(m, o) <= rank);
+  return { rank, passed: {}, place: ahead.length + 1, younger: 0 };
 }
 
 const findAttempt = (m: Model, run: number, attempt: number): ModelRun | undefined =>
@@ -250,7 +354,7 @@ export function release(m: Model, run: number, attempt: number, blame: boolean, 
   if (r.cancel) return finish(m, run, attempt, "cancelled", null).outcome;
   if (blame && r.failures >= maxFailures) return finish(m, run, attempt, "error", null).outcome;
   r.status = "pending";
-  r.delayed = blame && r.failures > 1;
+  r.available = blame && r.failures > 1 ? m.now + Math.min((r.failures - 1) * 0.5, 5) : r.created;
   return "pending";
 }
 
@@ -305,6 +409,14 @@ export const runningUnder = (m: Model, server: number) =>
 export const orphans = (m: Model): ModelRun[] =>
   m.runs.filter((r) => r.status === "running" && !m.servers.has(r.server));
 
-export function timePasses(m: Model): void {
-  for (const r of m.runs) r.delayed = false;
+/** Time passes, and runs that have not begun in time end. */
+export function timePasses(m: Model, seconds: number): void {
+  m.now += seconds;
+  for (const r of m.runs.slice()) {
+    if (r.status === "pending" && r.attempt === 0 && deadline(r) <= m.now) cancel(m, r.run, "interrupt");
+  }
 }
+
+/** The time at which a run expires unless it has begun. */
+export const deadline = ({ available, flow }: Pick<ModelRun, "available" | "flow">): number =>
+  available + (flow?.expiresAfter ?? Infinity);

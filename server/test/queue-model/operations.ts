@@ -5,6 +5,7 @@
 import * as queue from "../../src/agent/runs/sql.ts";
 import { deleteThreadRows, pruneThreads } from "../../src/agent/threads/sql.ts";
 import { type Call, idsFor, type Names, simple, stateText } from "./call.ts";
+import { passTime } from "./clock.ts";
 import * as model from "./model.ts";
 import type { Model, State } from "./model.ts";
 import { runId, threadId } from "./rows.ts";
@@ -24,10 +25,11 @@ export type Plan =
   | { kind: "deleteThread" | "prune"; thread: number }
   | { kind: "refresh"; thread: number; state: State }
   | { kind: "register" | "beat" | "expire" | "sweep"; server: number }
-  | { kind: "timePasses" };
+  | { kind: "timePasses"; seconds: number };
 
 /** @returns the call, or undefined when there is nothing that the plan could be about */
-export function callFrom(plan: Plan, m: Model, names: Names): Call | undefined {
+export function callFrom(asked: Plan, m: Model, names: Names): Call | undefined {
+  const plan = m.rules || !("thread" in asked) ? asked : { ...asked, thread: ((asked.thread - 1) % 3) + 1 };
   switch (plan.kind) {
     case "create":
       return createCall(plan, m, names);
@@ -94,16 +96,16 @@ export function callFrom(plan: Plan, m: Model, names: Names): Call | undefined {
         direct: false,
       };
     case "timePasses":
-      return simple(
-        "time passes",
-        (sql) => sql`
-          with due as (
-            update runs set available_at = now() where status = 'pending' and available_at > now() returning thread_id, flow
-          )
-          insert into run_queue_events (thread_id) select thread_id from due where flow is not null`,
-        model.timePasses,
-        () => undefined,
-      );
+      return {
+        ...simple(
+          `${plan.seconds} s pass`,
+          // servers tend the queue while no slot is free
+          (sql) => passTime(sql, plan.seconds).then(() => queue.tendQueue(sql)),
+          (now) => model.timePasses(now, plan.seconds),
+          () => undefined,
+        ),
+        ...{ direct: false, seconds: plan.seconds },
+      };
     default:
       return serverCall(plan.kind, plan.server, names);
   }

@@ -1,18 +1,35 @@
 /** Random calls, weighted towards those with interesting consequences. */
 import fc from "fast-check";
 
+import { queueSection, type QueueRules } from "../../src/agent/project/queue-config.ts";
 import type { State } from "./model.ts";
 import type { Plan } from "./operations.ts";
 
 const server = fc.nat(2);
-const thread = fc.constantFrom(1, 1, 1, 2, 2, 3);
+/** Without flow control only the first three: those of one thread concern each other. */
+const thread = fc.constantFrom(1, 1, 1, 2, 2, 3, 4, 5, 6, 7);
 /** Resolved to a run when the call is made; smaller is older. */
 const run = fc.nat(63);
 const rarely = fc.nat(7).map((n) => n === 7);
 const state: fc.Arbitrary<State> = fc.record({ values: fc.nat(9), next: fc.constantFrom([], [], ["ask"]) });
 
+/** What rules look at. */
+const traits = {
+  customer: fc.constantFrom("x", "x", "x", "y", "z", null),
+  group: fc.constantFrom("chat", null, null),
+  user: fc.constantFrom("u", "u", "v", "w", null),
+  model: fc.constantFrom("m", null, null),
+  priority: fc.constantFrom("default", "batch", "batch", null, null, null),
+  expires: fc.constantFrom(null, null, null, 7),
+};
+
+const seconds = fc.constantFrom(0.5, 1, 2, 5, 10, 60);
+
 const create: fc.Arbitrary<Plan> = fc.record({
   kind: fc.constant("create"),
+  ...traits,
+  input: fc.boolean(),
+  refusable: fc.nat(3).map((n) => n > 0),
   thread,
   graph: fc.constantFrom("a", "a", "b"),
   strategy: fc.constantFrom("enqueue", "enqueue", "enqueue", "reject", "interrupt", "rollback"),
@@ -56,11 +73,73 @@ export const planArbitrary: fc.Arbitrary<Plan> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("deleteThread", "prune"), thread }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("refresh"), thread, state }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom("register", "beat", "expire", "sweep"), server }) },
-  { weight: 1, arbitrary: fc.constant({ kind: "timePasses" }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("timePasses"), seconds }) },
 ) as fc.Arbitrary<Plan>;
+
+/** Declarations of flow control; null: none. Most sequences have few rules, so that those are felt. */
+export const rules: fc.Arbitrary<QueueRules | null> = fc.oneof(
+  { weight: 1, arbitrary: fc.constant(null) },
+  {
+    weight: 5,
+    arbitrary: fc
+      .record({
+        concurrency: fc.oneof(
+          fc.constant([]),
+          fc.subarray(
+            [
+              { key: "metadata.customer", limit: 1 },
+              { key: "metadata.customer", limit: 2 },
+              { key: "auth.identity", limit: 1 },
+              { key: "config.configurable.model", limit: 1 },
+              { key: "graph", limit: 2 },
+              { key: "all", limit: 2, graphs: ["a"] },
+            ],
+            { maxLength: 3 },
+          ),
+        ),
+        throttle: fc.subarray(
+          [
+            { key: "metadata.customer", limit: 2, period: 4, burst: 2 },
+            { key: "auth.identity", limit: 1, period: 5 },
+            { key: "all", limit: 60, period: 60, burst: 3, graphs: ["b"] },
+          ],
+          { maxLength: 1 },
+        ),
+        priority: fc.constantFrom(
+          [],
+          [{ name: "chat", match: { "metadata.group": "chat" } }, { name: "default" }, { name: "batch" }],
+          [
+            { name: "default" },
+            { name: "low" },
+            { name: "lower" },
+            { name: "batch", match: { "metadata.customer": "x" } },
+          ],
+        ),
+        ageing: fc.constantFrom(0, 5, 10),
+        fair: fc.constantFrom(null, "metadata.customer", "auth.identity"),
+        waiting: fc.constantFrom(
+          [],
+          [],
+          [
+            { key: "auth.identity", limit: 2 },
+            { key: "metadata.customer", limit: 3 },
+          ],
+        ),
+        debounce: fc.constantFrom(undefined, undefined, { seconds: 5, longest: 8 }),
+        expires_after: fc.constantFrom(undefined, undefined, 20),
+      })
+      .map((declared) => queueSection.parse(declared)),
+  },
+);
+
+/** Calls that flow control does not concern. */
+export const BESIDE_FLOW: Plan["kind"][] = [
+  ...(["append", "complete", "deleteRun", "deleteThread", "prune"] as const),
+  ...(["refresh", "register", "beat", "expire", "sweep"] as const),
+];
 
 /** Kinds of calls that a sequence omits: most failures take few kinds of calls, but many of them. */
 export const leftOut: fc.Arbitrary<Plan["kind"][]> = fc.subarray<Plan["kind"]>([
-  ...(["append", "finish", "complete", "release", "cancel", "deleteRun", "deleteThread", "prune"] as const),
-  ...(["refresh", "register", "beat", "expire", "sweep", "timePasses"] as const),
+  ...BESIDE_FLOW,
+  ...(["finish", "release", "cancel", "timePasses"] as const),
 ]);

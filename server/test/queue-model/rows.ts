@@ -1,8 +1,9 @@
 /** Contents of the tables, read in one statement, and the same rows derived from a model. */
 import type { Sql } from "../../src/base/db/connect.ts";
+import { secondsOf } from "./clock.ts";
 import { isUnfinished, type Model, type ModelRun, type ModelThread } from "./model.ts";
 
-export interface ThreadRow extends Pick<ModelThread, "settled" | "values"> {
+export interface ThreadRow extends Pick<ModelThread, "settled" | "values" | "lasting"> {
   thread: number;
   status: "idle" | "busy" | "interrupted" | "error";
   running: number | null;
@@ -18,7 +19,7 @@ export interface StepRow {
 export interface Rows {
   threads: ThreadRow[];
   /** In queue order. */
-  runs: Omit<ModelRun, "progressed" | "slow">[];
+  runs: Omit<ModelRun, "progressed" | "slow" | "flow" | "wait">[];
   steps: StepRow[];
   /** Thread, channel and version of each blob. */
   blobs: string[];
@@ -47,7 +48,9 @@ const all = (fields: string, from: string, order: string) =>
 const STATEMENT = `select json_build_object(
   'threads', ${all(
     `'thread', ${n("thread_id")}, 'status', status, 'settled', settled_status, 'running', ${n("running_run_id")},
-     'values', values`,
+     'values', values,
+     'lasting', json_build_object('customer', metadata -> 'customer', 'group', metadata -> 'group',
+                                  'model', config #> '{configurable,model}')`,
     "threads",
     "thread_id",
   )},
@@ -55,7 +58,12 @@ const STATEMENT = `select json_build_object(
     `'run', ${n("run_id")}, 'thread', ${n("thread_id")}, 'status', status, 'attempt', attempt, 'failures', failures,
      'server', ${n("server_id")}, 'cancel', cancel_action, 'temporary', temporary,
      'graph', case when ${n("assistant_id")} = 1 then 'a' else 'b' end,
-     'delayed', status = 'pending' and available_at > greatest(now(), created_at)`,
+     'created', ${secondsOf("created_at")}, 'available', ${secondsOf("available_at")},
+     'debouncedSince', ${secondsOf("to_timestamp((flow ->> 'debounced_since')::float8)")},
+     'customer', metadata -> 'customer', 'group', metadata -> 'group', 'model', kwargs #> '{config,configurable,model}',
+     'user', metadata ->> 'creator',
+     'refusable', coalesce((metadata ->> 'refusable')::boolean, false),
+     'priority', kwargs #> '{config,heddle,queue,priority}', 'expires', kwargs #> '{config,heddle,queue,expires_after}'`,
     "runs",
     "seq",
   )},
@@ -92,14 +100,14 @@ export function rowsFrom(m: Model): Rows {
   const unfinished = m.runs.filter(isUnfinished);
   const threads = [...m.threads].sort(([a], [b]) => a - b);
   return {
-    threads: threads.map(([thread, { settled, values }]) => ({
-      thread,
+    threads: threads.map(([thread, { settled, values, lasting }]) => ({
+      ...{ thread, lasting },
       status: unfinished.some((r) => r.thread === thread) ? "busy" : settled,
       settled,
       running: unfinished.find((r) => r.thread === thread && r.status === "running")?.run ?? null,
       values,
     })),
-    runs: m.runs.map(({ progressed: _, slow: __, ...row }) => row),
+    runs: m.runs.map(({ progressed: _, slow: __, flow: ___, wait: ____, ...row }) => row),
     steps: threads.flatMap(([thread, { steps }]) => steps.map(({ step, run, slow }) => ({ thread, step, run, slow }))),
     blobs: threads.flatMap(([thread, { blobs }]) => blobs.map((blob) => `${thread} ${blob}`)).sort(),
     servers: [...m.servers.keys()].sort((a, b) => a - b),

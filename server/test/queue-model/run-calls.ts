@@ -3,9 +3,13 @@ import assert from "node:assert/strict";
 
 import { FencedError } from "../../../graph-host/src/checkpoints/errors.ts";
 import type { WriteItem } from "../../../graph-host/src/checkpoints/rows.ts";
+import { ALL } from "../../src/agent/custom-auth/conditions.ts";
+import { selectWaiting } from "../../src/agent/queue-status/sql.ts";
 import * as queue from "../../src/agent/runs/sql.ts";
 import type { Sql } from "../../src/base/db/connect.ts";
 import { byNumber, type Call, idsFor, type Names, simple, stateText } from "./call.ts";
+import { agedRank } from "./flow.ts";
+import { brokenChoice, brokenEnd, brokenReasons, withRoom } from "./laws.ts";
 import * as model from "./model.ts";
 import type { Model, State } from "./model.ts";
 import { assistantId, checkpointId, numberIn, runId, serverId, threadId } from "./rows.ts";
@@ -20,11 +24,17 @@ export function createCall(plan: Omit<model.NewModelRun, "run">, m: Model, names
   const row: queue.NewRun = {
     ...idsFor(run, names),
     assistantId: assistantId(plan.graph),
-    kwargs: model.hasWebhook(run) ? '{"webhook": "http://receiver.test/"}' : "{}",
-    metadata: "{}",
+    kwargs: JSON.stringify(kwargsOf(run, plan)),
+    metadata: JSON.stringify({
+      refusable: plan.refusable,
+      // a claim may put a run that continues another user's in that user's name
+      creator: plan.user,
+      ...(plan.customer !== null && { customer: plan.customer }),
+      ...(plan.group !== null && { group: plan.group }),
+    }),
     strategy: plan.strategy,
     createThread: asked.createThread,
-    afterSeconds: plan.delayed ? 3600 : 0,
+    afterSeconds: plan.delayed ? model.DELAY : 0,
     temporary,
     describe: false,
     serverId: serverId(plan.server),
@@ -32,7 +42,12 @@ export function createCall(plan: Omit<model.NewModelRun, "run">, m: Model, names
   };
   row.serverId = serverId(names.servers[plan.server]!);
   asked.server = names.servers[plan.server]!;
-  const flags = (["claim", "delayed", "temporary", "createThread"] as const).filter((flag) => asked[flag]);
+  const flags = [
+    ...(["claim", "delayed", "temporary", "createThread", "input", "refusable"] as const).filter((flag) => asked[flag]),
+    ...(["customer", "group", "user", "model", "priority", "expires"] as const)
+      .filter((trait) => asked[trait] !== null)
+      .map((trait) => `${trait} ${asked[trait]}`),
+  ];
   return {
     text: `S${asked.server} creates R${run} (graph ${plan.graph}) on T${plan.thread}: ${[plan.strategy, ...flags].join(", ")}`,
     direct: true,
@@ -40,10 +55,12 @@ export function createCall(plan: Omit<model.NewModelRun, "run">, m: Model, names
       let [answer] = await queue.createRuns(sql, [row], false);
       if (answer!.outcome === "locked") [answer] = await queue.createRuns(sql, [row]);
       const { outcome, claimed, cancelled, fresh_thread, head } = answer!;
+      const full = outcome === "queue_full" ? (JSON.parse(answer!.run!) as { key: string }).key : undefined;
       return [
         (now) => {
           const expected = model.create(now, asked);
           assert.equal(outcome, expected.outcome);
+          if (full !== undefined) assert(expected.full.includes(full), `${full} is not full`);
           if (outcome !== "created") return;
           assert.deepEqual(
             {
@@ -63,27 +80,58 @@ export function createCall(plan: Omit<model.NewModelRun, "run">, m: Model, names
   };
 }
 
+function kwargsOf(run: number, plan: Omit<model.NewModelRun, "run">): object {
+  const { user, model: used, priority, expires } = plan;
+  const configurable = {
+    ...(user !== null && { langgraph_auth_user_id: user }),
+    ...(used !== null && { model: used }),
+  };
+  const own = { ...(priority !== null && { priority }), ...(expires !== null && { expires_after: expires }) };
+  return {
+    config: { configurable, heddle: { queue: own } },
+    ...(model.hasWebhook(run) && { webhook: "http://receiver.test/" }),
+    ...(plan.input && { input: {} }),
+    ...(plan.refusable && { refusable: true }),
+  };
+}
+
 export function claimCall(server: number, limit: number): Call {
   return {
     text: `S${server} claims up to ${limit}`,
     direct: true,
     async send(sql) {
       // the share of a server includes all runs that are old enough, which are here all
-      const rows = await (limit % 2 === 0
-        ? queue.claimShare(sql, serverId(server), limit, 0)
-        : queue.claimRuns(sql, serverId(server), limit));
+      const isShare = limit % 2 === 0;
+      const claiming = isShare
+        ? queue.claimShare(sql, serverId(server), limit, -1)
+        : queue.claimRuns(sql, serverId(server), limit);
+      const [rows, waiting] = await Promise.all([claiming, isShare ? [] : selectWaiting(sql, { limit: 100 }, ALL)]);
       const claimed = rows.map((row) => numberIn(row.run_id));
+      const shown = waiting.map((row) => ({
+        ...{ run: numberIn(row.run_id), reason: row.reason, key: row.limited_by },
+      }));
       return [
         (m, concurrent) => {
-          const due = model.claimable(m, server);
           // threads that another call locks are skipped
-          const open = concurrent ? due.filter(({ run }) => claimed.includes(run)) : due;
-          const expected = model
-            .withinLimit(m, open)
-            .map(({ run }) => run)
-            .slice(0, limit);
-          assert.deepEqual(claimed, expected, `claimed ${name(claimed)}, expected ${name(expected)}`);
-          model.claim(m, server, claimed);
+          const isOpen = (r: model.ModelRun) => !concurrent || claimed.includes(r.run);
+          const plain = () => model.claimable(m, server).filter((r) => !r.flow && isOpen(r));
+          const begun = plain().slice(0, limit);
+          for (const r of begun) model.start(m, server, r, []);
+          const order = explain(
+            m,
+            server,
+            claimed.filter((run) => !begun.some((r) => r.run === run)),
+            isOpen,
+          );
+          assert(
+            order.runs,
+            `claimed ${name(claimed)}, of which plain are ${name(begun.map(({ run }) => run))}\n${order.why}`,
+          );
+          for (const run of order.runs) begin(m, server, run, isOpen);
+          if (!concurrent && claimed.length < limit) {
+            const why = isShare ? [] : brokenReasons(model.reasons(m, server), shown);
+            assert.deepEqual([...brokenEnd(waitingFor(m, server, isOpen)), ...why], [], `claimed ${name(claimed)}`);
+          }
           const ours = m.runs.filter(({ run }) => claimed.includes(run));
           assert.deepEqual(
             rows.map(({ attempt, failures, cancel_action }) => ({ attempt, failures, cancel: cancel_action })),
@@ -93,6 +141,52 @@ export function claimCall(server: number, limit: number): Call {
       ];
     },
   };
+}
+
+/** The runs with flow control that a claim could start next. */
+const waitingFor = (m: Model, server: number, isOpen: (r: model.ModelRun) => boolean): model.ModelRun[] =>
+  withRoom(
+    m,
+    model.claimable(m, server).filter((r) => r.flow && isOpen(r)),
+  );
+
+/** Starts a run with flow control. @returns the laws that this choice breaks */
+function begin(m: Model, server: number, run: number, isOpen: (r: model.ModelRun) => boolean): string[] {
+  const waiting = waitingFor(m, server, isOpen);
+  const r = waiting.find((other) => other.run === run);
+  if (!r) {
+    const why = model.claimable(m, server).some((other) => other.run === run)
+      ? "beyond a limit"
+      : "not due or not free";
+    return [`limits: R${run} began, which is ${why}`];
+  }
+  const rank = agedRank(m, r);
+  model.start(m, server, r, waiting);
+  return brokenChoice(m, r, rank, waiting);
+}
+
+/** Searches for an order in which a claim may have chosen these runs: its answer does not have it. */
+function explain(
+  from: Model,
+  server: number,
+  claimed: number[],
+  isOpen: (r: model.ModelRun) => boolean,
+): { runs?: number[]; why: string } {
+  if (claimed.length === 0) return { runs: [], why: "" };
+  let why = "";
+  for (const run of claimed) {
+    const m = structuredClone(from);
+    const broken = begin(m, server, run, isOpen);
+    if (broken.length > 0) {
+      why += `R${run} next: ${broken.join("; ")}\n`;
+      continue;
+    }
+    const rest = claimed.filter((other) => other !== run);
+    const found = explain(m, server, rest, isOpen);
+    if (found.runs) return { runs: [run, ...found.runs], why };
+    why += found.why;
+  }
+  return { why };
 }
 
 const name = (runs: number[]) => runs.map((run) => `R${run}`).join(", ") || "none";
@@ -125,16 +219,11 @@ export function releaseCall(run: number, attempt: number, blame: boolean): Call 
   );
 }
 
-/** Releases a run. Its pause before a retry lasts until the plan advances time, or as long as pauses may. */
 export async function release(sql: Sql, run: number, attempt: number, blame: boolean): Promise<string> {
-  const released = queue.releaseRun(sql, {
+  const released = await queue.releaseRun(sql, {
     ...{ runId: runId(run), attempt, blame, maxFailures: MAX_FAILURES, reason: "the host exited", notify: false },
   });
-  const paused = sql`
-    update runs set available_at = now() + interval '4.9 s'
-    where run_id = ${runId(run)} and status = 'pending' and available_at > now()`;
-  const [{ outcome }] = await Promise.all([released, paused]);
-  return outcome;
+  return released.outcome;
 }
 
 /** Writes a checkpoint as the graph host does, fenced; with `state`, ends the run in the same statement. */

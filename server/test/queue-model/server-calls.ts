@@ -6,7 +6,7 @@ import { beat, deleteServer, upsertServer } from "../../src/agent/servers/sql.ts
 import type { Sql } from "../../src/base/db/connect.ts";
 import { byNumber, type Call, type Names, simple, type Step } from "./call.ts";
 import * as model from "./model.ts";
-import type { Graph } from "./model.ts";
+import type { Graph } from "./flow.ts";
 import { numberIn, serverId } from "./rows.ts";
 import { MAX_FAILURES, release } from "./run-calls.ts";
 

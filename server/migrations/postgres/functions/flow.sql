@@ -250,9 +250,15 @@ begin
   end if;
   -- without credit for its time in the lower class
   update run_lanes l
-  set rank = l.rank - 1, vtime = case when l.fair is null then l.vtime else greatest(l.vtime, _vtime + 1) end,
-      promote_at = case when l.rank > 1 then l.promote_at + make_interval(secs => (l.flow ->> 'ageing')::float8) end
-  where l.lane in (select p.lane from run_lanes p where p.promote_at <= now() order by p.promote_at limit 200);
+  set rank = l.rank - p.classes, vtime = case when l.fair is null then l.vtime else greatest(l.vtime, _vtime + 1) end,
+      promote_at = case when l.rank > p.classes
+                        then l.promote_at + make_interval(secs => (l.flow ->> 'ageing')::float8 * p.classes) end
+  from (
+    -- several where no claim came for longer than a class takes
+    select o.lane, least(o.rank, 1 + floor(extract(epoch from now() - o.promote_at) / (o.flow ->> 'ageing')::float8))::integer as classes
+    from run_lanes o where o.promote_at <= now() order by o.promote_at limit 200
+  ) p
+  where l.lane = p.lane;
   delete from run_lanes where lane in (
     select e.lane from run_lanes e where e.state = 'empty' and e.vtime <= _vtime limit 50);
   delete from run_rates where key in (select r.key from run_rates r where r.tat < now() - interval '1 h' order by r.tat limit 50);

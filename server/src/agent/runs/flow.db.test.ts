@@ -5,7 +5,7 @@ import { beforeEach, expect, test } from "vitest";
 
 import { queueRows } from "../../../test/queue-rows.ts";
 import { queueSection } from "../project/queue-config.ts";
-import { cancelRunRow, claimRuns, createRuns, putQueueRules, releaseRun } from "./sql.ts";
+import { cancelRunRow, claimRuns, createRuns, putQueueRules, releaseRun, tendQueue } from "./sql.ts";
 
 const { sql, me, newThread, newRun, create, finish, status } = await queueRows();
 
@@ -108,6 +108,17 @@ test("higher classes start first, and a class rises while its run waits", async 
   expect(await claim(1)).toEqual([chat.runId]);
   expect(await claim(1)).toEqual([plain.runId]);
   expect(await claim(1)).toEqual([batch.runId]);
+});
+
+test("a run that has aged by several classes since the last claim counts in the class of its age", async () => {
+  await declare({ priority: [{ name: "chat" }, { name: "default" }, { name: "batch" }], ageing: 100, fair: null });
+  const old = await start({}, { heddle: { queue: { priority: "batch" } } });
+  await tendQueue(sql);
+  const back = sql`interval '201 s'`;
+  await sql`update runs set created_at = created_at - ${back}, available_at = available_at - ${back}`;
+  await sql`update run_lanes set promote_at = promote_at - ${back}`;
+  const chat = await start({}, { heddle: { queue: { priority: "chat" } } });
+  expect([...(await claim(1)), ...(await claim(1))]).toEqual([old.runId, chat.runId]);
 });
 
 test("keys share the starts fairly, whatever the number of their runs", async () => {
