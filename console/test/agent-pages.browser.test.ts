@@ -40,6 +40,24 @@ afterAll(async () => {
 
 const at = (path: string) => `${platform.url}/a/local${path}`;
 
+test("the queue shows what threads wait for, until it comes", async () => {
+  const { thread_id: threadId } = await client.threads.create();
+  await client.runs.wait(threadId, "steps", { input: { log: [], patience: 3600 } });
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(at("/queue"));
+  const row = page.getByRole("region", { name: "Timers and signals" }).getByRole("row").filter({ hasText: threadId });
+  await row.getByText("Signal paid, or timer, due").waitFor();
+  expect(await row.innerText()).toContain("steps");
+  await fetch(`${platform.agentUrl}/threads/${threadId}/signals/paid`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ payload: { amount: 1 } }),
+  });
+  await row.waitFor({ state: "hidden" });
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
 test("creates an assistant, updates it, compares its versions, restores an older one and deletes it", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(at("/assistants"));

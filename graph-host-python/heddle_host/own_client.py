@@ -1,10 +1,11 @@
 """Makes ``get_client()`` of langgraph_sdk without a URL call the server that started this process.
 
-Its clients name the run whose code sends a request to that server, so that it can reject a wait that would never end.
+Clients of httpx, and so those of the SDK, name the run whose code sends a request to that server, so that it can reject
+a wait that would never end.
 
 The client's transport within LangGraph's own server needs that server's Python code. Ours sends the requests over
-HTTP, with a key that only processes of the server have. The SDK is patched when the project imports it, not before: its
-import takes a tenth of a second.
+HTTP, with a key that only processes of the server have. Both are patched when the project imports them, not before:
+their import takes a tenth of a second.
 """
 
 from __future__ import annotations
@@ -25,14 +26,9 @@ from .work import current_work
 if TYPE_CHECKING:
     import httpx
 
-#: Modules of the SDK whose ``get_client`` looks up ``get_asgi_transport``, in its newer and older versions, and those
-#: with the classes that send requests.
-_MODULES = (
-    "langgraph_sdk._async.client",
-    "langgraph_sdk.client",
-    "langgraph_sdk._async.http",
-    "langgraph_sdk._sync.http",
-)
+#: Modules of the SDK whose ``get_client`` looks up ``get_asgi_transport``, in its newer and older versions, and that of
+#: httpx with the base of its clients.
+_MODULES = ("langgraph_sdk._async.client", "langgraph_sdk.client", "httpx._client")
 _CALLING_RUN = "x-heddle-calling-run"
 #: Variables in which the SDK looks for a key, which is often another platform's.
 _KEY_VARIABLES = ("LANGGRAPH_API_KEY", "LANGSMITH_API_KEY", "LANGCHAIN_API_KEY")
@@ -49,10 +45,8 @@ def install_own_client(api: str | None) -> None:
     def patch(module: ModuleType) -> None:
         if hasattr(module, "get_asgi_transport"):
             module.get_asgi_transport = lambda: lambda *_, **__: _transport(description)  # type: ignore[attr-defined]
-        for name in ("HttpClient", "SyncHttpClient"):
-            kind = getattr(module, name, None)
-            if kind is not None and kind.__module__ == module.__name__:
-                _name_calling_run(kind, is_async=name == "HttpClient")
+        if hasattr(module, "BaseClient"):
+            _name_calling_run(module.BaseClient)
 
     sys.meta_path.insert(0, _AfterImport(_MODULES, patch))
 
@@ -82,14 +76,15 @@ class _AfterImport(MetaPathFinder):
         return spec
 
 
-def _name_calling_run(kind: Any, *, is_async: bool) -> None:
-    initialize = kind.__init__
+def _name_calling_run(kind: Any) -> None:
+    build = kind.build_request
 
-    def init(self: Any, client: Any, *args: Any, **kwargs: Any) -> None:
-        initialize(self, client, *args, **kwargs)
-        client.event_hooks["request"].append(_add_calling_run_later if is_async else _add_calling_run)
+    def build_request(self: Any, *args: Any, **kwargs: Any) -> httpx.Request:
+        request: httpx.Request = build(self, *args, **kwargs)
+        _add_calling_run(request)
+        return request
 
-    kind.__init__ = init
+    kind.build_request = build_request
 
 
 def _add_calling_run(request: httpx.Request) -> None:
@@ -97,10 +92,6 @@ def _add_calling_run(request: httpx.Request) -> None:
     is_own = request.url.host in ("127.0.0.1", "localhost", "::1") and str(request.url.port) == os.environ.get("PORT")
     if is_own and work is not None and work.run_id is not None:
         request.headers[_CALLING_RUN] = work.run_id
-
-
-async def _add_calling_run_later(request: httpx.Request) -> None:
-    _add_calling_run(request)
 
 
 def _transport(api: dict[str, str]) -> Any:

@@ -36,7 +36,7 @@ test("a stop does not wait longer than its limit for scenarios, and counts those
   const url = () => `http://127.0.0.1:${port}`;
   const generator = new Generator(new Session({ history, url, seed: 1, webhookUrl: url() }));
   await generator.start();
-  expect(await generator.stop(50)).toBe(10);
+  expect(await generator.stop(50)).toBe(12);
   hangs = false;
   unanswered.forEach(reject);
   expect(await generator.stop(20_000)).toBe(0);

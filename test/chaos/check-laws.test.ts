@@ -99,15 +99,29 @@ describe("law 2, endings", () => {
     [
       "an effect that was repeated after its result was used",
       (w) => {
-        const effect = { ...line(w, "r1", 1), phase: "effect" as const, key: "k" };
-        w.ledger.push(effect, { ...effect, phase: "used" }, { ...effect, attempt: 2 });
+        w.ledger.push({ ...line(w, "r1", 1, "effect"), attempt: 2 });
       },
       "the effect of one/1 was repeated (attempt 2)",
     ],
     [
       "an effect with two keys",
-      (w) => w.ledger.push(...["k", "l"].map((key) => ({ ...line(w, "r1", 1), phase: "effect" as const, key }))),
-      "the effect of one/1 has the keys k and l",
+      (w) => w.ledger.push({ ...line(w, "r1", 1, "effect"), key: "l" }),
+      "the effect of one/1 has the keys r1.1 and l",
+    ],
+    [
+      "two effects with one key",
+      (w) => (line(w, "r2", 1, "effect").key = "r1.1"),
+      "the effect of two/1 has the key of t1 one/1",
+    ],
+    [
+      "a step without an effect",
+      (w) => (w.ledger = w.ledger.filter((entry) => entry !== line(w, "r2", 2, "effect"))),
+      "the state holds two/2, which has no effect",
+    ],
+    [
+      "an effect that a resumed run repeated",
+      (w) => w.ledger.push({ ...line(w, "r1", 1, "effect"), run: "r2" }),
+      "the effect of one/1 was repeated",
     ],
     [
       "a step after the end",

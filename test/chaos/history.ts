@@ -80,6 +80,7 @@ export class History {
   }
 
   #write(record: string, entry: object): void {
-    this.#file.write(`${JSON.stringify({ record, at: now(), ...entry })}\n`);
+    // scenarios may outlive the run, whose error is the one to report
+    if (!this.#file.writableEnded) this.#file.write(`${JSON.stringify({ record, at: now(), ...entry })}\n`);
   }
 }

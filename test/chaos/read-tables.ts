@@ -11,9 +11,14 @@ type Sql = postgres.Sql;
 /** Connects directly to Postgres, not through a proxy. */
 export const openTables = (uri: string): Sql => postgres(uri, { max: 4, onnotice: () => {} });
 
-/** Waits until no run is pending or running. Returns that time; undefined after `limitMs`. */
+/** Waits until no run is pending or running and no timer or signal is about to create one. Returns that time; undefined after `limitMs`. */
 export async function untilSettled(sql: Sql, limitMs: number): Promise<number | undefined> {
-  return untilNone(limitMs, () => sql`select 1 from runs where status in ('pending', 'running') limit 1`);
+  return untilNone(
+    limitMs,
+    () => sql`
+    select 1 from runs where status in ('pending', 'running') union all
+    select 1 from thread_waits where ready_at < 'infinity' limit 1`,
+  );
 }
 
 /** Waits until every webhook is delivered or abandoned. */
@@ -40,6 +45,7 @@ export async function readRuns(sql: Sql): Promise<RunRow[]> {
     select run_id as run, thread_id as thread, seq::int, status, attempt, error ->> 'message' as error,
            metadata ->> 'token' as token, metadata ->> 'key' as key,
            metadata ->> 'cron_id' as cron, metadata ->> 'cron_scheduled_for' as occurrence,
+           metadata ->> 'heddle_resumed_by' as "resumedBy",
            (extract(epoch from created_at) * 1000)::float8 as created,
            (extract(epoch from started_at) * 1000)::float8 as started,
            (extract(epoch from ended_at) * 1000)::float8 as ended,
@@ -71,6 +77,8 @@ export async function countRows(sql: Sql): Promise<Map<string, number>> {
       union all select thread_id from checkpoints
       union all select thread_id from checkpoint_blobs
       union all select thread_id from checkpoint_writes
+      union all select thread_id::text from thread_waits
+      union all select thread_id::text from thread_signals
     ) rows group by 1`;
   return new Map(rows.map(({ thread, n }) => [thread, n]));
 }

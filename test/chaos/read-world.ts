@@ -90,6 +90,7 @@ export async function readInTime<T>(
 interface Values {
   done?: string[];
   answers?: string[];
+  ended?: string[];
 }
 
 async function readThread(client: Client, saver: OfficialSaver, thread: string, rows: number): Promise<ThreadView> {
@@ -111,6 +112,7 @@ async function readThread(client: Client, saver: OfficialSaver, thread: string, 
       saverHead: saved?.id ?? null,
       done: state.values?.done ?? [],
       answers: state.values?.answers ?? [],
+      ended: state.values?.ended ?? [],
       saverDone: saved?.done ?? [],
       // written when a run ends: an interrupted run may not have updated it
       ...(found.status === "idle" && found.values?.done && { valuesDone: found.values.done }),

@@ -5,6 +5,7 @@ import { checkResumes } from "./resumes.ts";
 import { checkState } from "./state.ts";
 import { checkStreams } from "./streams.ts";
 import { checkTruth } from "./truth.ts";
+import { checkWaits } from "./waits.ts";
 import type { Verdict, World } from "./world.ts";
 
 /** Checks by law number. Law 8 (data directories) has its own tests. */
@@ -15,6 +16,7 @@ export const LAWS: Record<string, (world: World) => Verdict> = {
   "4 cancels": checkCancels,
   "5 deliveries": checkDeliveries,
   "6 resumes": checkResumes,
+  "6 waits": checkWaits,
   "7 truth": checkTruth,
 };
 

@@ -2,24 +2,33 @@ import { type Index, indexWorld, isZombie, mayBeDeleted, mayBeRolledBack } from 
 import type { LedgerLine, RunRow, Verdict, Violation, World } from "./world.ts";
 
 /** Error when mapping the database's clock to the monotonic clock. */
-const CLOCK_SLACK_MS = 25;
+export const CLOCK_SLACK_MS = 25;
 
 /**
  * Law 2: an accepted run ends exactly once, within a bounded time after the last fault. No completed step runs again,
- * and no effect of a task whose result was used.
+ * and no effect of a task whose result was used. An outside service that recognizes keys has one effect for each.
  * No run begins before all older runs of its thread have ended.
  */
 export function checkEndings(world: World): Verdict {
   const index = indexWorld(world);
   const violations: Violation[] = [];
-  const checked = { accepted: index.accepted.size, executions: 0, effects: 0, repeated: 0, pairs: 0, zombies: 0 };
+  const checked = {
+    accepted: index.accepted.size,
+    executions: 0,
+    effects: 0,
+    keys: 0,
+    repeated: 0,
+    pairs: 0,
+    zombies: 0,
+  };
   const found = (text: string, run: string, thread?: string) => violations.push({ law: 2, text, run, thread });
 
   for (const row of world.runs) {
     if (row.status === "pending" || row.status === "running")
       found(`run ${row.run} is still ${row.status} (attempt ${row.attempt}) at the end`, row.run, row.thread);
     else if (row.ended === null) found(`run ${row.run} is ${row.status} and has no end`, row.run, row.thread);
-    if (row.status === "error" && index.accepted.get(row.run)?.graph === "steps")
+    const graph = row.resumedBy === null ? index.accepted.get(row.run)?.graph : "waits";
+    if (row.status === "error" && (graph === "steps" || graph === "waits"))
       found(`run ${row.run} ended as error, which its graph did not cause: ${row.error}`, row.run, row.thread);
   }
   for (const [run, op] of index.accepted) {
@@ -31,10 +40,8 @@ export function checkEndings(world: World): Verdict {
   for (const [run, lines] of index.ledgerByRun) {
     checked.executions += lines.filter(({ phase }) => phase === "start").length;
     checked.zombies += checkExecutions(world, run, lines, index.runs.get(run), found);
-    const { effects, repeated } = checkEffects(world, run, lines, found);
-    checked.effects += effects;
-    checked.repeated += repeated;
   }
+  Object.assign(checked, checkEffects(world, violations, found));
   for (const runs of index.runsByThread.values()) checked.pairs += checkOverlaps(world, runs, index, found);
   return { violations, checked };
 }
@@ -85,21 +92,30 @@ function checkExecutions(
   return zombies;
 }
 
-/** Checks that each journalled effect has one key, and is not repeated once its result was used (docs/retries.md). */
-function checkEffects(world: World, run: string, lines: LedgerLine[], found: Found) {
+/**
+ * Checks that each journalled effect of a thread has one key of its own, is not repeated once its result was used, also
+ * by a later run that resumes its node (docs/retries.md), and exists for each step in the state.
+ */
+function checkEffects(world: World, violations: Violation[], found: Found) {
+  /** Effects by key, and keys by effect. */
+  const places = new Map<string, string>();
   const keys = new Map<string, string>();
   const used = new Set<string>();
   let effects = 0;
-  for (const line of lines) {
-    const { phase, token, step, key, attempt, thread } = line;
+  for (const line of world.ledger) {
+    const { phase, token, step, key, attempt, thread, run } = line;
     if (key === undefined) continue;
     if (phase === "used") used.add(key);
     if (phase !== "effect") continue;
     effects++;
     const place = `${token}/${step}`;
-    const known = keys.get(place) ?? key;
-    keys.set(place, known);
-    if (known !== key) found(`run ${run}: the effect of ${place} has the keys ${known} and ${key}`, run, thread);
+    const known = keys.get(`${thread} ${place}`) ?? key;
+    keys.set(`${thread} ${place}`, known);
+    const other = places.get(key) ?? `${thread} ${place}`;
+    places.set(key, other);
+    if (other !== `${thread} ${place}`)
+      found(`run ${run}: the effect of ${place} has the key of ${other}`, run, thread);
+    else if (known !== key) found(`run ${run}: the effect of ${place} has the keys ${known} and ${key}`, run, thread);
     else if (used.has(key) && !isZombie(world.faults, line))
       found(
         `run ${run}: the effect of ${place} was repeated (attempt ${attempt}) after its result was used`,
@@ -107,7 +123,11 @@ function checkEffects(world: World, run: string, lines: LedgerLine[], found: Fou
         thread,
       );
   }
-  return { effects, repeated: effects - keys.size };
+  for (const { thread, done = [] } of world.threads)
+    for (const place of done)
+      if (!keys.has(`${thread} ${place}`) && !place.startsWith("update-"))
+        violations.push({ law: 2, text: `the state holds ${place}, which has no effect`, thread });
+  return { effects, keys: places.size, repeated: effects - places.size };
 }
 
 function checkOverlaps(world: World, runs: RunRow[], index: Index, found: Found): number {

@@ -74,7 +74,9 @@ export function addRun(
     const about = { run, thread: THREAD, attempt: 1, pid: 11, token, step, execution: `11.${seq}${step}` };
     const last = entries + step === 1 ? null : step === 1 ? "one/2" : `${token}/${step - 1}`;
     const line: LedgerLine = { t: at + step * 100, phase: "start", ...about, seen: entries + step - 1, last };
-    world.ledger.push(line, { t: at + step * 100 + 50, phase: "end", ...about, frames: 2 });
+    const effect = { ...line, t: at + step * 100 + 40, key: `${run}.${step}` };
+    world.ledger.push(line, { ...effect, phase: "effect" }, { ...effect, phase: "used" });
+    world.ledger.push({ t: at + step * 100 + 50, phase: "end", ...about, frames: 2 });
     const parent = world.checkpoints.at(-1)?.id ?? null;
     world.checkpoints.push({ thread: THREAD, ns: "", id: `c${seq}${step}`, parent, run });
   }
@@ -90,6 +92,7 @@ export const runRow = (row: Partial<RunRow> & { run: string; seq: number }): Run
   key: null,
   cron: null,
   occurrence: null,
+  resumedBy: null,
   created: 0,
   started: 0,
   ended: 0,

@@ -56,6 +56,13 @@ export interface Operation {
   /** End of a stream: closed by the server, broken, or left by the reader. */
   closed?: "whole" | "broken" | "left";
   cron?: string;
+  /** Waits of a run of the graph `waits`, and how many of them only a signal ends. */
+  waits?: number;
+  signals?: number;
+  /** Payload of a signal: its number on the thread. */
+  signal?: number;
+  /** Whether the answer says that the signal was created. */
+  created?: boolean;
   /** State returned to a waiting client. */
   done?: string[];
 }
@@ -67,6 +74,7 @@ export type OperationName =
   | "stream.read"
   | "run.cancel"
   | "state.update"
+  | "signal.send"
   | "cron.create"
   | "cron.delete";
 
@@ -123,7 +131,7 @@ export interface LedgerLine {
   thread: string;
   attempt: number;
   pid: number;
-  phase: "start" | "effect" | "used" | "end" | "ask" | "answer";
+  phase: "start" | "effect" | "used" | "end" | "ask" | "answer" | "wait" | "woken";
   token: string;
   step?: number;
   execution?: string;
@@ -133,6 +141,10 @@ export interface LedgerLine {
   last?: string | null;
   frames?: number;
   question?: number;
+  wait?: number;
+  /** Time at which the wait's timer ends. */
+  until?: number;
+  /** To the question, or of the wait: `<n>:timer` or `<n>:signal:<payload>`. */
   answer?: string;
 }
 
@@ -147,6 +159,8 @@ export interface RunRow {
   key: string | null;
   cron: string | null;
   occurrence: string | null;
+  /** `timer` or the name of the signal that created the run. */
+  resumedBy: string | null;
   created: number;
   started: number | null;
   ended: number | null;
@@ -177,6 +191,8 @@ export interface ThreadView {
   status?: string;
   done?: string[];
   answers?: string[];
+  /** Ends of waits. */
+  ended?: string[];
   /** Checkpoint of `/state`, and ids of `/history`, newest first. */
   head?: string | null;
   history?: string[];

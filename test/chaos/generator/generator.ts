@@ -6,6 +6,7 @@ import { makeCrons } from "./crons.ts";
 import type { Session } from "./session.ts";
 import { turn, TurnThreads } from "./turns.ts";
 import { updated } from "./updates.ts";
+import { waiting } from "./waits.ts";
 
 /** Runs scenarios concurrently until it is stopped; a started scenario is finished. */
 export class Generator {
@@ -23,7 +24,8 @@ export class Generator {
     await makeCrons(session, 2);
     const threads = new TurnThreads(session, 6);
     const turns = () => turn(session, threads);
-    const scenarios = [turns, turns, turns, turns, turns, dialogue, dialogue, cancelled, cancelled, updated];
+    const dialogues = [dialogue, dialogue, waiting, waiting];
+    const scenarios = [turns, turns, turns, turns, turns, ...dialogues, cancelled, cancelled, updated];
     this.#workers = scenarios.map((scenario) => this.#repeat(() => scenario(session)));
   }
 

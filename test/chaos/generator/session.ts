@@ -99,12 +99,25 @@ export class Session {
   async untilKnown(
     name: OperationName,
     about: Partial<Operation>,
-    work: (client: Client) => Promise<unknown>,
+    work: (client: Client, operation: Operation) => Promise<unknown>,
   ): Promise<void> {
     for (const giveUpAt = now() + GIVE_UP_MS; now() < giveUpAt; await sleep(300)) {
       const { operation } = await this.operation(name, about, work);
       if (operation.outcome !== "unknown") return;
     }
+  }
+
+  /** Sends a request that the official client does not have, to the server of the operation. */
+  async post<T>({ server }: Operation, path: string, body: object): Promise<T> {
+    const response = await fetch(this.#url(server as Reachable) + path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(REQUEST_MS),
+    });
+    const text = await response.text();
+    if (!response.ok) throw Object.assign(new Error(`HTTP ${response.status}: ${text}`), { status: response.status });
+    return JSON.parse(text) as T;
   }
 
   /** Records that the server has acknowledged the run. */

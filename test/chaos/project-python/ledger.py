@@ -13,13 +13,18 @@ def next_execution() -> str:
     return f"{os.getpid()}.{next(_executions)}"
 
 
+def monotonic() -> float:
+    """Returns the machine's monotonic clock in ms, which no fault affects."""
+    return time.monotonic_ns() // 1000 / 1000
+
+
 def record(config: RunnableConfig, **line: object) -> None:
     """Appends a line to the effects ledger, as project/ledger.ts does."""
     file = os.environ.get("CHAOS_LEDGER")
     if not file:
         return
     about = {
-        "t": time.monotonic_ns() // 1000 / 1000,
+        "t": monotonic(),
         "run": config["configurable"]["run_id"],
         "thread": config["configurable"]["thread_id"],
         "attempt": config["metadata"].get("run_attempt", 0),

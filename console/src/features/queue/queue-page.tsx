@@ -28,7 +28,7 @@ const WAIT_REASONS: Record<Reason, string> = {
   no_free_slot: "All slots are in use. Add servers or increase N_JOBS_PER_WORKER.",
 };
 
-/** Active runs, pending runs with the reason why they wait, and workers. */
+/** Active runs, pending runs with the reason why they wait, waits for timers and signals, and workers. */
 export function QueuePage() {
   const { server } = route.useParams();
   const { data: queue, error, refetch } = useQuery(queueQuery(server));
@@ -42,6 +42,7 @@ export function QueuePage() {
           <Servers queue={queue} />
           <Waiting queue={queue} server={server} />
           <Running queue={queue} server={server} />
+          <Waits queue={queue} server={server} />
         </Stack>
       ) : (
         <Loading />
@@ -159,6 +160,52 @@ function Waiting({ queue, server }: { queue: Queue; server: string }) {
       {hidden > 0 && (
         <Text size="xs" c="dimmed">
           and {count(hidden)} more
+        </Text>
+      )}
+    </section>
+  );
+}
+
+/** Interrupted threads that a timer or a signal resumes; they hold no slot. */
+function Waits({ queue, server }: { queue: Queue; server: string }) {
+  if (queue.waits.length === 0) return null;
+  return (
+    <section aria-label="Timers and signals">
+      <Title order={2} size="h5" mb="xs">
+        Timers and signals
+      </Title>
+      <SimpleTable
+        label="Timers and signals"
+        minWidth={880}
+        rows={queue.waits}
+        rowKey={({ thread_id: thread, interrupt_id: id }) => `${thread} ${id}`}
+        columns={[
+          {
+            title: "Thread",
+            width: 340,
+            cell: ({ thread_id: threadId }) => (
+              <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId }} size="sm" ff="monospace">
+                {threadId}
+              </AnchorLink>
+            ),
+          },
+          { title: "Graph", width: 130, cell: ({ graph_id: graph }) => graph ?? "–" },
+          {
+            title: "Waits for",
+            cell: ({ signal, until }) => (
+              <Text size="sm">
+                {signal !== null && `Signal ${signal}`}
+                {until !== null && (signal === null ? "Timer, due " : ", or timer, due ")}
+                {until !== null && <TimeText at={until} />}
+              </Text>
+            ),
+          },
+          { title: "Since", width: 110, cell: ({ since }) => (since === null ? "–" : <TimeText at={since} />) },
+        ]}
+      />
+      {queue.counts.waits > queue.waits.length && (
+        <Text size="xs" c="dimmed">
+          and {count(queue.counts.waits - queue.waits.length)} more
         </Text>
       )}
     </section>

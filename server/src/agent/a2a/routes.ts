@@ -24,6 +24,7 @@ import { mayUseAssistant } from "../custom-auth/authorize-run.ts";
 import type { AgentDeps } from "../deps.ts";
 import type { Principal } from "../../base/auth/principal.ts";
 import { acceptedStream } from "../runs/read-run.ts";
+import { rejectSelfWait } from "../runs/self-wait.ts";
 import { buildCard } from "./agent-card.ts";
 import { notCancelable } from "./errors.ts";
 import { findTask } from "./find-task.ts";
@@ -149,11 +150,12 @@ const HANDLERS: Record<string, (deps: AgentDeps, call: Call) => Promise<Response
 async function send(deps: AgentDeps, { id, generation, params, caller, c }: Call): Promise<Response> {
   const sending = rpcParams(sendParams, params);
   const history = readHistoryOptions(c, { ...sending, historyLength: sending.configuration?.historyLength });
-  const { taskId, run } = await sendMessage(deps, caller, sending);
+  const { blocking, returnImmediately } = sending.configuration ?? {};
+  const waits = blocking !== false && returnImmediately !== true;
+  const { taskId, run } = await sendMessage(deps, caller, sending, waits ? unlessSelf(deps, c) : undefined);
   const result = async () =>
     rpcResult(id, serializeSendResult(generation, serializeTask(await findTask(deps, caller, taskId), history)));
-  const { blocking, returnImmediately } = sending.configuration ?? {};
-  if (blocking === false || returnImmediately === true) return rawJson(await result());
+  if (!waits) return rawJson(await result());
   const text = acceptedStream(deps, run).done.promise.then(result);
   // after a disconnect the task continues and can be polled
   return slowJson(text.catch((error: unknown) => rpcFailure(id, error)));
@@ -165,13 +167,15 @@ async function sendAndStream(deps: AgentDeps, { id, generation, params, caller, 
   }
   const sending = rpcParams(sendParams, params);
   const history = readHistoryOptions(c, { ...sending, historyLength: sending.configuration?.historyLength });
-  const { taskId, run } = await sendMessage(deps, caller, sending);
+  const { taskId, run } = await sendMessage(deps, caller, sending, unlessSelf(deps, c));
   const stream = acceptedStream(deps, run);
   const task = async () => serializeTask(await findTask(deps, caller, taskId), history);
   const begun = { ...(await task()), artifacts: [] };
   begun.status = { state: "submitted", timestamp: begun.status.timestamp };
   return streamTask({ id, generation, begun, stream, ended: task });
 }
+
+const unlessSelf = (deps: AgentDeps, c: Context) => (threadId: string) => rejectSelfWait(deps.sql, c, threadId);
 
 async function get(deps: AgentDeps, { id, generation, params, caller, c }: Call): Promise<Response> {
   const query = rpcParams(taskParams, params);

@@ -24,8 +24,16 @@ export interface SendResult {
   run: AcceptedRun;
 }
 
-/** Starts a task, or answers a task's interrupt, by a run of the assistant. */
-export async function sendMessage(deps: AgentDeps, caller: Caller, sending: SendMessageParams): Promise<SendResult> {
+/**
+ * Starts a task, or answers a task's interrupt, by a run of the assistant.
+ * @param beforeRun called with the thread of a new task; may reject it
+ */
+export async function sendMessage(
+  deps: AgentDeps,
+  caller: Caller,
+  sending: SendMessageParams,
+  beforeRun?: (threadId: string) => Promise<void>,
+): Promise<SendResult> {
   if (!caller.principal.permissions.has("runs:create")) {
     throw forbidden("Forbidden: the permission runs:create is required.");
   }
@@ -35,6 +43,7 @@ export async function sendMessage(deps: AgentDeps, caller: Caller, sending: Send
   const { taskId, contextId } = sending.message;
   const begun = taskId ? await resumption(deps, caller, taskId, sending) : undefined;
   const threadId = begun?.threadId ?? resolveContextId(contextId);
+  if (!begun) await beforeRun?.(threadId);
   const body = runBody.parse({
     assistant_id: caller.assistantId,
     ...(begun

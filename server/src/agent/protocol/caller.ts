@@ -1,3 +1,5 @@
+import type { Context } from "hono";
+
 import type { Permission } from "../../base/auth/permissions.ts";
 import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
 import { isThreadPermitted } from "../custom-auth/sql.ts";
@@ -10,7 +12,7 @@ import { ProtocolError } from "./protocol-error.ts";
 export class Caller {
   readonly threadId: string;
   readonly principal: Principal;
-  readonly headers: Headers;
+  readonly c: Context;
   /**
    * The request's Idempotency-Key. When the request is repeated, a command that starts a run returns the existing run.
    */
@@ -24,13 +26,13 @@ export class Caller {
     deps: Pick<AgentDeps, "sql">,
     threadId: string,
     principal: Principal,
-    headers: Headers,
+    c: Context,
     sees: readonly AccessCondition[],
   ) {
     this.#deps = deps;
     this.threadId = threadId;
     this.principal = principal;
-    this.headers = headers;
+    this.c = c;
     this.#sees = sees;
     this.#seen = sees.length === 0;
   }
@@ -40,10 +42,14 @@ export class Caller {
     deps: Pick<AgentDeps, "sql" | "access">,
     threadId: string,
     principal: Principal,
-    headers: Headers,
+    c: Context,
   ): Promise<Caller> {
     const sees = await deps.access.ask(principal, "threads:read", { thread_id: threadId });
-    return new Caller(deps, threadId, principal, headers, sees);
+    return new Caller(deps, threadId, principal, c, sees);
+  }
+
+  get headers(): Headers {
+    return this.c.req.raw.headers;
   }
 
   /**

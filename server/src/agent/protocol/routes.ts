@@ -1,3 +1,5 @@
+import type { Context } from "hono";
+
 import { AppError, notFound } from "../../base/errors.ts";
 import type { Principal } from "../../base/auth/principal.ts";
 import { rawJson } from "../../base/http/route.ts";
@@ -5,6 +7,7 @@ import { acceptWebSocket } from "../../base/http/websocket.ts";
 import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { idempotencyHeader, readOnce } from "../idempotency/idempotent-request.ts";
+import { rejectSelfWait } from "../runs/self-wait.ts";
 import { Caller } from "./caller.ts";
 import { eventStream } from "./event-stream.ts";
 import { handleCommand } from "./handle-command.ts";
@@ -13,10 +16,14 @@ import { ProtocolSocket } from "./protocol-socket.ts";
 
 /** Streaming protocol v2, contract agent-server §19. */
 export function protocolRoutes(deps: AgentDeps): AgentRoute[] {
-  /** Responds with 404 for another user's thread. A thread that does not exist yet can be waited for. */
-  async function authorizeCaller(threadId: string, principal: Principal, headers: Headers): Promise<Caller> {
-    const caller = await Caller.of(deps, threadId, principal, headers);
+  /**
+   * Responds with 404 for another user's thread, with 409 to the thread's own run. A thread that does not exist yet can
+   * be waited for.
+   */
+  async function authorizeReader(c: Context, threadId: string, principal: Principal): Promise<Caller> {
+    const caller = await Caller.of(deps, threadId, principal, c);
     if (!(await caller.maySee())) throw notFound(`Thread with ID ${threadId} not found`);
+    await rejectSelfWait(deps.sql, c, threadId);
     return caller;
   }
   const base = { tag: "Streaming protocol v2", params: threadParams, permission: "runs:read" } as const;
@@ -34,7 +41,7 @@ export function protocolRoutes(deps: AgentDeps): AgentRoute[] {
       out: { 200: commandAnswer },
       async handler({ params, body, principal, c }) {
         const { headers } = c.req.raw;
-        const caller = await Caller.of(deps, params.thread_id, principal, headers);
+        const caller = await Caller.of(deps, params.thread_id, principal, c);
         const { method, params: commandParams } = body;
         caller.once = readOnce(headers, principal, `${method} ${params.thread_id}`, commandParams ?? {});
         return rawJson(JSON.stringify(await handleCommand(deps, caller, body)));
@@ -49,10 +56,10 @@ export function protocolRoutes(deps: AgentDeps): AgentRoute[] {
       summary: "Stream the events of all runs of a thread",
       body: eventStreamBody,
       out: { 200: "text/event-stream" },
-      errors: [400],
+      errors: [400, 409],
       handler: async ({ params, body, principal, c }) =>
         eventStream(deps.protocol, {
-          caller: await authorizeCaller(params.thread_id, principal, c.req.raw.headers),
+          caller: await authorizeReader(c, params.thread_id, principal),
           filter: {
             channels: body.channels,
             namespaces: body.namespaces ?? undefined,
@@ -68,9 +75,9 @@ export function protocolRoutes(deps: AgentDeps): AgentRoute[] {
       auth: "handler",
       summary: "Exchange commands and events over one WebSocket",
       out: { 101: null },
-      errors: [400, 426],
+      errors: [400, 409, 426],
       async handler({ params, principal, c }) {
-        const caller = await authorizeCaller(params.thread_id, principal, c.req.raw.headers);
+        const caller = await authorizeReader(c, params.thread_id, principal);
         const accepted = acceptWebSocket(c, (socket, intake) =>
           new ProtocolSocket(deps, caller, socket, intake).start(),
         );

@@ -4,6 +4,7 @@ import { resolveAssistantId } from "../project/assistant-id.ts";
 import { reserve } from "../idempotency/idempotent-request.ts";
 import { createRun } from "../runs/create-run.ts";
 import { runBody } from "../runs/schema.ts";
+import { rejectSelfWait } from "../runs/self-wait.ts";
 import { describeIssues } from "../../base/http/errors.ts";
 import type { Caller } from "./caller.ts";
 import { invalidArgument, ProtocolError } from "./protocol-error.ts";
@@ -55,6 +56,9 @@ export async function runStart(deps: AgentDeps, caller: Caller, rawParams: unkno
     throw invalidArgument(`Thread ${caller.threadId} is bound to assistant ${bound}; cannot run ${assistant}.`);
   }
   const requestedStrategy = params.multitaskStrategy ?? params.multitask_strategy;
+  const strategy = STRATEGIES.includes(requestedStrategy as string) ? requestedStrategy : "enqueue";
+  // the client's next step is to read the run's events
+  if (strategy === "enqueue") await rejectSelfWait(deps.sql, caller.c, caller.threadId);
   // stopping the run that asks leaves nothing to answer
   const stops = thread?.busy && (requestedStrategy === "interrupt" || requestedStrategy === "rollback");
   const pending = input === undefined || input === null || stops ? [] : (thread?.pending ?? []);
@@ -65,7 +69,7 @@ export async function runStart(deps: AgentDeps, caller: Caller, rawParams: unkno
     config,
     metadata,
     ...Object.fromEntries(ORDINARY_FIELDS.map((name) => [name, params[name]])),
-    ...(STRATEGIES.includes(requestedStrategy as string) && { multitask_strategy: requestedStrategy }),
+    multitask_strategy: strategy,
   });
   return { run_id: runId };
 }

@@ -22,7 +22,7 @@ test("shows why each run waits, which server executes which run, and the slots",
   const behind = await start(second);
   const later = await start(await newThread(), { after_seconds: 3600 });
   const answer = await queue();
-  expect(answer.counts).toEqual({ pending: 4, running: 1 });
+  expect(answer.counts).toEqual({ pending: 4, running: 1, waits: 0 });
   expect(answer.slots).toBe(1);
   const reasons = answer.waiting.map((waiter: Record<string, unknown>) => [
     waiter["run_id"],
@@ -50,7 +50,7 @@ test("shows that no server has a run's graph", async () => {
   // repeated, because a waiting run may be claimed when another is cancelled
   await vi.waitFor(async () => {
     await call("POST", "/runs/cancel", { status: "all" });
-    expect((await queue()).counts).toEqual({ pending: 0, running: 0 });
+    expect((await queue()).counts).toEqual({ pending: 0, running: 0, waits: 0 });
   }, 20_000);
   // occupies the only slot, so that the other run is not claimed and ended for the missing graph
   await start(await newThread());

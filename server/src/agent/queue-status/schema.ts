@@ -15,7 +15,7 @@ export const REASONS = [
 
 export const queueQuery = z.object({
   limit: queryLimit(100),
-  run_id: uuid.optional().describe("Only this run among the waiting and the running ones"),
+  run_id: uuid.optional().describe("Only this run among the waiting and the running ones, and the waits that it began"),
 });
 
 const time = z.string();
@@ -35,6 +35,20 @@ const waitingRun = z
     waits_for: uuid.nullable().describe("The run that occupies the thread, or is ahead of this one in its queue"),
   })
   .meta({ id: "WaitingRun" });
+
+const wait = z
+  .object({
+    run_id: uuid.nullable().describe("The thread's last run, which has ended as interrupted"),
+    thread_id: uuid,
+    assistant_id: uuid.nullable(),
+    graph_id: z.string().nullable(),
+    interrupt_id: z.string(),
+    signal: z.string().nullable().describe("Name of the signal that ends the wait; null: only the time does"),
+    until: time.nullable().describe("Time that ends the wait; null: only the signal does"),
+    since: time.nullable().describe("End of the run"),
+    waiting_seconds: z.number().nullable().describe("Time since the end of the run"),
+  })
+  .meta({ id: "ThreadWait" });
 
 const runningRun = z
   .object({
@@ -68,11 +82,16 @@ export const queue = z
   .object({
     at: time,
     slots: z.int().describe("Maximum number of concurrent runs on the server that sent the response"),
-    counts: z.object({ pending: z.int(), running: z.int() }),
+    counts: z.object({
+      pending: z.int(),
+      running: z.int(),
+      waits: z.int().describe("Threads' waits for a timer or a signal; they hold no slot"),
+    }),
     oldest_pending_at: time.nullable().describe("Creation time of the oldest run that is ready to start"),
     servers: z.array(server),
     waiting: z.array(waitingRun).describe("In claim order"),
     running: z.array(runningRun).describe("Longest running first"),
+    waits: z.array(wait).describe("Waits for a timer or a signal, the next timer first"),
   })
   .meta({ id: "Queue" });
 export type Queue = z.output<typeof queue>;

@@ -65,14 +65,33 @@ export function selectRunning(sql: Sql, { limit, runId }: Selection, sees: Sees)
     where r.status = 'running' and ${permits(sql, "t.metadata", sees)} ${only(sql, runId)} order by r.started_at limit ${limit}`;
 }
 
+/**
+ * Lists what interrupted threads wait for. A row of a thread with another status is of a wait that has just ended, or
+ * that an error stops.
+ */
+export function selectWaits(sql: Sql, { limit, runId }: Selection, sees: Sees): Promise<Queue["waits"]> {
+  return sql<Queue["waits"]>`
+    select r.run_id, w.thread_id, r.assistant_id, a.graph_id, w.interrupt_id, w.signal, w.due_at as until,
+      r.ended_at as since, extract(epoch from now() - r.ended_at)::float8 as waiting_seconds
+    from thread_waits w join threads t on t.thread_id = w.thread_id
+    left join lateral (select run_id, assistant_id, ended_at from runs where runs.thread_id = w.thread_id
+                       order by seq desc limit 1) r on true
+    left join assistants a on a.assistant_id = r.assistant_id
+    where t.status = 'interrupted' and ${permits(sql, "t.metadata", sees)} ${only(sql, runId)}
+    order by w.due_at nulls last, w.thread_id, w.interrupt_id limit ${limit}`;
+}
+
 export async function selectCounts(sql: Sql, sees: Sees): Promise<Pick<Queue, "counts" | "oldest_pending_at">> {
-  const [row] = await sql<{ pending: number; running: number; oldest: string | null }[]>`
+  const [row] = await sql<{ pending: number; running: number; waits: number; oldest: string | null }[]>`
     select count(*) filter (where r.status = 'pending')::int as pending,
       count(*) filter (where r.status = 'running')::int as running,
+      (select count(*)::int from thread_waits w join threads t on t.thread_id = w.thread_id
+       where t.status = 'interrupted' and ${permits(sql, "t.metadata", sees)}) as waits,
       min(r.created_at) filter (where r.status = 'pending' and r.available_at <= now()) as oldest
     from runs r join threads t on t.thread_id = r.thread_id
     where r.status in ('pending', 'running') and ${permits(sql, "t.metadata", sees)}`;
-  return { counts: { pending: row!.pending, running: row!.running }, oldest_pending_at: row!.oldest };
+  const { oldest, ...counts } = row!;
+  return { counts, oldest_pending_at: oldest };
 }
 
 export function selectServers(sql: Sql, thisServer: string, leaseSecs: number): Promise<Queue["servers"]> {

@@ -5,6 +5,7 @@ import { countDeliveries } from "../../base/webhooks/sql.ts";
 import type { AgentDeps } from "../deps.ts";
 import type { ServerLease } from "../servers/server-lease.ts";
 import { RUN_WEBHOOKS } from "../webhooks/sql.ts";
+import { countWaits } from "../waits/sql.ts";
 import { selectQueueDepth } from "./sql.ts";
 
 const HOST_STATES = ["starting", "ready", "draining", "dead"] as const;
@@ -63,6 +64,26 @@ export function registerAgentMetrics(
       for (const state of ["due", "concurrency_limit", "throttled", "later", "running"] as const)
         this.set({ state }, metrics[state]);
       oldest.set(metrics.oldest_due);
+    },
+  });
+  const waits = new ScrapedMetrics({ name: "waits", log, keepMs: 2000, read: () => countWaits(sql) });
+  const late = new Gauge({
+    name: "heddle_waits_late_seconds",
+    help: "Time since the oldest timer or signal that should have resumed its thread, over all servers.",
+    registers,
+  });
+  void new Gauge({
+    name: "heddle_waits",
+    help: "Waits of interrupted threads of all servers, by what ends them: timer, signal, or either.",
+    labelNames: ["for"],
+    registers,
+    async collect() {
+      const counts = await waits.get();
+      this.reset();
+      late.reset();
+      if (!counts) return;
+      for (const kind of ["timer", "signal", "either"] as const) this.set({ for: kind }, counts[kind]);
+      late.set(counts.late);
     },
   });
   void new Gauge({

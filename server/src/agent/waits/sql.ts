@@ -33,6 +33,26 @@ export interface ReadyWait {
   interrupt_id: string;
 }
 
+export interface WaitCounts {
+  timer: number;
+  signal: number;
+  /** For a signal, at most until a time. */
+  either: number;
+  /** Seconds by which the oldest one that is ready is late; 0 without such a one. */
+  late: number;
+}
+
+/** Counts the waits of interrupted threads. A thread in error keeps its waits until a run has ended well. */
+export async function countWaits(sql: Sql): Promise<WaitCounts> {
+  const [row] = await sql<WaitCounts[]>`
+    select count(*) filter (where w.signal is null)::int as timer,
+           count(*) filter (where w.due_at is null)::int as signal,
+           count(*) filter (where w.signal is not null and w.due_at is not null)::int as either,
+           greatest(coalesce(extract(epoch from now() - min(w.ready_at)), 0), 0)::float8 as late
+    from thread_waits w join threads t on t.thread_id = w.thread_id where t.status = 'interrupted'`;
+  return row!;
+}
+
 /** Index thread_waits_ready. In random order, so that servers do not all start with the same one. */
 export function selectReadyWaits(sql: Sql, limit: number): Promise<ReadyWait[]> {
   return sql<ReadyWait[]>`
