@@ -30,6 +30,7 @@ export const SECTION_NOT_FOUND = "Section not found";
 export const CHART_NOT_FOUND = "Chart not found";
 
 export type NewSeries = ChartCreate["series"][number] & { id?: string | null | undefined };
+type CheckedSeries = Omit<NewSeries, "project_metric">;
 
 export async function createSection(
   { sql }: Pick<TraceDeps, "sql">,
@@ -192,13 +193,13 @@ function checkOfAgents(
     );
 }
 
-const filtersOf = (series: readonly NewSeries[], common: ChartFilters | null | undefined) => [
+const filtersOf = (series: readonly CheckedSeries[], common: ChartFilters | null | undefined) => [
   common,
   ...series.flatMap((one) => [one.filters, one.denominator?.filters]),
 ];
 
 /** @throws FilterError (400), and 422 for metrics of agents with filters or groups of runs */
-export function checkSeries(series: readonly NewSeries[], common: ChartFilters | null | undefined): void {
+export function checkSeries(series: readonly CheckedSeries[], common: ChartFilters | null | undefined): void {
   for (const one of filtersOf(series, common)) {
     for (const text of [one?.filter, one?.trace_filter, one?.tree_filter]) if (text) readFilter(text);
   }
