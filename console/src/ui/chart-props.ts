@@ -15,6 +15,8 @@ export interface ChartMarker {
   /** Seconds since 1970. */
   time: number;
   label: string;
+  /** Of events of one project: charts of other projects leave them out. */
+  projectId?: string;
 }
 
 export interface ChartProps {

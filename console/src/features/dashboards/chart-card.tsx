@@ -20,7 +20,7 @@ import {
 } from "./chart-series.ts";
 import classes from "./dashboard.module.css";
 import { HeatMap } from "./heat-map.tsx";
-import type { ChartData } from "./queries.ts";
+import { type ChartData, projectsOf } from "./queries.ts";
 import { savePng } from "./save-png.ts";
 
 /** What an owner of the chart can do with it; absent for a project's own dashboard. */
@@ -58,6 +58,15 @@ export function ChartCard({ chart, before, showBefore, markers, actions, onPick,
   const difference = describe(metric, lines, earlier);
   const display = displayOf(chart);
   const step = (lines.times[1] ?? 0) - (lines.times[0] ?? 0);
+  const projects = projectsOf(chart);
+  const marks = useMemo(
+    () => markers?.filter(({ projectId: id }) => id === undefined || projects === null || projects.includes(id)),
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- follows from the chart
+    [markers, chart],
+  );
+  const isUnfiltered = (chart.unfiltered_series?.length ?? 0) > 0;
+  const note =
+    [isUnfiltered && "The filter does not apply to agents", difference].filter(Boolean).join(" · ") || undefined;
   const menu = (
     <ChartMenu
       chart={chart}
@@ -85,13 +94,13 @@ export function ChartCard({ chart, before, showBefore, markers, actions, onPick,
       {display === "line" || display === "bar" ? (
         <Chart
           title={chart.title}
-          note={difference}
+          note={note}
           times={lines.times}
           series={showBefore && earlier ? withBefore(lines, earlier) : lines.series}
           format={formatOf(metric)}
           formatTicks={/^(latency|first_token)/.test(metric) ? secondTicks : undefined}
           kind={display === "bar" && lines.series.length === 1 ? "bars" : "line"}
-          markers={markers}
+          markers={marks}
           onPick={(index) => onPick(chart, lines.times[index]!, lines.times[index]! + step)}
           onZoom={onZoom}
           actions={menu}
@@ -105,6 +114,11 @@ export function ChartCard({ chart, before, showBefore, markers, actions, onPick,
             {menu}
           </Group>
           <Box mih={HEIGHT} mah={HEIGHT + 24} style={{ overflow: "auto" }}>
+            {isUnfiltered && (
+              <Text size="xs" c="dimmed">
+                The filter does not apply to agents
+              </Text>
+            )}
             {display === "heatmap" && <HeatMap title={chart.title} data={chart.data} height={HEIGHT} />}
             {display === "number" && (
               <>

@@ -21,6 +21,8 @@ import {
   dashboardQuery,
   deleteChart,
   deleteDashboard,
+  projectsOf,
+  revisionMarksQuery,
   updateChart,
 } from "./queries.ts";
 
@@ -43,14 +45,23 @@ export function DashboardPage() {
   ];
   const range = dashboardRange(search);
   const { data: dashboard } = useQuery(dashboardQuery({ dashboardId }, range));
+  const selected = dashboard?.charts.map(projectsOf) ?? [];
+  const projects = [...new Set(selected.flatMap((ids) => ids ?? []))].toSorted();
+  const isOfAll = selected.includes(null) || projects.length > 100;
+  const { data: revisions } = useQuery({
+    ...revisionMarksQuery(range, isOfAll ? null : projects),
+    enabled: selected.length > 0,
+  });
   const refresh = () => client.invalidateQueries({ queryKey: ["dashboards"] });
   const act = useMutation({
     mutationFn: (work: () => Promise<unknown>) => work(),
     onSettled: refresh,
     onError: notifyFailure("Could not change the dashboard"),
   });
-  const actionsOf = (chart: ChartData): ChartActions => {
+  const actionsOf = (shown: ChartData): ChartActions => {
     const charts = dashboard?.charts ?? [];
+    // what is shown also has the filter and the grouping of the whole dashboard
+    const chart = charts.find(({ id }) => id === shown.id) ?? shown;
     return {
       edit: () => setEditing(chart),
       copy: () => act.mutate(() => createChart({ ...copyOf(chart), section_id: dashboardId })),
@@ -103,6 +114,7 @@ export function DashboardPage() {
         source={{ dashboardId }}
         title={dashboard?.title ?? "Dashboard"}
         search={search}
+        events={revisions}
         onSearch={(next) => void update({ search: next, replace: true })}
         actionsOf={(creating ?? updating ?? deleting) ? undefined : actionsOf}
         actions={

@@ -129,6 +129,32 @@ export const incidentMarksQuery = (range: TimeRange) =>
     refetchInterval: "last" in range ? REFRESH_MS : false,
   });
 
+/** Revisions whose first traces are in the range, as marks in charts; of these projects, or of all. */
+export const revisionMarksQuery = (range: TimeRange, session: string[] | null) =>
+  queryOptions({
+    queryKey: ["dashboards", "events", range, session],
+    async queryFn({ signal }): Promise<ChartMarker[]> {
+      const { start_time, end_time } = periodOf(range);
+      const { events } = await data(
+        traceApi.POST("/api/v1/charts/events", { body: { start_time, end_time, session }, signal }),
+      );
+      return events.map(({ value, session_id, session_name, first_seen: at }) => ({
+        time: Date.parse(at) / 1000,
+        label: `new revision ${value.slice(0, 40)} of ${session_name}`,
+        projectId: session_id,
+      }));
+    },
+    refetchInterval: "last" in range ? REFRESH_MS : false,
+    retry: false,
+  });
+
+/** Projects that a chart shows; null: all. */
+export function projectsOf({ common_filters: common, series }: Pick<ChartData, "common_filters" | "series">) {
+  if (common?.session?.length) return common.session;
+  const own = series.map(({ filters }) => filters?.session ?? []);
+  return own.some((ids) => ids.length === 0) ? null : own.flat();
+}
+
 /** The project of this name; null when there is none. */
 export const projectNamedQuery = (name: string) =>
   queryOptions({

@@ -106,6 +106,79 @@ test("counts crons and webhooks, also as ratios", async () => {
   expect(await values({ metric: "webhook_retry_count", denominator })).toEqual({ "": 0.25 });
 });
 
+test("filters of runs apply where agents have what they test, and are named where not", async () => {
+  const pair = (key: string, value: string) => `and(eq(metadata_key, "${key}"), eq(metadata_value, "${value}"))`;
+  const runs = (filter: string) => values({ metric: "agent_run_count", filters: { filter } });
+  expect(await runs(pair("graph_id", "sort"))).toEqual({ "": 4 });
+  expect(await runs(`not(${pair("graph_id", "sort")})`)).toEqual({ "": 100 });
+  expect(await runs(`or(${pair("assistant_id", "sort 1")}, eq(status, "success"))`)).toEqual({ "": 94 });
+  expect(await runs(`has(metadata, '{"graph_id": "agent"}')`)).toEqual({ "": 100 });
+  // a timeout is an error of traces
+  expect(await runs('eq(status, "error")')).toEqual({ "": 14 });
+  expect(await runs('eq(status, "timeout")')).toEqual({ "": 4 });
+  expect(await runs('neq(status, "error")')).toEqual({ "": 90 });
+  expect(await runs(`eq(session_id, "${project}")`)).toEqual({ "": 104 });
+
+  const { json: section } = await call("POST", "/api/v1/charts/section", { title: "Agents" });
+  for (const metric of ["agent_run_count", "queue_runs", "run_count"]) {
+    const series = [{ name: metric, metric }];
+    await call("POST", "/api/v1/charts/create", { title: metric, chart_type: "line", section_id: section.id, series });
+  }
+  const read = async (body: object) => {
+    const period = { start_time: new Date(now - 60 * MINUTE).toISOString(), stride: { days: 2 } };
+    const { status, json } = await call("POST", `/api/v1/charts/section/${section.id}`, { ...period, ...body });
+    expect(status).toBe(200);
+    type Read = { data: { value: number; group: string | null }[]; series: object[]; unfiltered_series?: string[] };
+    return (json.charts as Read[]).map(({ data, unfiltered_series: left }) => [
+      Math.max(...data.map(({ value }) => value)),
+      left?.length,
+    ]);
+  };
+  expect(await read({})).toEqual([
+    [104, undefined],
+    [9, undefined],
+    [0, undefined],
+  ]);
+  const filtered = async (common_filters: object) => read({ common_filters });
+  expect(await filtered({ filter: 'eq(status, "success")' })).toEqual([
+    [90, 0],
+    [9, 1],
+    [0, 0],
+  ]);
+  expect(await filtered({ filter: pair("graph_id", "sort") })).toEqual([
+    [4, 0],
+    [9, 1],
+    [0, 0],
+  ]);
+  expect(await filtered({ filter: 'and(eq(status, "success"), eq(name, "x"))' })).toEqual([
+    [104, 1],
+    [9, 1],
+    [0, 0],
+  ]);
+  expect(await filtered({ filter: 'eq(name, "x")', session: [project] })).toEqual([
+    [104, 1],
+    [7, 1],
+    [0, 0],
+  ]);
+  expect(await filtered({ tree_filter: 'eq(status, "success")' })).toEqual([
+    [104, 1],
+    [9, 1],
+    [0, 0],
+  ]);
+  // groups that metrics lack are not applied to them
+  const grouped = (attribute: string) => read({ group_by: { attribute } });
+  expect(await grouped("status")).toEqual([
+    [90, undefined],
+    [9, undefined],
+    [0, undefined],
+  ]);
+  expect(await grouped("model")).toEqual([
+    [104, undefined],
+    [9, undefined],
+    [Number.NEGATIVE_INFINITY, undefined],
+  ]);
+});
+
 test("rejects what selects or groups runs, and readings of another day", async () => {
   expect(await chart({ metric: "queue_runs", filters: { filter: 'eq(name, "a")' } })).toMatchObject({
     status: 422,

@@ -2,7 +2,9 @@
 import { all, bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
 import { binnedPercentile } from "../../base/duration-bins.ts";
 import { unprocessable } from "../../base/errors.ts";
+import { readFilter } from "../filter/read-filter.ts";
 import { readRows } from "../runs/read-rows.ts";
+import { compileAgentFilter } from "./agent-filter.ts";
 import { AGENT_GROUPS, AGENT_METRICS, type AgentMetric, type AgentMetricName } from "./agent-metrics.ts";
 import {
   DEFAULT_GROUPS,
@@ -22,7 +24,7 @@ export async function readAgentSeries(
   metrics: readonly AgentMetricName[],
   bucket: Fragment,
 ): Promise<SeriesPoint[][]> {
-  const { projects, since, until, group_by: by } = request;
+  const { projects, since, until, group_by: by, filters } = request;
   const { kind } = AGENT_METRICS[metrics[0]!];
   const conditions = [
     ch`a.tenant_id = ${bind("UUID", tenantId)}`,
@@ -31,6 +33,11 @@ export async function readAgentSeries(
     ch`a.minute < toDateTime(${bind("Int64", Math.ceil(until.getTime() / 1000))}, 'UTC')`,
   ];
   if (projects) conditions.push(ch`a.project_id in ${bind("Array(UUID)", projects)}`);
+  if (filters?.filter) {
+    const passes = compileAgentFilter(readFilter(filters.filter), kind);
+    if (!passes) throw unprocessable(`The filter is about runs and does not apply to ${metrics[0]!}.`);
+    conditions.push(passes);
+  }
   const column = by ? AGENT_GROUPS[by.attribute] : undefined;
   if (by && column === undefined)
     throw unprocessable(

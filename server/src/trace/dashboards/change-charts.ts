@@ -6,6 +6,7 @@ import type { TraceDeps } from "../deps.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { checkProjects } from "../runs/query-runs.ts";
 import { RunScope } from "../runs/run-scope.ts";
+import { appliesToAgents } from "./agent-filter.ts";
 import { groupsAgents, isOfAgents } from "./agent-metrics.ts";
 import type { PrebuiltSection } from "./prebuilt.ts";
 import {
@@ -15,9 +16,11 @@ import {
   type ChartPatch,
   MAX_CHARTS,
   MAX_SECTIONS,
+  MAX_TITLE,
   type SectionCreate,
   type StoredSeries,
 } from "./schema.ts";
+import { isDistribution } from "./series-metrics.ts";
 import * as rows from "./sql.ts";
 
 /** Dashboard of charts that were created without one. */
@@ -27,6 +30,7 @@ export const SECTION_NOT_FOUND = "Section not found";
 export const CHART_NOT_FOUND = "Chart not found";
 
 export type NewSeries = ChartCreate["series"][number] & { id?: string | null | undefined };
+type CheckedSeries = Omit<NewSeries, "project_metric">;
 
 export async function createSection(
   { sql }: Pick<TraceDeps, "sql">,
@@ -70,7 +74,7 @@ export const clonePrebuilt = (
   return createSection(
     deps,
     tenantId,
-    { title },
+    { title: title.slice(0, MAX_TITLE) },
     charts.slice(0, MAX_CHARTS).map((chart, index) => ({ ...chart, index })),
   );
 };
@@ -112,7 +116,7 @@ async function freePlace(tx: Transaction, tenantId: string, section: string): Pr
   return next;
 }
 
-/** Changes a chart; the change was checked. @throws 404 for an unknown chart or section */
+/** Changes a chart; the change was checked by itself. @throws 404 for an unknown chart or section, 422 as `checkSeries` */
 export async function updateChart(
   deps: Pick<TraceDeps, "sql">,
   tenantId: string,
@@ -128,6 +132,8 @@ export async function updateChart(
       if (!(await rows.findSection(tx, tenantId, section))) throw notFound(SECTION_NOT_FOUND);
       await freePlace(tx, tenantId, section);
     }
+    const { series: given = chart.series, common_filters: common = chart.common_filters } = patch;
+    if (patch.series || patch.common_filters) checkSeries(given, common);
     const known = chart.series.map((series) => series.id);
     const series = patch.series?.map((one) => storeSeries(one, known));
     await rows.updateChart(tx, tenantId, id, { ...patch, series });
@@ -177,9 +183,9 @@ function checkOfAgents(
       throw unprocessable(`series "${name}": only metrics of agents are grouped by status; group runs by error_kind`);
     return;
   }
-  if (filters.some((one) => one?.filter || one?.trace_filter || one?.tree_filter))
+  if (filters.some((one) => one && !appliesToAgents(one, metric)))
     throw unprocessable(
-      `series "${name}": ${metric} is of agents, and filters select runs; only session applies to it`,
+      `series "${name}": ${metric} is of agents, and the filter is about runs; agents have projects, and some metrics the status and the metadata graph_id and assistant_id`,
     );
   if (by && !groupsAgents(by.attribute))
     throw unprocessable(
@@ -187,16 +193,22 @@ function checkOfAgents(
     );
 }
 
-const filtersOf = (series: readonly NewSeries[], common: ChartFilters | null | undefined) => [
+const filtersOf = (series: readonly CheckedSeries[], common: ChartFilters | null | undefined) => [
   common,
   ...series.flatMap((one) => [one.filters, one.denominator?.filters]),
 ];
 
 /** @throws FilterError (400), and 422 for metrics of agents with filters or groups of runs */
-export function checkSeries(series: readonly NewSeries[], common: ChartFilters | null | undefined): void {
+export function checkSeries(series: readonly CheckedSeries[], common: ChartFilters | null | undefined): void {
   for (const one of filtersOf(series, common)) {
     for (const text of [one?.filter, one?.trace_filter, one?.tree_filter]) if (text) readFilter(text);
   }
   for (const { name, metric, filters, group_by: by } of series) checkOfAgents(name, metric, [filters, common], by);
-  for (const { name, denominator: d } of series) if (d) checkOfAgents(name, d.metric, [d.filters, common], null);
+  for (const { name, metric, denominator: d } of series) {
+    if (!d) continue;
+    checkOfAgents(name, d.metric, [d.filters, common], null);
+    const distribution = [metric, d.metric].find(isDistribution);
+    if (distribution !== undefined)
+      throw unprocessable(`series "${name}": ${distribution} is a distribution, and only numbers are divided`);
+  }
 }

@@ -5,6 +5,7 @@ import { checkProjects } from "../runs/query-runs.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import * as schema from "./change-schema.ts";
 import { readChanges } from "./read-changes.ts";
+import { readEvents } from "./read-events.ts";
 import { requireRuns } from "./require-runs.ts";
 
 export function changeRoutes(deps: TraceDeps): Route[] {
@@ -23,6 +24,16 @@ export function changeRoutes(deps: TraceDeps): Route[] {
         await checkProjects(deps, RunScope.of(principal), body.session);
         return c.json(await readChanges(deps, principal.workspaceId, body));
       },
+    }),
+    route({
+      tag: "Dashboards",
+      method: "POST",
+      ...v1("/charts/events"),
+      permission: "charts:read",
+      summary: "List the revisions whose first traces are in a period, by project",
+      body: schema.eventsBody,
+      out: { 200: schema.events },
+      handler: async ({ body, principal: { workspaceId }, c }) => c.json(await readEvents(deps, workspaceId, body)),
     }),
   ];
 }

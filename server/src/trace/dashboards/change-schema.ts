@@ -61,3 +61,28 @@ export const changes = z
   })
   .meta({ id: "DashboardChanges" });
 export type Changes = z.output<typeof changes>;
+
+/** Own to Heddle: what begins in a period, as marks in charts. */
+export const eventsBody = z.object({
+  session: z.array(uuid).min(1).max(100).nullish().describe("Projects; by default all of the workspace"),
+  start_time: timestamp,
+  end_time: timestamp.nullish().describe("By default now"),
+});
+export type EventsBody = z.output<typeof eventsBody>;
+
+export const events = z
+  .object({
+    events: z
+      .array(
+        z.object({
+          dimension: z.literal("revision"),
+          value: z.string(),
+          session_id: z.guid(),
+          session_name: z.string(),
+          first_seen: z.iso.datetime({ offset: true }).describe("Start of its first trace"),
+        }),
+      )
+      .describe("At most the 100 latest, in their order"),
+  })
+  .meta({ id: "DashboardEvents" });
+export type Events = z.output<typeof events>;

@@ -109,4 +109,49 @@ test("a period like the one before has no causes", async () => {
   expect((await ask({ start_time: "2026-10-21" })).status).toBe(422);
   expect((await ask({ session: ["00000000-0000-7000-8000-00000000beef"] })).status).toBe(404);
   expect((await ask({ filter: "eq(" })).status).toBe(400);
+  const far = { start_time: "9999-12-30T00:00:00Z", end_time: "9999-12-31T00:00:00Z" };
+  expect(await ask(far)).toMatchObject({ status: 422, json: { detail: "The period must be between 1900 and 2299." } });
+});
+
+test("revisions whose first traces are in a period are its events, in the workspace or in projects", async () => {
+  const at = (days: number) => microseconds(NOW - days * DAY);
+  const revised = (days: number, revision: string, project = "worse") =>
+    sampleRun(project, { start_time: at(days), extra: { metadata: { revision_id: revision } } });
+  await sendRuns(call, [
+    revised(12, "old", "other"),
+    revised(0.6, "old", "other"),
+    revised(0.4, "<b>new</b>", "other"),
+    revised(0.3, "<b>new</b>", "other"),
+    revised(0.2, "", "other"),
+    sampleRun("other", { start_time: at(0.1), extra: { metadata: {} } }),
+  ]);
+  const other = await platform.deps.projects.ensureProject(TENANT, "other");
+  const events = (body: object) =>
+    call("POST", "/charts/events", {
+      start_time: new Date(NOW - DAY).toISOString(),
+      end_time: new Date(NOW).toISOString(),
+      ...body,
+    });
+  const { json } = await events({});
+  expect(json.events.map(({ value }: { value: string }) => value)).toEqual(["r2", "old", "<b>new</b>"]);
+  expect(json.events[2]).toMatchObject({
+    dimension: "revision",
+    session_id: other,
+    session_name: "other",
+    first_seen: at(0.4),
+  });
+  const values = async (body: object) => (await events(body)).json.events.map(({ value }: { value: string }) => value);
+  expect(await values({ session: [project] })).toEqual(["r2"]);
+  // a longer period has longer before: 12 days ago it was there
+  expect(await values({ session: [other], start_time: new Date(NOW - 10 * DAY).toISOString() })).toEqual([
+    "<b>new</b>",
+  ]);
+  expect(await values({ session: ["00000000-0000-7000-8000-00000000beef"] })).toEqual([]);
+  expect((await events({ start_time: "9999-12-30" })).status).toBe(422);
+  expect((await events({ session: [] })).status).toBe(422);
+  const theirs = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
+  const body = { start_time: new Date(NOW - DAY).toISOString() };
+  expect((await call("POST", "/charts/events", body, theirs)).json).toEqual({ events: [] });
+  expect((await call("DELETE", `/sessions/${other}`)).status).toBe(200);
+  expect(await values({})).toEqual(["r2"]);
 });

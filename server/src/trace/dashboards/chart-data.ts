@@ -1,5 +1,6 @@
 /** Data of charts: their series over a period, in steps. */
 import { unprocessable } from "../../base/errors.ts";
+import { appliesToAgents } from "./agent-filter.ts";
 import { groupsAgents, isOfAgents } from "./agent-metrics.ts";
 import { readManySeries } from "./read-series.ts";
 import type { ChartFilters, ChartWithData, DataPoint, Period, StoredSeries } from "./schema.ts";
@@ -7,7 +8,10 @@ import { isAdditive, type SeriesMetric } from "./series-metrics.ts";
 import type { SeriesDeps, SeriesPoint } from "./series-point.ts";
 import { MAX_GROUPS, OTHER, type SeriesRequest } from "./series-request.ts";
 
-export type Charted = Pick<ChartWithData, "series" | "common_filters">;
+export interface Charted extends Pick<ChartWithData, "series" | "common_filters" | "unfiltered_series"> {
+  /** Of the chart alone, for `unfiltered_series`. */
+  own_filters?: ChartFilters | null;
+}
 interface GroupBy extends Pick<NonNullable<StoredSeries["group_by"]>, "attribute" | "max_groups"> {
   path?: string | null | undefined;
 }
@@ -29,8 +33,11 @@ export async function readCharts(
 ): Promise<DataPoint[][]> {
   if (period.omit_data) return charts.map(() => []);
   const bounds = readPeriod(period, now);
-  const all = charts.flatMap(({ series, common_filters: common }, chart) =>
-    series.map((one) => ({ chart, one, request: toRequest(one, common, bounds), whole: toWhole(one, common, bounds) })),
+  const all = charts.flatMap(({ series, common_filters, own_filters = null, unfiltered_series }, chart) =>
+    series.map((one) => {
+      const common = unfiltered_series?.includes(one.id) ? own_filters : common_filters;
+      return { chart, one, request: toRequest(one, common, bounds), whole: toWhole(one, common, bounds) };
+    }),
   );
   const requests = all.flatMap(({ request, whole }) => (whole ? [request, whole] : [request]));
   if (requests.length > MAX_SERIES) {
@@ -78,18 +85,11 @@ function zoneSeconds(timeZone: string, at: Date): number {
 
 function toRequest(series: StoredSeries, common: ChartFilters | null, bounds: Bounds): SeriesRequest {
   const own = series.filters;
-  const projects = both(common?.session, own?.session);
-  // filters and groups of a whole dashboard are about runs
-  if (isOfAgents(series.metric)) {
-    const by = series.group_by;
-    const group_by = by?.set_by === "section" && !groupsAgents(by.attribute) ? null : by;
-    return { ...bounds, metric: series.metric, projects, group_by };
-  }
   return {
     ...bounds,
     metric: series.metric as SeriesMetric,
     feedback_key: series.feedback_key,
-    projects,
+    projects: both(common?.session, own?.session),
     filters: {
       filter: conjoin(common?.filter, own?.filter),
       trace_filter: conjoin(common?.trace_filter, own?.trace_filter),
@@ -165,31 +165,43 @@ function fill(
   });
 }
 
-/** Gives charts the filters of the whole dashboard, beside their own. */
+const metricsOf = ({ metric, denominator }: StoredSeries): string[] => [
+  metric,
+  ...(denominator ? [denominator.metric] : []),
+];
+
+/**
+ * Gives charts the filters of the whole dashboard, beside their own. Series of agents that lack what a filter tests get
+ * only its projects, and are listed.
+ */
 export const filterCharts = <T extends Charted>(charts: readonly T[], filters: ChartFilters | null | undefined): T[] =>
   charts.map((chart) => {
     if (!filters) return chart;
     const own = chart.common_filters;
+    const session = both(filters.session, own?.session);
+    const lacks = (metric: string) => isOfAgents(metric) && !appliesToAgents(filters, metric);
     return {
       ...chart,
+      own_filters: { ...own, session },
+      unfiltered_series: chart.series.filter((series) => metricsOf(series).some(lacks)).map(({ id }) => id),
       common_filters: {
         filter: conjoin(filters.filter, own?.filter),
         trace_filter: conjoin(filters.trace_filter, own?.trace_filter),
         tree_filter: conjoin(filters.tree_filter, own?.tree_filter),
-        session: both(filters.session, own?.session),
+        session,
       },
     };
   });
 
-/** Gives series without a grouping that of the whole dashboard. */
-export const groupSeries = <T extends Charted>(charts: readonly T[], by: GroupBy | null | undefined): T[] =>
-  by
-    ? charts.map((chart) => ({
-        ...chart,
-        series: chart.series.map((series) =>
-          series.group_by
-            ? series
-            : { ...series, group_by: { ...by, path: by.path ?? null, set_by: "section" as const } },
-        ),
-      }))
-    : [...charts];
+/** Gives series without a grouping that of the whole dashboard, where their metrics have it. */
+export function groupSeries<T extends Charted>(charts: readonly T[], by: GroupBy | null | undefined): T[] {
+  if (!by) return [...charts];
+  const group_by = { ...by, path: by.path ?? null, set_by: "section" as const };
+  const has = (metric: string) => (isOfAgents(metric) ? groupsAgents(by.attribute) : by.attribute !== "status");
+  return charts.map((chart) => ({
+    ...chart,
+    series: chart.series.map((series) =>
+      series.group_by || !metricsOf(series).every(has) ? series : { ...series, group_by },
+    ),
+  }));
+}

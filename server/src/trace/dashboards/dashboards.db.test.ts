@@ -160,6 +160,51 @@ test("a filter of one's own needs the permission to view runs", async () => {
   expect((await call("POST", "/charts/changes", { session: [project], ...period })).status).toBe(403);
   expect((await call("POST", "/charts", period)).status).toBe(200);
   permissions = ALL_PERMISSIONS;
+  const { id } = await ok("POST", "/charts/section", { title: "Guarded" });
+  permissions = ["charts:read", "projects:read"];
+  const by = { group_by: { attribute: "metadata", path: "email" } };
+  for (const path of [`/charts/section/${id}`, `/sessions/${project}/dashboard`]) {
+    expect((await call("POST", path, period)).status).toBe(200);
+    // values of metadata are in runs too
+    expect((await call("POST", path, { ...period, ...by })).status).toBe(403);
+    expect((await call("POST", path, { ...period, common_filters: { filter: 'eq(name, "a")' } })).status).toBe(403);
+  }
+  permissions = ALL_PERMISSIONS;
+});
+
+test("a change of a part of a chart is checked with the part that stays", async () => {
+  const create = (more: object) => ok("POST", "/charts/create", { title: "x", chart_type: "line", ...more });
+  const filter = { filter: 'eq(name, "a")' };
+  const agents = [{ name: "q", metric: "queue_runs" }];
+  const ofAgents = await create({ series: agents });
+  const ofRuns = await create({ series, common_filters: filter });
+  expect(await call("PATCH", `/charts/${ofAgents.id}`, { common_filters: filter })).toMatchObject({
+    status: 422,
+    text: expect.stringContaining("queue_runs is of agents") as string,
+  });
+  expect((await call("PATCH", `/charts/${ofRuns.id}`, { series: agents })).status).toBe(422);
+  await ok("PATCH", `/charts/${ofRuns.id}`, { series: agents, common_filters: null });
+});
+
+test("ratios are of numbers, and copies of long titles fit", async () => {
+  const preview = (metric: string, denominator: string) =>
+    call("POST", "/charts/preview", {
+      bucket_info: period,
+      chart: { series: [{ id: "s", name: "s", metric, denominator: { metric: denominator } }] },
+    });
+  for (const [metric, denominator] of [
+    ["latency_counts", "run_count"],
+    ["run_count", "latency_counts"],
+    ["feedback", "run_count"],
+    ["run_count", "feedback_values"],
+  ] as const)
+    expect(await preview(metric, denominator)).toMatchObject({
+      status: 422,
+      text: expect.stringContaining("is a distribution") as string,
+    });
+  const named = await ok("POST", "/sessions", { name: "n".repeat(1000) });
+  const copy = await ok("POST", "/charts/section/clone", { session_id: named.id });
+  expect(copy.title).toHaveLength(512);
 });
 
 test("a series divided by another is a ratio, and a filter of the dashboard applies to all charts", async () => {

@@ -8,6 +8,8 @@ import { testGuard, testWorkspace } from "../../../test/identity.ts";
 import { testPerson } from "../../../test/people.ts";
 import { sampleRun, sendRuns } from "../../../test/sample-runs.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
+import { insertWorkspaceMember } from "../../identity/members/sql.ts";
+import { insertRole } from "../../identity/roles/sql.ts";
 import { insertWorkspace } from "../../identity/workspaces/sql.ts";
 
 const db = await testDatabase();
@@ -88,4 +90,39 @@ test("rejects metrics of feedback and workspaces that the caller may not read", 
     });
   expect((await create({ metric: "feedback_count" })).status).toBe(422);
   expect((await create({ metric: "run_count", workspace_id: foreign.workspaceId })).status).toBe(422);
+});
+
+test("a filter or grouping of the reader's own shows only workspaces whose runs the reader may view", async () => {
+  const { json: section } = await as(admin.key)("POST", "/api/v1/org-charts/section", { title: "Filtered" });
+  const chart = {
+    title: "Runs",
+    chart_type: "bar",
+    section_id: section.id,
+    series: [{ name: "Runs", metric: "run_count" }],
+  };
+  expect((await as(admin.key)("POST", "/api/v1/org-charts/create", chart)).status).toBe(200);
+  const permissions = ["charts:read"];
+  const role_id = randomUUID();
+  await insertRole(db.sql, one.organizationId, {
+    id: role_id,
+    display_name: "Charts",
+    description: "",
+    permissions,
+    access_scope: "workspace",
+  });
+  await insertWorkspaceMember(db.sql, {
+    id: randomUUID(),
+    user_id: member.userId,
+    workspace_id: second,
+    role_id,
+    read_only: false,
+  });
+  const path = `/api/v1/org-charts/section/${section.id}`;
+  expect(await values(as(member.key), path, bucket_info)).toEqual([[null, 5]]);
+  const filter = { common_filters: { filter: 'eq(name, "sample")' } };
+  expect(await values(as(member.key), path, { ...bucket_info, ...filter })).toEqual([[null, 2]]);
+  expect(await values(as(member.key), path, { ...bucket_info, group_by: { attribute: "name" } })).toEqual([
+    ["sample", 2],
+  ]);
+  expect(await values(as(admin.key), path, { ...bucket_info, ...filter })).toEqual([[null, 5]]);
 });

@@ -38,7 +38,7 @@ export function prebuiltRoutes(deps: TraceDeps): Route[] {
         }
         const section = await readSection(workspaceId, body.section_id!);
         const charts = await rows.listCharts(sql, workspaceId, { section: section.id });
-        const copy = { title: `Copy of ${section.title}`.slice(0, 512), description: section.description };
+        const copy = { title: `Copy of ${section.title}`.slice(0, schema.MAX_TITLE), description: section.description };
         return c.json(await readSection(workspaceId, await change.createSection(deps, workspaceId, copy, charts)));
       },
     }),
@@ -54,10 +54,8 @@ export function prebuiltRoutes(deps: TraceDeps): Route[] {
       errors: [400],
       async handler({ params: { session_id: id }, body, principal, c }) {
         const { workspaceId } = principal;
-        if (body.common_filters) {
-          requireRuns(principal);
-          await change.checkCharted(deps, workspaceId, [], body.common_filters);
-        }
+        if (body.common_filters ?? body.group_by) requireRuns(principal);
+        if (body.common_filters) await change.checkCharted(deps, workspaceId, [], body.common_filters);
         const { title, sections } = await readPrebuilt(deps, workspaceId, id, body.kind);
         const own = sections.flatMap((section) => section.charts);
         const charts = filterCharts(groupSeries(own, body.group_by), body.common_filters);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import type { Permission } from "../../base/auth/permissions.ts";
 import type { Principal } from "../../base/auth/principal.ts";
 import { notFound } from "../../base/errors.ts";
 import { v1 } from "../../base/http/aliases.ts";
@@ -29,15 +30,17 @@ export function chartRoutes(deps: TraceDeps, scope: ChartScope): Route[] {
     if (!found) throw notFound(change.CHART_NOT_FOUND);
     return found;
   };
-  const withData = async (principal: Principal, charts: readonly Chart[], period: Period) => {
-    const data = await scope.read(principal, charts, period);
+  const withData = async (principal: Principal, charts: readonly Chart[], period: Period, needed?: Permission[]) => {
+    const data = await scope.read(principal, charts, period, needed);
     return charts.map(({ section_id: _section, ...chart }, i) => ({ ...chart, data: data[i]! }));
   };
 
-  const checkCommon = async (principal: Principal, filters: schema.ChartFilters | null | undefined) => {
-    if (!filters) return;
+  /** Checks the filters and the grouping that a reader adds. @returns the permissions that reading needs for them */
+  const checkOwn = async (principal: Principal, { common_filters: filters, group_by: by }: schema.SectionBody) => {
+    if (!filters && !by) return [];
     requireRuns(principal);
-    await scope.check(principal, [], filters);
+    if (filters) await scope.check(principal, [], filters);
+    return ["runs:read" as const];
   };
 
   return [
@@ -75,11 +78,11 @@ export function chartRoutes(deps: TraceDeps, scope: ChartScope): Route[] {
       out: { 200: schema.sectionWithCharts },
       errors: [400],
       async handler({ params, body, principal, c }) {
-        await checkCommon(principal, body.common_filters);
+        const needed = await checkOwn(principal, body);
         const section = await readSection(owner(principal), params.section_id);
         const charts = await rows.listCharts(sql, owner(principal), { section: section.id });
         const shown = filterCharts(groupSeries(charts, body.group_by), body.common_filters);
-        return c.json(toSection(section, await withData(principal, shown, body)) satisfies SectionWithCharts);
+        return c.json(toSection(section, await withData(principal, shown, body, needed)) satisfies SectionWithCharts);
       },
     }),
     route({

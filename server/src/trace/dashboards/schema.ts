@@ -20,8 +20,9 @@ import { SERIES_METRICS } from "./series-metrics.ts";
 export const MAX_CHARTS = 100;
 export const MAX_SECTIONS = 500;
 const MAX_SERIES = 20;
+export const MAX_TITLE = 512;
 
-const title = storableText.trim().min(1).max(512);
+const title = storableText.trim().min(1).max(MAX_TITLE);
 const description = storableText.max(20_000);
 const index = z.int().min(0).max(100);
 const metadata = jsonObject.refine((value) => JSON.stringify(value).length <= 16_384, "must be at most 16 KiB of JSON");
@@ -130,6 +131,7 @@ export const chartsBody = z.object({
 });
 /** `common_filters`: of the whole dashboard, beside those of its charts; Heddle's own. */
 export const sectionBody = z.object({ ...period, group_by: groupBy.nullish(), common_filters: filters.nullish() });
+export type SectionBody = z.output<typeof sectionBody>;
 
 export const prebuiltBody = sectionBody.extend({ kind });
 
@@ -250,7 +252,14 @@ export type DataPoint = z.output<typeof point>;
 
 export const chartData = z.object({ data: z.array(point) });
 export const chartWithData = z
-  .object({ ...chartFields, data: z.array(point) })
+  .object({
+    ...chartFields,
+    data: z.array(point),
+    unfiltered_series: z
+      .array(z.string())
+      .optional()
+      .describe("Heddle's own: series of agents to which the filter of the request does not apply"),
+  })
   .meta({ id: "SingleCustomChartResponse" });
 export type ChartWithData = z.output<typeof chartWithData>;
 

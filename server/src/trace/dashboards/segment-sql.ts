@@ -4,12 +4,13 @@
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
-import { type MicroTime, parseTime } from "../filter/literals.ts";
+import type { MicroTime } from "../filter/literals.ts";
 import { RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "../runs/read-rows.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, type RunSelection } from "../runs/selection.ts";
 import { earliestRun, TRACE_SUMS } from "../runs/trace-sums.ts";
+import { boundOf } from "./series-request.ts";
 
 /** Sums of a measure over traces: their number, the sum and the sum of squares. */
 export interface Moments {
@@ -126,7 +127,7 @@ function traces(
     periods.since,
     periods.until,
     new Date(periods.until.getTime() + TAIL_MS),
-  ].map((date) => parseTime(date.getTime())!) as [MicroTime, MicroTime, MicroTime, MicroTime];
+  ].map(boundOf) as [MicroTime, MicroTime, MicroTime, MicroTime];
   const tenant = bind("UUID", scope.tenantId);
   const mapOf = (of: string) => raw(`mapFromArrays(groupArray(key), groupArray(${of}))`);
   return ch`

@@ -43,3 +43,7 @@ export const needsUsage = (metric: SeriesMetric): boolean => /token|cost/.test(m
 
 /** Lower edge of a bin of `latency_counts`, in seconds. */
 export const latencyEdge = (bin: number): number => Number((10 ** (bin / 8)).toPrecision(5));
+
+/** Metrics whose values are maps. */
+export const isDistribution = (metric: string): boolean =>
+  ["latency_counts", "feedback", "feedback_values"].includes(metric);

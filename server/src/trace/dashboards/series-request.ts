@@ -1,6 +1,6 @@
 import { unprocessable } from "../../base/errors.ts";
 import { readFilter } from "../filter/read-filter.ts";
-import { parseTime } from "../filter/literals.ts";
+import { type MicroTime, parseTime } from "../filter/literals.ts";
 import { requiresRoot } from "../rule-candidates/rule-filters.ts";
 import { limited } from "../runs/limited.ts";
 import type { RunSelection } from "../runs/selection.ts";
@@ -61,7 +61,7 @@ export const MAX_GROUPS = 50;
 /** Buckets of a series, over all groups. */
 export const MAX_POINTS = 10_000;
 
-const METADATA_KEYS = {
+export const METADATA_KEYS = {
   model: "ls_model_name",
   prompt_commit: "lc_hub_commit_hash",
   revision: "revision_id",
@@ -99,6 +99,13 @@ export function readGroupBy(
   }
 }
 
+/** Returns a time as the store has it. @throws 422 for one that it cannot have */
+export function boundOf(date: Date): MicroTime {
+  const bound = parseTime(date.getTime());
+  if (bound === undefined) throw unprocessable("The period must be between 1900 and 2299.");
+  return bound;
+}
+
 /** @throws FilterError (400), and 422 for more conditions or points than a request may have */
 export function readSelection(request: Omit<SeriesRequest, "metric">): RunSelection {
   const { since, until, stepSeconds, projects, filters = {} } = request;
@@ -109,8 +116,7 @@ export function readSelection(request: Omit<SeriesRequest, "metric">): RunSelect
       `The period has more than ${MAX_POINTS} steps of ${stepSeconds} s. Choose longer steps (stride).`,
     );
   }
-  const [from, before] = [parseTime(since.getTime()), parseTime(until.getTime())];
-  if (from === undefined || before === undefined) throw unprocessable("The period must be between 1900 and 2299.");
+  const [from, before] = [boundOf(since), boundOf(until)];
   const filter = filters.filter ? readFilter(filters.filter) : undefined;
   const isOfRoots = filters.runs === "traces" || (filter !== undefined && requiresRoot(filter));
   return limited({

@@ -200,6 +200,17 @@ export const findProjectIds = async (sql: Sql, tenantId: string, ids: readonly s
       select project_id as id from projects where tenant_id = ${tenantId} and project_id = any(${ids}::uuid[])`
   ).map(({ id }) => id);
 
+/** Returns the names of those of the ids that projects have now. */
+export async function findProjectNames(
+  sql: Sql,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await sql<{ id: string; name: string }[]>`
+    select project_id as id, name from projects where tenant_id = ${tenantId} and project_id = any(${ids}::uuid[])`;
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
 /** Deletes the projects' rows and records that their runs must be deleted. @returns the ids of the deleted projects */
 export async function deleteProjectRows(sql: Sql | Transaction, tenantId: string, ids: string[]): Promise<string[]> {
   const rows = await sql<{ project_id: string }[]>`

@@ -34,6 +34,7 @@ const CLASSES: Record<string, string[]> = {
     "POST /api/v1/charts/:chart_id",
     "POST /api/v1/charts/changes",
     "POST /api/v1/charts/create",
+    "POST /api/v1/charts/events",
     "POST /api/v1/charts/preview",
     "POST /api/v1/charts/section",
     "POST /api/v1/charts/section/:section_id",
