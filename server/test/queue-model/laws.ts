@@ -128,7 +128,7 @@ export function brokenEnd(waiting: ModelRun[]): string[] {
   return waiting.map(({ run }) => `progress: R${run} could have begun`);
 }
 
-/** The reasons that the queue's page shows, after a claim that found no more to start. */
+/** Reasons shown on the queue's page once a claim has nothing more to start. */
 export function brokenReasons(expected: Map<number, Reason[]>, shown: (Reason & { run: number })[]): string[] {
   return shown.flatMap(({ run, reason, key }) => {
     const may = expected.get(run);

@@ -252,7 +252,7 @@ export interface Reason {
   key: string | null;
 }
 
-/** Returns the reasons by which each pending run may wait, when a claim of this server has found no more to start. */
+/** Returns, for each pending run, the reasons it may have to wait once a claim of this server has nothing more to start. */
 export function reasons(m: Model, server: number): Map<number, Reason[]> {
   const named = (reason: string) => [{ reason, key: null }];
   const why = (r: ModelRun, at: number): Reason[] | undefined => {

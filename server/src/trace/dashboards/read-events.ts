@@ -14,7 +14,7 @@ import { boundOf, readGroupBy, readSelection } from "./series-request.ts";
 /** A revision is new if it had no trace in this time before the period, or in the length of the period. */
 const LEAST_BEFORE_MS = 7 * 86_400_000;
 const MAX_EVENTS = 100;
-/** Revisions that are told apart: a client may name another one in each trace. */
+/** Most revisions read: a client may name a new one in each trace. */
 const MAX_REVISIONS = 10_000;
 
 /** Reads the revisions whose first traces are in a period, of projects that exist. @throws 422 for an invalid period */
