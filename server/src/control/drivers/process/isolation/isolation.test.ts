@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 
 import { expect, onTestFinished, test } from "vitest";
 
+import { compileSources } from "../../../../../../scripts/build/compile-sources.mjs";
 import { chooseIsolation, tryIsolation } from "./choose-isolation.ts";
 import { DeploymentAccounts } from "./deployment-accounts.ts";
 import type { IsolationKind } from "./isolation.ts";
@@ -55,6 +56,12 @@ test("auto falls back to no isolation where none works, with the consequence and
   );
 });
 
+/** The launchers of a checkout: of its sources, and of those that `npm start` compiles. */
+const launchers = async () => [
+  launcher,
+  join(await compileSources(join(dirname(launcher), "../..")), "cli/bin/heddle.js"),
+];
+
 const isRoot = process.getuid?.() === 0;
 const worksHere = async (kind: "bubblewrap" | "user") => {
   const dataDir = mkdtempSync(join(tmpdir(), "heddle-isolation-"));
@@ -89,6 +96,23 @@ for (const kind of ["bubblewrap", "user"] as const) {
     expect(stdout).toBe(`${uid}\nCapEff:\t0000000000000000\n`);
     expect(stderr).toMatch(/secret: (No such file|Permission denied)/);
     expect(statSync(join(own, "written")).uid).toBe(uid);
+  });
+
+  test.skipIf(!(await worksHere(kind)))(`${kind}: a command can run Heddle, from sources and compiled`, async () => {
+    for (const launcher of await launchers()) {
+      const options = { ...isolationOptions(controlDirectory(), kind), launcher };
+      const { isolation, accounts } = await chooseIsolation(options);
+      const [program, ...args] = isolation.wrap({
+        account: await accounts.prepare("d"),
+        command: [process.execPath, launcher, "--version"],
+        writable: [],
+        temporary: tmpdir(),
+        endsWithParent: true,
+      });
+      const { stdout, stderr } = spawnSync(program!, args, { encoding: "utf8", env: {} });
+      expect(stderr).toBe("");
+      expect(stdout).toMatch(/^\S*\d+\.\d+\.\d+/);
+    }
   });
 }
 

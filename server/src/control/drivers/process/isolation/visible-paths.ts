@@ -15,7 +15,7 @@ const ETC = [
   ...["mime.types", "fonts", "crypto-policies"],
 ].map((name) => `/etc/${name}`);
 
-/** Parts of Heddle's package, in a checkout or installed. */
+/** Parts of Heddle's package, in a checkout, compiled from one (scripts/build/compile-sources.mjs) or installed. */
 const PACKAGE = [
   "package.json",
   "tsconfig.json",
@@ -25,6 +25,7 @@ const PACKAGE = [
   "graph-host",
   "graph-host-python",
   "dist",
+  "joined",
   "node_modules",
 ];
 
