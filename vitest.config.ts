@@ -39,9 +39,19 @@ export default defineConfig({
             "**/node_modules/**",
             // run as the tests of the projects that `heddle new` makes of them (cli/src/commands/new.test.ts)
             "examples/{agent,approval}/**",
-            ...["db", "slow", "crash", "python", "redis", "pgbouncer", "pgvector", "podman", "image", "kubernetes"].map(
-              (kind) => `**/*.${kind}.test.ts`,
-            ),
+            ...[
+              "db",
+              "slow",
+              "long",
+              "crash",
+              "python",
+              "redis",
+              "pgbouncer",
+              "pgvector",
+              "podman",
+              "image",
+              "kubernetes",
+            ].map((kind) => `**/*.${kind}.test.ts`),
           ],
         },
       },
@@ -128,6 +138,17 @@ export default defineConfig({
           globalSetup: ["server/test/cluster.ts"],
           testTimeout: 300_000,
           // a file mostly waits for processes; those that check times in seconds are tried again, alone
+          maxWorkers: 2,
+        },
+      },
+      {
+        // What takes longer still or kills more: builds over builds, floods of answers, outages. `.ci/run --all` runs them.
+        test: {
+          ...shared,
+          name: "long",
+          include: ["test/crash/**/*.long.test.ts", `${CODE}/**/*.long.test.ts`],
+          globalSetup: ["server/test/cluster.ts"],
+          testTimeout: 300_000,
           maxWorkers: 2,
         },
       },

@@ -52,13 +52,19 @@ const suites = [
     paced: (file) => file.endsWith("/floods.test.ts"),
   },
   { name: "console", args: (report) => vitest(report, "--project", "console"), paced: always },
+  {
+    name: "long",
+    isLong: true,
+    args: (report) => vitest(report, "--project", "long"),
+    paced: (file) => noSearch(file) && !file.includes("/test/crash/"),
+  },
 ];
 /** Its processes are often waited for, so it runs beside the programs. */
 const crash = {
   name: "crash",
   args: (report) => vitest(report, "--project", "crash"),
-  // the files with time limits in seconds
-  paced: (file) => /\/(recovery|data-directory|standalone-gateway)\.crash\.test\.ts$/.test(file),
+  // the file with time limits in seconds
+  paced: (file) => /\/recovery\.crash\.test\.ts$/.test(file),
 };
 
 /** The project's own programs that report their result by exit code. `isLong`: for `--all`, before a release. */
@@ -66,7 +72,12 @@ const programChecks = [
   { name: "python", args: ["--import", "tsx", "scripts/versions/python-client.ts"] },
   {
     name: "clients",
-    args: ["--import", "tsx", "scripts/versions/langsmith-clients.ts", "--only", "npm-0.12.0,pypi-0.14.10,pypi-0.15.1"],
+    args: ["--import", "tsx", "scripts/versions/langsmith-clients.ts", "--only", "pypi-0.15.1"],
+  },
+  {
+    name: "older-clients",
+    isLong: true,
+    args: ["--import", "tsx", "scripts/versions/langsmith-clients.ts", "--only", "npm-0.12.0,pypi-0.14.10"],
   },
   { name: "prompts", args: ["--import", "tsx", "scripts/versions/prompt-clients.ts"] },
   { name: "tutorials", args: ["--import", "tsx", "scripts/check/tutorials.ts"] },

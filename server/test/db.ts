@@ -7,7 +7,7 @@ import { atEnd } from "./at-end.ts";
 /**
  * A real Postgres for tests.
  *
- * Name the file `*.db.test.ts`, `*.slow.test.ts` or `*.crash.test.ts`; then vitest starts one temporary cluster for the
+ * Name the file `*.db.test.ts`, or after another kind that has the cluster (vitest.config.ts); then vitest starts one temporary cluster for the
  * run (cluster.ts), applies the migrations to a template database, and each call here clones that template (about
  * 50 ms):
  *
@@ -33,7 +33,10 @@ export interface TestDatabase {
 
 export async function testDatabase(): Promise<TestDatabase> {
   const cluster = inject("testCluster");
-  if (!cluster) throw new Error("testDatabase() works in *.db.test.ts, *.slow.test.ts and *.crash.test.ts files only");
+  if (!cluster)
+    throw new Error(
+      "testDatabase() works in *.db.test.ts files and other kinds that have the cluster (vitest.config.ts)",
+    );
   const options = cluster.socket ? { host: cluster.socket } : {};
   const name = `test_${process.pid}_${randomBytes(4).toString("hex")}`;
   await administer(async (admin) => admin`create database ${admin(name)} template ${admin(cluster.template)}`);

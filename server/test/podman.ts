@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
+import { vi } from "vitest";
+
 import { Engine, readProgress } from "../src/control/drivers/container/engine.ts";
 import { atEnd } from "./at-end.ts";
 import { killProcessesOf } from "./processes-of.ts";
@@ -28,6 +30,8 @@ export interface TestPodman {
   stop(): Promise<void>;
   /** Runs `podman …` on the same containers and images. Throws with its output. */
   run(...args: string[]): Promise<string>;
+  /** Returns the images' names, `repository:tag`. */
+  images(): Promise<string[]>;
   /** Allows plain HTTP to registries. */
   trust(...registries: string[]): void;
   /** Returns a directory for PATH with a `docker` that is this Podman, for programs that call Docker's client. */
@@ -86,6 +90,11 @@ export function openPodman(home: string): TestPodman {
     async run(...args) {
       const { stdout } = await promisify(execFile)("podman", [...place, ...args], { env, maxBuffer: 1 << 24 });
       return stdout.trim();
+    },
+    async images() {
+      // podman fails when an image is removed while it lists them
+      const list = () => podman.run("images", "--format", "{{.Repository}}:{{.Tag}}");
+      return (await vi.waitFor(list, { timeout: 10_000 })).split("\n");
     },
     trust(...registries) {
       const texts = registries.map((location) => `[[registry]]\nlocation="${location}"\ninsecure=true\n`);

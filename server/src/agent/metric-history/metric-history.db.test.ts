@@ -42,7 +42,7 @@ test("has the history of runs, waits and the queue at the trace platform, once e
   await start(second);
   const flush = () => agent.deps.history.flush();
   await vi.waitFor(
-    async () => expect((await call("GET", "/queue")).json.counts).toEqual({ pending: 1, running: 1 }),
+    async () => expect((await call("GET", "/queue")).json.counts).toEqual({ pending: 1, running: 1, waits: 0 }),
     20_000,
   );
   await expect(flush()).rejects.toThrow();

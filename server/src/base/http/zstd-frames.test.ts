@@ -84,5 +84,6 @@ test.each(Object.entries(HOSTILE))("rejects %s in little time", async (_, [packe
   await expect(unpack(packed)).rejects.toMatchObject({ status });
   const { user, system } = process.cpuUsage(began);
   expect((user + system) / 1e6).toBeLessThan(20);
-  expect((process.memoryUsage().rss - before) / MIB).toBeLessThan(200);
+  // a thousand windows of 8 MiB, one at a time: how many of them wait for the collector depends on the machine
+  expect((process.memoryUsage().rss - before) / MIB).toBeLessThan(400);
 });

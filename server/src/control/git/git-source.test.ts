@@ -106,7 +106,7 @@ test("a silent or endless host is abandoned in time, with no process left", asyn
     await expect(source({ gitSeconds: 2 }).resolve(at(url), "main", never)).rejects.toThrow();
     expect(processesWith(url)).toEqual([]);
   }
-}, 20_000);
+});
 
 test("an abort ends git at once", async () => {
   const server = createServer(() => {});

@@ -7,6 +7,7 @@ import { type SampleRun, sampleRun, sendRuns } from "../../../test/sample-runs.t
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { claimAlertRule } from "../alerts/evaluation-sql.ts";
 import { evaluateBudget } from "./evaluate-budget.ts";
+import { budget } from "./schema.ts";
 
 const db = await testDatabase();
 const env = { HEDDLE_ALERT_CONCURRENCY: "0", HEDDLE_WEBHOOK_RETRY_MS: "50" };
@@ -34,6 +35,7 @@ const send = (runs: SampleRun[][]) => sendRuns(call, runs.flat());
 async function create(session_id: string | null, terms: object) {
   const created = await call("POST", "/v1/platform/budgets", { name: "Models", limit_usd: 100, session_id, ...terms });
   expect([created.status, created.text]).toEqual([201, expect.anything()]);
+  expect(Object.keys(created.json).toSorted()).toEqual(Object.keys(budget.shape).toSorted());
   return created.json.id as string;
 }
 

@@ -7,7 +7,7 @@ import { serializeRule } from "../alerts/serialize-alert.ts";
 import { type ListedRule, listAlertRules } from "../alerts/sql.ts";
 import { unknownBudget } from "./change-budget.ts";
 import { amountOf, type Budget } from "./notices.ts";
-import type * as schema from "./schema.ts";
+import * as schema from "./schema.ts";
 import { findMonth, findMonths, listDaySpend, type Period } from "./sql.ts";
 import { findRecent, listForecasts, type Recent } from "./subjects.ts";
 
@@ -84,7 +84,8 @@ async function showBudget(
   const compared = per === "total" ? total : await first("users");
   const spent = compared?.spent ?? 0;
   const { rule, actions } = serializeRule(budget);
-  return {
+  // an alert rule has more fields
+  return schema.budget.parse({
     ...rule,
     limit_usd: limit,
     per,
@@ -105,5 +106,5 @@ async function showBudget(
       reached: thresholds.findLast((level) => spent >= amountOf(budget, String(level))) ?? null,
     },
     measured_at: budget.measured_at?.toISOString() ?? null,
-  };
+  });
 }
