@@ -37,7 +37,7 @@ export default defineConfig({
           include: [`${CODE}/**/*.test.ts`, "test/{crash,chaos}/check-*.test.ts"],
           exclude: [
             "**/node_modules/**",
-            // run as the tests of the projects that `heddle new` makes of them (cli/src/commands/new.test.ts)
+            // run as the tests of the projects that `heddle new` makes of them (cli/src/commands/new.slow.test.ts)
             "examples/{agent,approval}/**",
             ...[
               "db",
