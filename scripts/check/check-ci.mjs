@@ -2,8 +2,8 @@
 // come from vitest's own report; a suite without a report counts as one failure. A failed file whose tests depend on
 // the machine's speed is run once more, alone, and named in the totals; tests of data loss are never retried.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpus, freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -130,6 +130,28 @@ function installPrograms() {
   }
 }
 
+/** Memory that must be free for the tests' files: they leave some hundred MB, and servers of several suites need 4 GB. */
+const MIN_FREE_BYTES = 10 * 1024 ** 3;
+
+/**
+ * Keeps the temporary files of all suites in memory where root may mount that: their databases wait for no disk, and
+ * tests take a fifth less of a processor. Returns what removes them.
+ */
+function keepFilesInMemory() {
+  if (freemem() < MIN_FREE_BYTES) return () => {};
+  const directory = mkdtempSync(join(tmpdir(), "heddle-ci-"));
+  const size = Math.floor(freemem() / 2);
+  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${size},mode=1777`, "heddle-ci", directory]);
+  if (mounted.status !== 0) return () => rmSync(directory, { recursive: true });
+  // Postgres and graphs run as other users
+  chmodSync(directory, 0o1777);
+  process.env["TMPDIR"] = directory;
+  return () => {
+    spawnSync("umount", ["-l", directory]);
+    rmSync(directory, { recursive: true, force: true });
+  };
+}
+
 /** Time limit of a suite; the slowest takes half of it on two busy cores. */
 const SUITE_MS = 45 * 60_000;
 
@@ -251,6 +273,8 @@ if (isWanted({ name: "check" })) {
   count("check", cost, { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 });
 }
 installPrograms();
+const removeFiles = keepFilesInMemory();
+process.once("exit", removeFiles);
 // servers that suites start take half of the time
 process.env["HEDDLE_COMPILED_SOURCES"] = await compileSources(root);
 // without Go or its modules, the tests that need that server are skipped, and counted as skipped
