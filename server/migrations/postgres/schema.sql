@@ -1865,7 +1865,7 @@ create table run_lanes (
 
 create table run_queue_clock (
   id boolean not null default true,
-  vtime double precision not null default 0,
+  vtimes double precision[] not null default array_fill((0)::double precision, ARRAY[20]),
   constraint run_queue_clock_id_check CHECK (id),
   constraint run_queue_clock_pkey PRIMARY KEY (id)
 );
@@ -2483,7 +2483,7 @@ CREATE INDEX rules_by_project ON public.rules USING btree (tenant_id, project_id
 CREATE INDEX run_hours_open ON public.run_hours USING btree (marked_at) WHERE (build IS NULL);
 CREATE INDEX run_lanes_blocked ON public.run_lanes USING btree (blocked_on, rank, vtime, head_seq) WHERE (state = 'blocked'::text);
 CREATE INDEX run_lanes_by_fair ON public.run_lanes USING btree (fair);
-CREATE INDEX run_lanes_empty ON public.run_lanes USING btree (vtime) WHERE (state = 'empty'::text);
+CREATE INDEX run_lanes_empty ON public.run_lanes USING btree (rank, vtime) WHERE (state = 'empty'::text);
 CREATE INDEX run_lanes_promoted ON public.run_lanes USING btree (promote_at) WHERE (promote_at IS NOT NULL);
 CREATE INDEX run_lanes_ready ON public.run_lanes USING btree (rank, vtime, head_seq) WHERE (state = 'ready'::text);
 CREATE INDEX run_queue_events_due ON public.run_queue_events USING btree (due_at, id);
@@ -2630,7 +2630,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function only_workspace_of_key(_key uuid, _user uuid) returns uuid
 -- function patch_assistant(_assistant_id uuid, _patch jsonb) returns json
 -- function pending_interrupts(_thread_id uuid, _checkpoint text) returns jsonb
--- function place_lanes(_lanes text[], _vtime double precision) returns void
+-- function place_lanes(_lanes text[], _vtimes double precision[]) returns void
 -- function promoted_at(_flow jsonb, _rank integer, _created timestamp with time zone) returns timestamp with time zone
 -- function prune_thread(_thread_id uuid) returns boolean
 -- function put_value_lists(_thread_id uuid, _had jsonb, _lists jsonb) returns void
@@ -2653,7 +2653,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function split_state(_state jsonb) returns jsonb
 -- function stop_inflight(_thread_id uuid, _strategy text) returns uuid[]
 -- function store_matches(_value jsonb, _conditions jsonb) returns boolean
--- function take_queue_events(_vtime double precision) returns text[]
+-- function take_queue_events(_vtimes double precision[]) returns text[]
 -- function tell_protocol_lifecycle(_run_id uuid, _thread_id uuid, _data jsonb) returns void
 -- function thread_values(_thread_id uuid, _values jsonb, _lists jsonb) returns json
 -- function thread_wire(t threads) returns json

@@ -104,7 +104,6 @@ export function brokenChoice(m: Model, run: ModelRun, rank: number, waiting: Mod
       if (older(other, run)) broken.push(`order: R${run.run} began before R${other.run}, which is older`);
       return broken;
     }
-    if (rank > 0) return broken;
     const { passed, place, younger } = other.wait;
     const ahead = Object.entries(passed).filter(([value, n]) => value !== turn && n > (passed[turn] ?? 0) + 2);
     for (const [value, n] of ahead) {

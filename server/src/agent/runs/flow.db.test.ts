@@ -263,3 +263,20 @@ test("a run that rises to a higher class shares it from then on, without credit 
   for (let n = 0; n < 6; n++) next.push(...(await claim(1)));
   expect(next.filter((id) => chat.includes(id))).toHaveLength(3);
 });
+
+test("a key that is new in a class takes turns there, whatever has started in the classes above", async () => {
+  await declare({
+    priority: [{ name: "chat", match: { "metadata.kind": "chat" } }, { name: "batch" }],
+    ageing: 0,
+    fair: "metadata.customer",
+  });
+  for (let n = 0; n < 8; n++) await start({ customer: "a" });
+  for (let n = 0; n < 8; n++) {
+    const { runId } = await start({ customer: "c", kind: "chat" });
+    expect(await claim(1)).toEqual([runId]);
+  }
+  const added = [(await start({ customer: "b" })).runId, (await start({ customer: "b" })).runId];
+  const next: string[] = [];
+  for (let n = 0; n < 4; n++) next.push(...(await claim(1)));
+  expect(next.filter((id) => added.includes(id))).toHaveLength(2);
+});
