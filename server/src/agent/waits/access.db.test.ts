@@ -62,7 +62,7 @@ test("a signal needs runs:create, a list of waits threads:read, and the queue's 
     const answers = [await call("POST", `${path}/paid`), await call("GET", path), await call("GET", "/queue")];
     return answers.map(({ status }) => status);
   };
-  expect(await statuses("threads:create", "store:read")).toEqual([403, 403, 403]);
+  expect(await statuses("assistants:read", "store:read")).toEqual([403, 403, 403]);
   expect(await statuses("runs:create")).toEqual([200, 403, 403]);
   expect(await statuses("threads:read")).toEqual([403, 200, 403]);
   expect(await statuses("runs:read")).toEqual([403, 403, 200]);
