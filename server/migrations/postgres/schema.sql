@@ -1859,13 +1859,14 @@ create table run_lanes (
   promote_at timestamp with time zone,
   vtime double precision not null,
   head_seq bigint not null,
+  head_since timestamp with time zone not null default now(),
   constraint run_lanes_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'blocked'::text, 'empty'::text]))),
   constraint run_lanes_pkey PRIMARY KEY (lane)
 );
 
 create table run_queue_clock (
   id boolean not null default true,
-  vtime double precision not null default 0,
+  vtimes double precision[] not null default array_fill((0)::double precision, ARRAY[20]),
   constraint run_queue_clock_id_check CHECK (id),
   constraint run_queue_clock_pkey PRIMARY KEY (id)
 );
@@ -1898,6 +1899,7 @@ create table run_ready (
   run_id uuid not null,
   lane text not null,
   seq bigint not null,
+  since timestamp with time zone not null default now(),
   constraint run_ready_pkey PRIMARY KEY (thread_id)
 );
 
@@ -2481,14 +2483,14 @@ CREATE INDEX rules_by_dataset ON public.rules USING btree (tenant_id, dataset_id
 CREATE INDEX rules_by_evaluator ON public.rules USING btree (tenant_id, evaluator_id) WHERE (evaluator_id IS NOT NULL);
 CREATE INDEX rules_by_project ON public.rules USING btree (tenant_id, project_id) WHERE (project_id IS NOT NULL);
 CREATE INDEX run_hours_open ON public.run_hours USING btree (marked_at) WHERE (build IS NULL);
-CREATE INDEX run_lanes_blocked ON public.run_lanes USING btree (blocked_on, rank, vtime, head_seq) WHERE (state = 'blocked'::text);
+CREATE INDEX run_lanes_blocked ON public.run_lanes USING btree (blocked_on, rank, vtime, head_since, head_seq) WHERE (state = 'blocked'::text);
 CREATE INDEX run_lanes_by_fair ON public.run_lanes USING btree (fair);
-CREATE INDEX run_lanes_empty ON public.run_lanes USING btree (vtime) WHERE (state = 'empty'::text);
+CREATE INDEX run_lanes_empty ON public.run_lanes USING btree (rank, vtime) WHERE (state = 'empty'::text);
 CREATE INDEX run_lanes_promoted ON public.run_lanes USING btree (promote_at) WHERE (promote_at IS NOT NULL);
-CREATE INDEX run_lanes_ready ON public.run_lanes USING btree (rank, vtime, head_seq) WHERE (state = 'ready'::text);
+CREATE INDEX run_lanes_ready ON public.run_lanes USING btree (rank, vtime, head_since, head_seq) WHERE (state = 'ready'::text);
 CREATE INDEX run_queue_events_due ON public.run_queue_events USING btree (due_at, id);
 CREATE INDEX run_rates_by_time ON public.run_rates USING btree (tat);
-CREATE INDEX run_ready_by_lane ON public.run_ready USING btree (lane, seq);
+CREATE INDEX run_ready_by_lane ON public.run_ready USING btree (lane, since, seq);
 CREATE INDEX run_slots_by_run ON public.run_slots USING btree (run_id);
 CREATE INDEX run_streams_by_end ON public.run_streams USING btree (ended_at);
 CREATE INDEX run_streams_by_thread ON public.run_streams USING btree (thread_id, ordinal);
@@ -2571,7 +2573,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function accept_run(_run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _create_thread boolean, _after double precision, _temporary boolean, _server uuid, _claim boolean, _describe boolean, _wait boolean) returns TABLE(outcome text, run text, graph_id text, claimed boolean, kwargs text, fresh_thread boolean, cancelled uuid[], head text)
 -- function access_permits(_metadata jsonb, _conditions jsonb) returns boolean
 -- function add_signal(_thread_id uuid, _name text, _key text, _payload jsonb, _limit integer) returns text
--- function aged_rank(_flow jsonb, _created timestamp with time zone) returns integer
+-- function aged_rank(_flow jsonb, _since timestamp with time zone) returns integer
 -- function announce_control() returns trigger
 -- function answerable_interrupts(_thread_id uuid, _kwargs jsonb) returns jsonb
 -- function answers_live(_thread_id uuid, _kwargs jsonb) returns boolean
@@ -2605,7 +2607,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function fire_cron(_cron_id uuid, _expected timestamp with time zone, _next timestamp with time zone, _start boolean, _skip_waiting boolean, _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _temporary boolean) returns text
 -- function fire_wait(_thread_id uuid, _interrupt_id text, _run_id uuid) returns text
 -- function forget_threads_of_disabled() returns trigger
--- function full_waiting_key(_flow jsonb) returns jsonb
+-- function full_waiting_key(_flow jsonb, _replaced uuid[]) returns jsonb
 -- function hold_waiting_keys(_flow jsonb) returns boolean
 -- function holds_head(_thread text, _namespaces text[], _newest text[], _own text) returns boolean
 -- function identity_changed() returns trigger
@@ -2622,7 +2624,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function meet_questions(_thread_id uuid, _questions jsonb, _kwargs jsonb, _settled text) returns jsonb
 -- function merge_run_config(_kwargs jsonb, _assistant_config jsonb, _assistant_context jsonb, _thread_config jsonb, _run_metadata jsonb, _own jsonb) returns jsonb
 -- function named_interrupts(_resume jsonb) returns text[]
--- function next_of_thread(_thread_id uuid) returns TABLE(run_id uuid, seq bigint, flow jsonb)
+-- function next_of_thread(_thread_id uuid) returns TABLE(run_id uuid, seq bigint, since timestamp with time zone, flow jsonb)
 -- function note_feedback_change() returns trigger
 -- function note_flow_change() returns trigger
 -- function note_protocol_run() returns trigger
@@ -2630,8 +2632,8 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function only_workspace_of_key(_key uuid, _user uuid) returns uuid
 -- function patch_assistant(_assistant_id uuid, _patch jsonb) returns json
 -- function pending_interrupts(_thread_id uuid, _checkpoint text) returns jsonb
--- function place_lanes(_lanes text[], _vtime double precision) returns void
--- function promoted_at(_flow jsonb, _rank integer, _created timestamp with time zone) returns timestamp with time zone
+-- function place_lanes(_lanes text[], _vtimes double precision[]) returns void
+-- function promoted_at(_flow jsonb, _rank integer, _since timestamp with time zone) returns timestamp with time zone
 -- function prune_thread(_thread_id uuid) returns boolean
 -- function put_value_lists(_thread_id uuid, _had jsonb, _lists jsonb) returns void
 -- function put_values(_thread_id uuid, _state jsonb) returns void
@@ -2653,7 +2655,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function split_state(_state jsonb) returns jsonb
 -- function stop_inflight(_thread_id uuid, _strategy text) returns uuid[]
 -- function store_matches(_value jsonb, _conditions jsonb) returns boolean
--- function take_queue_events(_vtime double precision) returns text[]
+-- function take_queue_events(_vtimes double precision[]) returns text[]
 -- function tell_protocol_lifecycle(_run_id uuid, _thread_id uuid, _data jsonb) returns void
 -- function thread_values(_thread_id uuid, _values jsonb, _lists jsonb) returns json
 -- function thread_wire(t threads) returns json

@@ -279,7 +279,7 @@ async function newWorld(
       ? [`truncate ${TABLES.join(", ")} cascade`]
       : TABLES.map((table) => `delete from ${table}`);
   await sql.unsafe(`${empty.join(";")};
-    update run_queue_clock set vtime = 0; ${RESET_CLOCK};
+    update run_queue_clock set vtimes = default; ${RESET_CLOCK};
     insert into assistants (assistant_id, graph_id, name)
     values ('${assistantId("a")}', 'a', 'a'), ('${assistantId("b")}', 'b', 'b')`);
   if (rules) await putQueueRules(sql, { a: graphRules(rules, "a"), b: graphRules(rules, "b") });

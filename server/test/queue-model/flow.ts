@@ -34,7 +34,8 @@ export interface Flow {
 interface LimitedRun {
   status: RunStatus;
   attempt: number;
-  created: number;
+  /** When it became due, or was created. */
+  since: number;
   flow: Flow | null;
 }
 
@@ -95,10 +96,10 @@ export function flowOf(rules: QueueRules | null, run: { graph: Graph; expires?: 
   };
 }
 
-/** The class in which a run counts after its wait, which begins with its creation. */
-export function agedRank({ now, rules }: Queue, { flow, created }: LimitedRun): number {
+/** The class in which a run counts after its wait, which begins when it is due. */
+export function agedRank({ now, rules }: Queue, { flow, since }: LimitedRun): number {
   const { ageing } = rules!;
-  return ageing === 0 ? flow!.rank : Math.max(0, flow!.rank - Math.floor((now - created) / ageing));
+  return ageing === 0 ? flow!.rank : Math.max(0, flow!.rank - Math.floor((now - since) / ageing));
 }
 
 const running = (m: Queue, key: string): number =>

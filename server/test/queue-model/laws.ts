@@ -4,7 +4,7 @@
  */
 import type { QueueRules } from "../../src/agent/project/queue-config.ts";
 import { agedRank, flowOf, limitsOf } from "./flow.ts";
-import { deadline, isDebounced, isUnfinished, type Model, type ModelRun, type Reason } from "./model.ts";
+import { deadline, isDebounced, isEarlier, isUnfinished, type Model, type ModelRun, type Reason } from "./model.ts";
 import type { Rows } from "./rows.ts";
 
 type RunRow = Rows["runs"][number];
@@ -93,7 +93,6 @@ function* brokenFlow({ now, starts }: History, rules: QueueRules, before: Rows, 
  */
 export function brokenChoice(m: Model, run: ModelRun, rank: number, waiting: ModelRun[]): string[] {
   const others = waiting.filter((other) => other !== run);
-  const older = (a: ModelRun, b: ModelRun) => m.runs.indexOf(a) < m.runs.indexOf(b);
   return others.flatMap((other) => {
     const own = agedRank(m, other);
     const broken: string[] = [];
@@ -101,10 +100,9 @@ export function brokenChoice(m: Model, run: ModelRun, rank: number, waiting: Mod
     if (own !== rank || other.wait === null) return broken;
     const { turn } = other.flow!;
     if (turn === null) {
-      if (older(other, run)) broken.push(`order: R${run.run} began before R${other.run}, which is older`);
+      if (isEarlier(m, other, run)) broken.push(`order: R${run.run} began before R${other.run}, which is older`);
       return broken;
     }
-    if (rank > 0) return broken;
     const { passed, place, younger } = other.wait;
     const ahead = Object.entries(passed).filter(([value, n]) => value !== turn && n > (passed[turn] ?? 0) + 2);
     for (const [value, n] of ahead) {

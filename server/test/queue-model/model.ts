@@ -23,6 +23,8 @@ export interface ModelRun extends Traits {
   created: number;
   /** When it may begin: later if it is scheduled, debounced, or pausing before a retry. */
   available: number;
+  /** When it first might begin; without flow control, when it was created. */
+  since: number;
   /** When the first of the runs was created whose place this one took; null: it is not debounced. */
   debouncedSince: number | null;
   /** Whether a limit of waiting runs could have refused it. */
@@ -178,8 +180,12 @@ export function create(m: Model, n: NewModelRun) {
     ...{ model: n.model ?? thread?.lasting.model ?? null, user: n.user, priority: n.priority },
   };
   const flow = flowOf(m.rules, { ...traits, graph: n.graph, expires: n.expires });
+  const stops = n.strategy === "interrupt" || n.strategy === "rollback";
   if (n.refusable && flow) {
-    answer.full = flow.waiting.filter(({ key, limit }) => waitingFor(m, key) >= limit).map(({ key }) => key);
+    const others = m.runs.filter((r) => !replaced.includes(r) && !(stops && r.thread === n.thread));
+    answer.full = flow.waiting
+      .filter(({ key, limit }) => waitingFor({ ...m, runs: others }, key) >= limit)
+      .map(({ key }) => key);
     if (answer.full.length > 0) return { ...answer, outcome: "queue_full" };
   }
   let available = m.now + (n.delayed ? DELAY : 0);
@@ -204,7 +210,7 @@ export function create(m: Model, n: NewModelRun) {
   const { run, graph, temporary, server, expires, refusable } = n;
   m.runs.push({
     ...{ run, thread: n.thread, graph, temporary, server, expires, refusable, ...traits },
-    ...{ created: m.now, available, debouncedSince, flow, wait: null },
+    ...{ created: m.now, available, since: flow ? available : m.now, debouncedSince, flow, wait: null },
     ...{ status: answer.claimed ? "running" : "pending", attempt: answer.claimed ? 1 : 0 },
     ...{ failures: 0, cancel: null, progressed: false, slow: newest?.slow ?? null },
   });
@@ -281,7 +287,7 @@ export function start(m: Model, server: number, r: ModelRun, waiting: ModelRun[]
     if (own !== rank) continue;
     const turn = r.flow!.turn ?? "";
     other.wait.passed[turn] = (other.wait.passed[turn] ?? 0) + 1;
-    if (turn === other.flow!.turn && m.runs.indexOf(r) > m.runs.indexOf(other)) other.wait.younger += 1;
+    if (turn === other.flow!.turn && isEarlier(m, other, r)) other.wait.younger += 1;
   }
   for (const { rate, interval } of r.flow?.rates ?? []) {
     m.rates.set(rate, Math.max(m.rates.get(rate) ?? m.now, m.now) + interval);
@@ -290,10 +296,14 @@ export function start(m: Model, server: number, r: ModelRun, waiting: ModelRun[]
   Object.assign(r, { status: "running", attempt: r.attempt + 1, server, slow, wait: null });
 }
 
+/** Whether a run has waited for longer than another one. */
+export const isEarlier = (m: Model, a: ModelRun, b: ModelRun): boolean =>
+  a.since < b.since || (a.since === b.since && m.runs.indexOf(a) < m.runs.indexOf(b));
+
 function newWait(m: Model, r: ModelRun, rank: number): Wait {
-  const ahead = m.runs
-    .slice(0, m.runs.indexOf(r))
-    .filter((o) => o.status === "pending" && o.flow?.turn === r.flow!.turn && agedRank(m, o) <= rank);
+  const ahead = m.runs.filter(
+    (o) => isEarlier(m, o, r) && o.status === "pending" && o.flow?.turn === r.flow!.turn && agedRank(m, o) <= rank,
+  );
   return { rank, passed: {}, place: ahead.length + 1, younger: 0 };
 }
 

@@ -60,7 +60,7 @@ export const MUTATIONS: Mutation[] = [
     law: "order",
     fault: "the newest key first",
     rules: { fair: null, concurrency: [{ key: "metadata.customer", limit: 3 }] },
-    edits: [["choose_from_lanes", "n.head_seq limit", "n.head_seq desc limit"]],
+    edits: [["choose_from_lanes", "n.head_since, n.head_seq limit", "n.head_since desc, n.head_seq desc limit"]],
   },
   {
     ...{ law: "turns", fault: "a start costs no turn", rules: { fair: "metadata.customer" } },

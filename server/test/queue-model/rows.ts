@@ -59,6 +59,7 @@ const STATEMENT = `select json_build_object(
      'server', ${n("server_id")}, 'cancel', cancel_action, 'temporary', temporary,
      'graph', case when ${n("assistant_id")} = 1 then 'a' else 'b' end,
      'created', ${secondsOf("created_at")}, 'available', ${secondsOf("available_at")},
+     'since', ${secondsOf("coalesce((flow ->> 'due')::timestamptz, created_at)")},
      'debouncedSince', ${secondsOf("to_timestamp((flow ->> 'debounced_since')::float8)")},
      'customer', metadata -> 'customer', 'group', metadata -> 'group', 'model', kwargs #> '{config,configurable,model}',
      'user', metadata ->> 'creator',

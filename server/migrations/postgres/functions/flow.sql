@@ -1,8 +1,8 @@
 -- Flow control of runs: concurrency, rates, priority and fairness by key (docs/flow-control.md).
 --
 -- A run of a graph with rules gets its keys and limits when it is created, in runs.flow. Runs with the same keys form a
--- lane, in which the oldest is first. A claim takes runs from the lanes in the order of (rank, virtual time, head), an
--- index. A lane whose head is beyond a limit is blocked on that key and leaves the index until the key is freed, so a
+-- lane, in which the oldest is first, a scheduled one by the time it became due. A claim takes runs from the lanes in the
+-- order of (rank, virtual time, head), an index; each rank, a class of priority, has a virtual time of its own. A lane whose head is beyond a limit is blocked on that key and leaves the index until the key is freed, so a
 -- claim costs the same however many runs wait.
 --
 -- Claims are serialized by the row of run_queue_clock. All other writers only insert events and delete their own slots;
@@ -57,11 +57,13 @@ begin
     'expires_after', coalesce(_own -> 'expires_after', _rules -> 'expires_after')));
 end $$;
 
--- The first of a run's keys of which as many runs wait as it permits: {"key", "limit"}, or null. Costs at most the limit.
-create or replace function full_waiting_key(_flow jsonb) returns jsonb language sql stable as $$
+-- The first of a run's keys of which as many runs wait as it permits: {"key", "limit"}, or null. _replaced: runs of which
+-- it takes the place, which do not count. Costs at most the limit.
+create or replace function full_waiting_key(_flow jsonb, _replaced uuid[]) returns jsonb language sql stable as $$
   select jsonb_build_object('key', substr(w ->> 0, 9), 'limit', w -> 1)
   from jsonb_array_elements(_flow -> 'waiting') w
-  where (select count(*) from (select 1 from run_slots s where s.key = w ->> 0 limit (w ->> 1)::integer) n) >= (w ->> 1)::integer
+  where (select count(*) from (select 1 from run_slots s where s.key = w ->> 0 and s.run_id <> all (_replaced)
+                              limit (w ->> 1)::integer) n) >= (w ->> 1)::integer
   limit 1
 $$;
 
@@ -143,24 +145,24 @@ begin
   return null;
 end $$;
 
--- The class in which a run counts after ageing.
-create or replace function aged_rank(_flow jsonb, _created timestamptz) returns integer language sql stable as $$
+-- The class in which a run counts after ageing. _since: when it became due, or was created.
+create or replace function aged_rank(_flow jsonb, _since timestamptz) returns integer language sql stable as $$
   select case when (_flow ->> 'rank')::integer = 0 or (_flow ->> 'ageing')::float8 = 0 then (_flow ->> 'rank')::integer
     else greatest(0, (_flow ->> 'rank')::float8
-                     - greatest(0, floor(extract(epoch from now() - _created) / (_flow ->> 'ageing')::float8)))::integer end
+                     - greatest(0, floor(extract(epoch from now() - _since) / (_flow ->> 'ageing')::float8)))::integer end
 $$;
 
 -- The time at which a run of a rank counts as one class higher; null: never.
-create or replace function promoted_at(_flow jsonb, _rank integer, _created timestamptz) returns timestamptz language sql stable as $$
+create or replace function promoted_at(_flow jsonb, _rank integer, _since timestamptz) returns timestamptz language sql stable as $$
   select case when _rank > 0 and (_flow ->> 'ageing')::float8 > 0
-    then _created + make_interval(secs => (_flow ->> 'ageing')::float8 * ((_flow ->> 'rank')::integer - _rank + 1)) end
+    then _since + make_interval(secs => (_flow ->> 'ageing')::float8 * ((_flow ->> 'rank')::integer - _rank + 1)) end
 $$;
 
 -- The run of a thread that may begin, if the thread is free: the oldest one that is due. A retry blocks those behind it
 -- during its pause.
-create or replace function next_of_thread(_thread_id uuid) returns table (run_id uuid, seq bigint, flow jsonb)
+create or replace function next_of_thread(_thread_id uuid) returns table (run_id uuid, seq bigint, since timestamptz, flow jsonb)
 language sql stable as $$
-  select h.run_id, h.seq, h.flow
+  select h.run_id, h.seq, coalesce((h.flow ->> 'due')::timestamptz, h.created_at), h.flow
   from threads t cross join lateral (
     select r.* from runs r
     where r.thread_id = t.thread_id and r.status = 'pending' and (r.available_at <= greatest(now(), r.created_at) or r.attempt > 0)
@@ -170,30 +172,32 @@ language sql stable as $$
     and (h.available_at <= greatest(now(), h.created_at) or h.available_at > now() + interval '5 s')
 $$;
 
--- Writes lanes from their oldest ready runs. A lane that gets its first run begins at the current virtual time, so that
--- it has neither credit for the time without runs nor debt from before.
-create or replace function place_lanes(_lanes text[], _vtime double precision) returns void language plpgsql as $$
+-- Writes lanes from their oldest ready runs. A lane that gets its first run begins at its class's virtual time, so that
+-- it has neither credit for the time without runs nor debt from before; one that comes from another class a turn later,
+-- so that it gains nothing by going back and forth.
+create or replace function place_lanes(_lanes text[], _vtimes double precision[]) returns void language plpgsql as $$
 begin
-  insert into run_lanes as l (lane, graph_id, flow, fair, state, rank, promote_at, vtime, head_seq)
-  select h.lane, coalesce(a.graph_id, ''), h.flow - 'waiting' - 'expires_after',
-         -- runs without the key share by lane
-         case when h.flow ? 'fair' then coalesce(nullif(h.flow ->> 'fair', ''), h.lane) end,
-         'ready', p.rank, promoted_at(h.flow, p.rank, h.created_at),
-         case when h.flow ? 'fair' then greatest(_vtime, f.vtime) else 0 end, h.seq
+  insert into run_lanes as l (lane, graph_id, flow, fair, state, rank, promote_at, vtime, head_since, head_seq)
+  select h.lane, coalesce(a.graph_id, ''), h.flow - array['waiting', 'expires_after', 'debounced_since', 'due'],
+         p.fair, 'ready', p.rank, promoted_at(h.flow, p.rank, h.since),
+         case when p.fair is null then 0 else greatest(_vtimes[p.rank + 1], f.vtime) end, h.since, h.seq
   from (
-    select n.lane, r.flow, r.seq, r.created_at, r.assistant_id
+    select n.lane, r.flow, y.since, r.seq, r.assistant_id
     from unnest(_lanes) n(lane)
-    cross join lateral (select y.run_id from run_ready y where y.lane = n.lane order by y.seq limit 1) y
+    cross join lateral (select y.run_id, y.since from run_ready y where y.lane = n.lane order by y.since, y.seq limit 1) y
     join runs r on r.run_id = y.run_id
   ) h
   left join assistants a on a.assistant_id = h.assistant_id
-  cross join lateral aged_rank(h.flow, h.created_at) p(rank)
-  left join lateral (select max(o.vtime) as vtime from run_lanes o where o.fair = nullif(h.flow ->> 'fair', '')) f on true
+  -- runs without the key share by lane
+  cross join lateral (select aged_rank(h.flow, h.since) as rank,
+                             case when h.flow ? 'fair' then coalesce(nullif(h.flow ->> 'fair', ''), h.lane) end as fair) p
+  left join lateral (select max(o.vtime) as vtime from run_lanes o where o.fair = p.fair and o.rank = p.rank) f on true
   on conflict (lane) do update set
     state = case l.state when 'blocked' then 'blocked' else 'ready' end,
-    rank = excluded.rank, promote_at = excluded.promote_at, head_seq = excluded.head_seq,
+    rank = excluded.rank, promote_at = excluded.promote_at, head_since = excluded.head_since, head_seq = excluded.head_seq,
     vtime = case when l.fair is null then 0
-                 when l.state = 'empty' or excluded.rank < l.rank then greatest(l.vtime, excluded.vtime) else l.vtime end;
+                 when l.rank <> excluded.rank then _vtimes[excluded.rank + 1] + 1
+                 when l.state = 'empty' then excluded.vtime else l.vtime end;
   update run_lanes l set state = 'empty', blocked_on = null, promote_at = null
   where l.lane = any (_lanes) and l.state <> 'empty' and not exists (select 1 from run_ready y where y.lane = l.lane);
 end $$;
@@ -205,7 +209,7 @@ declare
 begin
   for e in
     select r.run_id, r.thread_id, r.flow from runs r
-    where r.run_id = any (_expired) and r.status = 'pending' and r.attempt = 0
+    where r.run_id = any (_expired) and r.status = 'pending' and r.attempt = 0 order by r.seq
   loop
     perform 1 from threads t where t.thread_id = e.thread_id for update skip locked;
     if not found then
@@ -218,7 +222,7 @@ begin
 end $$;
 
 -- Takes in what has happened to the queue, in sets. Returns the freed keys. The caller holds the clock's row.
-create or replace function take_queue_events(_vtime double precision) returns text[] language plpgsql as $$
+create or replace function take_queue_events(_vtimes double precision[]) returns text[] language plpgsql as $$
 declare
   _threads uuid[]; _freed text[]; _expired uuid[]; _lanes text[]; _count integer;
 begin
@@ -236,21 +240,21 @@ begin
     with gone as (delete from run_ready y where y.thread_id = any (_threads) returning y.lane)
     select array_agg(distinct lane) into _lanes from gone;
     with come as (
-      insert into run_ready (thread_id, run_id, lane, seq)
-      select x.thread_id, n.run_id, n.flow ->> 'lane', n.seq
+      insert into run_ready (thread_id, run_id, lane, since, seq)
+      select x.thread_id, n.run_id, n.flow ->> 'lane', n.since, n.seq
       from unnest(_threads) x(thread_id) cross join lateral next_of_thread(x.thread_id) n
       where n.flow is not null
       returning lane
     )
     select array_agg(distinct l) into _lanes from (select unnest(_lanes) union select lane from come) u(l);
-    if _lanes is not null then perform place_lanes(_lanes, _vtime); end if;
+    if _lanes is not null then perform place_lanes(_lanes, _vtimes); end if;
   end if;
   if _freed is not null then
     update run_rates set wake_at = null where key = any (_freed) and wake_at is not null;
   end if;
   -- without credit for its time in the lower class
   update run_lanes l
-  set rank = l.rank - p.classes, vtime = case when l.fair is null then l.vtime else greatest(l.vtime, _vtime + 1) end,
+  set rank = l.rank - p.classes, vtime = case when l.fair is null then 0 else _vtimes[l.rank - p.classes + 1] + 1 end,
       promote_at = case when l.rank > p.classes
                         then l.promote_at + make_interval(secs => (l.flow ->> 'ageing')::float8 * p.classes) end
   from (
@@ -260,7 +264,8 @@ begin
   ) p
   where l.lane = p.lane;
   delete from run_lanes where lane in (
-    select e.lane from run_lanes e where e.state = 'empty' and e.vtime <= _vtime limit 50);
+    select e.lane from unnest(_vtimes) with ordinality c(vtime, n) cross join lateral (
+      select o.lane from run_lanes o where o.state = 'empty' and o.rank = c.n - 1 and o.vtime <= c.vtime limit 50) e limit 50);
   delete from run_rates where key in (select r.key from run_rates r where r.tat < now() - interval '1 h' order by r.tat limit 50);
   if _count = 500 then perform pg_notify('heddle_queue', ''); end if;
   return coalesce(_freed, '{}');
@@ -296,7 +301,8 @@ end $$;
 -- Chooses up to _limit runs with flow for a server and takes their slots. The caller starts them in the same transaction.
 create or replace function choose_from_lanes(_server uuid, _limit integer) returns uuid[] language plpgsql as $$
 declare
-  _vtime double precision;
+  _vtimes double precision[];
+  _rank integer;
   _now timestamptz;
   _open text[];
   _full text[] := '{}';
@@ -307,9 +313,9 @@ declare
   _tries integer := 0;
   l record; r record; h record;
 begin
-  select c.vtime into _vtime from run_queue_clock c for update;
+  select c.vtimes into _vtimes from run_queue_clock c for update;
   _now := clock_timestamp();
-  _open := take_queue_events(_vtime);
+  _open := take_queue_events(_vtimes);
   select m.graphs into _graphs from servers m where m.server_id = _server;
   if not found then
     _limit := 0;
@@ -318,19 +324,19 @@ begin
     _tries := _tries + 1;
     -- the first lane that is ready, or that a freed key may have unblocked
     select c.* into l from (
-      (select n.lane, n.flow, n.fair, n.rank, n.vtime, n.head_seq, n.blocked_on from run_lanes n
+      (select n.lane, n.flow, n.fair, n.rank, n.vtime, n.head_since, n.head_seq, n.blocked_on from run_lanes n
        where n.state = 'ready' and n.lane <> all (_skipped)
          and (_graphs is null or n.graph_id = any (_graphs)
               or not exists (select 1 from servers v where v.server_id <> _server and n.graph_id = any (v.graphs)))
-       order by n.rank, n.vtime, n.head_seq limit 1)
+       order by n.rank, n.vtime, n.head_since, n.head_seq limit 1)
       union all
       (select b.* from unnest(_open) k(key) cross join lateral (
-         select n.lane, n.flow, n.fair, n.rank, n.vtime, n.head_seq, n.blocked_on from run_lanes n
+         select n.lane, n.flow, n.fair, n.rank, n.vtime, n.head_since, n.head_seq, n.blocked_on from run_lanes n
          where n.state = 'blocked' and n.blocked_on = k.key and n.lane <> all (_skipped)
            and (_graphs is null or n.graph_id = any (_graphs)
                 or not exists (select 1 from servers v where v.server_id <> _server and n.graph_id = any (v.graphs)))
-         order by n.rank, n.vtime, n.head_seq limit 1) b)
-    ) c order by c.rank, c.vtime, c.head_seq limit 1;
+         order by n.rank, n.vtime, n.head_since, n.head_seq limit 1) b)
+    ) c order by c.rank, c.vtime, c.head_since, c.head_seq limit 1;
     exit when not found;
     _key := null;
     if cardinality(_full) > 0 then
@@ -346,7 +352,7 @@ begin
       continue;
     end if;
     select k.run_id, k.thread_id into r
-    from (select y.run_id from run_ready y where y.lane = l.lane order by y.seq limit 8) y
+    from (select y.run_id from run_ready y where y.lane = l.lane order by y.since, y.seq limit 8) y
     cross join lateral (
       select x.run_id, x.thread_id from runs x join threads t on t.thread_id = x.thread_id
       where x.run_id = y.run_id and x.status = 'pending' and t.running_run_id is null
@@ -359,7 +365,7 @@ begin
     if not found then
       -- their threads are locked, or have changed: the next claims look again
       insert into run_queue_events (thread_id, due_at)
-      select y.thread_id, now() + interval '50 ms' from run_ready y where y.lane = l.lane order by y.seq limit 8;
+      select y.thread_id, now() + interval '50 ms' from run_ready y where y.lane = l.lane order by y.since, y.seq limit 8;
       _skipped := _skipped || l.lane;
       continue;
     end if;
@@ -373,20 +379,20 @@ begin
     on conflict (key) do update set tat = excluded.tat;
     delete from run_ready y where y.thread_id = r.thread_id;
     if l.fair is not null then
-      -- without credit for its time beyond a limit
-      if l.blocked_on is not null then l.vtime := greatest(l.vtime, _vtime); end if;
-      _vtime := greatest(_vtime, l.vtime);
-      update run_lanes set vtime = l.vtime + 1 where fair = l.fair and lane <> l.lane;
+      -- without credit for its time beyond a limit or without a server
+      l.vtime := greatest(l.vtime, _vtimes[l.rank + 1]);
+      _vtimes[l.rank + 1] := l.vtime;
+      update run_lanes set vtime = l.vtime + 1 where fair = l.fair and rank = l.rank and lane <> l.lane;
       l.vtime := l.vtime + 1;
     end if;
     -- the lane's next run, as place_lanes writes it
-    select y.seq, x.created_at into h
-    from run_ready y join runs x on x.run_id = y.run_id where y.lane = l.lane order by y.seq limit 1;
-    l.rank := aged_rank(l.flow, h.created_at);
+    select y.since, y.seq into h from run_ready y where y.lane = l.lane order by y.since, y.seq limit 1;
+    _rank := case when h.seq is null then l.rank else aged_rank(l.flow, h.since) end;
     update run_lanes
-    set state = case when h.seq is null then 'empty' else 'ready' end, blocked_on = null, vtime = l.vtime,
-        rank = coalesce(l.rank, rank), promote_at = promoted_at(l.flow, l.rank, h.created_at),
-        head_seq = coalesce(h.seq, head_seq)
+    set state = case when h.seq is null then 'empty' else 'ready' end, blocked_on = null, rank = _rank,
+        vtime = case when fair is null or _rank = l.rank then l.vtime else _vtimes[_rank + 1] + 1 end,
+        promote_at = promoted_at(l.flow, _rank, h.since),
+        head_since = coalesce(h.since, head_since), head_seq = coalesce(h.seq, head_seq)
     where lane = l.lane;
   end loop;
   -- keys that may permit more than this claim has taken
@@ -394,6 +400,6 @@ begin
   select '00000000-0000-0000-0000-000000000000', array[k] from unnest(_open) k
   where exists (select 1 from run_lanes n where n.state = 'blocked' and n.blocked_on = k);
   if _tries = 300 then perform pg_notify('heddle_queue', ''); end if;
-  if cardinality(_chosen) > 0 then update run_queue_clock set vtime = _vtime; end if;
+  if cardinality(_chosen) > 0 then update run_queue_clock set vtimes = _vtimes; end if;
   return _chosen;
 end $$;

@@ -151,6 +151,7 @@ declare
   _inflight integer := 0;
   _merged jsonb; _lasting jsonb; _flow jsonb; _full jsonb;
   _debounces boolean;
+  _replaced uuid[];
   _debounced record; _run_metadata jsonb; _thread_metadata jsonb; _questions jsonb; _asked jsonb;
   -- The time of the snapshot in which "asked" was read. now() is that of the statement's first preparation, a round trip
   -- earlier: an interrupt raised in between would seem younger than the run.
@@ -218,10 +219,13 @@ begin
     if a.rules is not null then
       _flow := run_flow(a.rules, _merged, _run_metadata, a.graph_id, _assistant_id);
       if _kwargs ? 'refusable' and _flow ? 'waiting' then
-        _full := full_waiting_key(_flow);
+        select coalesce(array_agg(r.run_id), '{}') into _replaced from runs r
+        where r.thread_id = _thread_id and r.status = 'pending'
+          and (_debounces and r.attempt = 0 and r.flow ? 'debounced_since' or _strategy in ('interrupt', 'rollback'));
+        _full := full_waiting_key(_flow, _replaced);
         if _full is null then
           if not hold_waiting_keys(_flow) then outcome := 'locked'; run := _asked::text; return next; return; end if;
-          _full := full_waiting_key(_flow);
+          _full := full_waiting_key(_flow, _replaced);
         end if;
       end if;
       if _full is not null then
@@ -239,6 +243,9 @@ begin
       cancelled := _debounced.replaced;
       _flow := _flow || jsonb_build_object('debounced_since', _debounced.since);
       _after := _debounced.after;
+    end if;
+    if _flow is not null and _after > 0 then
+      _flow := _flow || jsonb_build_object('due', _accepted_at + make_interval(secs => _after));
     end if;
     if not _new then
       if _inflight > 0 and _strategy in ('interrupt', 'rollback') then

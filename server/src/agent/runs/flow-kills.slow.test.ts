@@ -42,7 +42,7 @@ await sql.unsafe(`
 /** Creates, claims, ends, returns, cancels, replaces and expires runs. Returns the final tables, without ids. */
 async function pass(killAt: number): Promise<{ killed: boolean; summary: unknown }> {
   await sql`truncate runs, threads, run_queue_events, run_lanes, run_ready, run_slots, run_rates cascade`;
-  await sql`update run_queue_clock set vtime = 0`;
+  await sql`update run_queue_clock set vtimes = default`;
   await sql`delete from kill_at`;
   await sql`insert into kill_at values (${killAt})`;
   await sql`select setval('writes', 1, false)`;

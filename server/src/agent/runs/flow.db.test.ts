@@ -256,10 +256,57 @@ test("a run that rises to a higher class shares it from then on, without credit 
   }
   await sql`update runs set created_at = now() - interval '101 s', available_at = now() - interval '101 s'
     where run_id = any(${batch})`;
+  await sql`update run_ready set since = now() - interval '101 s' where run_id = any(${batch})`;
   await sql`update run_lanes set promote_at = now() where rank = 1`;
   const chat: string[] = [];
   for (let n = 0; n < 3; n++) chat.push((await start({ customer: "b", kind: "chat" })).runId);
   const next: string[] = [];
   for (let n = 0; n < 6; n++) next.push(...(await claim(1)));
   expect(next.filter((id) => chat.includes(id))).toHaveLength(3);
+});
+
+test("a key that is new in a class takes turns there, whatever has started in the classes above", async () => {
+  await declare({
+    priority: [{ name: "chat", match: { "metadata.kind": "chat" } }, { name: "batch" }],
+    ageing: 0,
+    fair: "metadata.customer",
+  });
+  for (let n = 0; n < 8; n++) await start({ customer: "a" });
+  for (let n = 0; n < 8; n++) {
+    const { runId } = await start({ customer: "c", kind: "chat" });
+    expect(await claim(1)).toEqual([runId]);
+  }
+  const added = [(await start({ customer: "b" })).runId, (await start({ customer: "b" })).runId];
+  const next: string[] = [];
+  for (let n = 0; n < 4; n++) next.push(...(await claim(1)));
+  expect(next.filter((id) => added.includes(id))).toHaveLength(2);
+});
+
+test("a scheduled run takes its place and ages from the time when it is due", async () => {
+  await declare({
+    priority: [{ name: "chat", match: { "metadata.kind": "chat" } }, { name: "batch" }],
+    ageing: 2,
+    fair: null,
+  });
+  const scheduled = await start({}, {}, { afterSeconds: 2.2 });
+  const batch = await start({});
+  await sql`select pg_sleep(2.25)`;
+  const chat = await start({ kind: "chat" });
+  expect([...(await claim(1)), ...(await claim(1)), ...(await claim(1))]).toEqual(
+    [batch, chat, scheduled].map(({ runId }) => runId),
+  );
+});
+
+test("a run that takes the place of a waiting one is not refused for it", async () => {
+  await declare({ waiting: [{ key: "metadata.customer", limit: 1 }], debounce: { seconds: 30 }, fair: null });
+  const thread = await newThread();
+  const input = { metadata: '{"customer": "a"}', kwargs: '{"input": {"text": "a"}, "refusable": true}' };
+  const first = await create(thread, input);
+  const second = await create(thread, input);
+  expect([second.outcome, second.cancelled]).toEqual(["created", [first.runId]]);
+  expect((await create(await newThread(), input)).outcome).toBe("queue_full");
+  const command = { ...input, kwargs: '{"command": {"goto": "x"}, "refusable": true}' };
+  expect((await create(thread, command)).outcome).toBe("queue_full");
+  const third = await create(thread, { ...command, strategy: "interrupt" });
+  expect([third.outcome, third.cancelled]).toEqual(["created", [second.runId]]);
 });
