@@ -12,7 +12,11 @@ const builds = (changed: Record<number, number> = {}) =>
   Array.from({ length: 9 }, (_, hour) => ({ hour, build: changed[hour] ?? 100 + hour }));
 
 /** Reads half past midnight to nine in steps of two hours. @returns the rows, and the spans that were read */
-async function read(steps: SettledSteps, facts: Facts, { filter = "eq(is_root, true)", offsetSeconds = 0 } = {}) {
+async function read(
+  steps: SettledSteps,
+  facts: Facts,
+  { filter = "eq(is_root, true)", offsetSeconds = 0, groups = 1 } = {},
+) {
   const request = {
     since: new Date(HOUR * 500),
     until: new Date(9 * HOUR * 1000),
@@ -30,7 +34,9 @@ async function read(steps: SettledSteps, facts: Facts, { filter = "eq(is_root, t
       return [0, 2, 4, 6, 8]
         .map((hour) => hour * HOUR)
         .filter((start) => spans.some(({ from, to }) => from < start + 2 * HOUR && to > start))
-        .map((bucket): SeriesRow => ({ bucket, group_name: null, m0: bucket / HOUR }));
+        .flatMap((bucket) =>
+          Array.from({ length: groups }, (): SeriesRow => ({ bucket, group_name: null, m0: bucket / HOUR })),
+        );
     },
   );
   const hours = asked?.spans?.map(({ from, to }) => [from / HOUR, to / HOUR]);
@@ -56,12 +62,14 @@ test("only steps at the ends of the period, and with open or new copies, are rea
   expect((await read(steps, all, { filter: 'eq(name, "a")' })).hours).toBeUndefined();
 });
 
-test("what depends on the time or on feedback, and steps across hours' ends, are read each time", async () => {
+test("what copies alone do not determine is read each time", async () => {
   const all = { builds: builds(), open: [] };
   for (const options of [
     { filter: 'eq(status, "pending")' },
     { filter: 'and(eq(is_root, true), or(eq(feedback_key, "a"), eq(name, "b")))' },
     { offsetSeconds: 1800 },
+    // more rows than a statement returns
+    { groups: 2001 },
   ]) {
     const steps = new SettledSteps();
     for (let i = 0; i < 2; i++) expect((await read(steps, all, options)).builds).toHaveLength(9);

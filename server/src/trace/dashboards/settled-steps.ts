@@ -10,7 +10,7 @@ import type { RunScope } from "../runs/run-scope.ts";
 import { conditionOn, type RunSelection } from "../runs/selection.ts";
 import { canServe, type Facts, HOUR_SECONDS, type Span } from "./fact-source.ts";
 import type { SeriesRow } from "./series-point.ts";
-import type { SeriesRequest } from "./series-request.ts";
+import { MAX_POINTS, type SeriesRequest } from "./series-request.ts";
 
 /** Characters of remembered rows and their keys, over all tenants. */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
@@ -52,7 +52,7 @@ interface Statement {
 
 /**
  * Reads the rows of a statement: remembered ones, and the others by `read`, which gets the copies and spans that are
- * left, or no copies where nothing can be remembered.
+ * left, or all copies where nothing is remembered, and returns at most MAX_POINTS + 1 rows.
  */
 export async function readSteps(
   steps: SettledSteps,
@@ -78,7 +78,10 @@ export async function readSteps(
   const rows = left.length === 0 ? [] : await read(known.size === 0 ? facts : within(facts, left));
   const spanOf = ({ bucket }: SeriesRow) => startOfSpan(Number(bucket), length, request.offsetSeconds);
   const bySpan = groupBy(rows, spanOf);
-  for (const [start, key] of keys) if (!known.has(start)) steps.set(key, bySpan.get(start) ?? []);
+  // beyond the limit of a statement rows are missing
+  if (rows.length <= MAX_POINTS) {
+    for (const [start, key] of keys) if (!known.has(start)) steps.set(key, bySpan.get(start) ?? []);
+  }
   return [...known.values(), rows].flat().toSorted(compareRows);
 }
 
