@@ -100,7 +100,7 @@ test("builds a dashboard: adds, sizes, moves, exports and shares charts", { time
       await page.getByRole("option", { name: display, exact: true }).click();
     }
     await form.getByRole("button", { name: "Add", exact: true }).click();
-    await page.getByRole("region", { name: title }).waitFor();
+    await page.getByRole("region", { name: title }).first().waitFor();
   };
   await add("First");
   await add("Second", "Number");
