@@ -135,7 +135,7 @@ async function readSource(
     isFeedback(metrics[0]!) || grouping?.attribute === "feedback"
       ? await read(facts)
       : await readSteps(
-          deps.settledSteps,
+          deps.stepMemory,
           { scope, selection, request, facts, sums, columns: { metrics, ...groups } },
           read,
         );

@@ -4,7 +4,8 @@ import { readFilter } from "../filter/read-filter.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import type { Facts } from "./fact-source.ts";
 import type { SeriesRow } from "./series-point.ts";
-import { readSteps, SettledSteps } from "./settled-steps.ts";
+import { readSteps } from "./settled-steps.ts";
+import { StepMemory } from "./step-memory.ts";
 
 const HOUR = 3600;
 const scope = RunScope.ofTenant("00000000-0000-7000-8000-000000000001").withIncompleteHours(new Map());
@@ -13,7 +14,7 @@ const builds = (changed: Record<number, number> = {}) =>
 
 /** Reads half past midnight to nine in steps of two hours. @returns the rows, and the spans that were read */
 async function read(
-  steps: SettledSteps,
+  steps: StepMemory,
   facts: Facts,
   { filter = "eq(is_root, true)", offsetSeconds = 0, groups = 1 } = {},
 ) {
@@ -44,7 +45,7 @@ async function read(
 }
 
 test("only steps at the ends of the period, and with open or new copies, are read again", async () => {
-  const steps = new SettledSteps();
+  const steps = new StepMemory();
   const values = [0, 2, 4, 6, 8];
   const all = { builds: builds(), open: [] };
   expect(await read(steps, all)).toEqual({ values, hours: undefined, builds: [0, 1, 2, 3, 4, 5, 6, 7, 8] });
@@ -71,15 +72,15 @@ test("what copies alone do not determine is read each time", async () => {
     // more rows than a statement returns
     { groups: 2001 },
   ]) {
-    const steps = new SettledSteps();
+    const steps = new StepMemory();
     for (let i = 0; i < 2; i++) expect((await read(steps, all, options)).builds).toHaveLength(9);
   }
 });
 
-test("memory is bounded: the oldest rows give way", () => {
-  const steps = new SettledSteps();
-  const rows = Array.from({ length: 10_000 }, (_, i) => ({ bucket: i, group_name: "x".repeat(100), m0: 1 }));
-  for (let i = 0; i < 20; i++) steps.set(String(i), rows);
-  expect(steps.get("0")).toBeUndefined();
-  expect(steps.get("19")).toEqual(rows);
+test("memory is bounded: the oldest texts give way", () => {
+  const memory = new StepMemory();
+  const text = "x".repeat(1024 * 1024);
+  for (let i = 0; i < 20; i++) memory.set(String(i), text);
+  expect(memory.get("4")).toBeUndefined();
+  expect(memory.get("5")).toBe(text);
 });

@@ -11,34 +11,10 @@ import { conditionOn, type RunSelection } from "../runs/selection.ts";
 import { canServe, type Facts, HOUR_SECONDS, type Span } from "./fact-source.ts";
 import type { SeriesRow } from "./series-point.ts";
 import { MAX_POINTS, type SeriesRequest } from "./series-request.ts";
+import type { StepMemory } from "./step-memory.ts";
 
-/** Characters of remembered rows and their keys, over all tenants. */
-const MAX_CHARACTERS = 16 * 1024 * 1024;
 /** Spans of one statement that are to be read; it reads all between the first and the last if there are more. */
 const MAX_SPANS = 32;
-
-/** Rows of spans by key, as JSON. The oldest give way to new ones. */
-export class SettledSteps {
-  readonly #rows = new Map<string, string>();
-  #characters = 0;
-
-  get(key: string): SeriesRow[] | undefined {
-    const text = this.#rows.get(key);
-    return text === undefined ? undefined : (JSON.parse(text) as SeriesRow[]);
-  }
-
-  set(key: string, rows: readonly SeriesRow[]): void {
-    if (this.#rows.has(key)) return;
-    const text = JSON.stringify(rows);
-    this.#rows.set(key, text);
-    this.#characters += key.length + text.length;
-    for (const [oldest, { length }] of this.#rows) {
-      if (this.#characters <= MAX_CHARACTERS) break;
-      this.#rows.delete(oldest);
-      this.#characters -= oldest.length + length;
-    }
-  }
-}
 
 interface Statement {
   scope: RunScope;
@@ -55,7 +31,7 @@ interface Statement {
  * left, or all copies where nothing is remembered, and returns at most MAX_POINTS + 1 rows.
  */
 export async function readSteps(
-  steps: SettledSteps,
+  memory: StepMemory,
   statement: Statement,
   read: (facts: Facts | undefined) => Promise<SeriesRow[]>,
 ): Promise<SeriesRow[]> {
@@ -65,8 +41,8 @@ export async function readSteps(
   const keys = keysOfSpans(statement, facts, length);
   const known = new Map<number, SeriesRow[]>();
   for (const [start, key] of keys) {
-    const rows = steps.get(key);
-    if (rows) known.set(start, rows);
+    const text = memory.get(key);
+    if (text !== undefined) known.set(start, JSON.parse(text) as SeriesRow[]);
   }
   const period = { from: request.since.getTime() / 1000, to: request.until.getTime() / 1000 };
   const left = subtract(period, [...known.keys()], length);
@@ -80,7 +56,7 @@ export async function readSteps(
   const bySpan = groupBy(rows, spanOf);
   // beyond the limit of a statement rows are missing
   if (rows.length <= MAX_POINTS) {
-    for (const [start, key] of keys) if (!known.has(start)) steps.set(key, bySpan.get(start) ?? []);
+    for (const [start, key] of keys) if (!known.has(start)) memory.set(key, JSON.stringify(bySpan.get(start) ?? []));
   }
   return [...known.values(), rows].flat().toSorted(compareRows);
 }
