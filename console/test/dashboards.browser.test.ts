@@ -1,7 +1,7 @@
 /** What got worse yesterday and why, in a few clicks; and a dashboard of one's own. */
 import { readFile } from "node:fs/promises";
 
-import type { Browser, Locator } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { checkOpenPage, openBrowser, openPage } from "./browser.ts";
@@ -100,7 +100,7 @@ test("builds a dashboard: adds, sizes, moves, exports and shares charts", { time
       await page.getByRole("option", { name: display, exact: true }).click();
     }
     await form.getByRole("button", { name: "Add", exact: true }).click();
-    await page.getByRole("region", { name: title }).waitFor();
+    await page.getByRole("region", { name: title }).first().waitFor();
   };
   await add("First");
   await add("Second", "Number");
@@ -135,11 +135,15 @@ test("builds a dashboard: adds, sizes, moves, exports and shares charts", { time
   await menu("First", "Two thirds wide");
   const [csv] = await Promise.all([page.waitForEvent("download"), menu("First", "Download CSV")]);
   expect(await readFile(await csv.path(), "utf8")).toMatch(/^time,Count\r\n\d{4}-/);
-  const [image] = await Promise.all([page.waitForEvent("download"), menu("Heat", "Download PNG")]);
-  expect(image.suggestedFilename()).toBe("Heat.png");
+  await add("Totals", "Table");
+  for (const title of ["Heat", "First", "Second", "Totals"]) {
+    const [image] = await Promise.all([page.waitForEvent("download"), menu(title, "Download PNG")]);
+    expect(image.suggestedFilename()).toBe(`${title}.png`);
+    expect(await drawnBelowTitle(page, await readFile(await image.path()))).toBeGreaterThan(50);
+  }
   await page.reload();
   await page.getByRole("region", { name: "Heat" }).waitFor();
-  await expect.poll(titles).toEqual(["First", "Heat", "Second", "Queue"]);
+  await expect.poll(titles).toEqual(["First", "Heat", "Second", "Queue", "Totals"]);
   expect(await checkOpenPage(page, "dashboard", "text=Add chart")).toEqual([]);
   await page.getByRole("button", { name: "More", exact: true }).click();
   await page.getByRole("menuitem", { name: "Delete" }).click();
@@ -148,3 +152,90 @@ test("builds a dashboard: adds, sizes, moves, exports and shares charts", { time
   expect(errors).toEqual([]);
   await page.context().close();
 });
+
+test(
+  "an own dashboard marks new revisions, and a filter of all charts is not stored",
+  { timeout: 60_000 },
+  async () => {
+    const { id: project } = await projectNamed(PROJECT);
+    const { id: section } = (await trace("/charts/section", { title: `Own ${RUN}` })) as { id: string };
+    const create = (title: string, body: object) =>
+      trace("/charts/create", { title, chart_type: "line", section_id: section, ...body });
+    await create("Traces", {
+      common_filters: { session: [project], filter: "eq(is_root, true)" },
+      series: [{ name: "n", metric: "run_count", filters: { filter: 'neq(name, "other")' } }],
+    });
+    await create("Agents", { series: [{ name: "a", metric: "agent_run_count" }] });
+    const stored = async () => {
+      const { charts } = (await trace(`/charts/section/${section}`, { omit_data: true })) as { charts: Stored[] };
+      return charts.map(({ title, common_filters, series }) => [
+        title,
+        common_filters,
+        series.map(({ metric, filters, group_by }) => ({ metric, filters, group_by })),
+      ]);
+    };
+    const before = await stored();
+    const { page, errors } = await openPage(browser);
+    const search = new URLSearchParams({ last: "7d", filter: 'eq(name, "agent")', group: "name" });
+    await page.goto(`${platform.url}/dashboards/${section}?${search.toString()}`);
+    await page.getByRole("region", { name: "Agents" }).getByText("The filter does not apply to agents").waitFor();
+    const chart = page.getByRole("region", { name: "Traces" });
+    expect(await chart.getByText("The filter does not apply").count()).toBe(0);
+    const plot = chart.locator(".u-over");
+    await plot.waitFor();
+    const { width, height } = (await plot.boundingBox())!;
+    const found = new Set<string>();
+    const marker = chart.getByText(/^new revision/);
+    await expect
+      .poll(
+        async () => {
+          for (let x = 1; x < width; x += 4) {
+            await plot.hover({ position: { x, y: height / 2 } });
+            for (const text of await marker.allTextContents()) found.add(text);
+          }
+          return [...found].toSorted().join(", ");
+        },
+        { timeout: 30_000 },
+      )
+      .toBe(`new revision r1 of ${PROJECT}, new revision r2 of ${PROJECT}`);
+    await page.getByRole("button", { name: "Actions of Traces" }).click();
+    await page.getByRole("menuitem", { name: "Edit…" }).click();
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Title").fill("Renamed");
+    await form.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("region", { name: "Renamed" }).waitFor();
+    expect(await stored()).toEqual(before.map(([title, ...rest]) => [title === "Traces" ? "Renamed" : title, ...rest]));
+    expect(errors).toEqual([]);
+    await page.context().close();
+  },
+);
+
+interface Stored {
+  title: string;
+  common_filters: object;
+  series: { metric: string; filters: object; group_by: object }[];
+}
+
+async function projectNamed(name: string): Promise<{ id: string }> {
+  const [found] = (await trace(`/sessions?name=${encodeURIComponent(name)}`)) as { id: string }[];
+  return found!;
+}
+
+/** Returns how many pixels of an image below its title differ from the background. */
+function drawnBelowTitle(page: Page, image: Buffer): Promise<number> {
+  return page.evaluate(
+    async (url) => {
+      const drawn = new Image();
+      drawn.src = url;
+      await drawn.decode();
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [drawn.width, drawn.height];
+      const context = canvas.getContext("2d")!;
+      context.drawImage(drawn, 0, 0);
+      const top = 34 * devicePixelRatio;
+      const pixels = new Uint32Array(context.getImageData(0, top, drawn.width, drawn.height - top).data.buffer);
+      return pixels.filter((pixel) => pixel !== pixels[0]).length;
+    },
+    `data:image/png;base64,${image.toString("base64")}`,
+  );
+}

@@ -44,6 +44,7 @@ import { Deletions } from "./legal-holds/deletions.ts";
 import { InsightWorker } from "./insights/insight-worker.ts";
 import { measureModels } from "./models/model-metrics.ts";
 import { PairwiseJudges } from "./pairwise/pairwise-judges.ts";
+import { StepMemory } from "./dashboards/step-memory.ts";
 import { ProjectDirectory } from "./projects/project-directory.ts";
 import { createPromptWebhooks } from "./prompt-webhooks/prompt-webhooks.ts";
 import { measureRateLimits } from "./rate-limits/measure-rate-limits.ts";
@@ -178,6 +179,7 @@ export async function startTracePlatform({
     secrets,
     signIn: signIn.deps,
     projects,
+    stepMemory: new StepMemory(),
     feedback: new FeedbackMirror({ sql, clickhouse, log, writer: ingest.writer, ruleCandidates }),
     feedbackWriter: new FeedbackWriter(sql, masking),
     exporter,

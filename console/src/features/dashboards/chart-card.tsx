@@ -21,7 +21,7 @@ import {
 import classes from "./dashboard.module.css";
 import { HeatMap } from "./heat-map.tsx";
 import { type ChartData, projectsOf } from "./queries.ts";
-import { savePng } from "./save-png.ts";
+import { canvasDrawing, fileName, numberDrawing, savePng, tableDrawing } from "./save-png.ts";
 
 /** What an owner of the chart can do with it; absent for a project's own dashboard. */
 export interface ChartActions {
@@ -67,11 +67,21 @@ export function ChartCard({ chart, before, showBefore, markers, actions, onPick,
   const isUnfiltered = (chart.unfiltered_series?.length ?? 0) > 0;
   const note =
     [isUnfiltered && "The filter does not apply to agents", difference].filter(Boolean).join(" · ") || undefined;
+  const value = print(metric, lines.series[0]?.total);
+  const drawingOf = () => {
+    if (display === "number") return numberDrawing(value, difference);
+    if (display !== "table") return canvasDrawing(box.current);
+    const rows = totalsOf(metric, lines, earlier);
+    return tableDrawing([["Name", "Now", "Before"], ...rows.map(({ label, now, before }) => [label, now, before])]);
+  };
   const menu = (
     <ChartMenu
       chart={chart}
       actions={actions}
-      save={display === "table" || display === "number" ? undefined : () => void savePng(box.current, chart.title)}
+      save={() => {
+        const drawing = drawingOf();
+        if (drawing) void savePng(chart.title, drawing);
+      }}
     />
   );
   return (
@@ -122,13 +132,25 @@ export function ChartCard({ chart, before, showBefore, markers, actions, onPick,
             {display === "heatmap" && <HeatMap title={chart.title} data={chart.data} height={HEIGHT} />}
             {display === "number" && (
               <>
-                <Text className={`${classes["big"]} numbers`}>{print(metric, lines.series[0]?.total)}</Text>
+                <Text className={`${classes["big"]} numbers`}>{value}</Text>
                 <Text size="sm" c="dimmed">
                   {difference}
                 </Text>
               </>
             )}
-            {display === "table" && <Totals title={chart.title} metric={metric} lines={lines} earlier={earlier} />}
+            {display === "table" && (
+              <SimpleTable
+                label={chart.title}
+                rows={totalsOf(metric, lines, earlier)}
+                rowKey={({ label }) => label}
+                minWidth={300}
+                columns={[
+                  { title: "Name", cell: ({ label }) => label },
+                  { title: "Now", cell: ({ now }) => now, width: 90, align: "right" },
+                  { title: "Before", cell: ({ before }) => before, width: 90, align: "right" },
+                ]}
+              />
+            )}
           </Box>
         </Paper>
       )}
@@ -158,32 +180,16 @@ function withBefore(lines: Lines, earlier: Lines): ChartSeries[] {
   return [...lines.series, ...previous];
 }
 
-function Totals({
-  title,
-  metric,
-  lines,
-  earlier,
-}: {
-  title: string;
-  metric: string;
-  lines: Lines;
-  earlier: Lines | undefined;
-}) {
-  const rows = lines.series.toSorted((a, b) => (b.total ?? 0) - (a.total ?? 0));
-  const totalBefore = (label: string) => earlier?.series.find((line) => line.label === label)?.total ?? null;
-  return (
-    <SimpleTable
-      label={title}
-      rows={rows}
-      rowKey={({ label }) => label}
-      minWidth={300}
-      columns={[
-        { title: "Name", cell: ({ label }) => label },
-        { title: "Now", cell: ({ total }) => print(metric, total), width: 90, align: "right" },
-        { title: "Before", cell: ({ label }) => print(metric, totalBefore(label)), width: 90, align: "right" },
-      ]}
-    />
-  );
+/** Rows of a table: the total of each line, largest first, and that of the previous period. */
+function totalsOf(metric: string, lines: Lines, earlier: Lines | undefined) {
+  const totalBefore = (label: string) => earlier?.series.find((line) => line.label === label)?.total;
+  return lines.series
+    .toSorted((a, b) => (b.total ?? 0) - (a.total ?? 0))
+    .map(({ label, total }) => ({
+      label,
+      now: print(metric, total),
+      before: print(metric, totalBefore(label)),
+    }));
 }
 
 const WIDTHS: { width: Width; label: string }[] = [
@@ -195,7 +201,7 @@ const WIDTHS: { width: Width; label: string }[] = [
 interface ChartMenuProps {
   chart: ChartData;
   actions: ChartActions | undefined;
-  save: (() => void) | undefined;
+  save: () => void;
 }
 
 function ChartMenu({ chart, actions, save }: ChartMenuProps) {
@@ -247,7 +253,7 @@ function ChartMenu({ chart, actions, save }: ChartMenuProps) {
           >
             Download CSV
           </Menu.Item>
-          {save && <Menu.Item onClick={save}>Download PNG</Menu.Item>}
+          <Menu.Item onClick={save}>Download PNG</Menu.Item>
           {actions && (
             <>
               <Menu.Divider />
@@ -261,5 +267,3 @@ function ChartMenu({ chart, actions, save }: ChartMenuProps) {
     </Group>
   );
 }
-
-const fileName = (title: string): string => title.replaceAll(/[^\p{L}\p{N}]+/gu, "-").slice(0, 60) || "chart";

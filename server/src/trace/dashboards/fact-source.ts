@@ -15,17 +15,25 @@ export interface FactSource {
   selection: RunSelection;
 }
 
-/** Current builds of a period, and the ranges of hours without. */
+/** In seconds since 1970; the end is excluded. */
+export interface Span {
+  from: number;
+  to: number;
+}
+
+/** Current builds of a period, and the hours without. */
 export interface Facts {
-  builds: number[];
-  ranges: { from: string; to: string }[];
+  builds: { hour: number; build: number }[];
+  open: Span[];
+  /** What is read of the builds. Default: all. */
+  spans?: Span[];
 }
 
 /** Hours of a selection, of all projects; beyond them the statement would be too long. */
 const MAX_BUILDS = 10_000;
 /** Ranges of open hours; nearer ones are joined, with the hours between them. */
 const MAX_RANGES = 32;
-const HOUR_MS = 3_600_000;
+export const HOUR_SECONDS = 3600;
 
 /** Returns undefined if there are no copies to read. */
 export async function findFacts(
@@ -33,15 +41,17 @@ export async function findFacts(
   tenantId: string,
   { projects, since, until }: { projects: readonly string[] | undefined; since: Date; until: Date },
 ): Promise<Facts | undefined> {
-  const [first, last] = [since, until].map((date) => Math.floor(date.getTime() / HOUR_MS)) as [number, number];
+  const [first, last] = [since, until].map((date) => Math.floor(date.getTime() / 1000 / HOUR_SECONDS)) as [
+    number,
+    number,
+  ];
   const hours = await readHours(sql, tenantId, projects, { first, last, limit: MAX_BUILDS + 1 });
   if (hours.length > MAX_BUILDS) return undefined;
   const ranges = joinHours(hours.flatMap(({ hour, build }) => (build === null ? [hour] : [])));
   const isWithin = (at: number) => ranges.some(({ from, to }) => at >= from && at < to);
-  const builds = hours.flatMap(({ hour, build }) => (build === null || isWithin(hour) ? [] : [build]));
+  const builds = hours.flatMap(({ hour, build }) => (build === null || isWithin(hour) ? [] : [{ hour, build }]));
   if (builds.length === 0) return undefined;
-  const at = (hour: number) => fromMicros(hour * HOUR_MS * 1000)!;
-  return { builds, ranges: ranges.map(({ from, to }) => ({ from: at(from), to: at(to) })) };
+  return { builds, open: ranges.map(({ from, to }) => ({ from: from * HOUR_SECONDS, to: to * HOUR_SECONDS })) };
 }
 
 function joinHours(hours: readonly number[]): { from: number; to: number }[] {
@@ -62,7 +72,7 @@ function joinHours(hours: readonly number[]): { from: number; to: number }[] {
 }
 
 /**
- * Divides a selection. With `sums`, copies serve for one project only, because their sums are those of the project's
+ * Divides a selection, into nothing if nothing is left to read. With `sums`, copies serve for one project only, because their sums are those of the project's
  * part of a trace.
  */
 export function divide(
@@ -72,8 +82,16 @@ export function divide(
   { sums }: { sums: boolean },
 ): FactSource[] {
   if (!facts || !canServe(selection, sums)) return [{ scope, selection }];
-  const copies = { scope: scope.withBuilds(facts.builds), selection };
-  return facts.ranges.length === 0 ? [copies] : [copies, { scope, selection: { ...selection, ranges: facts.ranges } }];
+  const builds = facts.builds.map(({ build }) => build);
+  const at = (seconds: number) => fromMicros(Math.round(seconds * 1e6))!;
+  const toRange = ({ from, to }: Span) => ({ from: at(from), to: at(to) });
+  const sources: FactSource[] = [];
+  if (builds.length > 0) {
+    const ranges = facts.spans?.map(toRange);
+    sources.push({ scope: scope.withBuilds(builds), selection: ranges ? { ...selection, ranges } : selection });
+  }
+  if (facts.open.length > 0) sources.push({ scope, selection: { ...selection, ranges: facts.open.map(toRange) } });
+  return sources;
 }
 
 export function canServe({ filters = [], projects, is_root, is_head }: RunSelection, sums: boolean): boolean {

@@ -81,7 +81,7 @@ const requests = (project: string): SeriesRequest[] => {
     projects: [project],
     since: new Date(FROM),
     until: new Date(FROM + HOURS * HOUR + 20 * 60_000),
-    stepSeconds: 5400,
+    stepSeconds: 7200,
   };
   const metrics = [
     "run_count",
@@ -110,7 +110,10 @@ const requests = (project: string): SeriesRequest[] => {
     { attribute: "feedback", path: "helpful" },
   ];
   return [
-    ...filters.flatMap((filters) => metrics.map((metric) => ({ ...base, metric, filters }))),
+    // also across hours, and within an hour
+    ...filters.flatMap((filters, i) =>
+      metrics.map((metric) => ({ ...base, metric, filters, stepSeconds: [7200, 1200, 5400][i % 3]! })),
+    ),
     ...groups.map((group_by) => ({
       ...base,
       metric: "run_count" as const,
@@ -174,6 +177,8 @@ async function compare(project: string): Promise<number> {
     all = await read();
   }
   expect(all.found).toEqual(all.direct);
+  // from what was remembered
+  expect(describe(wanted, await readManySeries(platform.deps, TENANT, wanted))).toEqual(all.direct);
   expect(await observe(project, true)).toEqual(await observe(project, false));
   return all.facts?.builds.length ?? 0;
 }

@@ -21,6 +21,7 @@ import {
   type SeriesMetric,
   UNIT_METRICS,
 } from "./series-metrics.ts";
+import { readSteps } from "./settled-steps.ts";
 import {
   DEFAULT_GROUPS,
   type SeriesDeps,
@@ -103,13 +104,41 @@ async function readSource(
   if (isOfAgents(metrics[0]!))
     return readAgentSeries(deps, tenantId, request, metrics as AgentMetricName[], bucketOf(request));
   const scope = await loadScope(deps, RunScope.ofTenant(tenantId), selection);
-  const sources = divide(scope, selection, facts, { sums: metrics.some(needsUsage) });
-  const rows = await readRows<SeriesRow>(
-    deps.clickhouse.forTenant(tenantId),
-    "dashboards.series",
-    ch`${selectPoints(sources, request, metrics as RunSeriesMetric[])} order by bucket, group_name limit ${bind("UInt32", MAX_POINTS + 1)}`,
-    SERIES_SETTINGS,
-  );
+  const sums = metrics.some(needsUsage);
+  const clickhouse = deps.clickhouse.forTenant(tenantId);
+  const grouping = readGroupBy(request.group_by);
+  const sourcesOf = (part: Facts | undefined) => divide(scope, selection, part, { sums });
+  const groups = grouping && {
+    grouping,
+    names: (
+      await readRows<{ grp: string }>(
+        clickhouse,
+        "dashboards.groups",
+        largestGroups(sourcesOf(facts), grouping, request.group_by?.max_groups ?? DEFAULT_GROUPS),
+        SERIES_SETTINGS,
+      )
+    ).map(({ grp }) => grp),
+  };
+  if (groups?.names.length === 0) return metrics.map(() => []);
+  const read = async (part: Facts | undefined) => {
+    const sources = sourcesOf(part);
+    if (sources.length === 0) return [];
+    const points = selectPoints(sources, groups, request, metrics as RunSeriesMetric[]);
+    return readRows<SeriesRow>(
+      clickhouse,
+      "dashboards.series",
+      ch`${points} order by bucket, group_name limit ${bind("UInt32", MAX_POINTS + 1)}`,
+      SERIES_SETTINGS,
+    );
+  };
+  const rows =
+    isFeedback(metrics[0]!) || grouping?.attribute === "feedback"
+      ? await read(facts)
+      : await readSteps(
+          deps.stepMemory,
+          { scope, selection, request, facts, sums, columns: { metrics, ...groups } },
+          read,
+        );
   return toPoints(rows, metrics, readValue);
 }
 
@@ -130,13 +159,22 @@ function readValue(metric: SeriesMetric, value: unknown): SeriesValue {
 
 const numbers = (map: object) => Object.fromEntries(Object.entries(map).map(([key, n]) => [key, Number(n)]));
 
-function selectPoints(sources: readonly FactSource[], request: SeriesRequest, metrics: RunSeriesMetric[]): Fragment {
-  const grouping = readGroupBy(request.group_by);
-  const source = union(sources, (part) => selectGrouped(part, grouping, request, metrics));
+interface Groups {
+  grouping: SeriesGrouping;
+  /** The largest; all others are one. */
+  names: string[];
+}
+
+function selectPoints(
+  sources: readonly FactSource[],
+  groups: Groups | undefined,
+  request: SeriesRequest,
+  metrics: RunSeriesMetric[],
+): Fragment {
+  const source = union(sources, (part) => selectGrouped(part, groups?.grouping, request, metrics));
   const columns = metrics.map((metric, i) => ch`${columnOf(metric)} as ${raw(`m${i}`)}`);
-  const group = grouping
-    ? ch`if(u.grp in (${largestGroups(sources, grouping, request.group_by?.max_groups ?? DEFAULT_GROUPS)}),
-        u.grp, ${bind("String", OTHER)})`
+  const group = groups
+    ? ch`if(u.grp in ${bind("Array(String)", groups.names)}, u.grp, ${bind("String", OTHER)})`
     : raw("cast(null as Nullable(String))");
   return ch`select ${bucketOf(request)} as bucket, ${group} as group_name, ${join(columns, ", ")}
     from (${source}) as u group by bucket, group_name`;
@@ -208,7 +246,7 @@ const feedbackGroups = (scope: RunScope, key: string): Fragment => ch`
   select distinct f.run_id as run, coalesce(f.value, toString(f.score), '') as grp from feedback as f final
   where f.tenant_id = ${bind("UUID", scope.tenantId)} and f.key = ${bind("String", key)}`;
 
-/** Builds the names of the groups with the most runs. */
+/** Builds the statement of the names of the groups with the most runs. */
 function largestGroups(sources: readonly FactSource[], grouping: SeriesGrouping, most: number): Fragment {
   const select = ({ scope, selection }: FactSource) =>
     grouping.attribute === "feedback"

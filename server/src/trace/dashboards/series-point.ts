@@ -17,7 +17,7 @@ export interface FeedbackSummary {
   values: Record<string, number>;
 }
 
-export type SeriesDeps = Pick<TraceDeps, "sql" | "clickhouse" | "settings" | "projects">;
+export type SeriesDeps = Pick<TraceDeps, "sql" | "clickhouse" | "settings" | "projects" | "stepMemory">;
 
 /** Row of a statement about several metrics: the value of the i-th is `m<i>`. */
 export type SeriesRow = { bucket: string | number; group_name: string | null } & Record<`m${number}`, unknown>;
