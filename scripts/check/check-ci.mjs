@@ -66,7 +66,7 @@ const crash = {
   name: "crash",
   args: (report) => vitest(report, "--project", "crash"),
   // the file with time limits in seconds
-  paced: (file) => /\/recovery\.crash\.test\.ts$/.test(file),
+  paced: (file) => file.endsWith("/recovery.crash.test.ts"),
 };
 
 /** The project's own programs that report their result by exit code. `isLong`: for `--all`, before a release. */
