@@ -210,6 +210,45 @@ test(
   },
 );
 
+test("a dashboard of the organization is listed, gets a chart of all workspaces, and is deleted", async () => {
+  const { page, errors } = await openPage(browser);
+  const sections = () => trace("/org-charts/section") as Promise<{ id: string; title: string; chart_count: number }[]>;
+  await trace("/org-charts/section", { title: `First ${RUN}` });
+  await page.goto(`${platform.url}/dashboards`);
+  await page.getByRole("button", { name: "New dashboard of the organization" }).click();
+  await page.getByRole("dialog").getByLabel("Name").fill(`Every ${RUN}`);
+  await page.getByRole("button", { name: "Create", exact: true }).click();
+  await page.getByRole("heading", { name: `Every ${RUN}` }).waitFor();
+  await page.getByRole("button", { name: "Add chart" }).click();
+  const form = page.getByRole("dialog");
+  await form.getByLabel("Title").fill("Everywhere");
+  await form.getByLabel("Workspace").waitFor();
+  await form.getByLabel("Metrics").click();
+  await page.getByRole("option", { name: "Cost", exact: true }).waitFor();
+  // no option of an organization is a metric of feedback
+  expect(await page.getByRole("option", { name: /^Feedback/ }).count()).toBe(0);
+  await form.getByLabel("Title").click();
+  await form.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByRole("region", { name: "Everywhere" }).waitFor();
+  expect(await sections()).toContainEqual(expect.objectContaining({ title: `Every ${RUN}`, chart_count: 1 }));
+  await page.goto(`${platform.url}/dashboards`);
+  const list = page.getByRole("table", { name: "Dashboards of the organization" });
+  await list.getByRole("link", { name: `First ${RUN}` }).waitFor();
+  expect(await page.getByRole("table", { name: "Dashboards of the workspace" }).getByText(`Every ${RUN}`).count()).toBe(
+    0,
+  );
+  await list.getByRole("link", { name: `Every ${RUN}` }).click();
+  await page.getByRole("region", { name: "Everywhere" }).waitFor();
+  await page.getByRole("button", { name: "More", exact: true }).click();
+  expect(await page.getByRole("menuitem", { name: "Duplicate" }).count()).toBe(0);
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.waitForURL(/\/dashboards$/);
+  expect((await sections()).map(({ title }) => title)).toEqual([`First ${RUN}`]);
+  expect(errors).toEqual([]);
+  await page.context().close();
+});
+
 interface Stored {
   title: string;
   common_filters: object;

@@ -8,6 +8,7 @@ import { FormModal } from "../../ui/form-modal.tsx";
 import type { TimeRange } from "../../ui/time-range.ts";
 import { projectChoicesQuery } from "../rules/queries.ts";
 import { FilterField } from "../runs/filter-field.tsx";
+import { workspacesQuery } from "../settings/queries.ts";
 import { formatOf, toLines } from "./chart-series.ts";
 import {
   AGENT_METRIC_LABELS,
@@ -20,10 +21,11 @@ import {
 } from "./chart-values.ts";
 import { GroupPicker } from "./group-picker.tsx";
 import { HeatMap } from "./heat-map.tsx";
-import { type ChartBody, type ChartData, previewQuery } from "./queries.ts";
+import { type ChartBody, type ChartData, type Owner, previewQuery } from "./queries.ts";
 
 interface ChartFormProps {
   dashboardId: string;
+  owner: Owner;
   /** Absent for a new one. */
   initial?: ChartData | undefined;
   projectId?: string | undefined;
@@ -48,14 +50,18 @@ const RUN_METRICS = choicesOf(METRIC_LABELS);
 const AGENT_METRICS = choicesOf(AGENT_METRIC_LABELS);
 
 /** Form of a chart, with a preview over the dashboard's period. */
-export function ChartForm({ dashboardId, initial, projectId, range, onSave, onClose }: ChartFormProps) {
+export function ChartForm({ dashboardId, owner, initial, projectId, range, onSave, onClose }: ChartFormProps) {
   const form = useForm<ChartValues>({ initialValues: valuesOf(initial, projectId) });
   const { values } = form;
-  const projects = useQuery(projectChoicesQuery);
+  const isOfOrganization = owner === "organization";
+  const projects = useQuery({ ...projectChoicesQuery, enabled: !isOfOrganization });
+  const workspaces = useQuery({ ...workspacesQuery, enabled: isOfOrganization });
   const choices = (projects.data ?? []).map(({ id, name }) => ({ value: id, label: name ?? id }));
   const isKnown = values.projectId === null || choices.some(({ value }) => value === values.projectId);
   const isOfAgents = values.unit === "agents";
-  const metrics = isOfAgents ? AGENT_METRICS : RUN_METRICS;
+  const metrics = (isOfAgents ? AGENT_METRICS : RUN_METRICS).filter(
+    ({ value }) => !isOfOrganization || !isFeedbackMetric(value),
+  );
   const isHeatMap = values.display === "heatmap" && !isOfAgents;
   const chooseUnit = (unit: string | null) => {
     if ((unit === "agents") !== isOfAgents) {
@@ -106,14 +112,25 @@ export function ChartForm({ dashboardId, initial, projectId, range, onSave, onCl
       {values.metrics.some(isFeedbackMetric) && !isHeatMap && (
         <TextInput label="Feedback key" placeholder="All keys" maxLength={180} {...form.getInputProps("feedbackKey")} />
       )}
-      <Select
-        label="Project"
-        placeholder="All projects"
-        clearable
-        searchable
-        data={isKnown ? choices : [...choices, { value: values.projectId!, label: values.projectId! }]}
-        {...form.getInputProps("projectId")}
-      />
+      {isOfOrganization ? (
+        <Select
+          label="Workspace"
+          placeholder="All workspaces"
+          clearable
+          searchable
+          data={(workspaces.data ?? []).map(({ id, display_name: label }) => ({ value: id, label }))}
+          {...form.getInputProps("workspaceId")}
+        />
+      ) : (
+        <Select
+          label="Project"
+          placeholder="All projects"
+          clearable
+          searchable
+          data={isKnown ? choices : [...choices, { value: values.projectId!, label: values.projectId! }]}
+          {...form.getInputProps("projectId")}
+        />
+      )}
       {!isOfAgents && (
         <FilterField
           label="Filter"
@@ -144,15 +161,15 @@ export function ChartForm({ dashboardId, initial, projectId, range, onSave, onCl
         />
         <TextInput label="Section" placeholder="None" maxLength={100} {...form.getInputProps("section")} />
       </Group>
-      {isReady && <Preview body={bodyOf(values, initial, dashboardId)} range={range} />}
+      {isReady && <Preview owner={owner} body={bodyOf(values, initial, dashboardId)} range={range} />}
     </FormModal>
   );
 }
 
-function Preview({ body, range }: { body: ChartBody; range: TimeRange }) {
+function Preview({ owner, body, range }: { owner: Owner; body: ChartBody; range: TimeRange }) {
   const [settled] = useDebouncedValue(JSON.stringify(body), 400);
   const shown = JSON.parse(settled) as ChartBody;
-  const { data, error } = useQuery(previewQuery(shown, range, true));
+  const { data, error } = useQuery(previewQuery(owner, shown, range));
   if (error) return <Alert color="red">{error.message}</Alert>;
   const series = shown.series.map((one, index) => ({ ...one, id: String(index) })) as unknown as ChartData["series"];
   const metric = shown.series[0]?.metric ?? "";

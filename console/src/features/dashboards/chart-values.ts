@@ -20,6 +20,8 @@ export interface ChartValues {
   feedbackKey: string;
   unit: Unit;
   projectId: string | null;
+  /** In charts of an organization; null: all. */
+  workspaceId: string | null;
   filter: string;
   /** Metric of the same runs without the filter by which the others are divided; empty: none. */
   denominator: string;
@@ -98,6 +100,7 @@ export function valuesOf(chart: ChartData | undefined, projectId?: string): Char
     feedbackKey: first?.feedback_key ?? "",
     unit: first && isAgentMetric(first.metric) ? "agents" : chart ? (unit ?? "all") : "traces",
     projectId: common?.session?.[0] ?? projectId ?? null,
+    workspaceId: first?.workspace_id ?? null,
     // a filter that is no unit is kept as text
     filter: first?.filters?.filter ?? (unit === undefined ? (common?.filter ?? "") : ""),
     denominator: first?.denominator?.metric ?? "",
@@ -132,6 +135,7 @@ export function bodyOf(values: ChartValues, initial: ChartData | undefined, dash
       filters: filter === "" ? null : { filter },
       ...(values.denominator !== "" && { denominator: { metric: values.denominator as SeriesMetric } }),
       group_by: group ?? null,
+      ...(values.workspaceId !== null && { workspace_id: values.workspaceId }),
     })),
   };
 }

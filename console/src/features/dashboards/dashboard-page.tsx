@@ -8,7 +8,7 @@ import { useConfirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
-import { usePermission } from "../settings/use-permission.ts";
+import { useOrganizationPermission, usePermission } from "../settings/use-permission.ts";
 import type { ChartActions } from "./chart-card.tsx";
 import { sectionOf } from "./chart-series.ts";
 import { dashboardRange } from "./dashboard-search.ts";
@@ -21,6 +21,7 @@ import {
   dashboardQuery,
   deleteChart,
   deleteDashboard,
+  type Owner,
   projectsOf,
   revisionMarksQuery,
   updateChart,
@@ -29,7 +30,7 @@ import {
 const ChartForm = lazy(async () => ({ default: (await import("./chart-form.tsx")).ChartForm }));
 const route = getRouteApi("/_shell/dashboards/$dashboardId");
 
-/** A dashboard of the workspace, whose charts can be added, changed, ordered and removed. */
+/** A dashboard of the workspace or of the organization, whose charts can be added, changed, ordered and removed. */
 export function DashboardPage() {
   const { dashboardId } = route.useParams();
   const search = route.useSearch();
@@ -38,19 +39,20 @@ export function DashboardPage() {
   const client = useQueryClient();
   const [editing, setEditing] = useState<ChartData | "new" | null>(null);
   const { confirm, dialog } = useConfirm();
-  const [creating, updating, deleting] = [
-    usePermission("charts:create"),
-    usePermission("charts:update"),
-    usePermission("charts:delete"),
-  ];
+  const owner = search.of ?? "workspace";
+  const isOwn = owner === "workspace";
+  const managing = useOrganizationPermission("organization:manage", !isOwn);
+  const own = [usePermission("charts:create"), usePermission("charts:update"), usePermission("charts:delete")] as const;
+  const [creating, updating, deleting] = isOwn ? own : [managing, managing, managing];
+  const source = { dashboardId, owner };
   const range = dashboardRange(search);
-  const { data: dashboard } = useQuery(dashboardQuery({ dashboardId }, range));
+  const { data: dashboard } = useQuery(dashboardQuery(source, range));
   const selected = dashboard?.charts.map(projectsOf) ?? [];
   const projects = [...new Set(selected.flatMap((ids) => ids ?? []))].toSorted();
   const isOfAll = selected.includes(null) || projects.length > 100;
   const { data: revisions } = useQuery({
     ...revisionMarksQuery(range, isOfAll ? null : projects),
-    enabled: selected.length > 0,
+    enabled: isOwn && selected.length > 0,
   });
   const refresh = () => client.invalidateQueries({ queryKey: ["dashboards"] });
   const act = useMutation({
@@ -64,22 +66,24 @@ export function DashboardPage() {
     const chart = charts.find(({ id }) => id === shown.id) ?? shown;
     return {
       edit: () => setEditing(chart),
-      copy: () => act.mutate(() => createChart({ ...copyOf(chart), section_id: dashboardId })),
+      copy: () => act.mutate(() => createChart(owner, { ...copyOf(chart), section_id: dashboardId })),
       remove: () =>
         confirm({
           title: `Delete ${chart.title}?`,
           body: "The chart is deleted. The runs stay.",
           action: "Delete",
           run: async () => {
-            await deleteChart(chart.id);
+            await deleteChart(owner, chart.id);
             await refresh();
           },
         }),
-      resize: (width) => act.mutate(() => updateChart(chart.id, { metadata: { ...chart.metadata, width } })),
-      move: (by) => act.mutate(() => reorder(charts, chart.id, charts.findIndex(({ id }) => id === chart.id) + by)),
+      resize: (width) => act.mutate(() => updateChart(owner, chart.id, { metadata: { ...chart.metadata, width } })),
+      move: (by) =>
+        act.mutate(() => reorder(owner, charts, chart.id, charts.findIndex(({ id }) => id === chart.id) + by)),
       take: (id) =>
         act.mutate(() =>
           reorder(
+            owner,
             charts,
             id,
             charts.findIndex((one) => one.id === chart.id),
@@ -95,23 +99,23 @@ export function DashboardPage() {
   const remove = () =>
     confirm({
       title: "Delete this dashboard?",
-      body: "The dashboard and its charts are deleted for all members of the workspace. The runs stay.",
+      body: `The dashboard and its charts are deleted for all members of the ${owner}. The runs stay.`,
       action: "Delete",
       run: async () => {
-        await deleteDashboard(dashboardId);
+        await deleteDashboard(owner, dashboardId);
         await navigate({ to: "/dashboards" });
-        await client.invalidateQueries({ queryKey: ["dashboards"], exact: true });
+        await client.invalidateQueries({ queryKey: ["dashboards", "list"] });
       },
     });
   const onSave = async (body: ChartBody) => {
-    if (editing === "new" || editing === null) await createChart(body);
-    else await updateChart(editing.id, body);
+    if (editing === "new" || editing === null) await createChart(owner, body);
+    else await updateChart(owner, editing.id, body);
     await refresh();
   };
   return (
     <>
       <DashboardView
-        source={{ dashboardId }}
+        source={source}
         title={dashboard?.title ?? "Dashboard"}
         search={search}
         events={revisions}
@@ -126,9 +130,11 @@ export function DashboardPage() {
                 </Button>
               </Menu.Target>
               <Menu.Dropdown>
-                <Menu.Item disabled={creating !== null} title={creating ?? undefined} onClick={clone}>
-                  Duplicate
-                </Menu.Item>
+                {isOwn && (
+                  <Menu.Item disabled={creating !== null} title={creating ?? undefined} onClick={clone}>
+                    Duplicate
+                  </Menu.Item>
+                )}
                 <Menu.Item color="red" disabled={deleting !== null} title={deleting ?? undefined} onClick={remove}>
                   Delete
                 </Menu.Item>
@@ -156,6 +162,7 @@ export function DashboardPage() {
         {editing !== null && (
           <ChartForm
             dashboardId={dashboardId}
+            owner={owner}
             initial={editing === "new" ? undefined : editing}
             sections={[...new Set((dashboard?.charts ?? []).map(sectionOf))]}
             range={range}
@@ -181,7 +188,7 @@ function copyOf({ title, description, chart_type, metadata, common_filters, seri
 }
 
 /** Moves a chart to a place and numbers those whose place changed. */
-async function reorder(charts: readonly ChartData[], id: string, place: number): Promise<void> {
+async function reorder(owner: Owner, charts: readonly ChartData[], id: string, place: number): Promise<void> {
   const moved = charts.find((chart) => chart.id === id);
   if (!moved || place < 0 || place >= charts.length) return;
   const order = charts.filter((chart) => chart !== moved);
@@ -190,7 +197,7 @@ async function reorder(charts: readonly ChartData[], id: string, place: number):
   for (const [index, chart] of order.entries()) {
     const joins = chart === moved && sectionOf(chart) !== sectionOf(target);
     if (chart.index === index && !joins) continue;
-    await updateChart(chart.id, {
+    await updateChart(owner, chart.id, {
       index,
       ...(joins && { metadata: { ...chart.metadata, section: sectionOf(target) || undefined } }),
     });

@@ -1,6 +1,6 @@
 import { optionalText } from "../../ui/search-params.ts";
 import { readTimeRange, type TimeRange } from "../../ui/time-range.ts";
-import type { GroupBy } from "./queries.ts";
+import type { GroupBy, Owner } from "./queries.ts";
 
 /** Search parameters of a dashboard, which make its address a link that others of the workspace can open. */
 export interface DashboardSearch {
@@ -13,6 +13,8 @@ export interface DashboardSearch {
   filter?: string | undefined;
   /** Whether charts also show the previous period. */
   before?: boolean | undefined;
+  /** Absent: the workspace. */
+  of?: Owner | undefined;
 }
 
 export const readDashboardSearch = (search: Record<string, unknown>): DashboardSearch => ({
@@ -22,6 +24,7 @@ export const readDashboardSearch = (search: Record<string, unknown>): DashboardS
   group: optionalText(search["group"]),
   filter: optionalText(search["filter"]),
   before: search["before"] === true ? true : undefined,
+  of: search["of"] === "organization" ? "organization" : undefined,
 });
 
 export const dashboardRange = (search: DashboardSearch): TimeRange => readTimeRange(search, { last: "24h" });

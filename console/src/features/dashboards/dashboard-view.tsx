@@ -114,7 +114,7 @@ export function DashboardView({
             variant="default"
             onClick={() => {
               copy(location.href);
-              notifyDone("Copied. Members of the workspace can open the link.");
+              notifyDone(`Copied. Members of the ${search.of ?? "workspace"} can open the link.`);
             }}
           >
             Share link

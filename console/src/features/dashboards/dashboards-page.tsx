@@ -1,4 +1,4 @@
-import { SimpleGrid, Text, TextInput, Title } from "@mantine/core";
+import { Group, SimpleGrid, Text, TextInput, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
@@ -15,14 +15,18 @@ import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { projectChoicesQuery } from "../rules/queries.ts";
-import { usePermission } from "../settings/use-permission.ts";
-import { createDashboard, dashboardsQuery } from "./queries.ts";
+import { workspacesQuery } from "../settings/queries.ts";
+import { useOrganizationPermission, usePermission } from "../settings/use-permission.ts";
+import { createDashboard, dashboardsQuery, type Owner } from "./queries.ts";
 
-/** Dashboards of the workspace, and those that the projects have by themselves. */
+/** Dashboards of the workspace and the organization, and those that the projects have by themselves. */
 export function DashboardsPage() {
-  const [isNew, setNew] = useState(false);
+  const [newOf, setNewOf] = useState<Owner | null>(null);
   const denial = usePermission("charts:create");
-  const dashboards = useQuery(dashboardsQuery);
+  const ofOrganization = useQuery(dashboardsQuery("organization"));
+  const { data: workspaces } = useQuery(workspacesQuery);
+  const hasOrganization = (workspaces?.length ?? 0) > 1 || (ofOrganization.data?.length ?? 0) > 0;
+  const managing = useOrganizationPermission("organization:manage", hasOrganization);
   const projects = useQuery(projectChoicesQuery);
   return (
     <Page
@@ -32,7 +36,7 @@ export function DashboardsPage() {
           denial={denial}
           size="xs"
           leftSection={<IconPlus size={14} aria-hidden />}
-          onClick={() => setNew(true)}
+          onClick={() => setNewOf("workspace")}
         >
           New dashboard
         </PermittedButton>
@@ -43,33 +47,27 @@ export function DashboardsPage() {
           <Title order={2} size="h5" mb="xs">
             Of the workspace
           </Title>
-          {dashboards.error ? (
-            <Problem error={dashboards.error} onRetry={dashboards.refetch} />
-          ) : dashboards.isPending ? (
-            <Loading rows={3} />
-          ) : dashboards.data.length === 0 ? (
-            <Text size="sm" c="dimmed">
-              None yet. Create one, or copy a project&apos;s dashboard and change it.
-            </Text>
-          ) : (
-            <SimpleTable
-              label="Dashboards of the workspace"
-              rows={dashboards.data}
-              rowKey={({ id }) => id}
-              minWidth={500}
-              columns={[
-                {
-                  title: "Name",
-                  cell: ({ id, title }) => (
-                    <AnchorLink to="/dashboards/$dashboardId" params={{ dashboardId: id }} size="sm">
-                      {title}
-                    </AnchorLink>
-                  ),
-                },
-                { title: "Charts", cell: ({ chart_count: n }) => counted(n, "chart"), width: 110 },
-                { title: "Changed", cell: ({ modified_at: at }) => <TimeText at={at} />, width: 130 },
-              ]}
-            />
+          <DashboardList owner="workspace" none="None yet. Create one, or copy a project's dashboard and change it." />
+          {hasOrganization && (
+            <>
+              <Group justify="space-between" mt="lg" mb="xs">
+                <Title order={2} size="h5">
+                  Of the organization
+                </Title>
+                <PermittedButton
+                  denial={managing}
+                  size="compact-xs"
+                  variant="default"
+                  onClick={() => setNewOf("organization")}
+                >
+                  New dashboard of the organization
+                </PermittedButton>
+              </Group>
+              <DashboardList
+                owner="organization"
+                none="None yet. They show all workspaces in which you may read dashboards."
+              />
+            </>
           )}
         </section>
         <section>
@@ -109,27 +107,61 @@ export function DashboardsPage() {
           )}
         </section>
       </SimpleGrid>
-      {isNew && <NewDashboard onClose={() => setNew(false)} />}
+      {newOf !== null && <NewDashboard owner={newOf} onClose={() => setNewOf(null)} />}
     </Page>
   );
 }
 
-function NewDashboard({ onClose }: { onClose: () => void }) {
+function DashboardList({ owner, none }: { owner: Owner; none: string }) {
+  const dashboards = useQuery(dashboardsQuery(owner));
+  if (dashboards.error) return <Problem error={dashboards.error} onRetry={dashboards.refetch} />;
+  if (dashboards.isPending) return <Loading rows={3} />;
+  if (dashboards.data.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        {none}
+      </Text>
+    );
+  return (
+    <SimpleTable
+      label={`Dashboards of the ${owner}`}
+      rows={dashboards.data}
+      rowKey={({ id }) => id}
+      minWidth={500}
+      columns={[
+        {
+          title: "Name",
+          cell: ({ id, title }) => (
+            <AnchorLink to="/dashboards/$dashboardId" params={{ dashboardId: id }} search={searchOf(owner)} size="sm">
+              {title}
+            </AnchorLink>
+          ),
+        },
+        { title: "Charts", cell: ({ chart_count: n }) => counted(n, "chart"), width: 110 },
+        { title: "Changed", cell: ({ modified_at: at }) => <TimeText at={at} />, width: 130 },
+      ]}
+    />
+  );
+}
+
+const searchOf = (owner: Owner) => (owner === "organization" ? { of: owner } : {});
+
+function NewDashboard({ owner, onClose }: { owner: Owner; onClose: () => void }) {
   const navigate = useNavigate();
   const client = useQueryClient();
   const form = useForm({ initialValues: { title: "" } });
   return (
     <FormModal
-      title="New dashboard"
+      title={owner === "workspace" ? "New dashboard" : "New dashboard of the organization"}
       action="Create"
       form={form}
       size="md"
       isReady={form.values.title.trim() !== ""}
       failure="Could not create the dashboard"
       onSubmit={async ({ title }) => {
-        const { id } = await createDashboard(title.trim());
+        const { id } = await createDashboard(owner, title.trim());
         await client.invalidateQueries({ queryKey: ["dashboards"] });
-        await navigate({ to: "/dashboards/$dashboardId", params: { dashboardId: id } });
+        await navigate({ to: "/dashboards/$dashboardId", params: { dashboardId: id }, search: searchOf(owner) });
       }}
       onClose={onClose}
     >

@@ -36,6 +36,13 @@ export interface Period {
   timezone: string;
 }
 
+/** Whose a dashboard is. One of the organization shows the data of all workspaces that its reader may read. */
+export type Owner = "workspace" | "organization";
+
+/** Both have the same requests, which the document types apart. */
+const pathOf = <Path extends string>(owner: Owner, path: Path): Path =>
+  owner === "workspace" ? path : (path.replace("/charts", "/org-charts") as Path);
+
 const REFRESH_MS = 30_000;
 /** Steps of a chart. */
 const MOST_STEPS = 72;
@@ -55,16 +62,17 @@ export function periodOf(range: TimeRange, isBefore = false, now = Date.now()): 
   };
 }
 
-export const dashboardsQuery = queryOptions({
-  queryKey: ["dashboards"],
-  queryFn: ({ signal }) =>
-    data(
-      traceApi.GET("/api/v1/charts/section", {
-        params: { query: { sort_by: "index", sort_by_desc: "false", limit: "100" } },
-        signal,
-      }),
-    ),
-});
+export const dashboardsQuery = (owner: Owner) =>
+  queryOptions({
+    queryKey: ["dashboards", "list", owner],
+    queryFn: ({ signal }) =>
+      data(
+        traceApi.GET(pathOf(owner, "/api/v1/charts/section"), {
+          params: { query: { sort_by: "index", sort_by_desc: "false", limit: "100" } },
+          signal,
+        }),
+      ),
+  });
 
 /** A project whose traces a prebuilt dashboard shows: its own, or that of the deployment. */
 export interface PrebuiltSource {
@@ -72,7 +80,7 @@ export interface PrebuiltSource {
   kind?: "deployment";
 }
 /** What a dashboard is read from: itself, or a project. */
-export type Source = { dashboardId: string } | PrebuiltSource;
+export type Source = { dashboardId: string; owner: Owner } | PrebuiltSource;
 
 /** Grouping and filter of all charts. */
 export interface Common {
@@ -91,7 +99,7 @@ export const dashboardQuery = (source: Source, range: TimeRange, { groupBy, filt
       };
       return "dashboardId" in source
         ? data(
-            traceApi.POST("/api/v1/charts/section/{section_id}", {
+            traceApi.POST(pathOf(source.owner, "/api/v1/charts/section/{section_id}"), {
               params: { path: { section_id: source.dashboardId } },
               body,
               signal,
@@ -179,12 +187,12 @@ export const changesQuery = (projectId: string, range: TimeRange) =>
     retry: false,
   });
 
-export const previewQuery = (body: ChartBody, range: TimeRange, isEnabled: boolean) =>
+export const previewQuery = (owner: Owner, body: ChartBody, range: TimeRange) =>
   queryOptions({
-    queryKey: ["dashboards", "preview", body, range],
+    queryKey: ["dashboards", "preview", owner, body, range],
     queryFn: ({ signal }) =>
       data(
-        traceApi.POST("/api/v1/charts/preview", {
+        traceApi.POST(pathOf(owner, "/api/v1/charts/preview"), {
           body: {
             bucket_info: periodOf(range),
             chart: {
@@ -195,20 +203,16 @@ export const previewQuery = (body: ChartBody, range: TimeRange, isEnabled: boole
           signal,
         }),
       ),
-    enabled: isEnabled,
     retry: false,
     staleTime: 30_000,
     placeholderData: keepPreviousData,
   });
 
-export const createDashboard = (title: string) => data(traceApi.POST("/api/v1/charts/section", { body: { title } }));
-export const renameDashboard = (id: string, title: string) =>
-  data(
-    traceApi.PATCH("/api/v1/charts/section/{section_id}", { params: { path: { section_id: id } }, body: { title } }),
-  );
-export const deleteDashboard = (id: string) =>
-  data(traceApi.DELETE("/api/v1/charts/section/{section_id}", { params: { path: { section_id: id } } }));
-export const cloneDashboard = (source: Source) =>
+export const createDashboard = (owner: Owner, title: string) =>
+  data(traceApi.POST(pathOf(owner, "/api/v1/charts/section"), { body: { title } }));
+export const deleteDashboard = (owner: Owner, id: string) =>
+  data(traceApi.DELETE(pathOf(owner, "/api/v1/charts/section/{section_id}"), { params: { path: { section_id: id } } }));
+export const cloneDashboard = (source: { dashboardId: string } | PrebuiltSource) =>
   data(
     traceApi.POST("/api/v1/charts/section/clone", {
       body:
@@ -217,8 +221,9 @@ export const cloneDashboard = (source: Source) =>
           : { session_id: source.projectId, kind: source.kind ?? "project" },
     }),
   );
-export const createChart = (body: ChartBody) => data(traceApi.POST("/api/v1/charts/create", { body }));
-export const updateChart = (id: string, body: ChartPatch) =>
-  data(traceApi.PATCH("/api/v1/charts/{chart_id}", { params: { path: { chart_id: id } }, body }));
-export const deleteChart = (id: string) =>
-  data(traceApi.DELETE("/api/v1/charts/{chart_id}", { params: { path: { chart_id: id } } }));
+export const createChart = (owner: Owner, body: ChartBody) =>
+  data(traceApi.POST(pathOf(owner, "/api/v1/charts/create"), { body }));
+export const updateChart = (owner: Owner, id: string, body: ChartPatch) =>
+  data(traceApi.PATCH(pathOf(owner, "/api/v1/charts/{chart_id}"), { params: { path: { chart_id: id } }, body }));
+export const deleteChart = (owner: Owner, id: string) =>
+  data(traceApi.DELETE(pathOf(owner, "/api/v1/charts/{chart_id}"), { params: { path: { chart_id: id } } }));
