@@ -1,6 +1,6 @@
 /**
- * Generates docs/settings.md from the declarations of all settings, and docs/commands.md from those of all commands, so
- * that they cannot disagree:
+ * Generates docs/settings.md from the declarations of all settings, docs/commands.md from those of all commands, and
+ * docs/errors.md from those of all operations, so that they cannot disagree:
  *
  *     node --import tsx scripts/build/settings-page.ts [--write]
  *
@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 
 import { COMMANDS } from "../../cli/src/commands.ts";
 import { describeArguments } from "../../cli/src/core/actions.ts";
+import { errorsPage } from "./errors-page.ts";
 import { writeOrCompare } from "./generated-file.ts";
 import { type Setting, SETTINGS } from "./settings.ts";
 
@@ -81,7 +82,7 @@ function commandsPage(): string {
   return `${COMMANDS_INTRODUCTION}\n${rows.join("\n")}\n`;
 }
 
-const pages = { "settings.md": settingsPage(), "commands.md": commandsPage() };
+const pages = { "settings.md": settingsPage(), "commands.md": commandsPage(), "errors.md": await errorsPage() };
 for (const [name, text] of Object.entries(pages)) {
   writeOrCompare(docs(name), text, `docs/${name} differs from the declarations. Run: npm run settings-page`);
 }

@@ -39,6 +39,9 @@ test("a run waits for its customer's other run, says so, and begins when that en
   const full = await start({ customer: "a" });
   expect([full.status, full.headers.get("retry-after")]).toEqual([429, "5"]);
   expect(full.text).toMatch(/2 waiting runs with metadata\.customer=a/);
+  const { paths } = (await call("GET", "/openapi.json")).json;
+  for (const path of ["/runs", "/runs/wait", "/runs/batch", "/threads/{thread_id}/runs/stream"])
+    expect(Object.keys(paths[path].post.responses)).toContain("429");
 
   const cancelledAt = performance.now();
   await call("POST", `/threads/${first.thread}/runs/${first.run}/cancel?wait=true`, {});

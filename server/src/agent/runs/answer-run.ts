@@ -17,7 +17,7 @@ export interface Caller {
 }
 
 /** 409: Idempotency-Key or resume; 410: Idempotency-Key; 502: feedback links. */
-export const CREATE_ERRORS = [404, 409, 502, 503] as const;
+export const CREATE_ERRORS = [404, 409, 429, 502, 503] as const;
 export const READ_ERRORS = [...CREATE_ERRORS, 410] as const;
 
 /**
