@@ -81,7 +81,7 @@ export default defineConfig({
           ...shared,
           name: "security",
           include: ["test/{security,hostile}/**/*.test.ts"],
-          exclude: ["test/security/**/*.python.test.ts"],
+          exclude: ["test/security/**/*.{python,long}.test.ts"],
           globalSetup: ["server/test/cluster.ts"],
         },
       },
@@ -146,7 +146,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "long",
-          include: ["test/crash/**/*.long.test.ts", `${CODE}/**/*.long.test.ts`],
+          include: ["test/{crash,security}/**/*.long.test.ts", `${CODE}/**/*.long.test.ts`],
           globalSetup: ["server/test/cluster.ts"],
           testTimeout: 300_000,
           maxWorkers: 2,

@@ -29,7 +29,6 @@ const vitest = (report, ...args) => [
 ];
 
 const always = () => true;
-const FLOODS = "test/security/floods.test.ts";
 /** Excludes files with random search: a counterexample is a failure, however rarely it is found. */
 const noSearch = (file) => !readFileSync(file, "utf8").includes('from "fast-check"');
 /**
@@ -44,15 +43,7 @@ const suites = [
     { name: "package", args: (report) => vitest(report, "--project", "package"), paced: always },
   ],
   { name: "conformance", args: (report) => vitest(report, "--config", "conformance/vitest.config.ts"), paced: always },
-  { name: "security", args: (report) => vitest(report, "--project", "security", "--exclude", FLOODS) },
-  {
-    // alone: its limits are seconds of other clients' waiting, and memory
-    name: "floods",
-    args: (report) => vitest(report, "--project", "security", FLOODS),
-    // growth of memory is measured against servers that have loaded sources, which take 40 MB more from the start
-    env: { HEDDLE_COMPILED_SOURCES: "" },
-    paced: always,
-  },
+  { name: "security", args: (report) => vitest(report, "--project", "security") },
   { name: "console", args: (report) => vitest(report, "--project", "console"), paced: always },
   {
     name: "long",
@@ -225,18 +216,18 @@ async function timed(work) {
 const MAX_SECOND_TRIES = 6;
 
 /** Runs a suite, or some files of it. `results` is undefined without a report, `strays` are errors of no known file. */
-async function runVitest(args, label, env = {}) {
+async function runVitest(args, label) {
   const report = join(reports, `${label}.json`);
   const errorsFile = join(reports, `${label}-errors.json`);
-  const code = await run(args(report), { HEDDLE_CI_ERRORS: errorsFile, ...env });
+  const code = await run(args(report), { HEDDLE_CI_ERRORS: errorsFile });
   const files = readReport(report);
   const errors = readErrors(errorsFile);
   const strays = errors.filter(({ file }) => !files?.some((result) => result.file === file));
   return { code, results: files && withErrors(files, errors), strays: strays.map(({ message }) => message) };
 }
 
-async function runSuite({ name, args, env, paced = () => false }) {
-  const first = await runVitest(args, name, env);
+async function runSuite({ name, args, paced = () => false }) {
+  const first = await runVitest(args, name);
   const { strays } = first;
   let { code, results } = first;
   if (!results) {
@@ -248,7 +239,7 @@ async function runSuite({ name, args, env, paced = () => false }) {
   if (again.length > 0 && again.length <= MAX_SECOND_TRIES) {
     for (const { file, failures } of again) noteFailures("SECOND TRY", name, file, failures);
     const files = again.map(({ file }) => file);
-    const second = await runVitest((report) => [...args(report), ...files], `${name}-second`, env);
+    const second = await runVitest((report) => [...args(report), ...files], `${name}-second`);
     results = withSecondTry(results, second.results ?? []);
     strays.push(...second.strays);
     if (strays.length === 0 && !results.some(({ isFailed }) => isFailed)) code = second.code;
