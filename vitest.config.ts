@@ -73,6 +73,7 @@ export default defineConfig({
           name: "slow",
           include: [`${CODE}/**/*.slow.test.ts`],
           globalSetup: ["server/test/cluster.ts"],
+          testTimeout: 180_000,
         },
       },
       {

@@ -229,7 +229,7 @@ test("copies of hours answer as the runs do, whatever is written, repeated, late
   // the project is deleted with all copies
   await call("DELETE", `/sessions/${project}`);
   expect(await compare(project)).toBe(0);
-}, 120_000);
+}, 300_000);
 
 test("a copy that began before a write does not become the current one", async () => {
   const project = await platform.deps.projects.ensureProject(TENANT, "race");
