@@ -31,6 +31,8 @@ const vitest = (report, ...args) => [
 const always = () => true;
 /** Excludes files with random search: a counterexample is a failure, however rarely it is found. */
 const noSearch = (file) => !readFileSync(file, "utf8").includes('from "fast-check"');
+/** Files of the console that take minutes, for `--all`: every page at three widths, and real builds. */
+const longPages = all ? [] : ["routes", "deployments"].flatMap((name) => ["--exclude", `**/${name}.browser.test.ts`]);
 /**
  * The suites in order; a list of them runs side by side, as one leaves cores idle.
  * `paced`: whether a failure in the file may be due to the machine's speed.
@@ -44,7 +46,7 @@ const suites = [
   ],
   { name: "conformance", args: (report) => vitest(report, "--config", "conformance/vitest.config.ts"), paced: always },
   { name: "security", args: (report) => vitest(report, "--project", "security") },
-  { name: "console", args: (report) => vitest(report, "--project", "console"), paced: always },
+  { name: "console", args: (report) => vitest(report, "--project", "console", ...longPages), paced: always },
   {
     name: "long",
     isLong: true,
