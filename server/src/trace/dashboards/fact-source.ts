@@ -72,8 +72,8 @@ function joinHours(hours: readonly number[]): { from: number; to: number }[] {
 }
 
 /**
- * Divides a selection, into nothing if nothing is left to read. With `sums`, copies serve for one project only, because their sums are those of the project's
- * part of a trace.
+ * Divides a selection, into nothing if nothing is left to read. With `sums`, copies serve for one project only, because
+ * their sums are those of the project's part of a trace.
  */
 export function divide(
   scope: RunScope,
