@@ -32,7 +32,9 @@ const always = () => true;
 /** Excludes files with random search: a counterexample is a failure, however rarely it is found. */
 const noSearch = (file) => !readFileSync(file, "utf8").includes('from "fast-check"');
 /** Files of the console that take minutes, for `--all`: every page at three widths, and real builds. */
-const longPages = all ? [] : ["routes", "deployments"].flatMap((name) => ["--exclude", `**/${name}.browser.test.ts`]);
+const without = (...names) => (all ? [] : names.flatMap((name) => ["--exclude", `**/${name}.test.ts`]));
+const longPages = without("routes.browser", "deployments.browser");
+const longImages = without("deploy-image.podman");
 /**
  * The suites in order; a list of them runs side by side, as one leaves cores idle.
  * `paced`: whether a failure in the file may be due to the machine's speed.
@@ -41,7 +43,11 @@ const suites = [
   { name: "tests", args: (report) => ["scripts/check/test.mjs", ...vitest(report).slice(2)], paced: noSearch },
   { name: "slow", args: (report) => vitest(report, "--project", "slow"), paced: noSearch },
   [
-    { name: "services", args: (report) => vitest(report, "--project", "services", ...withoutS3Server), paced: always },
+    {
+      name: "services",
+      args: (report) => vitest(report, "--project", "services", ...longImages, ...withoutS3Server),
+      paced: always,
+    },
     { name: "package", args: (report) => vitest(report, "--project", "package"), paced: always },
   ],
   { name: "conformance", args: (report) => vitest(report, "--config", "conformance/vitest.config.ts"), paced: always },
@@ -74,9 +80,9 @@ const programChecks = [
     isLong: true,
     args: ["--import", "tsx", "scripts/versions/langsmith-clients.ts", "--only", "npm-0.12.0,pypi-0.14.10"],
   },
-  { name: "prompts", args: ["--import", "tsx", "scripts/versions/prompt-clients.ts"] },
+  { name: "prompts", isLong: true, args: ["--import", "tsx", "scripts/versions/prompt-clients.ts"] },
   { name: "tutorials", args: ["--import", "tsx", "scripts/check/tutorials.ts"] },
-  { name: "machines", args: ["--import", "tsx", "scripts/versions/machine-clients.ts"] },
+  { name: "machines", isLong: true, args: ["--import", "tsx", "scripts/versions/machine-clients.ts"] },
   {
     name: "versions",
     isLong: true,
