@@ -90,7 +90,6 @@ export default defineConfig({
         // Needs programs beyond Node: redis-server, pgbouncer, an S3 server, a Postgres with pgvector, Podman. `.ci/run` installs them.
         test: {
           ...shared,
-          ...together,
           name: "services",
           include: [
             ...["redis", "pgbouncer", "pgvector", "podman"].map((kind) => `${CODE}/**/*.${kind}.test.ts`),
