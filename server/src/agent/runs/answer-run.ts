@@ -16,7 +16,7 @@ export interface Caller {
   principal: Principal;
 }
 
-/** 409: Idempotency-Key or resume; 410: Idempotency-Key; 502: feedback links. */
+/** 409: Idempotency-Key or resume; 410: Idempotency-Key; 429: a full queue; 502: feedback links. */
 export const CREATE_ERRORS = [404, 409, 429, 502, 503] as const;
 export const READ_ERRORS = [...CREATE_ERRORS, 410] as const;
 

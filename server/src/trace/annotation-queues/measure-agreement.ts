@@ -1,3 +1,5 @@
+import { groupBy } from "../../base/group-by.ts";
+
 export interface Judgement {
   key: string;
   run_id: string;
@@ -63,14 +65,3 @@ function shares(judgements: Judgement[]): Map<string, number> {
 }
 
 const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-
-function groupBy(judgements: readonly Judgement[], keyOf: (judgement: Judgement) => string): Map<string, Judgement[]> {
-  const groups = new Map<string, Judgement[]>();
-  for (const judgement of judgements) {
-    const key = keyOf(judgement);
-    const group = groups.get(key);
-    if (group) group.push(judgement);
-    else groups.set(key, [judgement]);
-  }
-  return groups;
-}

@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 
+import { groupBy } from "../../base/group-by.ts";
 import { render } from "../../base/clickhouse/fragment.ts";
 import type { Expression } from "../filter/expression.ts";
 import type { RunScope } from "../runs/run-scope.ts";
@@ -106,17 +107,6 @@ function keysOfSpans({ scope, selection, request, columns }: Statement, facts: F
 }
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("base64");
-
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => number): Map<number, T[]> {
-  const groups = new Map<number, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
-  }
-  return groups;
-}
 
 /** Returns what is left of a period without these spans. */
 function subtract(period: Span, starts: number[], length: number): Span[] {

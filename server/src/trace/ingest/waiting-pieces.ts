@@ -1,3 +1,4 @@
+import { groupBy } from "../../base/group-by.ts";
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { AppError, coerceError } from "../../base/errors.ts";
@@ -151,7 +152,7 @@ export class WaitingPieces {
   /** Writes the pieces whose run or place has arrived. @returns the count */
   async #writeReady(rows: WaitingRow[]): Promise<number> {
     let count = 0;
-    for (const [tenantId, own] of groupByTenant(rows)) {
+    for (const [tenantId, own] of groupBy(rows, (row) => row.tenant_id)) {
       const known = new Set((await findRunKeys(this.#clickhouse, tenantId, unique(own))).map((key) => key.id));
       const ready = own.filter((row) => known.has(row.needs));
       if (ready.length === 0) continue;
@@ -174,7 +175,7 @@ export class WaitingPieces {
 
   /** Handles expired pieces: an update creates its run, a child keeps its assumed place. */
   async #expire(): Promise<void> {
-    for (const [tenantId, own] of groupByTenant(await readExpired(this.#sql, WAITING_HOURS, PAGE))) {
+    for (const [tenantId, own] of groupBy(await readExpired(this.#sql, WAITING_HOURS, PAGE), (row) => row.tenant_id)) {
       const pieces = own.flatMap((row): RunPiece[] => {
         if (row.kind === "place") return [];
         const piece = JSON.parse(row.piece) as RunPiece;
@@ -194,12 +195,6 @@ export class WaitingPieces {
       rows.map((row) => row.seq),
     );
   }
-}
-
-function groupByTenant(rows: WaitingRow[]): Map<string, WaitingRow[]> {
-  const groups = new Map<string, WaitingRow[]>();
-  for (const row of rows) groups.set(row.tenant_id, [...(groups.get(row.tenant_id) ?? []), row]);
-  return groups;
 }
 
 const unique = (rows: WaitingRow[]): string[] => [...new Set(rows.map((row) => row.needs))];

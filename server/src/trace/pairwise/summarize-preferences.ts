@@ -1,3 +1,4 @@
+import { groupBy } from "../../base/group-by.ts";
 import { meanInterval } from "../experiments/bootstrap-interval.ts";
 import { SAME } from "../experiments/summarize-deltas.ts";
 import type { Results } from "./schema.ts";
@@ -94,13 +95,3 @@ function summarizeKey(key: string, judgements: Judgement[]): KeyResults {
 }
 
 const average = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-
-function groupBy<T>(items: T[], name: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(name(item));
-    if (group) group.push(item);
-    else groups.set(name(item), [item]);
-  }
-  return groups;
-}
