@@ -68,7 +68,10 @@ const crash = {
   paced: (file) => file.endsWith("/recovery.crash.test.ts"),
 };
 
-/** The project's own programs that report their result by exit code. `isLong`: for `--all`, before a release. */
+/**
+ * The project's own programs that report their result by exit code. `isLong`: for `--all`, before a release. `installs`:
+ * it installs packages from registries, which may fail for a moment, so that it is tried twice.
+ */
 const programChecks = [
   { name: "python", args: ["--import", "tsx", "scripts/versions/python-client.ts"] },
   {
@@ -81,7 +84,7 @@ const programChecks = [
     args: ["--import", "tsx", "scripts/versions/langsmith-clients.ts", "--only", "npm-0.12.0,pypi-0.14.10"],
   },
   { name: "prompts", isLong: true, args: ["--import", "tsx", "scripts/versions/prompt-clients.ts"] },
-  { name: "tutorials", args: ["--import", "tsx", "scripts/check/tutorials.ts"] },
+  { name: "tutorials", installs: true, args: ["--import", "tsx", "scripts/check/tutorials.ts"] },
   { name: "machines", isLong: true, args: ["--import", "tsx", "scripts/versions/machine-clients.ts"] },
   {
     name: "versions",
@@ -154,15 +157,23 @@ function keepFilesInMemory() {
 /** Time limit of a suite; the slowest takes half of it on two busy cores. */
 const SUITE_MS = 45 * 60_000;
 
-/** Runs one program in a separate process group, which is killed as a whole when it takes too long. */
-function run(args, env = {}) {
+/**
+ * Runs one program in a separate process group, which is killed as a whole when it takes too long.
+ *
+ * @param onOutput  gets the output, which is printed in either case
+ */
+function run(args, { env = {}, onOutput } = {}) {
   return new Promise((resolve) => {
+    const output = onOutput ? "pipe" : "inherit";
     const child = spawn(process.execPath, args, {
       cwd: root,
       env: { ...process.env, ...env },
-      stdio: ["ignore", "inherit", "inherit"],
+      stdio: ["ignore", output, output],
       detached: true,
     });
+    for (const name of onOutput ? ["stdout", "stderr"] : []) {
+      child[name].setEncoding("utf8").on("data", (text) => (process[name].write(text), onOutput(text)));
+    }
     const end = (signal) => {
       try {
         if (child.pid !== undefined) process.kill(-child.pid, signal);
@@ -227,7 +238,7 @@ const MAX_SECOND_TRIES = 6;
 async function runVitest(args, label) {
   const report = join(reports, `${label}.json`);
   const errorsFile = join(reports, `${label}-errors.json`);
-  const code = await run(args(report), { HEDDLE_CI_ERRORS: errorsFile });
+  const code = await run(args(report), { env: { HEDDLE_CI_ERRORS: errorsFile } });
   const files = readReport(report);
   const errors = readErrors(errorsFile);
   const strays = errors.filter(({ file }) => !files?.some((result) => result.file === file));
@@ -285,13 +296,25 @@ async function measureSuite(suite) {
   count(suite.name, cost, result);
 }
 for (const suite of suites) await Promise.all([suite].flat().filter(isWanted).map(measureSuite));
+/** Characters of a failed program's output that are printed again at the end. */
+const MAX_END_LENGTH = 3_000;
+
 async function runPrograms(programs) {
-  for (const { name, args } of programs) {
+  for (const { name, args, installs = false } of programs) {
     console.log(`\n== ${name}`);
-    const { result: code, cost } = await timed(() => run(args));
+    let end = "";
+    const onOutput = (text) => (end = (end + text).slice(-MAX_END_LENGTH));
+    const isFailure = (code) => code !== 0 && code !== SKIPPED;
+    const { result: code, cost } = await timed(async () => {
+      const first = await run(args, { onOutput });
+      if (!isFailure(first) || !installs) return first;
+      notes.push(`SECOND TRY ${name}, whose output ended with:`, end.trim());
+      return run(args, { onOutput });
+    });
+    if (isFailure(code)) notes.push(`FAILED ${name}, whose output ends with:`, end.trim());
     count(name, cost, {
       passed: code === 0 ? 1 : 0,
-      failed: code === 0 || code === SKIPPED ? 0 : 1,
+      failed: isFailure(code) ? 1 : 0,
       skipped: code === SKIPPED ? 1 : 0,
     });
   }

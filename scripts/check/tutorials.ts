@@ -196,8 +196,11 @@ async function follow(file: string, heddle: string): Promise<void> {
       console.log(`${basename(file)}:${line} ok (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
     }
   } finally {
+    const stoppedAt = performance.now();
     await Promise.all([first, ...others.values()].map((terminal) => terminal.stop()));
-    rmSync(directory, { recursive: true, force: true });
+    console.log(`stopped (${((performance.now() - stoppedAt) / 1000).toFixed(1)} s)`);
+    // a database that was killed may still write
+    rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 });
   }
 }
 
