@@ -31,10 +31,12 @@ const vitest = (report, ...args) => [
 const always = () => true;
 /** Excludes files with random search: a counterexample is a failure, however rarely it is found. */
 const noSearch = (file) => !readFileSync(file, "utf8").includes('from "fast-check"');
-/** Files of the console that take minutes, for `--all`: every page at three widths, and real builds. */
+// kills at random moments: fifty instead of 25
+if (all) process.env["HEDDLE_CRASH_ROUNDS"] ??= "2";
+/** Files that take minutes, for `--all`: every page at three widths, and real builds. */
 const without = (...names) => (all ? [] : names.flatMap((name) => ["--exclude", `**/${name}.test.ts`]));
-const longPages = without("routes.browser", "deployments.browser");
-const longImages = without("deploy-image.podman");
+const longPages = without("routes.browser", "deployments.browser", "settings.browser");
+const longImages = without("deploy-image.podman", "containers.podman");
 /**
  * The suites in order; a list of them runs side by side, as one leaves cores idle.
  * `paced`: whether a failure in the file may be due to the machine's speed.

@@ -11,7 +11,7 @@ const db = await testDatabase();
 await testClickHouse();
 const guard = await testGuard(db);
 const { a } = await testTenants(db);
-const AT_ONCE = 20;
+const AT_ONCE = 4;
 const replica = (uri = redis.uri) =>
   testTracePlatform({ HEDDLE_RATE_LIMITS: "on", REDIS_URI: uri, HEDDLE_LOG_LEVEL: "silent" }, { db, guard });
 
