@@ -93,7 +93,10 @@ const programChecks = [
     isLong: true,
     args: ["--import", "tsx", "scripts/versions/langgraph-versions.ts", "--only", "0.2.57"],
   },
-  { name: "python-host", args: ["--import", "tsx", "scripts/services/python-suite.ts"] },
+  {
+    name: "python-host",
+    args: ["--import", "tsx", "scripts/services/python-suite.ts", ...(all ? ["--all"] : [])],
+  },
   { name: "audit", args: ["scripts/check/audit.mjs"] },
   { name: "newest", args: ["--import", "tsx", "scripts/check/newest-packages.ts"] },
   // it mostly waits, and its laws hold at any speed

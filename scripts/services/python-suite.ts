@@ -28,7 +28,7 @@ if (!environment) {
 const python = join(environment, "bin", "python");
 const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
 /** The fastest cases; `--all` runs every one. Those of the front ends and of traces do not depend on the language. */
-const CASES = ["runs", "streaming", "state", "interrupts", "cancel", "subgraphs", "custom-project"];
+const CASES = ["runs", "streaming", "state", "interrupts", "cancel"];
 const cases = process.argv.includes("--all") ? ["--project", "conformance"] : CASES.map((name) => `${name}.test.ts`);
 const steps: [name: string, command: string[], cwd: string][] = [
   ["ruff", [python, "-m", "ruff", "check", "."], HOST],
