@@ -181,6 +181,7 @@ test("the tarball holds compiled JavaScript, the migrations, the examples, and n
   expect(others.filter((file) => /\.ts$|\.test\.|(^|\/)test\//.test(file))).toEqual([]);
   // `heddle new` copies them
   expect(templates).toContain(join("dist", "examples", "agent", "graph.ts"));
+  expect(templates).toContain(join("dist", "examples", "python", "agent", "graph.py"));
 });
 
 test("the release has package, chart, bill of materials and notes, with their checksums", async () => {

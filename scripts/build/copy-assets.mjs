@@ -6,13 +6,13 @@ import { join } from "node:path";
  */
 export function copyAssets(root, dist) {
   cpSync(join(root, "server", "migrations"), join(dist, "server", "migrations"), { recursive: true });
-  // projects that heddle new creates
-  for (const name of ["package.json", "heddle.mjs", "agent", "approval"])
-    cpSync(join(root, "examples", name), join(dist, "examples", name), { recursive: true });
-  for (const name of readdirSync(join(root, "graph-host")).filter((file) => file.endsWith(".mjs")))
-    cpSync(join(root, "graph-host", name), join(dist, "graph-host", name));
   // sources only: interpreters of several versions write their own caches
   const filter = (file) => !file.includes("__pycache__");
+  // projects that heddle new creates
+  for (const name of ["package.json", "heddle.mjs", "agent", "approval", "python"])
+    cpSync(join(root, "examples", name), join(dist, "examples", name), { recursive: true, filter });
+  for (const name of readdirSync(join(root, "graph-host")).filter((file) => file.endsWith(".mjs")))
+    cpSync(join(root, "graph-host", name), join(dist, "graph-host", name));
   cpSync(join(root, "graph-host-python", "heddle_host"), join(dist, "graph-host-python", "heddle_host"), {
     recursive: true,
     filter,

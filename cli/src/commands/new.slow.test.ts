@@ -23,6 +23,8 @@ test.each(["agent", "approval"])(
     const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
     expect(manifest).toMatchObject({ name: `my-${template}`, scripts: { dev: expect.stringMatching(/ dev$/) } });
     expect(Object.values(manifest.dependencies)).not.toContain("^undefined");
+    const workflow = readFileSync(join(directory, ".github/workflows/test.yml"), "utf8");
+    expect(workflow).toMatch(/- run: npm install\n +- run: npm test\n +- run: npm run types\n$/);
     symlinkSync(NODE_MODULES, join(directory, "node_modules"));
     const node = (...args: string[]) =>
       execFileSync(process.execPath, args, { cwd: directory, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
@@ -77,5 +79,8 @@ test("a checkout of a created project starts the Heddle of its own machine, or s
 test("rejects a directory that is not empty, and an unknown example", async () => {
   expect(await runHeddle(["new", home])).toMatchObject({ code: 2, stderr: expect.stringContaining("is not empty") });
   const unknown = await runHeddle(["new", join(home, "x"), "--template", "nothing"]);
-  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("must be agent or approval") });
+  expect(unknown).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("must be agent, approval, python-agent, or python-approval"),
+  });
 });
