@@ -2669,6 +2669,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function value_list(_thread_id uuid, _channel text) returns json
 -- function values_contain(_thread_id uuid, _values jsonb, _lists jsonb, _filter jsonb) returns boolean
 -- function wait_time(_text text) returns timestamp with time zone
+-- function waits_since(r runs) returns timestamp with time zone
 -- function webhook_message(_delivery_id uuid) returns text
 -- function workspaces_of_user(_user uuid) returns SETOF workspaces
 -- function write_thread_head(_thread_id uuid, _state jsonb) returns void

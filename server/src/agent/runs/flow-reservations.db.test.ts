@@ -177,7 +177,12 @@ test("keys are held in one order, so that runs which need each other's keys all 
   await declare({ concurrency: rules });
   const running = new Set([await start({ a: "1" }), await start({ b: "1" }), await start({ c: "1" } as Keys)]);
   await claim();
-  const pairs = [{ a: "1", b: "1" }, { b: "1", c: "1" } as Keys, { c: "1", a: "1" } as Keys, { a: "1", b: "1", c: "1" }];
+  const pairs = [
+    { a: "1", b: "1" },
+    { b: "1", c: "1" } as Keys,
+    { c: "1", a: "1" } as Keys,
+    { a: "1", b: "1", c: "1" },
+  ];
   const runs: string[] = [];
   for (const keys of pairs) runs.push(await start(keys));
   const begun = new Set<string>();
@@ -214,7 +219,10 @@ test("a run whose thread is locked while it holds all its keys begins when the l
 
 test("a run with a higher limit of a held key takes it from a run with a lower one", async () => {
   const { run, b } = await holding();
-  const rules = [{ key: "metadata.a", limit: 2 }, { key: "metadata.b", limit: 1 }];
+  const rules = [
+    { key: "metadata.a", limit: 2 },
+    { key: "metadata.b", limit: 1 },
+  ];
   await declare({ concurrency: rules });
   const loose = await start({ a: "1" });
   expect(await claim()).toEqual([loose]);
