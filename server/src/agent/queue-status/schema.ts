@@ -87,7 +87,9 @@ export const queue = z
       running: z.int(),
       waits: z.int().describe("Threads' waits for a timer or a signal; they hold no slot"),
     }),
-    oldest_pending_at: time.nullable().describe("Time from which the run that has waited longest waits: its creation, or when it became due"),
+    oldest_pending_at: time
+      .nullable()
+      .describe("Time from which the run that has waited longest waits: its creation, or when it became due"),
     servers: z.array(server),
     waiting: z.array(waitingRun).describe("In claim order"),
     running: z.array(runningRun).describe("Longest running first"),
