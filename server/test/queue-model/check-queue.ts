@@ -19,7 +19,7 @@ import { claimable, emptyModel, isUnfinished, type Model } from "./model.ts";
 import type { Call, Names, Step } from "./call.ts";
 import { callFrom, type Plan } from "./operations.ts";
 import { GRAPHS, registration } from "./server-calls.ts";
-import { BESIDE_FLOW, crowdedPlans, crowdedRules, leftOut, planArbitrary, rules } from "./plans.ts";
+import { BESIDE_FLOW, crowdedPlans, crowdedRules, endAndClaim, leftOut, planArbitrary, rules } from "./plans.ts";
 import { assistantId, difference, readRows, type Rows, rowsFrom, threadId } from "./rows.ts";
 
 export interface QueueCheck {
@@ -78,9 +78,13 @@ export async function checkQueue(
   const crowded = fc.record({
     omitted: fc.constant<Plan["kind"][]>([]),
     declared: declarations ?? crowdedRules,
-    commands: fc.commands([crowdedPlans.map((plan) => new QueueCommand([plan], "once", counts))], {
-      ...{ maxCommands: 200, size: "max" },
-    }),
+    commands: fc.commands(
+      [
+        crowdedPlans.map((plan) => new QueueCommand([plan], "once", counts)),
+        endAndClaim.map((plans) => new QueueCommand(plans, "in turn", counts)),
+      ],
+      { maxCommands: 150, size: "max" },
+    ),
   });
   const sequences =
     options.crowded === true
@@ -127,10 +131,10 @@ const repeatable = planArbitrary.filter(
 
 class QueueCommand implements fc.AsyncCommand<Holder, World> {
   readonly #plans: Plan[];
-  readonly #how: "once" | "twice" | "at once" | "held";
+  readonly #how: "once" | "twice" | "in turn" | "at once" | "held";
   readonly #counts: Counts;
 
-  constructor(plans: Plan[], how: "once" | "twice" | "at once" | "held", counts: Counts) {
+  constructor(plans: Plan[], how: "once" | "twice" | "in turn" | "at once" | "held", counts: Counts) {
     this.#plans = plans;
     this.#how = how;
     this.#counts = counts;
@@ -141,6 +145,10 @@ class QueueCommand implements fc.AsyncCommand<Holder, World> {
   }
 
   async run(holder: Holder, world: World): Promise<void> {
+    if (this.#how === "in turn") {
+      for (const plan of this.#plans) await new QueueCommand([plan], "once", this.#counts).run(holder, world);
+      return;
+    }
     const calls = this.#plans
       .filter(({ kind }) => !world.leftOut.includes(kind))
       .map((plan) => callFrom(plan, holder.model, world.names))

@@ -132,9 +132,25 @@ export const rules: fc.Arbitrary<QueueRules | null> = fc.oneof(
   },
 );
 
-/** Runs with two keys among many with one of them, of which few end between two claims: those may pass over the former. */
+const crowdedClaim: fc.Arbitrary<Plan> = fc.record({
+  ...{ kind: fc.constant("claim" as const), server: fc.constantFrom(0, 0, 0, 0, 2) },
+  limit: fc.integer({ min: 1, max: 3 }),
+});
+/** A run ends, and a claim follows, so that no two keys are free at once. */
+export const endAndClaim: fc.Arbitrary<Plan[]> = fc
+  .tuple(
+    fc.record({
+      ...{ kind: fc.constant("finish" as const), run, stale: fc.constant(false), state: fc.constant(null) },
+      outcome: fc.constantFrom("success" as const),
+    }),
+    crowdedClaim,
+  )
+  .map((plans) => [...plans]);
+
+/** Runs with two keys among many with one of them, which may pass over the former. */
 const single = { ...traits, group: fc.constant(null), model: fc.constant(null), expires: fc.constant(null) };
 export const crowdedPlans: fc.Arbitrary<Plan> = fc.oneof(
+  { weight: 2, arbitrary: crowdedClaim },
   {
     weight: 6,
     arbitrary: fc
@@ -156,20 +172,6 @@ export const crowdedPlans: fc.Arbitrary<Plan> = fc.oneof(
         ...{ ...rest, customer, user, input: false, refusable: false, strategy: "enqueue" as const },
         ...{ createThread: true, delayed: false, temporary: false, claim: false },
       })),
-  },
-  {
-    weight: 20,
-    arbitrary: fc.record({
-      ...{ kind: fc.constant("claim" as const), server: fc.constantFrom(0, 0, 0, 0, 2) },
-      limit: fc.integer({ min: 1, max: 3 }),
-    }),
-  },
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      ...{ kind: fc.constant("finish" as const), run, stale: fc.constant(false), state: fc.constant(null) },
-      outcome: fc.constantFrom("success" as const),
-    }),
   },
   {
     weight: 1,
