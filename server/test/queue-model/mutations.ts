@@ -92,12 +92,8 @@ export const MUTATIONS: Mutation[] = [
     ],
   },
   {
-    ...{ law: "holds", fault: "the last key is held first", rules: twoKeys, crowded: true },
-    edits: [["reserve_keys", 'collate "C" loop', 'collate "C" desc loop']],
-  },
-  {
-    ...{ law: "holds", fault: "a run that is cancelled keeps its keys", rules: twoKeys, crowded: true },
-    edits: [["take_queue_events", "l.passed > 0 and l.lane", "false and l.lane"]],
+    ...{ law: "holds", fault: "a run that begins keeps what it held", rules: twoKeys, crowded: true },
+    edits: [["choose_from_lanes", "if l.passed > 1 then delete", "if false then delete"]],
   },
   {
     ...{ law: "reason", fault: "another key is named", rules: { concurrency: [{ key: "all", limit: 1 }] } },
