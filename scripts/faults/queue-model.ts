@@ -1,5 +1,5 @@
 // Plays random sequences of the queue's calls against a model of the queue (server/test/queue-model), on a separate
-// Postgres: --sequences N (default 10000), --seed N, --unshrunk. Prints counts and the shortest counterexample, or the first one; exits with 1 when
+// Postgres: --sequences N (default 10000), --seed N, --unshrunk, --crowded. Prints counts and the shortest counterexample, or the first one; exits with 1 when
 // there is one.
 import { parseArgs } from "node:util";
 
@@ -13,6 +13,7 @@ const { values: options } = parseArgs({
     sequences: { type: "string", default: "10000" },
     seed: { type: "string" },
     unshrunk: { type: "boolean", default: false },
+    crowded: { type: "boolean", default: false },
   },
 });
 const sequences = Number(options.sequences);
@@ -24,7 +25,7 @@ try {
   await migrate(sql).finally(() => sql.end());
   console.log(`seed ${seed}`);
   const startedAt = performance.now();
-  const found = await checkQueue(database, { sequences, seed, unshrunk: options.unshrunk });
+  const found = await checkQueue(database, { sequences, seed, unshrunk: options.unshrunk, crowded: options.crowded });
   const seconds = Math.round((performance.now() - startedAt) / 1000);
   console.log(`${found.sequences} sequences, ${found.commands} commands, ${seconds} s, seed ${seed}`);
   if (found.violation) console.log(`VIOLATION\n${found.violation}`);

@@ -1860,6 +1860,7 @@ create table run_lanes (
   vtime double precision not null,
   head_seq bigint not null,
   head_since timestamp with time zone not null default now(),
+  passed integer not null default 0,
   constraint run_lanes_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'blocked'::text, 'empty'::text]))),
   constraint run_lanes_pkey PRIMARY KEY (lane)
 );
@@ -2486,6 +2487,7 @@ CREATE INDEX run_hours_open ON public.run_hours USING btree (marked_at) WHERE (b
 CREATE INDEX run_lanes_blocked ON public.run_lanes USING btree (blocked_on, rank, vtime, head_since, head_seq) WHERE (state = 'blocked'::text);
 CREATE INDEX run_lanes_by_fair ON public.run_lanes USING btree (fair);
 CREATE INDEX run_lanes_empty ON public.run_lanes USING btree (rank, vtime) WHERE (state = 'empty'::text);
+CREATE INDEX run_lanes_passed ON public.run_lanes USING btree (lane) WHERE (passed > 0);
 CREATE INDEX run_lanes_promoted ON public.run_lanes USING btree (promote_at) WHERE (promote_at IS NOT NULL);
 CREATE INDEX run_lanes_ready ON public.run_lanes USING btree (rank, vtime, head_since, head_seq) WHERE (state = 'ready'::text);
 CREATE INDEX run_queue_events_due ON public.run_queue_events USING btree (due_at, id);
@@ -2621,6 +2623,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function lists_contain(_thread_id uuid, _values jsonb, _lists jsonb, _filter jsonb) returns boolean
 -- function live_interrupts(_thread_id uuid) returns text[]
 -- function mark_idempotency_key() returns trigger
+-- function may_reserve(_flow jsonb) returns boolean
 -- function meet_questions(_thread_id uuid, _questions jsonb, _kwargs jsonb, _settled text) returns jsonb
 -- function merge_run_config(_kwargs jsonb, _assistant_config jsonb, _assistant_context jsonb, _thread_config jsonb, _run_metadata jsonb, _own jsonb) returns jsonb
 -- function named_interrupts(_resume jsonb) returns text[]
@@ -2642,6 +2645,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function release_alert_resolution() returns trigger
 -- function release_run(_run_id uuid, _attempt integer, _blame boolean, _max_failures integer, _reason text, _notify boolean) returns TABLE(outcome text, thread_id uuid)
 -- function replace_value_lists() returns trigger
+-- function reserve_keys(_lane text, _flow jsonb, _now timestamp with time zone) returns text
 -- function resume_refusal(_named text[], _strict boolean, _pending jsonb) returns text
 -- function role_rights(_role uuid) returns jsonb
 -- function run_flow(_rules jsonb, _merged jsonb, _metadata jsonb, _graph text, _assistant uuid) returns jsonb
@@ -2665,6 +2669,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function value_list(_thread_id uuid, _channel text) returns json
 -- function values_contain(_thread_id uuid, _values jsonb, _lists jsonb, _filter jsonb) returns boolean
 -- function wait_time(_text text) returns timestamp with time zone
+-- function waits_since(r runs) returns timestamp with time zone
 -- function webhook_message(_delivery_id uuid) returns text
 -- function workspaces_of_user(_user uuid) returns SETOF workspaces
 -- function write_thread_head(_thread_id uuid, _state jsonb) returns void

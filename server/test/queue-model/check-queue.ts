@@ -19,7 +19,7 @@ import { claimable, emptyModel, isUnfinished, type Model } from "./model.ts";
 import type { Call, Names, Step } from "./call.ts";
 import { callFrom, type Plan } from "./operations.ts";
 import { GRAPHS, registration } from "./server-calls.ts";
-import { BESIDE_FLOW, leftOut, planArbitrary, rules } from "./plans.ts";
+import { BESIDE_FLOW, crowdedPlans, crowdedRules, endAndClaim, leftOut, planArbitrary, rules } from "./plans.ts";
 import { assistantId, difference, readRows, type Rows, rowsFrom, threadId } from "./rows.ts";
 
 export interface QueueCheck {
@@ -60,6 +60,8 @@ export async function checkQueue(
     unshrunk?: boolean;
     /** The only declaration to play, with the calls that matter to flow control. Default: random ones. */
     rules?: QueueRules;
+    /** Whether all sequences are of many runs that need each other's keys. Default: some are. */
+    crowded?: boolean;
   },
 ): Promise<QueueCheck> {
   await installClock(database);
@@ -67,11 +69,30 @@ export async function checkQueue(
   const connections = [1, 2, 3].map(() => connect(database, { max: 1 })) as World["connections"];
   const { uri, socket } = database;
   const hosts = [1, 2].map(() => new CheckpointDatabase(uri, { socket })) as World["hosts"];
-  const command = commandArbitraries(counts);
-  const commandsArbitrary = fc.commands(command, { maxCommands: 60, size: "max" });
-  const declarations = options.rules ? fc.constant(options.rules) : rules;
-  const omitted = options.rules ? fc.constant(BESIDE_FLOW) : leftOut;
-  const property = fc.asyncProperty(omitted, declarations, commandsArbitrary, async (kinds, declared, commands) => {
+  const declarations = options.rules && fc.constant(options.rules);
+  const usual = fc.record({
+    omitted: options.rules ? fc.constant(BESIDE_FLOW) : leftOut,
+    declared: declarations ?? rules,
+    commands: fc.commands(commandArbitraries(counts), { maxCommands: 60, size: "max" }),
+  });
+  const crowded = fc.record({
+    omitted: fc.constant<Plan["kind"][]>([]),
+    declared: declarations ?? crowdedRules,
+    commands: fc.commands(
+      [
+        crowdedPlans.map((plan) => new QueueCommand([plan], "once", counts)),
+        endAndClaim.map((plans) => new QueueCommand(plans, "in turn", counts)),
+      ],
+      { maxCommands: 150, size: "max" },
+    ),
+  });
+  const sequences =
+    options.crowded === true
+      ? crowded
+      : options.rules
+        ? usual
+        : fc.oneof({ weight: 7, arbitrary: usual }, { weight: 1, arbitrary: crowded });
+  const property = fc.asyncProperty(sequences, async ({ omitted: kinds, declared, commands }) => {
     const world = { ...(await newWorld(connections, hosts, counts, declared)), leftOut: kinds };
     const holder: Holder = { model: emptyModel(declared) };
     GRAPHS.forEach((graphs, server) => holder.model.servers.set(server, graphs));
@@ -79,9 +100,9 @@ export async function checkQueue(
     await drain(holder, world);
   });
   try {
-    const { sequences, seed, seconds, unshrunk } = options;
+    const { sequences: most, seed, seconds, unshrunk } = options;
     const found = await fc.check(property, {
-      ...{ numRuns: sequences, seed, endOnFailure: unshrunk ?? false },
+      ...{ numRuns: most, seed, endOnFailure: unshrunk ?? false },
       ...(seconds !== undefined && { interruptAfterTimeLimit: seconds * 1000 }),
     });
     if (!found.failed) return { ...counts, violation: undefined };
@@ -110,10 +131,10 @@ const repeatable = planArbitrary.filter(
 
 class QueueCommand implements fc.AsyncCommand<Holder, World> {
   readonly #plans: Plan[];
-  readonly #how: "once" | "twice" | "at once" | "held";
+  readonly #how: "once" | "twice" | "in turn" | "at once" | "held";
   readonly #counts: Counts;
 
-  constructor(plans: Plan[], how: "once" | "twice" | "at once" | "held", counts: Counts) {
+  constructor(plans: Plan[], how: "once" | "twice" | "in turn" | "at once" | "held", counts: Counts) {
     this.#plans = plans;
     this.#how = how;
     this.#counts = counts;
@@ -124,6 +145,10 @@ class QueueCommand implements fc.AsyncCommand<Holder, World> {
   }
 
   async run(holder: Holder, world: World): Promise<void> {
+    if (this.#how === "in turn") {
+      for (const plan of this.#plans) await new QueueCommand([plan], "once", this.#counts).run(holder, world);
+      return;
+    }
     const calls = this.#plans
       .filter(({ kind }) => !world.leftOut.includes(kind))
       .map((plan) => callFrom(plan, holder.model, world.names))

@@ -32,11 +32,25 @@ export interface Flow {
 
 /** A run as its limits see it. */
 interface LimitedRun {
+  graph: Graph;
   status: RunStatus;
   attempt: number;
   /** When it became due, or was created. */
   since: number;
   flow: Flow | null;
+}
+
+/** A key of concurrency that the runs of a lane hold. */
+export interface Hold {
+  key: string;
+  lane: string;
+}
+
+/** The starts that took a lane's keys while its runs waited. */
+export interface Passed {
+  taken: Record<string, number>;
+  /** How often all keys were taken more often than the turns of others permit. */
+  rounds: number;
 }
 
 interface Queue {
@@ -45,6 +59,7 @@ interface Queue {
   runs: LimitedRun[];
   /** Theoretical arrival time of each rate's next start. */
   rates: Map<string, number>;
+  holds: Hold[];
 }
 
 function valueOf(key: string, graph: Graph, traits: Traits): string | null {
@@ -102,15 +117,20 @@ export function agedRank({ now, rules }: Queue, { flow, since }: LimitedRun): nu
   return ageing === 0 ? flow!.rank : Math.max(0, flow!.rank - Math.floor((now - since) / ageing));
 }
 
-const running = (m: Queue, key: string): number =>
+export const laneOf = ({ graph, flow }: Pick<LimitedRun, "graph" | "flow">): string =>
+  JSON.stringify([graph, flow!.rank, flow!.slots, flow!.rates.map(({ rate }) => rate), flow!.turn]);
+
+export const running = (m: Queue, key: string): number =>
   m.runs.filter((r) => r.status === "running" && r.flow?.slots.some((slot) => slot.key === key)).length;
 
 export const waitingFor = (m: Queue, key: string): number =>
   m.runs.filter((r) => r.status === "pending" && r.attempt === 0 && r.flow?.waiting.some((w) => w.key === key)).length;
 
 /** The limits that permit no start of a run now, as `GET /queue` names them. */
-export function limitsOf(m: Queue, { flow }: LimitedRun): { reason: string; key: string }[] {
-  const full = flow!.slots.filter(({ key, limit }) => running(m, key) >= limit);
+export function limitsOf(m: Queue, { flow, graph }: LimitedRun): { reason: string; key: string }[] {
+  const lane = laneOf({ flow, graph });
+  const held = (key: string) => m.holds.filter((hold) => hold.key === key && hold.lane !== lane).length;
+  const full = flow!.slots.filter(({ key, limit }) => running(m, key) + held(key) >= limit);
   const fast = flow!.rates.filter(({ rate, interval, burst }) => {
     const next = m.rates.get(rate);
     return next !== undefined && next - (burst - 1) * interval > m.now;
@@ -120,3 +140,6 @@ export function limitsOf(m: Queue, { flow }: LimitedRun): { reason: string; key:
     ...fast.map(({ key }) => ({ reason: "throttled", key })),
   ];
 }
+
+/** The starts before that of the `n`-th run of a value, with `k` values of the key: docs/flow-control.md has the formula. */
+export const startsBefore = (n: number, k: number): number => (n + 1) * k - 2;

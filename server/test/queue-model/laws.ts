@@ -3,7 +3,7 @@
  * tables do not show the alternatives. Those of flow control begin with their names.
  */
 import type { QueueRules } from "../../src/agent/project/queue-config.ts";
-import { agedRank, flowOf, limitsOf } from "./flow.ts";
+import { agedRank, flowOf, limitsOf, startsBefore } from "./flow.ts";
 import { deadline, isDebounced, isEarlier, isUnfinished, type Model, type ModelRun, type Reason } from "./model.ts";
 import type { Rows } from "./rows.ts";
 
@@ -117,9 +117,6 @@ export function brokenChoice(m: Model, run: ModelRun, rank: number, waiting: Mod
     return broken;
   });
 }
-
-/** The starts before that of the `n`-th run of a value, with `k` values of the key: docs/flow-control.md has the formula. */
-const startsBefore = (n: number, k: number): number => (n + 1) * k - 2;
 
 /** @returns why a claim was wrong to end with room for more */
 export function brokenEnd(waiting: ModelRun[]): string[] {

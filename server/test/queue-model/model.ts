@@ -5,7 +5,17 @@
 import type { CancelAction, MultitaskStrategy } from "../../src/agent/runs/sql.ts";
 import type { QueueRules } from "../../src/agent/project/queue-config.ts";
 import type { RunStatus } from "../../src/agent/streams/finished-run.ts";
-import { agedRank, type Flow, flowOf, type Graph, limitsOf, type Traits, waitingFor } from "./flow.ts";
+import {
+  agedRank,
+  type Flow,
+  flowOf,
+  type Graph,
+  type Hold,
+  limitsOf,
+  type Passed,
+  type Traits,
+  waitingFor,
+} from "./flow.ts";
 
 export type End = RunStatus | "deleted" | "lost";
 
@@ -84,6 +94,10 @@ export interface Model {
   now: number;
   /** Theoretical arrival time of each rate's next start. */
   rates: Map<string, number>;
+  /** Keys held for waiting runs, as of the last claim. */
+  holds: Hold[];
+  /** What waiting runs with several keys have let pass, by lane. */
+  passed: Map<string, Passed>;
 }
 
 export interface NewModelRun extends Traits {
@@ -106,7 +120,7 @@ export interface NewModelRun extends Traits {
 
 export const emptyModel = (rules: QueueRules | null): Model => ({
   ...{ threads: new Map(), runs: [], servers: new Map(), ends: new Map(), rates: new Map() },
-  ...{ rules, now: 0 },
+  ...{ rules, now: 0, holds: [], passed: new Map() },
 });
 
 /** Seconds after which scheduled runs begin. */
@@ -289,6 +303,18 @@ export function start(m: Model, server: number, r: ModelRun, waiting: ModelRun[]
     other.wait.passed[turn] = (other.wait.passed[turn] ?? 0) + 1;
     if (turn === other.flow!.turn && isEarlier(m, other, r)) other.wait.younger += 1;
   }
+  // a younger run takes the turn of those that have no room: they wait for the next ones from now on
+  for (const other of m.runs) {
+    if (
+      other.wait &&
+      r.flow?.turn &&
+      other.flow!.turn === r.flow.turn &&
+      isEarlier(m, other, r) &&
+      !waiting.includes(other)
+    ) {
+      other.wait = null;
+    }
+  }
   for (const { rate, interval } of r.flow?.rates ?? []) {
     m.rates.set(rate, Math.max(m.rates.get(rate) ?? m.now, m.now) + interval);
   }
@@ -364,6 +390,10 @@ export function release(m: Model, run: number, attempt: number, blame: boolean, 
   if (r.cancel) return finish(m, run, attempt, "cancelled", null).outcome;
   if (blame && r.failures >= maxFailures) return finish(m, run, attempt, "error", null).outcome;
   r.status = "pending";
+  // it is ahead of the younger runs of its value again
+  for (const other of m.runs) {
+    if (other.wait && r.flow && other.flow!.turn === r.flow.turn && isEarlier(m, r, other)) other.wait.place += 1;
+  }
   r.available = blame && r.failures > 1 ? m.now + Math.min((r.failures - 1) * 0.5, 5) : r.created;
   return "pending";
 }

@@ -9,7 +9,17 @@ export interface Mutation {
   rules: object;
   /** A function, and what is replaced in it. */
   edits: [name: string, from: string, to: string][];
+  /** Whether it takes many runs that need each other's keys. */
+  crowded?: true;
 }
+
+const twoKeys = {
+  ...{ fair: null, ageing: 0 },
+  concurrency: [
+    { key: "metadata.customer", limit: 1 },
+    { key: "auth.identity", limit: 1 },
+  ],
+};
 
 const classes = [{ name: "default" }, { name: "low" }, { name: "lower" }, { name: "batch" }];
 
@@ -75,8 +85,19 @@ export const MUTATIONS: Mutation[] = [
     edits: [["note_flow_change", "values (old.thread_id, _freed)", "values (old.thread_id, null)"]],
   },
   {
+    ...{ law: "passing", fault: "a run with two keys holds none", rules: twoKeys, crowded: true },
+    edits: [
+      ["choose_from_lanes", "l.passed > 1", "false"],
+      ["choose_from_lanes", "l.passed < 2", "true"],
+    ],
+  },
+  {
+    ...{ law: "holds", fault: "a run that begins keeps what it held", rules: twoKeys, crowded: true },
+    edits: [["choose_from_lanes", "if l.passed > 1 then delete", "if false then delete"]],
+  },
+  {
     ...{ law: "reason", fault: "another key is named", rules: { concurrency: [{ key: "all", limit: 1 }] } },
-    edits: [["choose_from_lanes", "blocked_on = _key where", "blocked_on = _key || '0' where"]],
+    edits: [["choose_from_lanes", "blocked_on = _key,", "blocked_on = _key || '0',"]],
   },
 ];
 

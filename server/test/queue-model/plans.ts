@@ -132,6 +132,76 @@ export const rules: fc.Arbitrary<QueueRules | null> = fc.oneof(
   },
 );
 
+const crowdedClaim: fc.Arbitrary<Plan> = fc.record({
+  ...{ kind: fc.constant("claim" as const), server: fc.constantFrom(0, 0, 0, 0, 2) },
+  limit: fc.integer({ min: 1, max: 3 }),
+});
+/** A run ends, and a claim follows, so that no two keys are free at once. */
+export const endAndClaim: fc.Arbitrary<Plan[]> = fc
+  .tuple(
+    fc.record({
+      ...{ kind: fc.constant("finish" as const), run, stale: fc.constant(false), state: fc.constant(null) },
+      outcome: fc.constantFrom("success" as const),
+    }),
+    crowdedClaim,
+  )
+  .map((plans) => [...plans]);
+
+/** Runs with two keys among many with one of them, which may pass over the former. */
+const single = { ...traits, group: fc.constant(null), model: fc.constant(null), expires: fc.constant(null) };
+export const crowdedPlans: fc.Arbitrary<Plan> = fc.oneof(
+  { weight: 2, arbitrary: crowdedClaim },
+  {
+    weight: 6,
+    arbitrary: fc
+      .record({
+        kind: fc.constant("create" as const),
+        ...{ ...single, priority: fc.constantFrom(null, null, "batch") },
+        keys: fc.constantFrom<[string | null, string | null]>(
+          ["x", null],
+          ["x", null],
+          [null, "u"],
+          [null, "u"],
+          ["x", "u"],
+        ),
+        thread: fc.integer({ min: 1, max: 500 }),
+        graph: fc.constantFrom("a" as const),
+        server,
+      })
+      .map(({ keys: [customer, user], ...rest }) => ({
+        ...{ ...rest, customer, user, input: false, refusable: false, strategy: "enqueue" as const },
+        ...{ createThread: true, delayed: false, temporary: false, claim: false },
+      })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.oneof<fc.Arbitrary<Plan>[]>(
+      fc.record({ kind: fc.constant("cancel" as const), run, action: fc.constantFrom("interrupt" as const) }),
+      fc.record({ kind: fc.constant("release" as const), run, stale: fc.constant(false), blame: fc.constant(false) }),
+      fc.record({ kind: fc.constant("timePasses" as const), seconds }),
+    ),
+  },
+);
+
+/** Declarations with which runs have two keys or three. */
+export const crowdedRules: fc.Arbitrary<QueueRules | null> = fc
+  .record({
+    concurrency: fc
+      .record({ customer: fc.constantFrom(1, 1, 2), user: fc.constantFrom(1, 1, 2), all: fc.constantFrom(null, 2, 3) })
+      .map(({ customer, user, all }) => [
+        ...[
+          { key: "metadata.customer", limit: customer },
+          { key: "auth.identity", limit: user },
+        ],
+        ...(all === null ? [] : [{ key: "all", limit: all }]),
+      ]),
+    throttle: fc.constantFrom([], [], [{ key: "auth.identity", limit: 1, period: 1 }]),
+    priority: fc.constantFrom([], [{ name: "default" }, { name: "batch" }]),
+    ageing: fc.constantFrom(0, 5),
+    fair: fc.constantFrom(null, null, "metadata.customer", "auth.identity"),
+  })
+  .map((declared) => queueSection.parse(declared));
+
 /** Calls that flow control does not concern. */
 export const BESIDE_FLOW: Plan["kind"][] = [
   ...(["append", "complete", "deleteRun", "deleteThread", "prune"] as const),

@@ -8,7 +8,8 @@ import { selectWaiting } from "../../src/agent/queue-status/sql.ts";
 import * as queue from "../../src/agent/runs/sql.ts";
 import type { Sql } from "../../src/base/db/connect.ts";
 import { byNumber, type Call, idsFor, type Names, simple, stateText } from "./call.ts";
-import { agedRank } from "./flow.ts";
+import { agedRank, type Hold, laneOf } from "./flow.ts";
+import { passOver, readHolds, setHolds } from "./holds.ts";
 import { brokenChoice, brokenEnd, brokenReasons, withRoom } from "./laws.ts";
 import * as model from "./model.ts";
 import type { Model, State } from "./model.ts";
@@ -103,14 +104,17 @@ function kwargsOf(run: number, plan: Omit<model.NewModelRun, "run">): object {
 export function claimCall(server: number, limit: number): Call {
   return {
     text: `S${server} claims up to ${limit}`,
-    direct: true,
     async send(sql) {
       // the share of a server includes all runs that are old enough, which are here all
       const isShare = limit % 2 === 0;
-      const claiming = isShare
-        ? queue.claimShare(sql, serverId(server), limit, -1)
-        : queue.claimRuns(sql, serverId(server), limit);
-      const [rows, waiting] = await Promise.all([claiming, isShare ? [] : selectWaiting(sql, { limit: 100 }, ALL)]);
+      // in one transaction, so that no other claim changes what is held
+      const [rows, waiting, held] = await sql.begin(async (own) => {
+        const tx = own as unknown as Sql;
+        const began = isShare
+          ? await queue.claimShare(tx, serverId(server), limit, -1)
+          : await queue.claimRuns(tx, serverId(server), limit);
+        return [began, isShare ? [] : await selectWaiting(tx, { limit: 100 }, ALL), await readHolds(tx)] as const;
+      });
       const claimed = rows.map((row) => numberIn(row.run_id));
       const shown = waiting.map((row) => ({
         ...{ run: numberIn(row.run_id), reason: row.reason, key: row.limited_by },
@@ -119,6 +123,12 @@ export function claimCall(server: number, limit: number): Call {
         (m, concurrent) => {
           // threads that another call locks are skipped
           const isOpen = (r: model.ModelRun) => !concurrent || claimed.includes(r.run);
+          const before = m.holds;
+          const after = held.flatMap(({ key, runs }): Hold[] => {
+            const one = m.runs.find((r) => r.flow && runs.some((run) => numberIn(run) === r.run));
+            return [{ key, lane: one ? laneOf(one) : "none" }];
+          });
+          m.holds = after;
           const plain = () => model.claimable(m, server).filter((r) => !r.flow && isOpen(r));
           const begun = plain().slice(0, limit);
           for (const r of begun) model.start(m, server, r, []);
@@ -126,16 +136,21 @@ export function claimCall(server: number, limit: number): Call {
             m,
             server,
             claimed.filter((run) => !begun.some((r) => r.run === run)),
-            isOpen,
+            { isOpen, before },
           );
           assert(
             order.runs,
             `claimed ${name(claimed)}, of which plain are ${name(begun.map(({ run }) => run))}\n${order.why}`,
           );
-          for (const run of order.runs) begin(m, server, run, isOpen);
+          for (const run of order.runs) begin(m, server, run, { isOpen, before });
+          assert.deepEqual(setHolds(m, after, concurrent), [], `claimed ${name(claimed)}`);
           if (!concurrent && claimed.length < limit) {
             const why = isShare ? [] : brokenReasons(model.reasons(m, server), shown);
-            assert.deepEqual([...brokenEnd(waitingFor(m, server, isOpen)), ...why], [], `claimed ${name(claimed)}`);
+            assert.deepEqual(
+              [...brokenEnd(withRoom(m, open(m, server, isOpen))), ...why],
+              [],
+              `claimed ${name(claimed)}`,
+            );
           }
           const ours = m.runs.filter(({ run }) => claimed.includes(run));
           assert.deepEqual(
@@ -148,17 +163,22 @@ export function claimCall(server: number, limit: number): Call {
   };
 }
 
-/** The runs with flow control that a claim could start next. */
-const waitingFor = (m: Model, server: number, isOpen: (r: model.ModelRun) => boolean): model.ModelRun[] =>
-  withRoom(
-    m,
-    model.claimable(m, server).filter((r) => r.flow && isOpen(r)),
-  );
+/** What a claim could choose from. */
+interface Choice {
+  isOpen: (r: model.ModelRun) => boolean;
+  /** What was held before. The model has what is held after it. */
+  before: Hold[];
+}
+
+/** The runs with flow control that a claim could start but for their limits. */
+const open = (m: Model, server: number, isOpen: Choice["isOpen"]): model.ModelRun[] =>
+  model.claimable(m, server).filter((r) => r.flow && isOpen(r));
 
 /** Starts a run with flow control. @returns the laws that this choice breaks */
-function begin(m: Model, server: number, run: number, isOpen: (r: model.ModelRun) => boolean): string[] {
-  const waiting = waitingFor(m, server, isOpen);
-  const r = waiting.find((other) => other.run === run);
+function begin(m: Model, server: number, run: number, { isOpen, before }: Choice): string[] {
+  const choice = open(m, server, isOpen);
+  const room = withRoom(m, choice);
+  const r = room.find((other) => other.run === run);
   if (!r) {
     const why = model.claimable(m, server).some((other) => other.run === run)
       ? "beyond a limit"
@@ -166,28 +186,29 @@ function begin(m: Model, server: number, run: number, isOpen: (r: model.ModelRun
     return [`limits: R${run} began, which is ${why}`];
   }
   const rank = agedRank(m, r);
+  const waiting = withRoom({ ...m, holds: [...before, ...m.holds] }, room);
   model.start(m, server, r, waiting);
-  return brokenChoice(m, r, rank, waiting);
+  const passed = passOver(
+    m,
+    r,
+    choice.filter((other) => other !== r),
+  );
+  return [...brokenChoice(m, r, rank, waiting), ...passed];
 }
 
 /** Searches for an order in which a claim may have chosen these runs: its answer does not have it. */
-function explain(
-  from: Model,
-  server: number,
-  claimed: number[],
-  isOpen: (r: model.ModelRun) => boolean,
-): { runs?: number[]; why: string } {
+function explain(from: Model, server: number, claimed: number[], choice: Choice): { runs?: number[]; why: string } {
   if (claimed.length === 0) return { runs: [], why: "" };
   let why = "";
   for (const run of claimed) {
     const m = structuredClone(from);
-    const broken = begin(m, server, run, isOpen);
+    const broken = begin(m, server, run, choice);
     if (broken.length > 0) {
       why += `R${run} next: ${broken.join("; ")}\n`;
       continue;
     }
     const rest = claimed.filter((other) => other !== run);
-    const found = explain(m, server, rest, isOpen);
+    const found = explain(m, server, rest, choice);
     if (found.runs) return { runs: [run, ...found.runs], why };
     why += found.why;
   }

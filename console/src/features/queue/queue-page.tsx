@@ -152,6 +152,7 @@ function Waiting({ queue, server }: { queue: Queue; server: string }) {
             { title: "Run", width: 340, cell: (run) => <RunLink server={server} run={run} /> },
             { title: "Graph", width: 130, cell: ({ graph_id: graph }) => graph ?? "–" },
             { title: "Reason", cell: (run) => <WaitReason run={run} server={server} /> },
+            { title: "Waiting for", width: 110, cell: ({ waiting_seconds: seconds }) => duration(seconds * 1000) },
             { title: "Created", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },
             { title: "", width: 90, cell: (run) => <CancelButton onClick={() => confirm(run)} /> },
           ]}

@@ -29,7 +29,7 @@ export function QueuePicture({ queue, server }: { queue: Queue; server: string }
                 server={server}
                 run={run}
                 kind={run.reason === "starts_later" ? "scheduled" : "waiting"}
-                title={`${run.graph_id ?? "Run"}, created ${duration(now - Date.parse(run.created_at))} ago`}
+                title={`${run.graph_id ?? "Run"}, ${run.reason === "starts_later" ? "scheduled" : `waiting for ${duration(run.waiting_seconds * 1000 + Math.max(0, now - Date.parse(queue.at)))}`}`}
               />
             ))}
             {hidden > 0 && (

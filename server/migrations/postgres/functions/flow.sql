@@ -248,6 +248,12 @@ begin
     )
     select array_agg(distinct l) into _lanes from (select unnest(_lanes) union select lane from come) u(l);
     if _lanes is not null then perform place_lanes(_lanes, _vtimes); end if;
+    -- lanes without runs, or in a lower class, in which a held key could wait behind the classes above
+    with idle as (
+      update run_lanes l set passed = 0
+      where l.passed > 0 and l.lane = any (_lanes) and (l.state = 'empty' or l.rank > 0) returning l.lane
+    ), gone as (delete from run_slots s using idle i where s.run_id = i.lane::uuid returning s.key)
+    select _freed || array_agg(key) into _freed from gone;
   end if;
   if _freed is not null then
     update run_rates set wake_at = null where key = any (_freed) and wake_at is not null;
@@ -298,6 +304,39 @@ begin
   return null;
 end $$;
 
+-- Takes for a lane of the highest class, which has been passed over, all keys of concurrency up to the first one that is
+-- full, and returns that one, or the rate that permits no start, or null if the lane may start. The slots that it holds
+-- have the lane as their run. Keys are taken and held in one order, so that lanes which wait for each other form no circle.
+create or replace function reserve_keys(_lane text, _flow jsonb, _now timestamptz) returns text language plpgsql as $$
+declare
+  s jsonb;
+  _key text;
+  _freed text[];
+begin
+  for s in select e from jsonb_array_elements(_flow -> 'slots') e order by (e ->> 0) collate "C" loop
+    _key := s ->> 0;
+    if (select count(*) from (select 1 from run_slots n where n.key = _key and n.run_id <> _lane::uuid limit (s ->> 1)::integer) n)
+       >= (s ->> 1)::integer then
+      -- a run with a higher limit of the key has begun since
+      with gone as (delete from run_slots n where n.run_id = _lane::uuid and n.key collate "C" >= _key returning key)
+      select array_agg(key) into _freed from gone;
+      if _freed is not null then
+        insert into run_queue_events (thread_id, freed) values ('00000000-0000-0000-0000-000000000000', _freed);
+      end if;
+      return _key;
+    end if;
+    insert into run_slots (key, run_id) values (_key, _lane::uuid) on conflict do nothing;
+  end loop;
+  return blocking_key(_flow - 'slots', _now);
+end $$;
+
+-- Whether a lane may hold keys while it waits for another one: not while it waits for several rates, which no lane can
+-- hold, so that it might never start.
+create or replace function may_reserve(_flow jsonb) returns boolean language sql immutable as $$
+  select _flow ? 'slots' and coalesce(jsonb_array_length(_flow -> 'rates'), 0) <= 1
+         and jsonb_array_length(_flow -> 'slots') + coalesce(jsonb_array_length(_flow -> 'rates'), 0) > 1
+$$;
+
 -- Chooses up to _limit runs with flow for a server and takes their slots. The caller starts them in the same transaction.
 create or replace function choose_from_lanes(_server uuid, _limit integer) returns uuid[] language plpgsql as $$
 declare
@@ -324,14 +363,14 @@ begin
     _tries := _tries + 1;
     -- the first lane that is ready, or that a freed key may have unblocked
     select c.* into l from (
-      (select n.lane, n.flow, n.fair, n.rank, n.vtime, n.head_since, n.head_seq, n.blocked_on from run_lanes n
+      (select n.lane, n.flow, n.fair, n.rank, n.vtime, n.head_since, n.head_seq, n.blocked_on, n.passed from run_lanes n
        where n.state = 'ready' and n.lane <> all (_skipped)
          and (_graphs is null or n.graph_id = any (_graphs)
               or not exists (select 1 from servers v where v.server_id <> _server and n.graph_id = any (v.graphs)))
        order by n.rank, n.vtime, n.head_since, n.head_seq limit 1)
       union all
       (select b.* from unnest(_open) k(key) cross join lateral (
-         select n.lane, n.flow, n.fair, n.rank, n.vtime, n.head_since, n.head_seq, n.blocked_on from run_lanes n
+         select n.lane, n.flow, n.fair, n.rank, n.vtime, n.head_since, n.head_seq, n.blocked_on, n.passed from run_lanes n
          where n.state = 'blocked' and n.blocked_on = k.key and n.lane <> all (_skipped)
            and (_graphs is null or n.graph_id = any (_graphs)
                 or not exists (select 1 from servers v where v.server_id <> _server and n.graph_id = any (v.graphs)))
@@ -339,16 +378,21 @@ begin
     ) c order by c.rank, c.vtime, c.head_since, c.head_seq limit 1;
     exit when not found;
     _key := null;
-    if cardinality(_full) > 0 then
+    if l.passed > 1 then
+      _key := reserve_keys(l.lane, l.flow, _now);
+    elsif cardinality(_full) > 0 then
       select k ->> 0 into _key
       from jsonb_array_elements(coalesce(l.flow -> 'slots', '[]') || coalesce(l.flow -> 'rates', '[]')) k
       where k ->> 0 = any (_full) limit 1;
     end if;
-    if _key is null then _key := blocking_key(l.flow, _now); end if;
+    if _key is null and l.passed < 2 then _key := blocking_key(l.flow, _now); end if;
     if _key is not null then
       _full := _full || _key;
       _open := array_remove(_open, _key);
-      update run_lanes set state = 'blocked', blocked_on = _key where lane = l.lane and blocked_on is distinct from _key;
+      update run_lanes
+      set state = 'blocked', blocked_on = _key,
+          passed = case when l.rank = 0 and l.blocked_on is not null and may_reserve(l.flow) then l.passed + 1 else l.passed end
+      where lane = l.lane and blocked_on is distinct from _key;
       continue;
     end if;
     select k.run_id, k.thread_id into r
@@ -366,10 +410,16 @@ begin
       -- their threads are locked, or have changed: the next claims look again
       insert into run_queue_events (thread_id, due_at)
       select y.thread_id, now() + interval '50 ms' from run_ready y where y.lane = l.lane order by y.since, y.seq limit 8;
+      if l.passed > 1 then
+        -- it holds the key that it waited for, which nothing else frees
+        insert into run_queue_events (thread_id, freed, due_at)
+        values ('00000000-0000-0000-0000-000000000000', array[l.blocked_on], now() + interval '50 ms');
+      end if;
       _skipped := _skipped || l.lane;
       continue;
     end if;
     _chosen := _chosen || r.run_id;
+    if l.passed > 1 then delete from run_slots where run_id = l.lane::uuid; end if;
     insert into run_slots (key, run_id)
     select s ->> 0, r.run_id from jsonb_array_elements(l.flow -> 'slots') s;
     insert into run_rates (key, tat)
@@ -389,7 +439,7 @@ begin
     select y.since, y.seq into h from run_ready y where y.lane = l.lane order by y.since, y.seq limit 1;
     _rank := case when h.seq is null then l.rank else aged_rank(l.flow, h.since) end;
     update run_lanes
-    set state = case when h.seq is null then 'empty' else 'ready' end, blocked_on = null, rank = _rank,
+    set state = case when h.seq is null then 'empty' else 'ready' end, blocked_on = null, passed = 0, rank = _rank,
         vtime = case when fair is null or _rank = l.rank then l.vtime else _vtimes[_rank + 1] + 1 end,
         promote_at = promoted_at(l.flow, _rank, h.since),
         head_since = coalesce(h.since, head_since), head_seq = coalesce(h.seq, head_seq)

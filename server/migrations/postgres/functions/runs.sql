@@ -315,6 +315,12 @@ begin
   return next;
 end $$;
 
+-- The time from which a pending run waits for its start: when it was created or became due, or the pause before its retry
+-- ended. In the future if it is not due.
+create or replace function waits_since(r runs) returns timestamptz language sql stable as $$
+  select greatest(r.created_at, r.available_at, (r.flow ->> 'due')::timestamptz)
+$$;
+
 -- The number of runs, up to _limit, that a server should claim now so that all servers use the same fraction of their
 -- slots once the pending runs have started. Runs that have waited for _left_over seconds are any server's: the
 -- servers whose share they were are frozen, or lack the graph. Counts at most 512 pending runs, so that a backlog costs

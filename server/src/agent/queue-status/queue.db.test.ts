@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 
 import { testAgentServer } from "../../../test/agent-server.ts";
+import { selectQueueDepth } from "../system/sql.ts";
 
 const server = await testAgentServer({ N_JOBS_PER_WORKER: "1" });
 const { call } = server;
@@ -58,4 +59,26 @@ test("shows that no server has a run's graph", async () => {
   await server.sql`update servers set graphs = array['another']`;
   const run = await start(await newThread());
   expect((await queue()).waiting).toMatchObject([{ run_id: run, reason: "no_server_has_graph", waits_for: null }]);
+});
+
+test("counts a scheduled run's wait from the time when it is due, everywhere", async () => {
+  await vi.waitFor(async () => {
+    await call("POST", "/runs/cancel", { status: "all" });
+    expect((await queue()).counts).toEqual({ pending: 0, running: 0, waits: 0 });
+  }, 20_000);
+  const run = await start(await newThread(), { after_seconds: 3600 });
+  const wait = async () => {
+    const answer = await queue(`?run_id=${run}`);
+    const [{ oldest_due: oldest }] = [await selectQueueDepth(server.sql)];
+    const since = answer.oldest_pending_at && (Date.now() - Date.parse(answer.oldest_pending_at)) / 1000;
+    return { shown: answer.waiting[0].waiting_seconds as number, since: since as number | null, oldest };
+  };
+  expect(await wait()).toEqual({ shown: 0, since: null, oldest: 0 });
+  // created an hour before it became due, a minute ago; without a server, so that it stays
+  await server.sql`update servers set graphs = array['another']`;
+  await server.sql`update runs set created_at = now() - interval '3660 s', available_at = now() - interval '60 s' where run_id = ${run}`;
+  for (const seconds of Object.values(await wait())) {
+    expect(seconds).toBeGreaterThanOrEqual(59);
+    expect(seconds).toBeLessThan(90);
+  }
 });

@@ -31,7 +31,7 @@ const waitingRun = z
     attempt: z.int().describe("Attempts so far"),
     reason: z.enum(REASONS).describe("Why the run has not started: the first of these reasons that applies"),
     limited_by: z.string().nullable().describe("The key of flow control whose limit applies, with its value"),
-    waiting_seconds: z.number().describe("Time since its creation"),
+    waiting_seconds: z.number().describe("Time since it was created or became due; 0 before"),
     waits_for: uuid.nullable().describe("The run that occupies the thread, or is ahead of this one in its queue"),
   })
   .meta({ id: "WaitingRun" });
@@ -87,7 +87,9 @@ export const queue = z
       running: z.int(),
       waits: z.int().describe("Threads' waits for a timer or a signal; they hold no slot"),
     }),
-    oldest_pending_at: time.nullable().describe("Creation time of the oldest run that is ready to start"),
+    oldest_pending_at: time
+      .nullable()
+      .describe("Time from which the run that has waited longest waits: its creation, or when it became due"),
     servers: z.array(server),
     waiting: z.array(waitingRun).describe("In claim order"),
     running: z.array(runningRun).describe("Longest running first"),

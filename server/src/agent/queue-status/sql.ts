@@ -20,7 +20,7 @@ export function selectWaiting(sql: Sql, { limit, runId }: Selection, sees: Sees)
   return sql<Queue["waiting"]>`
     with waiting as (
       select r.run_id, r.thread_id, r.assistant_id, r.created_at, r.available_at, r.attempt, r.seq,
-        r.flow ->> 'lane' as lane
+        r.flow ->> 'lane' as lane, waits_since(r) as since
       from runs r join threads t on t.thread_id = r.thread_id
       where r.status = 'pending' and ${permits(sql, "t.metadata", sees)} ${only(sql, runId)} order by r.seq limit ${limit}
     ), judged as (
@@ -49,7 +49,7 @@ export function selectWaiting(sql: Sql, { limit, runId }: Selection, sees: Sees)
       end as reason,
       case when has_server and available_at <= now() and runs_now is null and before_it is null
         then regexp_replace(blocked_on, '^concurrency |^throttle | [0-9./e+-]+$', '', 'g') end as limited_by,
-      extract(epoch from now() - created_at)::float8 as waiting_seconds,
+      greatest(0, extract(epoch from now() - since))::float8 as waiting_seconds,
       case when available_at > now() then null else coalesce(runs_now, before_it) end as waits_for
     from judged order by seq`;
 }
@@ -87,7 +87,7 @@ export async function selectCounts(sql: Sql, sees: Sees): Promise<Pick<Queue, "c
       count(*) filter (where r.status = 'running')::int as running,
       (select count(*)::int from thread_waits w join threads t on t.thread_id = w.thread_id
        where t.status = 'interrupted' and ${permits(sql, "t.metadata", sees)}) as waits,
-      min(r.created_at) filter (where r.status = 'pending' and r.available_at <= now()) as oldest
+      min(waits_since(r)) filter (where r.status = 'pending' and r.available_at <= now()) as oldest
     from runs r join threads t on t.thread_id = r.thread_id
     where r.status in ('pending', 'running') and ${permits(sql, "t.metadata", sees)}`;
   const { oldest, ...counts } = row!;

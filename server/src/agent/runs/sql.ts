@@ -114,7 +114,7 @@ export interface ClaimedRun {
 
 /** The run as it was before the claim, whose effect the statement's snapshot does not show. */
 const WAITED = `case when c.attempt = 1 then (
-  select extract(epoch from clock_timestamp() - greatest(r.created_at, r.available_at)) from runs r
+  select extract(epoch from clock_timestamp() - waits_since(r)) from runs r
   where r.run_id = c.run_id) end::float8 as waited`;
 
 export function claimRuns(sql: Sql, serverId: string, limit: number): Promise<ClaimedRun[]> {

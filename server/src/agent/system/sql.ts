@@ -21,9 +21,9 @@ export async function selectQueueDepth(sql: Sql): Promise<QueueDepth> {
            count(*) filter (where state = 'throttled')::int as throttled,
            count(*) filter (where state = 'later')::int as later,
            count(*) filter (where state = 'running')::int as running,
-           coalesce(extract(epoch from now() - min(available_at) filter (where state = 'due')), 0)::float8 as oldest_due
+           coalesce(extract(epoch from now() - min(since) filter (where state = 'due')), 0)::float8 as oldest_due
     from (
-      select r.available_at,
+      select waits_since(r) as since,
         case when r.status = 'running' then 'running'
              when r.available_at > now() then 'later'
              when l.blocked_on like 'concurrency %' then 'concurrency_limit'
