@@ -8,7 +8,7 @@ import type { BlobRow, WriteRow } from "./rows.ts";
 
 const SEALED = "+sealed";
 /** Marks a type that the official serializers encrypt with. */
-const OFFICIAL = "+aes";
+export const OFFICIAL = "+aes";
 
 const blobPlace = (channel: string, version: string): string => `blob\0${channel}\0${version}`;
 const writePlace = (taskId: string, idx: number, channel: string): string => `write\0${taskId}\0${idx}\0${channel}`;
@@ -46,7 +46,7 @@ export function openValue(cipher: StateCipher | undefined, value: ReadValue, pla
   if (end < 0) {
     if (value.type?.endsWith(OFFICIAL))
       throw new SealedStateError(
-        "A checkpoint was encrypted by another server (type " + value.type + "), whose format Heddle does not read.",
+        `A checkpoint was encrypted by another server (type ${value.type}). "heddle encryption reencrypt" makes it readable.`,
       );
     return value;
   }

@@ -127,7 +127,11 @@ export function reencrypt(
           await sleep(POLL_MS);
           await keys.refresh();
         }
-        const done = await reencryptState(sql, { cipher: keys.cipher!, fresh: keys.fresh }, onProgress);
+        const done = await reencryptState(
+          sql,
+          { cipher: keys.cipher!, fresh: keys.fresh, secrets: aes.secrets },
+          onProgress,
+        );
         const target = { to, rows: String(done.encrypted) };
         await recordCommand(sql, log, "heddle encryption reencrypt", target, { location });
         return done;

@@ -119,7 +119,7 @@ export interface StoredBytes {
   key: string[];
 }
 
-/** The next rows after a key that are not encrypted with one of the fresh data keys. Reads the table in key order. */
+/** The next rows after a key that none of the fresh data keys encrypts. Reads the table in key order. */
 export async function selectStaleBytes(
   sql: Sql,
   table: CheckpointTable,
@@ -132,7 +132,7 @@ export async function selectStaleBytes(
   const rows = await sql.unsafe<(Record<string, string> & Omit<StoredBytes, "key">)[]>(
     `select thread_id, ${fields}, type, blob, ${list(columns.map((name, i) => `${name}::text as k${i}`))}
      from ${table}
-     where blob is not null and type is not null and type not like '%+aes'
+     where blob is not null and type is not null
        and (type not like '%+sealed%' or substring(blob from 1 for 16) <> all ($1::text::bytea[]))
      ${after.length > 0 ? `and (${list(columns)}) > (${parameters(key, 2)})` : ""}
      order by ${list(columns)} limit ${ROWS}`,

@@ -1,17 +1,19 @@
 /**
- * Encrypts all stored state with fresh data keys: values from before encryption was turned on, and those whose data key
- * a replaced key had encrypted. Each row is a transaction of its own, so the work can end at any point and be repeated:
+ * Encrypts all stored state with fresh data keys: values from before encryption was turned on, those whose data key a
+ * replaced key had encrypted, and checkpoints that LangGraph's own serializer encrypted. Each row is a transaction of its own, so the work can end at any point and be repeated:
  * rows that are done are left alone. Passes follow until one finds nothing, because copies of threads may add old values
  * behind the position of a pass.
  */
 import { SealedStateError, type StateCipher } from "../../../../host-kit/src/state-cipher.ts";
 import {
+  OFFICIAL,
   openBlobValue,
   openWriteValue,
   sealBlob,
   sealWrite,
 } from "../../../../graph-host/src/checkpoints/sealed-rows.ts";
 import type { Sql } from "../../base/db/connect.ts";
+import { openEax } from "./official-aes.ts";
 import {
   type CheckpointTable,
   holdsUnfinishedRun,
@@ -27,6 +29,13 @@ import { Resealer } from "./resealer.ts";
 import { SEALED_COLUMNS, type SealedColumn, THREAD_COLUMNS } from "./sealed-columns.ts";
 
 const PASSES = 5;
+
+interface Keys {
+  cipher: StateCipher;
+  fresh: ReadonlySet<string>;
+  /** Keys of the settings, which LangGraph's serializer uses directly. */
+  secrets: readonly Buffer[];
+}
 
 /** Called after each batch of rows: what was examined and encrypted so far in this pass. */
 export type OnProgress = (progress: { pass: number; table: string; examined: number; encrypted: number }) => void;
@@ -68,11 +77,7 @@ export interface Reencrypted {
   reason: string | undefined;
 }
 
-export async function reencryptState(
-  sql: Sql,
-  { cipher, fresh }: { cipher: StateCipher; fresh: ReadonlySet<string> },
-  onProgress: OnProgress,
-): Promise<Reencrypted> {
+export async function reencryptState(sql: Sql, keys: Keys, onProgress: OnProgress): Promise<Reencrypted> {
   let encrypted = 0;
   for (let pass = 1; ; pass++) {
     const counts = new Counts();
@@ -84,17 +89,27 @@ export async function reencryptState(
         onProgress({ pass, table, examined, encrypted: counts.encrypted - before });
       });
     };
-    const resealer = new Resealer(cipher, fresh);
+    const resealer = new Resealer(keys.cipher, keys.fresh);
     await examine("threads", (note) => reencryptThreads(sql, resealer, counts, note));
     for (const column of SEALED_COLUMNS)
       await examine(`${column.table}.${column.column}`, (note) => reencryptTexts(sql, column, resealer, counts, note));
     for (const table of ["checkpoint_writes", "checkpoint_blobs"] as const)
-      await examine(table, (note) => reencryptBytes(sql, table, { cipher, fresh }, counts, note));
+      await examine(table, (note) => reencryptBytes(sql, table, keys, counts, note));
     encrypted += counts.encrypted;
     const complete = counts.encrypted === 0 && counts.changed === 0;
     if (complete || pass === PASSES)
       return { encrypted, complete, held: counts.held, broken: counts.broken, reason: counts.reason };
   }
+}
+
+/** @throws SealedStateError */
+function openOfficial(secrets: readonly Buffer[], { type, blob }: StoredBytes): Buffer {
+  const opened = openEax(secrets, blob);
+  if (opened) return opened;
+  throw new SealedStateError(
+    `A checkpoint of another server (type ${type}) is encrypted with a key that is neither LANGGRAPH_AES_KEY nor in ` +
+      "HEDDLE_OLD_AES_KEYS.",
+  );
 }
 
 const outcomeOf = (replaced: boolean): Outcome => (replaced ? "encrypted" : "changed");
@@ -145,23 +160,30 @@ async function reencryptThreads(
 async function reencryptBytes(
   sql: Sql,
   table: CheckpointTable,
-  { cipher, fresh }: { cipher: StateCipher; fresh: ReadonlySet<string> },
+  keys: Keys,
   counts: Counts,
   note: (rows: number) => void,
 ): Promise<void> {
-  const ids = [...fresh].map((id) => Buffer.from(id, "base64url"));
+  const ids = [...keys.fresh].map((id) => Buffer.from(id, "base64url"));
   for (let after: string[] = []; ;) {
     const rows = await selectStaleBytes(sql, table, ids, after);
     if (rows.length === 0) return;
-    for (const row of rows) await counts.add(() => reencryptRow(sql, table, cipher, row));
+    for (const row of rows) await counts.add(() => reencryptRow(sql, table, keys, row));
     note(rows.length);
     after = rows.at(-1)!.key;
   }
 }
 
-async function reencryptRow(sql: Sql, table: CheckpointTable, cipher: StateCipher, row: StoredBytes): Promise<Outcome> {
+async function reencryptRow(
+  sql: Sql,
+  table: CheckpointTable,
+  { cipher, secrets }: Keys,
+  row: StoredBytes,
+): Promise<Outcome> {
   const { channel, version, task_id: taskId, idx } = row;
-  const stored = { type: row.type, text: null, bytes: row.blob };
+  const stored = row.type.endsWith(OFFICIAL)
+    ? { type: row.type.slice(0, -OFFICIAL.length), text: null, bytes: openOfficial(secrets, row) }
+    : { type: row.type, text: null, bytes: row.blob };
   if (table === "checkpoint_blobs") {
     const { type, blob } = sealBlob(cipher, {
       channel,

@@ -106,6 +106,26 @@ test("the project's handlers replace the key of the settings", { timeout: 180_00
   expect((await after.call("GET", "/store/items?namespace=a&key=k")).json.value).toEqual({ secret: SECRET });
 });
 
+test("checkpoints that LangGraph's serializer encrypted become readable", { timeout: 120_000 }, async () => {
+  const db = await testDatabase();
+  const serve = servers(db, {});
+  const { call } = await serve({ LANGGRAPH_AES_KEY: KEY }, FILE);
+  const { thread_id: id } = (await call("POST", "/threads", {})).json;
+  await call("POST", `/threads/${id}/runs/wait`, { assistant_id: "keeper", input: { secret: SECRET } });
+  // a text as MessagePack, encrypted by langgraph-checkpoint 4.3.2 with KEY
+  const official = Buffer.from(
+    "58c15cf3432da1835b17baef43770f229c334ee353c45b23e543cdff599f398377ce713638d53cca315102b73a99e697",
+    "hex",
+  );
+  const { count } = await db.sql`
+    update checkpoint_blobs set type = 'msgpack+aes', blob = ${official} where thread_id = ${id} and channel = 'secret'`;
+  expect(count).toBe(1);
+  expect((await call("GET", `/threads/${id}/state`)).status).toBe(500);
+  expect(await reencrypt(at(db), { LANGGRAPH_AES_KEY: KEY }, quiet)).toMatchObject({ encrypted: 1, broken: 0 });
+  const [row] = await db.sql`select type from checkpoint_blobs where thread_id = ${id} and channel = 'secret'`;
+  expect(row!["type"]).toBe("msgpack+sealed");
+});
+
 test("a row that cannot be decrypted is left, and named", { timeout: 120_000 }, async () => {
   const db = await testDatabase();
   const serve = servers(db, {});
