@@ -1,7 +1,7 @@
 /** Which parts of stored JSON are encrypted: those that no statement looks at. */
 import { skipString, skipValue } from "./json-scan.ts";
 import { splitArray } from "./split-array.ts";
-import type { StateCipher } from "./state-cipher.ts";
+import type { JsonSealer } from "./state-cipher.ts";
 
 /** Changes the values of an object's fields, which need not be parsed: numbers keep all of their digits. */
 export function mapFields(json: string, change: (value: string, key: string) => string): string {
@@ -32,10 +32,10 @@ const mapItems = (json: string, change: (item: string) => string): string => {
 };
 
 /** Encrypts a state, the JSON text of a `RunResult`: values channel by channel, long lists item by item. */
-export function sealState(cipher: StateCipher, state: string): string {
+export function sealState(cipher: JsonSealer, state: string): string {
   const seal = (json: string): string => cipher.sealJson(json);
   return mapFields(state, (value, key) => {
-    if (key === "values") return value.startsWith("{") ? mapFields(value, seal) : seal(value);
+    if (key === "values") return sealValues(cipher, value);
     if (key === "lists")
       return mapFields(value, (list) =>
         mapFields(list, (field, name) => (name === "items" ? mapItems(field, seal) : field)),
@@ -45,21 +45,25 @@ export function sealState(cipher: StateCipher, state: string): string {
   });
 }
 
+/** Encrypts the values of a state channel by channel. */
+export const sealValues = (cipher: JsonSealer, values: string): string =>
+  values.startsWith("{") ? mapFields(values, (value) => cipher.sealJson(value)) : cipher.sealJson(values);
+
 /** Statements read the ids of interrupts, by task, and what a thread waits for (waits.sql). */
-const sealInterrupts = (cipher: StateCipher, interrupts: string): string =>
+export const sealInterrupts = (cipher: JsonSealer, interrupts: string): string =>
   mapFields(interrupts, (list) =>
     mapItems(list, (interrupt) =>
       mapFields(interrupt, (field, name) => (name === "value" ? sealQuestion(cipher, field) : field)),
     ),
   );
 
-const sealQuestion = (cipher: StateCipher, value: string): string =>
+const sealQuestion = (cipher: JsonSealer, value: string): string =>
   value.startsWith("{") && value.includes('"heddle_wait"')
     ? mapFields(value, (field, name) => (name === "heddle_wait" ? field : cipher.sealJson(field)))
     : cipher.sealJson(value);
 
 /** Encrypts what a run's definition contains of its caller's: input, answers and context. */
-export function sealKwargs(cipher: StateCipher, kwargs: string, owner: string): string {
+export function sealKwargs(cipher: JsonSealer, kwargs: string, owner: string): string {
   const seal = (json: string): string => cipher.sealJson(json, owner);
   return mapFields(kwargs, (value, key) => {
     if (key === "input") return seal(value);
@@ -81,5 +85,5 @@ function namesInterrupts(resume: string): boolean {
 }
 
 /** Encrypts the message of an error, which often quotes what the graph was given; its name stays. */
-export const sealError = (cipher: StateCipher, error: string): string =>
+export const sealError = (cipher: JsonSealer, error: string): string =>
   mapFields(error, (value, key) => (key === "error" ? value : cipher.sealJson(value)));

@@ -35,6 +35,17 @@ interface Key {
   secret: KeyObject;
 }
 
+/** Encrypts values within JSON text: {@link StateCipher.sealJson}. */
+export type JsonSealer = Pick<StateCipher, "sealJson">;
+
+const WHOLE_TOKEN = new RegExp(`^${TOKEN.source}$`);
+
+/** Returns the data key and the owner of a text that is one token, perhaps quoted as JSON. */
+export function readToken(text: string): { keyId: string; owner: string } | undefined {
+  const match = WHOLE_TOKEN.exec(text);
+  return match ? { keyId: match[2]!, owner: match[3]! } : undefined;
+}
+
 export class StateCipher {
   readonly #keys = new Map<string, Key>();
   readonly #locked: Map<string, string>;

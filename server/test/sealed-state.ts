@@ -9,8 +9,8 @@ import { testDatabase, type TestDatabase } from "./db.ts";
 import { findInDatabase } from "./find-in-database.ts";
 
 export const SECRET = "planted-secret-7f3a";
-const KEY = "0123456789abcdef0123456789abcdef";
-const NEXT_KEY = "fedcba9876543210";
+export const KEY = "0123456789abcdef0123456789abcdef";
+export const NEXT_KEY = "fedcba9876543210";
 
 const config = (name: string) => fileURLToPath(new URL(`fixtures/sealed-project/${name}`, import.meta.url));
 
@@ -82,7 +82,7 @@ export async function expectSecret({ call }: Pick<TestAgentServer, "call">, id: 
 }
 
 /** Servers of one database, one after another. */
-function servers(db: TestDatabase, language: Record<string, string>, logged: string[] = []) {
+export function servers(db: TestDatabase, language: Record<string, string>, logged: string[] = []) {
   const log = logTo("debug", { write: (line) => void logged.push(line) });
   let last: TestAgentServer | undefined;
   return async (env: Record<string, string>, file: string): Promise<TestAgentServer> => {

@@ -21,6 +21,12 @@ class Encryption:
         self._path = path
         if getattr(encryption, "_context_handler", None) is not None:
             raise LoadError(f"{_KEY}: {path} has a handler for context, which Heddle does not support.")
+        if any(getattr(encryption, name, None) is not None for name in ("_json_encryptor", "_json_decryptor")):
+            raise LoadError(
+                f"{_KEY}: {path} has a handler for json, which Heddle does not call: inputs, values and store items "
+                "are encrypted as a whole with data keys, and metadata and config stay readable. Remove encrypt.json "
+                "and decrypt.json, and keep secrets out of metadata and config."
+            )
         if self._encryptor is None or self._decryptor is None:
             raise LoadError(
                 f"{_KEY}: {path} must be an Encryption of langgraph_sdk "

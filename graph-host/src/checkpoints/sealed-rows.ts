@@ -8,17 +8,23 @@ import type { BlobRow, WriteRow } from "./rows.ts";
 
 const SEALED = "+sealed";
 /** Marks a type that the official serializers encrypt with. */
-const OFFICIAL = "+aes";
+export const OFFICIAL = "+aes";
 
 const blobPlace = (channel: string, version: string): string => `blob\0${channel}\0${version}`;
 const writePlace = (taskId: string, idx: number, channel: string): string => `write\0${taskId}\0${idx}\0${channel}`;
 
-export function sealBlob(cipher: StateCipher, row: BlobRow): BlobRow {
+export function sealBlob<R extends Pick<BlobRow, "channel" | "version" | "type" | "blob">>(
+  cipher: StateCipher,
+  row: R,
+): R {
   if (!row.blob) return row;
   return { ...row, type: row.type + SEALED, blob: cipher.seal(row.blob, blobPlace(row.channel, row.version)) };
 }
 
-export function sealWrite(cipher: StateCipher, row: WriteRow): WriteRow {
+export function sealWrite<R extends Pick<WriteRow, "taskId" | "idx" | "channel" | "type" | "blob">>(
+  cipher: StateCipher,
+  row: R,
+): R {
   const { taskId, idx, channel, type, blob } = row;
   const place = writePlace(taskId, idx, channel);
   // its fingerprint in the database (questions.sql) is that of the answers, also when an attempt writes them again
@@ -40,7 +46,7 @@ export function openValue(cipher: StateCipher | undefined, value: ReadValue, pla
   if (end < 0) {
     if (value.type?.endsWith(OFFICIAL))
       throw new SealedStateError(
-        "A checkpoint was encrypted by another server (type " + value.type + "), whose format Heddle does not read.",
+        `A checkpoint was encrypted by another server (type ${value.type}). "heddle encryption reencrypt" makes it readable.`,
       );
     return value;
   }

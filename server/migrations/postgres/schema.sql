@@ -2057,6 +2057,7 @@ create table state_keys (
   wrapped_by text not null,
   wrapped bytea not null,
   created_at timestamp with time zone not null default now(),
+  replaced_at timestamp with time zone,
   constraint state_keys_pkey PRIMARY KEY (key_id)
 );
 

@@ -6,6 +6,7 @@ import type { AgentRoute } from "./custom-auth/agent-route.ts";
 import { type GuardedRoute, guardRoutes } from "./custom-auth/guard-routes.ts";
 import { cronRoutes } from "./crons/routes.ts";
 import type { AgentDeps } from "./deps.ts";
+import { refuseEncryptionContext } from "./encryption/refuse-context.ts";
 import { mcpRoutes } from "./mcp/routes.ts";
 import { protocolRoutes } from "./protocol/routes.ts";
 import { queueRoutes } from "./queue-status/routes.ts";
@@ -46,5 +47,6 @@ export function agentRoutes(deps: AgentDeps): GuardedRoute[] {
   ];
   const { http } = deps.project.config;
   const routes = enabledRoutes(all, http);
-  return guardRoutes(deps, [...routes, ...enabledRoutes(systemRoutes(deps, routes), http)]);
+  const mounted = [...routes, ...enabledRoutes(systemRoutes(deps, routes), http)];
+  return guardRoutes(deps, refuseEncryptionContext(mounted));
 }

@@ -13,6 +13,8 @@ export interface AesKeys {
   /** Wraps new data keys; undefined: nothing new is encrypted. */
   newest: KeyWrapper | undefined;
   all: KeyWrapper[];
+  /** The keys themselves, for what LangGraph's serializer encrypted with them. */
+  secrets: Buffer[];
 }
 
 /**
@@ -22,11 +24,10 @@ export interface AesKeys {
  */
 export function readAesKeys(newest: string | undefined, old: string | undefined): AesKeys {
   const first = newest ? wrapperOf(newest, AES_KEY) : undefined;
-  const others = (old ?? "")
-    .split(",")
-    .filter((text) => text !== "")
-    .map((text, i) => wrapperOf(text, `${OLD_AES_KEYS}: key ${i + 1}`));
-  return { newest: first, all: [...(first ? [first] : []), ...others] };
+  const earlier = (old ?? "").split(",").filter((text) => text !== "");
+  const others = earlier.map((text, i) => wrapperOf(text, `${OLD_AES_KEYS}: key ${i + 1}`));
+  const secrets = [...(newest ? [newest] : []), ...earlier].map((text) => Buffer.from(text));
+  return { newest: first, all: [...(first ? [first] : []), ...others], secrets };
 }
 
 function wrapperOf(text: string, where: string): KeyWrapper {

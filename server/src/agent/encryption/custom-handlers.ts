@@ -32,11 +32,17 @@ type BlobHandler = (context: typeof CONTEXT, bytes: Uint8Array) => Promise<unkno
 
 function fromObject(value: unknown, path: string): KeyWrapper {
   const { encrypt, decrypt, context } = value as {
-    encrypt?: { blob?: BlobHandler };
-    decrypt?: { blob?: BlobHandler };
+    encrypt?: { blob?: BlobHandler; json?: unknown };
+    decrypt?: { blob?: BlobHandler; json?: unknown };
     context?: unknown;
   };
   if (context !== undefined) throw new ConfigError(`${KEY}: ${path} has "context", which Heddle does not support.`);
+  if (encrypt?.json !== undefined || decrypt?.json !== undefined)
+    throw new ConfigError(
+      `${KEY}: ${path} has "json", which Heddle does not call: inputs, values and store items are encrypted as a whole ` +
+        "with data keys, and metadata and config stay readable. Remove encrypt.json and decrypt.json, and keep secrets " +
+        "out of metadata and config.",
+    );
   if (typeof encrypt?.blob !== "function" || typeof decrypt?.blob !== "function")
     throw new ConfigError(
       `${KEY}: ${path} must be {encrypt: {blob(context, bytes)}, decrypt: {blob(context, bytes)}}.`,

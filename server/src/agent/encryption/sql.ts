@@ -6,12 +6,15 @@ export interface StateKeyRow {
   wrapped: Buffer;
   /** Seconds since its creation, by the database's clock. */
   age: number;
+  /** Whether the key that encrypted it was replaced since. */
+  replaced: boolean;
 }
 
 /** Newest first. A key is created per day, so there are a few hundred a year. */
 export function selectStateKeys(sql: Sql | Transaction): Promise<StateKeyRow[]> {
   return sql<StateKeyRow[]>`
-    select key_id, wrapped_by, wrapped, extract(epoch from clock_timestamp() - created_at)::float8 as age
+    select key_id, wrapped_by, wrapped, extract(epoch from clock_timestamp() - created_at)::float8 as age,
+           replaced_at is not null as replaced
     from state_keys order by created_at desc, key_id`;
 }
 
@@ -20,6 +23,16 @@ export async function insertStateKey(
   row: Pick<StateKeyRow, "key_id" | "wrapped_by" | "wrapped">,
 ): Promise<void> {
   await tx`insert into state_keys (key_id, wrapped_by, wrapped) values (${row.key_id}, ${row.wrapped_by}, ${row.wrapped})`;
+}
+
+/** Stores a data key that another key encrypts from now on. */
+export async function rewrapStateKey(
+  tx: Transaction,
+  row: Pick<StateKeyRow, "key_id" | "wrapped_by" | "wrapped">,
+): Promise<void> {
+  await tx`
+    update state_keys set wrapped_by = ${row.wrapped_by}, wrapped = ${row.wrapped}, replaced_at = now()
+    where key_id = ${row.key_id}`;
 }
 
 export async function updateWrapped(

@@ -27,8 +27,13 @@ interface Options {
   onKeys: (keys: DataKeys) => void;
 }
 
+/** Whether a data key was created with the key that encrypts new ones. */
+const isOwn = (row: StateKeyRow, writer: KeyWrapper | undefined): boolean =>
+  row.wrapped_by === writer?.id && !row.replaced;
+
 export class StateKeys {
   readonly #o: Options;
+  #fresh: ReadonlySet<string> = new Set();
   #sql: Sql | undefined;
   #opened = new Map<string, string>();
   #keys: DataKeys | undefined;
@@ -48,11 +53,21 @@ export class StateKeys {
     return this.#keys;
   }
 
+  /** Ids of the data keys that only the newest key has ever encrypted; they may be too young to be used. */
+  get fresh(): ReadonlySet<string> {
+    return this.#fresh;
+  }
+
+  /** Reads the keys again, as each server does every {@link REFRESH_MS}. @throws ConfigError as `start` */
+  async refresh(): Promise<void> {
+    const missing = await this.#refresh();
+    if (missing.length > 0) throw new ConfigError(missing.join(" "));
+  }
+
   /** Loads the keys, and creates the first one. @throws ConfigError that names the setting which lacks a key */
   async start(sql: Sql): Promise<void> {
     this.#sql = sql;
-    const missing = await this.#refresh();
-    if (missing.length > 0) throw new ConfigError(missing.join(" "));
+    await this.refresh();
     if (this.#keys === undefined) return;
     this.#timer = setInterval(() => {
       this.#refresh().then(
@@ -71,7 +86,7 @@ export class StateKeys {
   async #refresh(): Promise<string[]> {
     const writer = this.#o.custom() ?? this.#o.aes.newest;
     let rows = await selectStateKeys(this.#sql!);
-    const newest = rows.find((row) => row.wrapped_by === writer?.id);
+    const newest = rows.find((row) => isOwn(row, writer));
     if (writer && (!newest || newest.age > REPLACED_AFTER_SECS)) {
       await this.#create(writer);
       rows = await selectStateKeys(this.#sql!);
@@ -84,7 +99,8 @@ export class StateKeys {
       if (reason) locked.push({ id: row.key_id, reason });
     }
     const opened = rows.filter((row) => this.#opened.has(row.key_id));
-    const own = opened.filter((row) => row.wrapped_by === writer?.id);
+    const own = opened.filter((row) => isOwn(row, writer));
+    this.#fresh = new Set(own.map((row) => row.key_id));
     // other servers do not have the newest key yet: until then the one before it, whatever encrypts that
     const known = (of: StateKeyRow[]) => of.find((row) => row.age >= USED_AFTER_SECS);
     const current = writer && (known(own) ?? known(opened) ?? own.at(-1));
@@ -106,7 +122,7 @@ export class StateKeys {
   async #create(writer: KeyWrapper): Promise<void> {
     await this.#sql!.begin(async (tx) => {
       await lockStateKeys(tx);
-      const [newest] = (await selectStateKeys(tx)).filter((row) => row.wrapped_by === writer.id);
+      const [newest] = (await selectStateKeys(tx)).filter((row) => isOwn(row, writer));
       if (newest && newest.age <= REPLACED_AFTER_SECS) return;
       const id = randomBytes(16).toString("base64url");
       const wrapped = await writer.wrap(id, randomBytes(32)).catch((error: unknown) => {

@@ -1,5 +1,5 @@
 import { mapFields } from "../../../../host-kit/src/sealed-json.ts";
-import type { StateCipher } from "../../../../host-kit/src/state-cipher.ts";
+import type { JsonSealer } from "../../../../host-kit/src/state-cipher.ts";
 import { sealed } from "../../base/db/sealed-values.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { type EventName, channelMethod, parseName } from "./event-name.ts";
@@ -33,7 +33,7 @@ export async function appendEvents(sql: Sql, batches: EventBatch[], notify: bool
 }
 
 /** Encrypts the data of events. A statement reads the ids of interrupts in those of `input` (questions.sql). */
-function sealBodies(cipher: StateCipher, names: string, bodies: string): string {
+export function sealBodies(cipher: JsonSealer, names: string, bodies: string): string {
   const name = names.split("\n");
   const seal = (json: string) => cipher.sealJson(json);
   const sealInput = (data: string) =>
