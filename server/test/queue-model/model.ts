@@ -11,6 +11,7 @@ import {
   flowOf,
   type Graph,
   type Hold,
+  laneOf,
   limitsOf,
   type Passed,
   type Traits,
@@ -98,6 +99,8 @@ export interface Model {
   holds: Hold[];
   /** What waiting runs with several keys have let pass, by lane. */
   passed: Map<string, Passed>;
+  /** The lane of each value that has had to let its turn pass and keeps its place in the class. */
+  places: Map<string, { lane: string; rank: number }>;
 }
 
 export interface NewModelRun extends Traits {
@@ -120,7 +123,7 @@ export interface NewModelRun extends Traits {
 
 export const emptyModel = (rules: QueueRules | null): Model => ({
   ...{ threads: new Map(), runs: [], servers: new Map(), ends: new Map(), rates: new Map() },
-  ...{ rules, now: 0, holds: [], passed: new Map() },
+  ...{ rules, now: 0, holds: [], passed: new Map(), places: new Map() },
 });
 
 /** Seconds after which scheduled runs begin. */
@@ -295,31 +298,51 @@ export function reasons(m: Model, server: number): Map<number, Reason[]> {
 /** Starts a run, and counts the start for those that could have begun instead (`waiting`). */
 export function start(m: Model, server: number, r: ModelRun, waiting: ModelRun[]): void {
   const rank = r.flow ? agedRank(m, r) : 0;
+  const own = m.places.get(r.flow?.turn ?? "");
+  // it had to let its turn pass, so that it costs the others none
+  const isLate = own !== undefined && own.lane === laneOf(r) && own.rank === rank;
   for (const other of r.flow ? waiting.filter((o) => o !== r) : []) {
-    const own = agedRank(m, other);
-    if (other.wait?.rank !== own) other.wait = newWait(m, other, own);
-    if (own !== rank) continue;
+    const otherRank = agedRank(m, other);
+    if (other.wait?.rank !== otherRank) other.wait = newWait(m, other, otherRank);
+    if (otherRank !== rank) continue;
     const turn = r.flow!.turn ?? "";
+    if (isLate && turn !== other.flow!.turn) continue;
     other.wait.passed[turn] = (other.wait.passed[turn] ?? 0) + 1;
     if (turn === other.flow!.turn && isEarlier(m, other, r)) other.wait.younger += 1;
   }
-  // a younger run takes the turn of those that have no room: they wait for the next ones from now on
-  for (const other of m.runs) {
-    if (
-      other.wait &&
-      r.flow?.turn &&
-      other.flow!.turn === r.flow.turn &&
-      isEarlier(m, other, r) &&
-      !waiting.includes(other)
-    ) {
-      other.wait = null;
-    }
-  }
+  if (r.flow?.turn) passTurn(m, r, rank, waiting);
   for (const { rate, interval } of r.flow?.rates ?? []) {
     m.rates.set(rate, Math.max(m.rates.get(rate) ?? m.now, m.now) + interval);
   }
   const slow = m.threads.get(r.thread)!.steps.at(-1)?.slow ?? null;
   Object.assign(r, { status: "running", attempt: r.attempt + 1, server, slow, wait: null });
+}
+
+/**
+ * A younger run takes the turn of those of its value that have no room: the one that has waited longest keeps its place,
+ * the others wait for the next turns from now on.
+ */
+function passTurn(m: Model, r: ModelRun, rank: number, waiting: ModelRun[]): void {
+  const { turn } = r.flow!;
+  const full = m.runs.filter(
+    (other) =>
+      other !== r &&
+      other.status === "pending" &&
+      other.flow?.turn === turn &&
+      agedRank(m, other) === rank &&
+      isEarlier(m, other, r) &&
+      !waiting.includes(other),
+  );
+  // of its thread, an older run blocks it; a lane waits with its oldest run
+  const first = full
+    .filter((other) => limitsOf(m, other).length > 0)
+    .reduce<ModelRun | undefined>(
+      (oldest, other) => (oldest && isEarlier(m, oldest, other) ? oldest : other),
+      undefined,
+    );
+  for (const other of full) if (other !== first) other.wait = null;
+  if (first) m.places.set(turn!, { lane: laneOf(first), rank });
+  else m.places.delete(turn!);
 }
 
 /** Whether a run has waited for longer than another one. */

@@ -81,6 +81,13 @@ export const MUTATIONS: Mutation[] = [
     edits: [["choose_from_lanes", "l.vtime := l.vtime + 1", "l.vtime := l.vtime - 1"]],
   },
   {
+    law: "turns",
+    fault: "a run without room loses its place",
+    rules: { fair: "metadata.customer", concurrency: [{ key: "auth.identity", limit: 1 }], ageing: 0 },
+    edits: [["choose_from_lanes", "b.state = 'blocked'", "false"]],
+    crowded: true,
+  },
+  {
     ...{ law: "progress", fault: "a freed key wakes nothing", rules: { concurrency: [{ key: "all", limit: 1 }] } },
     edits: [["note_flow_change", "values (old.thread_id, _freed)", "values (old.thread_id, null)"]],
   },

@@ -432,7 +432,13 @@ begin
       -- without credit for its time beyond a limit or without a server
       l.vtime := greatest(l.vtime, _vtimes[l.rank + 1]);
       _vtimes[l.rank + 1] := l.vtime;
-      update run_lanes set vtime = l.vtime + 1 where fair = l.fair and rank = l.rank and lane <> l.lane;
+      -- the longest waiting lane of the value whose turn this one takes, for it has no room, keeps its place
+      update run_lanes set vtime = l.vtime + 1
+      where fair = l.fair and rank = l.rank and lane <> l.lane and lane is distinct from (
+        select b.lane from run_lanes b
+        where b.fair = l.fair and b.rank = l.rank and b.state = 'blocked' and b.lane <> l.lane
+          and (b.head_since, b.head_seq) < (l.head_since, l.head_seq)
+        order by b.head_since, b.head_seq limit 1);
       l.vtime := l.vtime + 1;
     end if;
     -- the lane's next run, as place_lanes writes it
