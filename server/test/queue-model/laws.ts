@@ -103,7 +103,7 @@ export function brokenChoice(m: Model, run: ModelRun, rank: number, waiting: Mod
       if (isEarlier(m, other, run)) broken.push(`order: R${run.run} began before R${other.run}, which is older`);
       return broken;
     }
-    const { passed, place, younger } = other.wait;
+    const { passed, total, place, younger } = other.wait;
     const ahead = Object.entries(passed).filter(([value, n]) => value !== turn && n > (passed[turn] ?? 0) + 2);
     for (const [value, n] of ahead) {
       broken.push(
@@ -111,7 +111,6 @@ export function brokenChoice(m: Model, run: ModelRun, rank: number, waiting: Mod
       );
     }
     if (younger > 1) broken.push(`turns: ${younger} younger runs of ${turn} began before R${other.run}`);
-    const total = Object.values(passed).reduce((sum, n) => sum + n, 0);
     const most = startsBefore(place + younger, new Set([...Object.keys(passed), turn]).size);
     if (total > most) broken.push(`starvation: ${total} runs began before R${other.run}, at most ${most} may`);
     return broken;

@@ -58,8 +58,12 @@ export interface Wait {
   rank: number;
   /** Starts by the value that takes turns. */
   passed: Record<string, number>;
+  /** Those since `place` was counted. */
+  total: number;
   /** Its place among the runs of its value in the class, from 1. */
   place: number;
+  /** The runs before that place. Others may come from a lower class. */
+  ahead: number[];
   /** Starts of its own value's younger runs. */
   younger: number;
 }
@@ -308,7 +312,10 @@ export function start(m: Model, server: number, r: ModelRun, waiting: ModelRun[]
     const turn = r.flow!.turn ?? "";
     if (isLate && turn !== other.flow!.turn) continue;
     other.wait.passed[turn] = (other.wait.passed[turn] ?? 0) + 1;
-    if (turn === other.flow!.turn && isEarlier(m, other, r)) other.wait.younger += 1;
+    other.wait.total += 1;
+    if (turn !== other.flow!.turn) continue;
+    if (isEarlier(m, other, r)) other.wait.younger += 1;
+    else if (!other.wait.ahead.includes(r.run)) other.wait.place += 1;
   }
   if (r.flow?.turn) passTurn(m, r, rank, waiting);
   for (const { rate, interval } of r.flow?.rates ?? []) {
@@ -340,7 +347,10 @@ function passTurn(m: Model, r: ModelRun, rank: number, waiting: ModelRun[]): voi
       (oldest, other) => (oldest && isEarlier(m, oldest, other) ? oldest : other),
       undefined,
     );
-  for (const other of full) if (other !== first) other.wait = null;
+  for (const other of full) {
+    const { passed } = other.wait ?? {};
+    other.wait = other === first && passed ? { ...newWait(m, other, rank), passed } : null;
+  }
   if (first) m.places.set(turn!, { lane: laneOf(first), rank });
   else m.places.delete(turn!);
 }
@@ -353,7 +363,7 @@ function newWait(m: Model, r: ModelRun, rank: number): Wait {
   const ahead = m.runs.filter(
     (o) => isEarlier(m, o, r) && o.status === "pending" && o.flow?.turn === r.flow!.turn && agedRank(m, o) <= rank,
   );
-  return { rank, passed: {}, place: ahead.length + 1, younger: 0 };
+  return { rank, passed: {}, total: 0, place: ahead.length + 1, ahead: ahead.map(({ run }) => run), younger: 0 };
 }
 
 const findAttempt = (m: Model, run: number, attempt: number): ModelRun | undefined =>
