@@ -28,7 +28,7 @@ def test_handlers_for_blobs_are_used() -> None:
 def test_handlers_for_json_are_rejected_because_they_would_not_be_called(side: str) -> None:
     declared = _with_blob_handlers()
     getattr(declared, side).json(_same)
-    with pytest.raises(LoadError, match="json, which Heddle does not call.*keep secrets out of metadata"):
+    with pytest.raises(LoadError, match=r"json, which Heddle does not call.*keep secrets out of metadata"):
         Encryption(declared, "encryption.py")
 
 
