@@ -1,3 +1,4 @@
+import type { reencrypt, ReencryptOptions } from "../../../server/src/admin/encryption.ts";
 import { declareActions, describeActions, readAction } from "../core/actions.ts";
 import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
 
@@ -37,7 +38,7 @@ export async function run(args: string[]): Promise<void> {
   const location = readDataLocation(options);
   const admin = await import("../../../server/src/admin/encryption.ts");
   if (action === "reencrypt")
-    return runReencrypt(await admin.reencrypt(location, process.env, reports(options.config)));
+    return showReencrypted(await admin.reencrypt(location, process.env, reports(options.config)));
   if (action === "status") {
     const { keys } = await admin.encryptionStatus(location, process.env, options.config);
     for (const { id, given, newest, dataKeys, replaced } of keys) {
@@ -62,22 +63,12 @@ export async function run(args: string[]): Promise<void> {
 }
 
 /** Progress lines, at most one a second for each table. */
-function reports(config: string | undefined) {
+function reports(config: string | undefined): ReencryptOptions {
   let printed = "";
   let at = 0;
   return {
     config,
-    onProgress({
-      pass,
-      table,
-      examined,
-      encrypted,
-    }: {
-      pass: number;
-      table: string;
-      examined: number;
-      encrypted: number;
-    }) {
+    onProgress({ pass, table, examined, encrypted }) {
       const of = `pass ${pass}, ${table}`;
       if (of === printed && performance.now() - at < 1000) return;
       printed = of;
@@ -88,13 +79,7 @@ function reports(config: string | undefined) {
   };
 }
 
-function runReencrypt(done: {
-  encrypted: number;
-  complete: boolean;
-  held: number;
-  broken: number;
-  reason: string | undefined;
-}): void {
+function showReencrypted(done: Awaited<ReturnType<typeof reencrypt>>): void {
   print(`${done.encrypted} rows encrypted.`);
   if (done.held > 0)
     console.error(

@@ -62,9 +62,9 @@ export function run(args: string[]): Promise<void> {
 function install(directory: string, commands: string[]): void {
   for (const command of commands) {
     const [program, ...args] = command.split(" ");
-    const quiet = program === "npm" ? ["--no-audit", "--no-fund", "--loglevel=error"] : [];
-    const { status, error } = spawnSync(program!, [...args, ...quiet], {
+    const { status, error } = spawnSync(program!, args, {
       cwd: directory,
+      env: { ...process.env, npm_config_audit: "false", npm_config_fund: "false", npm_config_loglevel: "error" },
       stdio: ["ignore", process.stderr.fd, process.stderr.fd],
     });
     if (error !== undefined || status !== 0) {

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 
 import { launcherPath } from "./launcher.ts";
 import { readVersion } from "./version.ts";
+import { WORKFLOW_HEAD } from "./workflow-head.ts";
 
 /** The examples, beside this package's sources and in the built package. */
 const EXAMPLES = fileURLToPath(new URL("../../../examples", import.meta.url));
@@ -172,13 +173,7 @@ The graph is in \`${language === "python" ? `${graph}/graph.py` : "src/graph.ts"
 
 const workflow = ({ language }: Template): string => `# Runs the tests of the graph, which need no key and no server.
 name: Test
-on:
-  pull_request:
-  push:
-    branches: [main]
-
-permissions:
-  contents: read
+${WORKFLOW_HEAD}
 
 jobs:
   test:

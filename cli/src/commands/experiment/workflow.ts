@@ -1,19 +1,15 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
+import { WORKFLOW_HEAD } from "../../core/workflow-head.ts";
+
 export const WORKFLOW_PATH = ".github/workflows/evaluate.yml";
 
 /** Workflow that evaluates a prompt of the repository on each pull request, and moves the baseline on main. */
 export const WORKFLOW = `# Runs an experiment on each pull request and fails it when a condition of the gate fails.
 # Repository settings: the variable HEDDLE_TRACE_URL, and the secret HEDDLE_API_KEY (heddle keys create).
 name: Evaluate
-on:
-  pull_request:
-  push:
-    branches: [main]
-
-permissions:
-  contents: read
+${WORKFLOW_HEAD}
 
 jobs:
   evaluate:

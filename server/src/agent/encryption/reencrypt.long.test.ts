@@ -47,7 +47,7 @@ test("state from before encryption was turned on is encrypted while a server run
   expect(done.encrypted).toBeGreaterThan(100);
   expect(await findInDatabase(db.sql, [SECRET])).toEqual([]);
   await expectSecret(server, id);
-  // the conversation goes on
+  // the next run reads and writes the state
   const more = { assistant_id: "keeper", input: { secret: SECRET } };
   expect((await server.call("POST", `/threads/${id}/runs/wait`, more)).status).toBe(200);
   expect((await reencrypt(at(db), { LANGGRAPH_AES_KEY: KEY }, quiet)).encrypted).toBe(0);
