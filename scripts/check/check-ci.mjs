@@ -93,10 +93,11 @@ const programChecks = [
     isLong: true,
     args: ["--import", "tsx", "scripts/versions/langgraph-versions.ts", "--only", "0.2.57"],
   },
-  {
-    name: "python-host",
-    args: ["--import", "tsx", "scripts/services/python-suite.ts", ...(all ? ["--all"] : [])],
-  },
+  // a program for each step, so that the end of its output says what failed
+  ...["ruff", "pyright", "pytest", "server", "conformance"].map((step) => ({
+    name: `python-${step}`,
+    args: ["--import", "tsx", "scripts/services/python-suite.ts", step, ...(all ? ["--all"] : [])],
+  })),
   { name: "audit", args: ["scripts/check/audit.mjs"] },
   { name: "newest", args: ["--import", "tsx", "scripts/check/newest-packages.ts"] },
   // it mostly waits, and its laws hold at any speed
@@ -162,6 +163,9 @@ function keepFilesInMemory() {
 /** Time limit of a suite; the slowest takes half of it on two busy cores. */
 const SUITE_MS = 45 * 60_000;
 
+/** Time in which the last output of an ended program is read. */
+const LAST_OUTPUT_MS = 1_000;
+
 /**
  * Runs one program in a separate process group, which is killed as a whole when it takes too long.
  *
@@ -195,13 +199,17 @@ function run(args, { env = {}, onOutput } = {}) {
     process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
     const settle = (code) => {
       clearTimeout(hung);
-      end("SIGKILL"); // kills leftover processes of its group
       process.off("SIGINT", interrupted).off("SIGTERM", interrupted);
       resolve(code);
     };
     child.on("error", () => settle(1));
-    // not "close": a leftover process must not block the others
-    child.on("exit", (code) => settle(code ?? 1));
+    child.on("exit", () => {
+      end("SIGKILL"); // kills leftover processes of its group
+      // those of other groups, which keep the output open, must not block the others
+      setTimeout(() => (child.stdout?.destroy(), child.stderr?.destroy()), LAST_OUTPUT_MS).unref();
+    });
+    // the last output is read
+    child.on("close", (code) => settle(code ?? 1));
   });
 }
 
@@ -278,7 +286,7 @@ async function runSuite({ name, args, paced = () => false }) {
   return { ...counts, failed: 1 };
 }
 
-/** Lists the failures again, shortened, for readers who see only the end of the output. */
+/** Lists the failures again, shortened. */
 function noteFailures(what, suite, file, failures) {
   notes.push(...failures.map((failure) => `${what} ${suite} ${file.slice(root.length)} ${failure}`.slice(0, 600)));
 }
@@ -302,7 +310,7 @@ async function measureSuite(suite) {
 }
 for (const suite of suites) await Promise.all([suite].flat().filter(isWanted).map(measureSuite));
 /** Characters of a failed program's output that are printed again at the end. */
-const MAX_END_LENGTH = 3_000;
+const MAX_END_LENGTH = 1_500;
 
 async function runPrograms(programs) {
   for (const { name, args, installs = false } of programs) {
@@ -328,6 +336,7 @@ await Promise.all([...[crash].filter(isWanted).map(measureSuite), runPrograms(pr
 rmSync(reports, { recursive: true, force: true });
 
 lines.push(describeLines(countLines(root, trackedFiles(root))));
-console.log(`\n${[...notes, ...lines].join("\n")}`);
+// failures last, for readers who see only the end of the output
+console.log(`\n${[...lines, ...notes].join("\n")}`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed > 0 ? 1 : 0;
