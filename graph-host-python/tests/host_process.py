@@ -88,7 +88,7 @@ class HostProcess:
     def send(self, frame: dict[str, Any], body: Any = None) -> None:
         self._writer.write(encode_frame(frame, b"" if body is None else json.dumps(body).encode()))
 
-    async def wait_for(self, accepts: Callable[[dict[str, Any]], bool], seconds: float = 20) -> dict[str, Any]:
+    async def wait_for(self, accepts: Callable[[dict[str, Any]], bool], seconds: float = 60) -> dict[str, Any]:
         """Returns the first frame that is accepted."""
 
         def found() -> dict[str, Any] | None:

@@ -100,8 +100,8 @@ async def test_writes_and_reads_wait_for_the_database(proxy: Proxy, checkpoints:
         await asyncio.sleep(0.3)
         assert not writing.done() and not reading.done()
         proxy.is_open = True
-        assert await asyncio.wait_for(writing, 10) == await newest(checkpoints, thread_id)
-        assert await asyncio.wait_for(reading, 10) is not None
+        assert await asyncio.wait_for(writing, 60) == await newest(checkpoints, thread_id)
+        assert await asyncio.wait_for(reading, 60) is not None
         close()
 
 
@@ -133,4 +133,4 @@ async def test_an_item_that_the_database_rejects_fails_alone(checkpoints: Remote
         *(checkpoints.write(item(idx), False) for idx in (0, "first", 0)), return_exceptions=True
     )
     assert [type(result) for result in results] == [type(None), CheckpointError, type(None)]
-    assert await asyncio.wait_for(checkpoints.write(WriteItem(), False), 10) is None
+    assert await asyncio.wait_for(checkpoints.write(WriteItem(), False), 60) is None

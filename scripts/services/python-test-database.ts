@@ -15,7 +15,7 @@ export async function startTestDatabase(): Promise<{ uri: string; stop(): Promis
   await migrate(sql).finally(() => sql.end());
   const stop = async () => {
     await cluster.stop();
-    rmSync(dir, { recursive: true, force: true });
+    rmSync(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   };
   return { uri, stop };
 }

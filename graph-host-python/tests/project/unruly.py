@@ -6,7 +6,9 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any, TypedDict
+from uuid import uuid4
 
 from langgraph.graph import END, START, StateGraph
 
@@ -14,6 +16,8 @@ from langgraph.graph import END, START, StateGraph
 class State(TypedDict, total=False):
     do: str
     seconds: float
+    """Path of the file that ends the node, which says by a file beside it that it has begun."""
+    gate: str
     done: str
 
 
@@ -21,9 +25,22 @@ async def first(state: State) -> State:
     return {"done": "first"}
 
 
-def fork(seconds: float) -> None:
+def begin(gate: str) -> None:
+    Path(f"{gate}.{uuid4()}").touch()
+
+
+def wait_at(gate: str) -> None:
+    """Blocks its thread until the test opens the gate, at most a minute."""
+    begin(gate)
+    for _ in range(3000):
+        if os.path.exists(gate):
+            return
+        time.sleep(0.02)
+
+
+def fork(gate: str) -> None:
     if os.fork() == 0:
-        time.sleep(seconds)
+        wait_at(gate)
         os._exit(0)
 
 
@@ -32,16 +49,21 @@ async def act(state: State) -> State:
     if do == "sleep":
         await asyncio.sleep(seconds)
     elif do == "ignore cancel":
-        for _ in range(60):
+        begin(state["gate"])
+        for _ in range(3000):
             try:
-                await asyncio.sleep(seconds / 20)
+                if os.path.exists(state["gate"]):
+                    break
+                await asyncio.sleep(0.02)
             except asyncio.CancelledError:
                 pass
+        begin(state["gate"] + ".end")
     elif do == "block":
-        time.sleep(seconds)
+        wait_at(state["gate"])
     elif do == "exit":
-        fork(seconds)
-        subprocess.Popen(["sleep", str(seconds)], close_fds=False)
+        fork(state["gate"])
+        until_open = 'for i in $(seq 3000); do [ -e "$0" ] && exit; sleep 0.02; done'
+        subprocess.Popen(["sh", "-c", until_open, state["gate"]], close_fds=False)
         os._exit(7)
     elif do == "sys.exit":
         sys.exit(3)
@@ -66,7 +88,7 @@ def stray() -> Any:
 
 
 def act_in_thread(state: State) -> State:
-    time.sleep(state.get("seconds", 0))
+    wait_at(state["gate"])
     return {"done": "thread"}
 
 
