@@ -96,6 +96,7 @@ const programChecks = [
   // a program for each step, so that the end of its output says what failed
   ...["ruff", "pyright", "pytest", "server", "conformance"].map((step) => ({
     name: `python-${step}`,
+    installs: step === "pyright" || step === "server",
     args: ["--import", "tsx", "scripts/services/python-suite.ts", step, ...(all ? ["--all"] : [])],
   })),
   { name: "audit", args: ["scripts/check/audit.mjs"] },
