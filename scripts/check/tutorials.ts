@@ -207,8 +207,8 @@ async function follow(file: string, heddle: string): Promise<void> {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: { heddle: { type: "string" } } });
   const heddle = resolve(values.heddle ?? join(ROOT, "cli/bin/heddle.js"));
-  const all = readdirSync(join(ROOT, "docs/tutorials")).map((name) => join(ROOT, "docs/tutorials", name));
-  for (const file of positionals.length > 0 ? positionals.map((name) => resolve(name)) : all) {
+  const all = () => readdirSync(join(ROOT, "docs/tutorials")).map((name) => join(ROOT, "docs/tutorials", name));
+  for (const file of positionals.length > 0 ? positionals.map((name) => resolve(name)) : all()) {
     try {
       await follow(file, heddle);
     } catch (error) {

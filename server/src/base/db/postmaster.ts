@@ -60,6 +60,15 @@ export function findOrphans(clusterDir: string): ProcessIdentity[] {
     .flatMap((pid) => identifyProcess(pid) ?? []);
 }
 
+/**
+ * Name of a cluster for Postgres' setting `cluster_name`, which the titles of its processes show: like the comparison of
+ * directories, it is the same in every container that has the directory.
+ */
+export function clusterName(clusterDir: string): string {
+  const { dev, ino } = statSync(clusterDir);
+  return `heddle-${dev}-${ino}-`;
+}
+
 /** Whether the process works in the cluster: every Postgres process has it as its working directory, however spelt. */
 function worksIn(pid: number, clusterDir: string): boolean {
   if (process.platform !== "linux") return processCommand(pid).includes(clusterDir);
@@ -68,6 +77,15 @@ function worksIn(pid: number, clusterDir: string): boolean {
     const processStat = statSync(`/proc/${pid}/cwd`);
     const clusterStat = statSync(clusterDir);
     return processStat.dev === clusterStat.dev && processStat.ino === clusterStat.ino;
+  } catch (error) {
+    // root in a container has no right to look into the processes of other users (CAP_SYS_PTRACE)
+    return (error as NodeJS.ErrnoException).code === "EACCES" && isNamed(pid, clusterDir);
+  }
+}
+
+function isNamed(pid: number, clusterDir: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(clusterName(clusterDir));
   } catch {
     return false;
   }

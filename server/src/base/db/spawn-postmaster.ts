@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { OsUser } from "./cluster-owner.ts";
 import { acquireFileLock } from "./file-lock.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
-import { clearOrphans } from "./postmaster.ts";
+import { clearOrphans, clusterName } from "./postmaster.ts";
 import { clusterLock } from "./postgres-users.ts";
 import { identifyProcess } from "./process-identity.ts";
 
@@ -79,6 +79,7 @@ async function spawnLocked(
     listen_addresses: "127.0.0.1",
     unix_socket_directories: ".",
     unix_socket_permissions: "0700",
+    cluster_name: clusterName(cluster),
   }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 
   const log = join(dir, "postgres.log");
