@@ -8,7 +8,8 @@
 # For several architectures: docker buildx build --platform linux/amd64,linux/arm64.
 ARG NODE_IMAGE=node:24-bookworm-slim
 
-FROM ${NODE_IMAGE} AS build
+# what it makes is the same for every architecture, so it runs on the builder's own
+FROM --platform=${BUILDPLATFORM} ${NODE_IMAGE} AS build
 WORKDIR /src
 COPY . .
 RUN npm ci --no-audit --no-fund && npm run build

@@ -137,13 +137,20 @@ try {
     format: "esm",
     logLevel: "error",
   });
+  const { peerDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+    peerDependencies: { chdb: string };
+  };
+  const { chdb } = peerDependencies;
+  /** Installs as docs/installation.md says, and prints the time and the size of all global packages. */
+  const install = (name: string, packages: string) => `before=$(date +%s)
+    npm install --global --silent --no-audit --no-fund ${packages}
+    echo "${name}: installed in $(($(date +%s) - before)) s, $(du -sm --exclude npm /usr/local/lib/node_modules | cut -f1) MB"`;
   const followed = `node /given/tutorials.mjs --heddle "$(command -v heddle)"`;
   const script = [
     "set -e",
     "node --version",
-    "before=$(date +%s)",
-    "npm install --global --no-audit --no-fund /given/heddle.tgz",
-    'echo "installed in $(($(date +%s) - before)) s, $(du -sm /usr/local/lib/node_modules/heddle | cut -f1) MB"',
+    install("Heddle", "/given/heddle.tgz"),
+    install("with chDB", `/given/heddle.tgz chdb@${chdb}`),
     "heddle --version",
     `${followed} ${files.map((file) => `/given/${basename(file)}`).join(" ")}`,
   ].join("\n");
