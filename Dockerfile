@@ -9,7 +9,7 @@
 ARG NODE_IMAGE=node:24-bookworm-slim
 
 # what it makes is the same for every architecture, so it runs on the builder's own
-FROM --platform=${BUILDPLATFORM} ${NODE_IMAGE} AS build
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build
 WORKDIR /src
 COPY . .
 RUN npm ci --no-audit --no-fund && npm run build
