@@ -9,6 +9,7 @@ import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
 import type { TraceDestination } from "../../../host-kit/src/host-protocol.ts";
+import { retryAfterMs } from "../../../host-kit/src/retry-after.ts";
 
 export interface Batch {
   /** Path such as `/runs/batch`, relative to the platform's URL. */
@@ -222,7 +223,7 @@ function judge(url: string, status: number, retryAfter: string | undefined, text
   const problem = `${url} responded with ${status}: ${text.slice(0, 300).trim()}`;
   // a key may be pending or a platform starting: such rejections are not about this batch
   if (status < 500 && !TRY_AGAIN.has(status)) return { taken: false, final: true, problem };
-  const seconds = Number(retryAfter);
-  if (!retryAfter || !Number.isFinite(seconds)) return { taken: false, final: false, problem };
-  return { taken: false, final: false, problem, retryAfterMs: Math.min(seconds * 1000, LONGEST_PAUSE_MS) };
+  const pauseMs = retryAfterMs(retryAfter);
+  if (pauseMs === undefined) return { taken: false, final: false, problem };
+  return { taken: false, final: false, problem, retryAfterMs: Math.min(pauseMs, LONGEST_PAUSE_MS) };
 }

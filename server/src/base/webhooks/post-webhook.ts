@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import { request } from "undici";
 
+import { retryAfterMs } from "../../../../host-kit/src/retry-after.ts";
 import { OutboundError } from "../outbound/outbound-error.ts";
 import type { Outbound } from "../outbound/outbound.ts";
 
@@ -25,6 +26,9 @@ export interface PostResult {
 const DISCARDED_BYTES = 64 * 1024;
 const DISCARD_MS = 1000;
 
+/** Longest pause that a receiver may ask for: a day. */
+const LONGEST_PAUSE_MS = 86_400_000;
+
 /**
  * Makes one attempt. The status is the answer, and a body is waited for no longer than a second: a receiver that
  * streams one without end has still responded. Redirects are not followed: Standard Webhooks treats them as
@@ -45,7 +49,8 @@ export async function postWebhook(outbound: Outbound, message: Message): Promise
     });
     await discard(response);
     const { statusCode } = response;
-    return { statusCode, error: null, blocked: false, retryAfterMs: retryAfter(response.headers["retry-after"]) };
+    const pauseMs = Math.min(retryAfterMs(response.headers["retry-after"]) ?? 0, LONGEST_PAUSE_MS);
+    return { statusCode, error: null, blocked: false, retryAfterMs: pauseMs };
   } catch (thrown) {
     const blocked = thrown instanceof OutboundError && (thrown.reason === "blocked" || thrown.reason === "bad_url");
     return { statusCode: null, error: describe(thrown, overdue.aborted, timeoutMs), blocked, retryAfterMs: 0 };
@@ -77,12 +82,4 @@ function describe(thrown: unknown, overdue: boolean, timeoutMs: number): string 
   if (overdue || code === "UND_ERR_HEADERS_TIMEOUT") return `No response within ${timeoutMs} ms.`;
   if (code === "UND_ERR_CONNECT_TIMEOUT") return "The receiver did not accept the connection in time.";
   return `The receiver could not be called: ${code || "invalid response"}.`;
-}
-
-/** Parses seconds or a date (RFC 9110 §10.2.3), at most a day. */
-export function retryAfter(header: string | string[] | undefined, now = Date.now()): number {
-  const text = [header ?? ""].flat()[0]!.trim();
-  if (text === "") return 0;
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), 86_400_000) : 0;
 }

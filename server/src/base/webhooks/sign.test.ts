@@ -5,7 +5,6 @@ import { expect, test } from "vitest";
 
 import { readOptions } from "../config/options.ts";
 import { pauseAfter } from "./backoff.ts";
-import { retryAfter } from "./post-webhook.ts";
 import { webhookOptions } from "./settings.ts";
 import { readSigningKeys, signatureHeaders } from "./sign.ts";
 
@@ -39,13 +38,4 @@ test("retry delays triple up to four hours, and jitter removes up to a quarter",
   expect(pauseAfter(50, 5000, 0)).toBe(4 * 3_600_000);
   expect(pauseAfter(1, 5000, 0.9999)).toBeGreaterThan(3749);
   expect(pauseAfter(1, 5000, 0.9999)).toBeLessThan(3751);
-});
-
-test("reads Retry-After in seconds or as a date, up to a day", () => {
-  const now = Date.parse("2026-11-21T12:00:00Z");
-  expect(retryAfter("120", now)).toBe(120_000);
-  expect(retryAfter("Sat, 21 Nov 2026 12:01:00 GMT", now)).toBe(60_000);
-  expect(retryAfter("Sat, 21 Nov 2026 11:00:00 GMT", now)).toBe(0);
-  expect(retryAfter("999999999", now)).toBe(86_400_000);
-  expect([retryAfter(undefined), retryAfter("soon"), retryAfter("-5")]).toEqual([0, 0, 0]);
 });

@@ -1,4 +1,5 @@
 /** Targets over HTTP: an assistant of an agent server, and any endpoint with JSON. */
+import { retryAfterMs } from "../../../../host-kit/src/retry-after.ts";
 import type { Principal } from "../../base/auth/principal.ts";
 import { AppError, forbidden, unprocessable } from "../../base/errors.ts";
 import { OutboundError } from "../../base/outbound/outbound-error.ts";
@@ -200,8 +201,8 @@ function hide(text: string, secrets: string[]): string {
 }
 
 function readRetryAfter(response: Response): number | null {
-  const seconds = Number(response.headers.get("retry-after") ?? "");
-  return Number.isFinite(seconds) && seconds > 0 ? Math.min(Math.ceil(seconds), 300) : null;
+  const ms = retryAfterMs(response.headers.get("retry-after"));
+  return ms ? Math.min(Math.ceil(ms / 1000), 300) : null;
 }
 
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/, "");

@@ -1,3 +1,4 @@
+import { retryAfterMs } from "../../../../host-kit/src/retry-after.ts";
 import { AppError } from "../../base/errors.ts";
 import { OutboundError } from "../../base/outbound/outbound-error.ts";
 import { scrubSecrets } from "../../base/scrub-secrets.ts";
@@ -196,9 +197,8 @@ function messageIn(text: string): string | undefined {
 /** Seconds until the provider accepts requests again, at most an hour. */
 function retryAfter(error: unknown): number | null {
   const at = findCause(error, (each) => headersOf(each) !== undefined);
-  const value = headersOf(at)?.("retry-after");
-  const seconds = Number(value);
-  return value && Number.isFinite(seconds) && seconds >= 0 ? Math.min(Math.ceil(seconds), 3600) : null;
+  const ms = retryAfterMs(headersOf(at)?.("retry-after"));
+  return ms === undefined ? null : Math.min(Math.ceil(ms / 1000), 3600);
 }
 
 function headersOf(error: unknown): ((name: string) => string | null) | undefined {
