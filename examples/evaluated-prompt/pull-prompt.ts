@@ -4,8 +4,9 @@ import { ChatPromptTemplate } from "@langchain/core/prompts";
 import { pull } from "langchain/hub";
 import { Client } from "langsmith";
 
-/** Name and tag. Moving the tag to another commit changes the agent's answers without a deployment. */
-const PROMPT = "agent:production";
+/** Moving the tag to another commit changes the answers without a deployment. */
+const NAME = "support-answer";
+const DEFAULT_TAG = "production";
 
 /** The client retries for half a minute; a run does not wait that long. */
 const TIMEOUT_MS = 2000;
@@ -22,10 +23,12 @@ export interface PulledPrompt {
 }
 
 /**
- * Pulls the prompt from the trace platform of `npm start`, or of LANGSMITH_ENDPOINT and LANGSMITH_API_KEY. Returns the
- * built-in prompt when the platform does not answer, or has no such prompt.
+ * Pulls the commit with the tag from the trace platform of `heddle dev`, or of LANGSMITH_ENDPOINT and LANGSMITH_API_KEY.
+ * Returns the built-in prompt when the platform does not answer, or has no such prompt.
+ * @throws when a tag was asked for, such as that of an experiment, whose result would be that of another prompt
  */
-export async function pullPrompt(): Promise<PulledPrompt> {
+export async function pullPrompt(tag = DEFAULT_TAG): Promise<PulledPrompt> {
+  const name = `${NAME}:${tag}`;
   const client = new Client({
     apiUrl: process.env["LANGSMITH_ENDPOINT"] ?? "http://127.0.0.1:1984",
     // without keys required, any text will do
@@ -33,10 +36,11 @@ export async function pullPrompt(): Promise<PulledPrompt> {
   });
   try {
     // without skipCache, which serves many runs, a moved tag takes effect within five minutes
-    const prompt = await Promise.race([pull<ChatPromptTemplate>(PROMPT, { client, skipCache: true }), timeout()]);
+    const prompt = await Promise.race([pull<ChatPromptTemplate>(name, { client, skipCache: true }), timeout()]);
     return { prompt, version: String(prompt.metadata?.["lc_hub_commit_hash"]) };
   } catch (error) {
-    console.warn(`The prompt ${PROMPT} was not pulled, so the built-in one is used: ${(error as Error).message}`);
+    if (tag !== DEFAULT_TAG) throw error;
+    console.warn(`The prompt ${name} was not pulled, so the built-in one is used: ${(error as Error).message}`);
     return { prompt: BUILT_IN, version: "built-in" };
   }
 }
