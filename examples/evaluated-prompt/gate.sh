@@ -3,14 +3,14 @@
 #
 #     gate.sh TAG [options of heddle experiment run]
 #
-# Environment: HEDDLE_AGENT_URL (the agent server or deployment), HEDDLE_TRACE_URL and HEDDLE_API_KEY (the trace platform)
+# Environment: AGENT_URL (the agent server or deployment), HEDDLE_TRACE_URL and HEDDLE_API_KEY (the trace platform)
 set -eu
 tag=$1
 shift
 heddle prompts push --force --tag "$tag" --message "$tag"
 heddle experiment run \
   --dataset "support questions" \
-  --target "assistant:prompted@${HEDDLE_AGENT_URL:-http://127.0.0.1:2024}" \
+  --target "assistant:prompted@${AGENT_URL:-http://127.0.0.1:2024}" \
   --input "{\"question\": \"{{inputs.question}}\", \"tag\": \"$tag\"}" \
   --output '{"answer": "{{output.answer}}"}' \
   --evaluator "states the fact" \

@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import { ChatPromptTemplate } from "@langchain/core/prompts";
 import { afterEach, expect, test, vi } from "vitest";
+import { parse } from "yaml";
 
 import { graph } from "./graph.ts";
 
@@ -73,4 +75,15 @@ test("a tag that is asked for is not replaced by the built-in prompt", async () 
   await using platform = await serve(() => undefined);
   vi.stubEnv("LANGSMITH_ENDPOINT", platform.url);
   await expect(graph.invoke({ question: "Why?", tag: "ci-1" })).rejects.toThrow();
+});
+
+test("the workflow runs the gates of the README", () => {
+  const read = (name: string) => readFileSync(new URL(name, import.meta.url), "utf8");
+  const { jobs } = parse(read(".github/workflows/evaluate.yml")) as {
+    jobs: { evaluate: { steps: { run?: string }[] } };
+  };
+  const gates = jobs.evaluate.steps.flatMap(({ run }) => (run?.includes("gate.sh") ? [run] : []));
+  const typed = gates.map((gate) => gate.replace('"ci-${{ github.run_id }}"', "ci-1"));
+  expect(typed).toHaveLength(2);
+  for (const gate of typed) expect(read("README.md")).toContain(gate);
 });

@@ -1,3 +1,3 @@
-function performEval(run, example) {
-  return { states_the_fact: run.outputs.answer.includes(example.outputs.fact) };
+export default function evaluate({ outputs, referenceOutputs }) {
+  return { states_the_fact: outputs.answer.includes(referenceOutputs.fact) };
 }

@@ -86,6 +86,16 @@ const programChecks = [
     args: ["--import", "tsx", "scripts/versions/langsmith-clients.ts", "--only", "npm-0.12.0,pypi-0.14.10"],
   },
   { name: "prompts", isLong: true, args: ["--import", "tsx", "scripts/versions/prompt-clients.ts"] },
+  // that of two languages needs Python: scripts/services/python-suite.ts
+  {
+    name: "examples",
+    args: [
+      ...["--import", "tsx", "scripts/check/tutorials.ts", "--linked", "--jobs", "2"],
+      ...["support-bot", "research-agent", "nightly-batch", "evaluated-prompt"].map(
+        (name) => `examples/${name}/README.md`,
+      ),
+    ],
+  },
   { name: "tutorials", installs: true, args: ["--import", "tsx", "scripts/check/tutorials.ts"] },
   { name: "machines", isLong: true, args: ["--import", "tsx", "scripts/versions/machine-clients.ts"] },
   {
