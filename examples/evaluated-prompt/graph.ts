@@ -9,7 +9,7 @@ import { pullPrompt } from "./pull-prompt.ts";
  */
 const State = Annotation.Root({
   question: Annotation<string>,
-  /** Tag of the prompt; default: production. */
+  /** Tag of the prompt, which must be there; default: production, or the built-in prompt. */
   tag: Annotation<string | undefined>,
   answer: Annotation<string>,
   /** Commit of the prompt. */

@@ -24,26 +24,31 @@ export interface PulledPrompt {
 
 /**
  * Pulls the commit with the tag from the trace platform of `heddle dev`, or of LANGSMITH_ENDPOINT and LANGSMITH_API_KEY.
- * Returns the built-in prompt when the platform does not answer, or has no such prompt.
- * @throws when a tag was asked for, such as that of an experiment, whose result would be that of another prompt
+ * Without a tag, that of production, or the built-in prompt when the platform does not answer, or has no such prompt.
+ * @throws when a tag was asked for, as by an experiment, whose result must not be that of another prompt
  */
-export async function pullPrompt(tag = DEFAULT_TAG): Promise<PulledPrompt> {
-  const name = `${NAME}:${tag}`;
+export async function pullPrompt(tag?: string): Promise<PulledPrompt> {
+  const name = `${NAME}:${tag ?? DEFAULT_TAG}`;
   const client = new Client({
     apiUrl: process.env["LANGSMITH_ENDPOINT"] ?? "http://127.0.0.1:1984",
     // without keys required, any text will do
     apiKey: process.env["LANGSMITH_API_KEY"] ?? "none",
   });
+  // without skipCache, which serves many runs, a moved tag takes effect within five minutes
+  const pulling = pull<ChatPromptTemplate>(name, { client, skipCache: true });
+  if (tag !== undefined) return described(await pulling);
   try {
-    // without skipCache, which serves many runs, a moved tag takes effect within five minutes
-    const prompt = await Promise.race([pull<ChatPromptTemplate>(name, { client, skipCache: true }), timeout()]);
-    return { prompt, version: String(prompt.metadata?.["lc_hub_commit_hash"]) };
+    return described(await Promise.race([pulling, timeout()]));
   } catch (error) {
-    if (tag !== DEFAULT_TAG) throw error;
     console.warn(`The prompt ${name} was not pulled, so the built-in one is used: ${(error as Error).message}`);
     return { prompt: BUILT_IN, version: "built-in" };
   }
 }
+
+const described = (prompt: ChatPromptTemplate): PulledPrompt => ({
+  prompt,
+  version: String(prompt.metadata?.["lc_hub_commit_hash"]),
+});
 
 async function timeout(): Promise<never> {
   await sleep(TIMEOUT_MS, undefined, { ref: false });

@@ -5,7 +5,8 @@
  *
  * Without files, all of docs/tutorials. The README of an example (a file beside a langgraph.json) is followed in a copy of
  * its directory. PROGRAM is the `heddle` command to use, such as that of an installed package; default: the one of this
- * clone. `--linked` saves time: the packages are those of this clone, and blocks that install others are left out.
+ * clone. `--linked` saves time: the packages are those of this clone, blocks that install others are left out, and
+ * servers have one host and no console.
  * `--jobs` follows N files at once. Ports are free ones instead of the defaults. What blocks mean, by their info string:
  *
  * - `LANG file=PATH` is the content of a file of the current directory.
@@ -172,6 +173,7 @@ async function follow(file: string, { heddle, isLinked }: Options): Promise<void
     ...ports,
     // compiled sources are without the templates of new projects
     ...(!isExample && { HEDDLE_COMPILED_SOURCES: "" }),
+    ...(isLinked && { HEDDLE_HOSTS: "1", HEDDLE_CONSOLE: "false" }),
     HEDDLE_TRACE_URL: `http://127.0.0.1:${ports["HEDDLE_TRACE_PORT"]}`,
     HEDDLE_CONTROL_URL: `http://127.0.0.1:${ports["HEDDLE_CONTROL_PORT"]}`,
     PATH: `${programs}${delimiter}${process.env["PATH"]}`,
