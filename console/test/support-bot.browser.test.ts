@@ -47,15 +47,21 @@ test("a customer's answer is streamed, a refund waits for staff, and a thumb arr
   expect(lengths).toBeGreaterThan(4);
   expect(await seriousFindings(ada.page)).toEqual([]);
 
-  await say(ada.page, "Please refund order 42");
-  await ada.page.getByText("Waiting for a colleague: Refund order 42 (a lamp, €49) of ada?").waitFor();
+  await say(ada.page, "Please refund orders 42 and 17");
+  const lamp = "Refund order 42 (a lamp, €49) of ada?";
+  const kettle = "Refund order 17 (a kettle, €30) of ada?";
+  await ada.page.getByText(`Waiting for a colleague: ${lamp} ${kettle}`).waitFor();
   expect(await ada.page.getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
 
   const sam = await signIn("sam");
-  const question = sam.page.locator("li").filter({ hasText: "Refund order 42 (a lamp, €49) of ada?" });
-  await question.getByRole("button", { name: "Approve" }).click();
+  const question = (text: string) => sam.page.locator("li").filter({ hasText: text });
+  await question(lamp).getByRole("button", { name: "Approve" }).click();
+  await question(lamp).waitFor({ state: "detached" });
+  await question(kettle).getByRole("button", { name: "Reject" }).click();
   await sam.page.getByText("No questions.").waitFor();
-  await answers.filter({ hasText: "Order 42 is refunded: €49. It was approved by sam." }).waitFor();
+  await answers
+    .filter({ hasText: "Order 42 is refunded: €49. It was approved by sam. Order 17 cannot be refunded." })
+    .waitFor();
   const bob = await signIn("bob");
   await bob.page.getByLabel("Message").waitFor();
   expect(await bob.page.locator("li").count()).toBe(0);

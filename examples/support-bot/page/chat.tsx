@@ -24,8 +24,8 @@ export function Chat({ client, threadId, onThread, onAnswered }: ChatProps) {
     onCreated: ({ run_id }) => setRunId(run_id),
     reconnectOnMount: true,
   });
-  const question = stream.interrupt?.value?.question;
-  const isWaiting = question !== undefined && !stream.isLoading;
+  const questions = stream.interrupts.flatMap(({ value }) => value?.question ?? []);
+  const isWaiting = questions.length > 0 && !stream.isLoading;
 
   useEffect(() => {
     if (!isWaiting || threadId === null) return;
@@ -47,7 +47,7 @@ export function Chat({ client, threadId, onThread, onAnswered }: ChatProps) {
           </li>
         ))}
       </ol>
-      {isWaiting && <p role="status">Waiting for a colleague: {question}</p>}
+      {isWaiting && <p role="status">Waiting for a colleague: {questions.join(" ")}</p>}
       {stream.error != null && <p role="alert">{String((stream.error as Error).message ?? stream.error)}</p>}
       {isAnswered && threadId !== null && runId !== undefined && (
         <Thumbs key={runId} send={(isUp) => sendThumb(client, threadId, runId, isUp)} />

@@ -1,6 +1,6 @@
-import { SystemMessage } from "@langchain/core/messages";
-import { type LangGraphRunnableConfig, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
-import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
+import { type AIMessage, SystemMessage } from "@langchain/core/messages";
+import { END, type LangGraphRunnableConfig, MessagesAnnotation, Send, START, StateGraph } from "@langchain/langgraph";
+import { ToolNode } from "@langchain/langgraph/prebuilt";
 
 import { chooseModel } from "./model.ts";
 import { tools } from "./tools.ts";
@@ -19,10 +19,16 @@ async function answer(state: typeof MessagesAnnotation.State, config: LangGraphR
   return { messages: [await model.invoke([system, ...state.messages], config)] };
 }
 
+/** Starts a node for each tool call, so that each has its own question, and an answer to one repeats no other. */
+function callTools(state: typeof MessagesAnnotation.State): Send[] | typeof END {
+  const { tool_calls: calls = [] } = state.messages.at(-1) as AIMessage;
+  return calls.length > 0 ? calls.map((call) => new Send("tools", { ...state, lg_tool_call: call })) : END;
+}
+
 export const graph = new StateGraph(MessagesAnnotation)
   .addNode("answer", answer)
   .addNode("tools", new ToolNode(tools))
   .addEdge(START, "answer")
-  .addConditionalEdges("answer", toolsCondition)
+  .addConditionalEdges("answer", callTools, ["tools", END])
   .addEdge("tools", "answer")
   .compile({ name: "support" });

@@ -16,14 +16,15 @@ interface LocalOptions extends BaseChatModelCallOptions {
 interface Rule {
   pattern: RegExp;
   tool: string;
-  /** Arguments by the groups of the pattern. */
-  args(groups: string[]): Record<string, string>;
+  /** Arguments of each call. */
+  calls(text: string, found: RegExpExecArray): Record<string, string>[];
 }
 
+const eachOrder = (text: string) => (text.match(/\d+/g) ?? []).map((order) => ({ order }));
 const RULES: Rule[] = [
-  { pattern: /refund\D*(\d+)/i, tool: "refund_order", args: ([order]) => ({ order: order! }) },
-  { pattern: /order\D*(\d+)/i, tool: "look_up_order", args: ([order]) => ({ order: order! }) },
-  { pattern: /remember(?: that)? (.+?)[.!]?$/i, tool: "remember", args: ([fact]) => ({ fact: fact! }) },
+  { pattern: /refund.*\d/i, tool: "refund_order", calls: eachOrder },
+  { pattern: /order.*\d/i, tool: "look_up_order", calls: eachOrder },
+  { pattern: /remember(?: that)? (.+?)[.!]?$/i, tool: "remember", calls: (_, found) => [{ fact: found[1]! }] },
 ];
 
 /** A model by rules, without a network: the same conversation always gets the same answer, streamed word by word. */
@@ -63,17 +64,20 @@ export class LocalModel extends BaseChatModel<LocalOptions> {
 }
 
 function reply(messages: BaseMessage[]): AIMessage {
-  const last = messages.at(-1)!;
-  if (last.getType() === "tool") return new AIMessage(last.text);
-  for (const { pattern, tool, args } of RULES) {
-    const found = pattern.exec(last.text);
-    if (found)
-      return new AIMessage({
-        content: "",
-        tool_calls: [{ name: tool, args: args(found.slice(1)), id: `call_${messages.length}` }],
-      });
+  const results = messages.slice(messages.findLastIndex((message) => message.getType() !== "tool") + 1);
+  if (results.length > 0) return new AIMessage(results.map((message) => message.text).join(" "));
+  const asked = messages.at(-1)!.text;
+  for (const { pattern, tool, calls } of RULES) {
+    const found = pattern.exec(asked);
+    if (!found) continue;
+    const tool_calls = calls(asked, found).map((args, at) => ({
+      name: tool,
+      args,
+      id: `call_${messages.length}_${at}`,
+    }));
+    return new AIMessage({ content: "", tool_calls });
   }
   const facts = /^They told you: (.*)$/m.exec(messages[0]!.text)?.[1];
-  if (/know about me/i.test(last.text)) return new AIMessage(facts ? `You told me: ${facts}` : "Nothing yet.");
+  if (/know about me/i.test(asked)) return new AIMessage(facts ? `You told me: ${facts}` : "Nothing yet.");
   return new AIMessage("I can look up an order, refund one, and remember what you tell me. What is its number?");
 }
