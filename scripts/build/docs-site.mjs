@@ -20,7 +20,9 @@ const SEARCH = { fields: ["title", "page", "text"], storeFields: ["title", "page
 /** Lists the documents, and what else the site is made of, as paths in the repository. */
 export function listInputs() {
   const found = readdirSync(join(ROOT, "docs"), { recursive: true }).map((name) => posix.join("docs", String(name)));
-  const documents = [...OTHERS.map((name) => `${name}.md`), "examples/README.md", ...found.filter(isMarkdown)].sort();
+  const examples = readdirSync(join(ROOT, "examples")).map((name) => posix.join("examples", name, "README.md"));
+  const beside = [...OTHERS.map((name) => `${name}.md`), "examples/README.md", ...examples];
+  const documents = [...beside.filter((name) => existsSync(join(ROOT, name))), ...found.filter(isMarkdown)].sort();
   const assets = readdirSync(ASSETS).map((name) => posix.join("scripts/build/docs-site", name));
   return {
     documents,

@@ -86,6 +86,16 @@ const programChecks = [
     args: ["--import", "tsx", "scripts/versions/langsmith-clients.ts", "--only", "npm-0.12.0,pypi-0.14.10"],
   },
   { name: "prompts", isLong: true, args: ["--import", "tsx", "scripts/versions/prompt-clients.ts"] },
+  // that of two languages needs Python: scripts/services/python-suite.ts
+  {
+    name: "examples",
+    args: [
+      ...["--import", "tsx", "scripts/check/tutorials.ts", "--linked", "--jobs", "2"],
+      ...["support-bot", "research-agent", "nightly-batch", "evaluated-prompt"].map(
+        (name) => `examples/${name}/README.md`,
+      ),
+    ],
+  },
   { name: "tutorials", installs: true, args: ["--import", "tsx", "scripts/check/tutorials.ts"] },
   { name: "machines", isLong: true, args: ["--import", "tsx", "scripts/versions/machine-clients.ts"] },
   {
@@ -94,7 +104,7 @@ const programChecks = [
     args: ["--import", "tsx", "scripts/versions/langgraph-versions.ts", "--only", "0.2.57"],
   },
   // a program for each step, so that the end of its output says what failed
-  ...["ruff", "pyright", "pytest", "server", "conformance"].map((step) => ({
+  ...["ruff", "pyright", "pytest", "server", "conformance", "example"].map((step) => ({
     name: `python-${step}`,
     installs: step === "pyright" || step === "server",
     args: ["--import", "tsx", "scripts/services/python-suite.ts", step, ...(all ? ["--all"] : [])],

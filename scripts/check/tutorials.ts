@@ -1,13 +1,17 @@
 /**
  * Follows tutorials as a reader would, block by block, in an empty directory:
  *
- *     node --import tsx scripts/check/tutorials.ts [--heddle PROGRAM] [FILE …]
+ *     node --import tsx scripts/check/tutorials.ts [--heddle PROGRAM] [--linked] [--jobs N] [FILE …]
  *
- * Without files, all of docs/tutorials. PROGRAM is the `heddle` command to use, such as that of an installed package;
- * default: the one of this clone. Ports are free ones instead of the defaults. What blocks mean, by their info string:
+ * Without files, all of docs/tutorials. The README of an example (a file beside a langgraph.json) is followed in a copy of
+ * its directory. PROGRAM is the `heddle` command to use, such as that of an installed package; default: the one of this
+ * clone. `--linked` saves time: the packages are those of this clone, blocks that install others are left out, and
+ * servers have one host and no console.
+ * `--jobs` follows N files at once. Ports are free ones instead of the defaults. What blocks mean, by their info string:
  *
  * - `LANG file=PATH` is the content of a file of the current directory.
  * - `sh` is typed into the first terminal, whose variables and directory last. It must end with 0.
+ * - `sh install` is the same, and installs packages.
  * - `sh terminal=NAME [in=DIR]` is a terminal of its own in the current directory, with a program that keeps running;
  *   the same name again, or `stop`, presses Ctrl-C in it first.
  * - `text` is what the block before prints: each line, in this order, where `…` stands for anything.
@@ -16,6 +20,8 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import {
+  copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -32,6 +38,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 import { freePort } from "../../server/src/base/free-port.ts";
+import { trackedFiles } from "./count-lines.mjs";
 
 export interface Block {
   language: string;
@@ -131,10 +138,26 @@ const PORTS = {
   HEDDLE_TRACE_PORT: 1984,
   HEDDLE_CONSOLE_PORT: 3000,
   HEDDLE_CONTROL_PORT: 2026,
+  // a program beside the platform, such as the receiver of webhooks
+  RECEIVER_PORT: 4000,
 };
 
+/** Copies an example as a reader does who takes its directory out of the repository. */
+function copyExample(from: string, to: string): void {
+  for (const path of trackedFiles(from)) {
+    mkdirSync(dirname(join(to, path)), { recursive: true });
+    copyFileSync(join(from, path), join(to, path));
+  }
+}
+
+interface Options {
+  heddle: string;
+  isLinked: boolean;
+}
+
 /** Follows one tutorial. @throws at the first block that does not hold */
-async function follow(file: string, heddle: string): Promise<void> {
+async function follow(file: string, { heddle, isLinked }: Options): Promise<void> {
+  const isExample = existsSync(join(dirname(file), "langgraph.json"));
   const directory = mkdtempSync(join(tmpdir(), "heddle-tutorial-"));
   // Postgres does not run as root, and its user needs access to its data
   chmodSync(directory, 0o755);
@@ -148,14 +171,18 @@ async function follow(file: string, heddle: string): Promise<void> {
   const env = {
     ...process.env,
     ...ports,
-    // compiled sources are without the examples, which new projects begin with
-    HEDDLE_COMPILED_SOURCES: "",
+    // compiled sources are without the templates of new projects
+    ...(!isExample && { HEDDLE_COMPILED_SOURCES: "" }),
+    ...(isLinked && { HEDDLE_HOSTS: "1", HEDDLE_CONSOLE: "false" }),
     HEDDLE_TRACE_URL: `http://127.0.0.1:${ports["HEDDLE_TRACE_PORT"]}`,
     HEDDLE_CONTROL_URL: `http://127.0.0.1:${ports["HEDDLE_CONTROL_PORT"]}`,
     PATH: `${programs}${delimiter}${process.env["PATH"]}`,
   };
   const work = join(directory, "work");
   mkdirSync(work);
+  const label = isExample ? `${basename(dirname(file))}/${basename(file)}` : basename(file);
+  if (isExample) copyExample(dirname(file), work);
+  if (isLinked) symlinkSync(join(ROOT, "node_modules"), join(work, "node_modules"));
   const first = new Terminal(work, env);
   const others = new Map<string, Terminal>();
   let cwd = work;
@@ -163,6 +190,7 @@ async function follow(file: string, heddle: string): Promise<void> {
   try {
     for (const { language, info, text, line } of readBlocks(readFileSync(file, "utf8"))) {
       const { file: path, terminal: name } = info;
+      if (isLinked && info["install"] !== undefined) continue;
       const startedAt = performance.now();
       const fail = (why: string): never => {
         throw new Error(`${file}:${line}: ${why}`);
@@ -193,27 +221,38 @@ async function follow(file: string, heddle: string): Promise<void> {
           await sleep(100);
         }
       } else continue;
-      console.log(`${basename(file)}:${line} ok (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
+      console.log(`${label}:${line} ok (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
     }
   } finally {
     const stoppedAt = performance.now();
     await Promise.all([first, ...others.values()].map((terminal) => terminal.stop()));
-    console.log(`stopped (${((performance.now() - stoppedAt) / 1000).toFixed(1)} s)`);
+    console.log(`${label} stopped (${((performance.now() - stoppedAt) / 1000).toFixed(1)} s)`);
     // a database that was killed may still write
     rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 });
   }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { values, positionals } = parseArgs({ allowPositionals: true, options: { heddle: { type: "string" } } });
-  const heddle = resolve(values.heddle ?? join(ROOT, "cli/bin/heddle.js"));
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      heddle: { type: "string" },
+      linked: { type: "boolean", default: false },
+      jobs: { type: "string", default: "1" },
+    },
+  });
+  const options = { heddle: resolve(values.heddle ?? join(ROOT, "cli/bin/heddle.js")), isLinked: values.linked };
   const all = () => readdirSync(join(ROOT, "docs/tutorials")).map((name) => join(ROOT, "docs/tutorials", name));
-  for (const file of positionals.length > 0 ? positionals.map((name) => resolve(name)) : all()) {
-    try {
-      await follow(file, heddle);
-    } catch (error) {
-      console.error((error as Error).message);
-      process.exitCode = 1;
+  const files = positionals.length > 0 ? positionals.map((name) => resolve(name)) : all();
+  const work = async () => {
+    for (let file = files.shift(); file !== undefined; file = files.shift()) {
+      try {
+        await follow(file, options);
+      } catch (error) {
+        console.error((error as Error).message);
+        process.exitCode = 1;
+      }
     }
-  }
+  };
+  await Promise.all(Array.from({ length: Number(values.jobs) }, work));
 }

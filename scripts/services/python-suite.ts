@@ -1,7 +1,7 @@
 /**
- * Tests the Python parts: ruff, pyright and pytest on the graph host, then the server's tests with Python code and the
- * conformance cases of graphs in Python. Creates its environment with the machine's python3. Exits with 1 on a failure,
- * with 77 when there is no Python or no package index.
+ * Tests the Python parts: ruff, pyright and pytest on the graph host, then the server's tests with Python code, the
+ * conformance cases of graphs in Python, and the example in two languages. Creates its environment with the machine's
+ * python3. Exits with 1 on a failure, with 77 when there is no Python or no package index.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -38,6 +38,14 @@ const steps: [name: string, command: string[], cwd: string][] = [
   [
     "conformance",
     [process.execPath, vitest, "run", "--config", "conformance/vitest.config.ts", "--retry", "1", ...cases],
+    ROOT,
+  ],
+  [
+    "example",
+    [
+      ...[process.execPath, "--import", "tsx", "scripts/check/tutorials.ts", "--linked"],
+      "examples/multi-language/README.md",
+    ],
     ROOT,
   ],
 ];

@@ -1,7 +1,7 @@
 import { Annotation, START, StateGraph } from "@langchain/langgraph";
 
+import { chooseModel } from "./model.ts";
 import { pullPrompt } from "./pull-prompt.ts";
-import { QuotingModel } from "./quoting-model.ts";
 
 /**
  * Answers by a prompt that it pulls by tag at the start of each run. The trace of a run links to the prompt's commit,
@@ -9,15 +9,19 @@ import { QuotingModel } from "./quoting-model.ts";
  */
 const State = Annotation.Root({
   question: Annotation<string>,
+  /** Tag of the prompt, which must be there; default: production, or the built-in prompt. */
+  tag: Annotation<string | undefined>,
   answer: Annotation<string>,
   /** Commit of the prompt. */
   prompt_version: Annotation<string>,
 });
 
+const model = await chooseModel();
+
 export const graph = new StateGraph(State)
-  .addNode("respond", async ({ question }, config) => {
-    const { prompt, version } = await pullPrompt();
-    const { text } = await prompt.pipe(new QuotingModel({})).invoke({ question }, config);
+  .addNode("respond", async ({ question, tag }, config) => {
+    const { prompt, version } = await pullPrompt(tag);
+    const { text } = await prompt.pipe(model).invoke({ question }, config);
     return { answer: text, prompt_version: version };
   })
   .addEdge(START, "respond")

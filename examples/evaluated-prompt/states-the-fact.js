@@ -1,0 +1,3 @@
+export default function evaluate({ outputs, referenceOutputs }) {
+  return { states_the_fact: outputs.answer.includes(referenceOutputs.fact) };
+}
