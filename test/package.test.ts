@@ -217,3 +217,21 @@ test("serves a project on Node 24", async () => {
   await npm(tools, "install", NODE_24);
   expect(await serves(join(tools, "node_modules", NODE_24.split("@")[0]!, "bin"))).toMatch(/^24\./);
 });
+
+test("without chDB, the first start offers to install it, and serves without traces after a no", async () => {
+  const typed = spawn("script", ["-qec", "npx --no-install heddle dev --port 0 --no-console", "/dev/null"], {
+    cwd: project,
+    env: { ...cleanEnv(), HEDDLE_DATA_DIR: join(base, "unasked") },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  let output = "";
+  typed.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  await expect.poll(() => output, { timeout: 30_000 }).toContain('Run "npm install chdb@3.4.0" now? [y/N]');
+  typed.stdin.write("n\n");
+  await expect.poll(() => output, { timeout: 60_000 }).toContain("Stop with Ctrl-C");
+  expect(output).toContain("Runs are not traced.");
+  expect(output).toMatch(/Traces +off\. Could not load chDB/);
+  typed.stdin.write("\u0003");
+  await once(typed, "exit");
+  await expect.poll(projectProcesses, { timeout: 30_000 }).toEqual([]);
+}, 150_000);

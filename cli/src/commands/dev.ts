@@ -11,6 +11,7 @@ import { launcherPath } from "../core/launcher.ts";
 import { needsRestarts, runWithRestarts, notifyLauncher } from "../core/restarts.ts";
 import { SERVER_FLAGS } from "../core/server-flags.ts";
 import { onStopSignal } from "../core/stop-signals.ts";
+import { offerChdb } from "../core/offer-chdb.ts";
 import { type TraceOutcome, TraceProcess } from "../core/trace-process.ts";
 import { readVersion } from "../core/version.ts";
 
@@ -76,8 +77,9 @@ export async function run(args: string[]): Promise<void> {
   const options = readFlags(flags, args, process.env);
   const config = resolve(options.config);
   if (!existsSync(config)) throw new UsageError(missingConfig(config));
-  if (needsRestarts(config)) return runWithRestarts("dev", args);
   const dataDir = resolve(options["data-dir"] ?? join(dirname(config), ".heddle"));
+  if (options.trace) await offerChdb(dataDir);
+  if (needsRestarts(config)) return runWithRestarts("dev", args);
 
   const { startAgentServer } = await import("../../../server/src/main.ts");
   let trace: TraceProcess | undefined;

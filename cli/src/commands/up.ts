@@ -8,6 +8,7 @@ import { explainStart } from "../core/explain-start.ts";
 import { describeFlags, readFlags, type FlagSpec } from "../core/flags.ts";
 import { warnOfMisspelled } from "../core/known-variables.ts";
 import { launcherPath } from "../core/launcher.ts";
+import { offerChdb } from "../core/offer-chdb.ts";
 import { SERVER_FLAGS } from "../core/server-flags.ts";
 import { onStopSignal } from "../core/stop-signals.ts";
 import { type TraceOutcome, TraceProcess } from "../core/trace-process.ts";
@@ -49,6 +50,7 @@ export async function run(args: string[]): Promise<void> {
   process.env["HEDDLE_BESIDE_DEPLOYMENTS"] ??= "true";
   const options = readFlags(flags, args, process.env);
   const dataDir = resolve(options["data-dir"]);
+  if (options.trace) await offerChdb(dataDir);
   const key = tracingKey(dataDir);
   const { startControlServer } = await import("../../../server/src/main.ts");
   let trace: TraceProcess | undefined;

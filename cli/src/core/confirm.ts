@@ -8,9 +8,14 @@ import { UsageError } from "./flags.ts";
  */
 export async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) throw new UsageError(`${question} Pass --yes to confirm without a terminal.`);
+  return ask(`${question} Type yes to continue: `);
+}
+
+/** Asks on the terminal, which the caller has tested. @returns whether the answer is yes */
+export async function ask(prompt: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return /^y(?:es)?$/i.test((await terminal.question(`${question} Type yes to continue: `)).trim());
+    return /^y(?:es)?$/i.test((await terminal.question(prompt)).trim());
   } finally {
     terminal.close();
   }

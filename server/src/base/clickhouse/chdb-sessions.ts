@@ -152,7 +152,8 @@ async function loadChdb(): Promise<ChdbModule> {
     return await import("chdb");
   } catch (error) {
     throw new ChdbError(
-      "Could not load chDB, the built-in ClickHouse. Install it (npm install chdb@3.4.0; npm has builds for " +
+      "Could not load chDB, the built-in ClickHouse. Install it beside Heddle (npm install -g chdb@3.4.0, or without " +
+        "-g where Heddle is a package of a project; npm has builds for " +
         "Linux on x64 with glibc, and for some versions for Linux on arm64 and macOS), or set CLICKHOUSE_URL to a " +
         `ClickHouse server. (${(error as Error).message.split("\n")[0]})`,
       { cause: error },
