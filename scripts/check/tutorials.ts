@@ -131,6 +131,8 @@ const PORTS = {
   HEDDLE_TRACE_PORT: 1984,
   HEDDLE_CONSOLE_PORT: 3000,
   HEDDLE_CONTROL_PORT: 2026,
+  // of a server that is not Heddle's
+  TUTORIAL_OTHER_PORT: 2025,
 };
 
 /** Follows one tutorial. @throws at the first block that does not hold */
@@ -144,10 +146,14 @@ async function follow(file: string, heddle: string): Promise<void> {
   const ports: Record<string, string> = {};
   for (const name of Object.keys(PORTS)) ports[name] = String(await freePort());
   const withPorts = (text: string) =>
-    Object.entries(PORTS).reduce((all, [name, port]) => all.replaceAll(`:${port}`, `:${ports[name]}`), text);
+    Object.entries(PORTS).reduce(
+      (all, [name, port]) => all.replaceAll(new RegExp(`(?<=:|--port )${port}\\b`, "g"), ports[name]!),
+      text,
+    );
   const env = {
     ...process.env,
     ...ports,
+    LANGGRAPH_CLI_NO_ANALYTICS: "1",
     // compiled sources are without the examples, which new projects begin with
     HEDDLE_COMPILED_SOURCES: "",
     HEDDLE_TRACE_URL: `http://127.0.0.1:${ports["HEDDLE_TRACE_PORT"]}`,
