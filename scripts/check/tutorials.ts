@@ -11,6 +11,10 @@
  * - `sh terminal=NAME [in=DIR]` is a terminal of its own in the current directory, with a program that keeps running;
  *   the same name again, or `stop`, presses Ctrl-C in it first.
  * - `text` is what the block before prints: each line, in this order, where `…` stands for anything.
+ * - Blocks without a language, such as those that name the reader's registry, are not executed.
+ *
+ * A tutorial whose first executed block has `needs=cluster` is skipped here; test/kubernetes/tutorial.kubernetes.test.ts
+ * follows it, on the ports that it names.
  *
  * Prints a line per block, and exits with 1 when a tutorial does not hold.
  */
@@ -135,16 +139,34 @@ const PORTS = {
   TUTORIAL_OTHER_PORT: 2025,
 };
 
+/** What a tutorial's first executed block says that it needs, such as a cluster. */
+export const readNeeds = (file: string): string | undefined =>
+  readBlocks(readFileSync(file, "utf8")).find(({ language }) => language !== "")?.info["needs"];
+
+interface FollowOptions {
+  /** Path of the `heddle` command. */
+  heddle: string;
+  /** Variables of the terminals besides those of this process. */
+  variables?: NodeJS.ProcessEnv;
+  /** Paths of further programs, by the names under which they are called. */
+  programs?: Record<string, string>;
+  /** Whether the ports are those in the text. Default: free ones. */
+  hasFixedPorts?: boolean;
+}
+
 /** Follows one tutorial. @throws at the first block that does not hold */
-async function follow(file: string, heddle: string): Promise<void> {
+export async function follow(
+  file: string,
+  { heddle, variables = {}, programs = {}, hasFixedPorts = false }: FollowOptions,
+): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "heddle-tutorial-"));
   // Postgres does not run as root, and its user needs access to its data
   chmodSync(directory, 0o755);
-  const programs = join(directory, ".bin");
-  mkdirSync(programs);
-  symlinkSync(heddle, join(programs, "heddle"));
+  const bin = join(directory, ".bin");
+  mkdirSync(bin);
+  for (const [name, path] of Object.entries({ heddle, ...programs })) symlinkSync(path, join(bin, name));
   const ports: Record<string, string> = {};
-  for (const name of Object.keys(PORTS)) ports[name] = String(await freePort());
+  for (const [name, port] of Object.entries(PORTS)) ports[name] = String(hasFixedPorts ? port : await freePort());
   const withPorts = (text: string) =>
     Object.entries(PORTS).reduce(
       (all, [name, port]) => all.replaceAll(new RegExp(`(?<=:|--port )${port}\\b`, "g"), ports[name]!),
@@ -158,7 +180,8 @@ async function follow(file: string, heddle: string): Promise<void> {
     HEDDLE_COMPILED_SOURCES: "",
     HEDDLE_TRACE_URL: `http://127.0.0.1:${ports["HEDDLE_TRACE_PORT"]}`,
     HEDDLE_CONTROL_URL: `http://127.0.0.1:${ports["HEDDLE_CONTROL_PORT"]}`,
-    PATH: `${programs}${delimiter}${process.env["PATH"]}`,
+    PATH: `${bin}${delimiter}${process.env["PATH"]}`,
+    ...variables,
   };
   const work = join(directory, "work");
   mkdirSync(work);
@@ -215,8 +238,13 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const heddle = resolve(values.heddle ?? join(ROOT, "cli/bin/heddle.js"));
   const all = readdirSync(join(ROOT, "docs/tutorials")).map((name) => join(ROOT, "docs/tutorials", name));
   for (const file of positionals.length > 0 ? positionals.map((name) => resolve(name)) : all) {
+    const needs = readNeeds(file);
+    if (needs !== undefined) {
+      console.log(`${basename(file)} skipped: needs a ${needs} (scripts/services/kubernetes-suite.ts)`);
+      continue;
+    }
     try {
-      await follow(file, heddle);
+      await follow(file, { heddle });
     } catch (error) {
       console.error((error as Error).message);
       process.exitCode = 1;
