@@ -76,7 +76,8 @@ export function missingLine(expected: string, output: string): string | undefine
   return undefined;
 }
 
-const BLOCK_MS = 300_000;
+/** Longer than a rollout in a cluster on a busy machine. */
+const BLOCK_MS = 600_000;
 const READY_MS = 180_000;
 
 /** A shell that is typed into. */
