@@ -15,6 +15,10 @@
  * - `sh terminal=NAME [in=DIR]` is a terminal of its own in the current directory, with a program that keeps running;
  *   the same name again, or `stop`, presses Ctrl-C in it first.
  * - `text` is what the block before prints: each line, in this order, where `…` stands for anything.
+ * - Blocks without a language, such as those that name the reader's registry, are not executed.
+ *
+ * A tutorial whose first executed block has `needs=cluster` is skipped here; test/kubernetes/tutorial.kubernetes.test.ts
+ * follows it, on the ports that it names.
  *
  * Prints a line per block, and exits with 1 when a tutorial does not hold.
  */
@@ -79,7 +83,8 @@ export function missingLine(expected: string, output: string): string | undefine
   return undefined;
 }
 
-const BLOCK_MS = 300_000;
+/** Longer than a rollout in a cluster on a busy machine. */
+const BLOCK_MS = 600_000;
 const READY_MS = 180_000;
 
 /** A shell that is typed into. */
@@ -140,7 +145,13 @@ const PORTS = {
   HEDDLE_CONTROL_PORT: 2026,
   // a program beside the platform, such as the receiver of webhooks
   RECEIVER_PORT: 4000,
+  // of a server that is not Heddle's
+  TUTORIAL_OTHER_PORT: 2025,
 };
+
+/** What a tutorial's first executed block says that it needs, such as a cluster. */
+export const readNeeds = (file: string): string | undefined =>
+  readBlocks(readFileSync(file, "utf8")).find(({ language }) => language !== "")?.info["needs"];
 
 /** Copies an example as a reader does who takes its directory out of the repository. */
 function copyExample(from: string, to: string): void {
@@ -150,33 +161,49 @@ function copyExample(from: string, to: string): void {
   }
 }
 
-interface Options {
+interface FollowOptions {
+  /** Path of the `heddle` command. */
   heddle: string;
-  isLinked: boolean;
+  /** Whether packages are those of this clone, and blocks that install some are left out. */
+  isLinked?: boolean;
+  /** Variables of the terminals besides those of this process. */
+  variables?: NodeJS.ProcessEnv;
+  /** Paths of further programs, by the names under which they are called. */
+  programs?: Record<string, string>;
+  /** Whether the ports are those in the text. Default: free ones. */
+  hasFixedPorts?: boolean;
 }
 
 /** Follows one tutorial. @throws at the first block that does not hold */
-async function follow(file: string, { heddle, isLinked }: Options): Promise<void> {
+export async function follow(
+  file: string,
+  { heddle, isLinked = false, variables = {}, programs = {}, hasFixedPorts = false }: FollowOptions,
+): Promise<void> {
   const isExample = existsSync(join(dirname(file), "langgraph.json"));
   const directory = mkdtempSync(join(tmpdir(), "heddle-tutorial-"));
   // Postgres does not run as root, and its user needs access to its data
   chmodSync(directory, 0o755);
-  const programs = join(directory, ".bin");
-  mkdirSync(programs);
-  symlinkSync(heddle, join(programs, "heddle"));
+  const bin = join(directory, ".bin");
+  mkdirSync(bin);
+  for (const [name, path] of Object.entries({ heddle, ...programs })) symlinkSync(path, join(bin, name));
   const ports: Record<string, string> = {};
-  for (const name of Object.keys(PORTS)) ports[name] = String(await freePort());
+  for (const [name, port] of Object.entries(PORTS)) ports[name] = String(hasFixedPorts ? port : await freePort());
   const withPorts = (text: string) =>
-    Object.entries(PORTS).reduce((all, [name, port]) => all.replaceAll(`:${port}`, `:${ports[name]}`), text);
+    Object.entries(PORTS).reduce(
+      (all, [name, port]) => all.replaceAll(new RegExp(`(?<=:|--port )${port}\\b`, "g"), ports[name]!),
+      text,
+    );
   const env = {
     ...process.env,
     ...ports,
+    LANGGRAPH_CLI_NO_ANALYTICS: "1",
     // compiled sources are without the templates of new projects
     ...(!isExample && { HEDDLE_COMPILED_SOURCES: "" }),
     ...(isLinked && { HEDDLE_HOSTS: "1", HEDDLE_CONSOLE: "false" }),
     HEDDLE_TRACE_URL: `http://127.0.0.1:${ports["HEDDLE_TRACE_PORT"]}`,
     HEDDLE_CONTROL_URL: `http://127.0.0.1:${ports["HEDDLE_CONTROL_PORT"]}`,
-    PATH: `${programs}${delimiter}${process.env["PATH"]}`,
+    PATH: `${bin}${delimiter}${process.env["PATH"]}`,
+    ...variables,
   };
   const work = join(directory, "work");
   mkdirSync(work);
@@ -246,6 +273,11 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const files = positionals.length > 0 ? positionals.map((name) => resolve(name)) : all();
   const work = async () => {
     for (let file = files.shift(); file !== undefined; file = files.shift()) {
+      const needs = readNeeds(file);
+      if (needs !== undefined) {
+        console.log(`${basename(file)} skipped: needs a ${needs} (scripts/services/kubernetes-suite.ts)`);
+        continue;
+      }
       try {
         await follow(file, options);
       } catch (error) {

@@ -4,8 +4,9 @@
  *     node --import tsx scripts/services/kubernetes-suite.ts [--image HEDDLE.tar] [--agent-image AGENT.tar] [WORD…]
  *
  * Builds Kubernetes first if it is missing, which takes half an hour and needs Go, and the image of agent servers.
- * `--image`: archive of Dockerfile's image (`podman save`), without which the installation test is skipped. Words select
- * files by their path. Exits with 1 on a failure, with 77 when programs are missing that only the system can install.
+ * `--image`: archive of Dockerfile's image (`podman save`), tagged `localhost/heddle:VERSION`, without which the tests
+ * of the installation and of the tutorial are skipped. Words select files by their path. Exits with 1 on a failure, with
+ * 77 when programs are missing that only the system can install.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";

@@ -34,6 +34,8 @@ export interface TestPodman {
   images(): Promise<string[]>;
   /** Allows plain HTTP to registries. */
   trust(...registries: string[]): void;
+  /** Returns the path of a program that is this Podman. */
+  asProgram(): string;
   /** Returns a directory for PATH with a `docker` that is this Podman, for programs that call Docker's client. */
   asDocker(): string;
   /** Stops everything, and removes the directory. */
@@ -100,12 +102,20 @@ export function openPodman(home: string): TestPodman {
       const texts = registries.map((location) => `[[registry]]\nlocation="${location}"\ninsecure=true\n`);
       writeFileSync(file("registries.conf"), texts.join(""));
     },
-    asDocker() {
+    asProgram() {
       const variables = ["CONTAINERS_CONF", "CONTAINERS_REGISTRIES_CONF"] as const;
-      const command = `podman ${place.map((word) => `'${word}'`).join(" ")}`;
       const lines = [
         "#!/bin/sh",
         ...variables.map((name) => `export ${name}='${env[name]}'`),
+        `exec podman ${place.map((word) => `'${word}'`).join(" ")} "$@"`,
+      ];
+      writeFileSync(file("podman.sh"), `${lines.join("\n")}\n`, { mode: 0o755 });
+      return file("podman.sh");
+    },
+    asDocker() {
+      const command = `'${podman.asProgram()}'`;
+      const lines = [
+        "#!/bin/sh",
         // Docker stores credentials in a directory, Podman in a file of the same format
         'if [ "$1" = --config ]; then export REGISTRY_AUTH_FILE="$2/config.json"; shift 2; fi',
         // Podman reopens its input, which is impossible with a socket; and builds here need no network

@@ -45,7 +45,8 @@ export interface ClusterOptions {
   nodeGraceSeconds?: number;
 }
 
-const PAUSE_IMAGE = "localhost/heddle-pause:1";
+/** Image of every node whose container does nothing. */
+export const PAUSE_IMAGE = "localhost/heddle-pause:1";
 
 /** Starts a cluster. Throws, and names the missing programs, if some are not installed. */
 export async function startCluster(options: ClusterOptions = {}): Promise<TestCluster> {

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
 import { BRIDGE_ADDRESS } from "../../server/test/podman.ts";
@@ -29,7 +30,7 @@ export async function proxyService(client: KubeClient, pods: string, port: numbe
       from.destroy();
     }
   });
-  await new Promise<void>((done) => server.listen(port, BRIDGE_ADDRESS, done));
+  await once(server.listen(port, BRIDGE_ADDRESS), "listening");
   return {
     close() {
       server.close();
