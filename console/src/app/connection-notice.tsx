@@ -37,7 +37,7 @@ export function ConnectionNotice() {
     >
       {state !== "fine" && (
         <Paper withBorder shadow="md" px="md" py="xs" style={{ display: "flex", gap: 10, alignItems: "center" }}>
-          {state === "lost" && <Loader size={14} color="orange" />}
+          {state === "lost" && <Loader size={14} color="warning" />}
           <Text size="sm">
             {state === "lost"
               ? "Server unreachable. Reconnecting… This page may be out of date."

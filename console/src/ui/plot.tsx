@@ -10,8 +10,7 @@ import { type ChartMarker, type ChartProps, DASH, seriesColor } from "./chart-pr
 
 type PlotProps = ChartProps & { height: number; onHover: (index: number | null) => void };
 
-const cssColor = (name: string): string =>
-  getComputedStyle(document.documentElement).getPropertyValue(`--mantine-color-${name}`).trim();
+const cssColor = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const precise = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
@@ -89,8 +88,8 @@ export default memo(function Plot({
 
   useEffect(() => {
     if (!place.current || width === 0) return;
-    const text = cssColor(scheme === "dark" ? "dark-1" : "gray-7");
-    const lines = cssColor(scheme === "dark" ? "dark-5" : "gray-2");
+    const text = cssColor("--mantine-color-dimmed");
+    const lines = cssColor("--heddle-neutral-quiet");
     const axis = { stroke: text, grid: { stroke: lines, width: 1 }, ticks: { stroke: lines, width: 1 } };
     const chart = new uPlot(
       {
@@ -118,7 +117,7 @@ export default memo(function Plot({
           {},
           ...labels.split("\n").map((label, index) => {
             const look = looks.current[index]!;
-            const color = cssColor(`${seriesColor(look, index)}-6`);
+            const color = cssColor(seriesColor(look, index));
             // no point at the top of a bar, as it adds no information
             const bars = {
               paths: uPlot.paths.bars!({ size: [0.8, 40] }),
@@ -134,7 +133,7 @@ export default memo(function Plot({
           }),
         ],
         hooks: {
-          draw: [(drawn) => drawMarkers(drawn, marked.current ?? [], cssColor("grape-6"))],
+          draw: [(drawn) => drawMarkers(drawn, marked.current ?? [], cssColor("--heddle-neutral"))],
           setCursor: [({ cursor }) => handlers.current.onHover(cursor.idx ?? null)],
           setSelect: [
             (drawn) => {

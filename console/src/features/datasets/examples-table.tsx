@@ -75,7 +75,7 @@ export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTab
               cell: (example: Example) => (
                 <ActionIcon
                   variant="subtle"
-                  color="gray"
+                  color="neutral"
                   aria-label={`Delete example ${example.id.slice(-8)}`}
                   onClick={() => onDelete(example)}
                 >
@@ -125,7 +125,7 @@ export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTab
                 <Button
                   size="xs"
                   variant="default"
-                  ml="auto"
+                  ms="auto"
                   leftSection={<IconPencil size={14} aria-hidden />}
                   onClick={() => {
                     setOpened(null);

@@ -14,9 +14,9 @@ const SHOWN = 100;
 
 type Kind = "added" | "removed" | "modified";
 const KINDS: [kind: Kind, color: string][] = [
-  ["added", "green"],
-  ["removed", "red"],
-  ["modified", "yellow"],
+  ["added", "success"],
+  ["removed", "danger"],
+  ["modified", "warning"],
 ];
 
 interface VersionChangesProps {

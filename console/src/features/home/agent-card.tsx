@@ -22,7 +22,7 @@ export function AgentCard({ server: { id: server, name } }: { server: AgentServe
         </ButtonLink>
       </Group>
       {error ? (
-        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+        <Text size="sm" c="var(--heddle-danger)" role="alert">
           {error.message}
         </Text>
       ) : (

@@ -39,11 +39,11 @@ function ProjectLine({ id, name }: { id: string; name: string }) {
         {name}
       </AnchorLink>
       {total && total.failed > 0 && (
-        <Text size="sm" className="numbers" c="var(--mantine-color-error)" style={{ whiteSpace: "nowrap" }}>
+        <Text size="sm" className="numbers" c="var(--heddle-danger)" style={{ whiteSpace: "nowrap" }}>
           {count(total.failed)} failed
         </Text>
       )}
-      <Text size="sm" className="numbers" ta="right" miw={40}>
+      <Text size="sm" className="numbers" ta="end" miw={40}>
         {count(total?.traces)}
       </Text>
       <HoursChart hours={hours} />

@@ -145,7 +145,7 @@ function InterruptedThread({ server, thread, names, answered, onFailure, onResum
         <AnchorLink to="/a/$server/playground" params={{ server }} search={{ thread: thread.thread_id }} size="xs">
           Open in playground
         </AnchorLink>
-        <TimeText at={thread.updated_at} size="xs" ml="auto" />
+        <TimeText at={thread.updated_at} size="xs" ms="auto" />
       </Group>
       {answered ? (
         <Text size="sm" c="dimmed">

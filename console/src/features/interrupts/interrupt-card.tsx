@@ -59,7 +59,7 @@ export function InterruptCard({
       aria-label="Needs review"
       {...(isForeground && { role: "dialog", tabIndex: -1 })}
       onKeyDown={chooseByKey}
-      style={{ borderColor: "var(--mantine-color-orange-6)", borderLeftWidth: 3 }}
+      style={{ borderColor: "var(--heddle-warning)", borderInlineStartWidth: 3 }}
     >
       <Stack gap="xs">
         <Text size="xs" fw={600} c="dimmed">

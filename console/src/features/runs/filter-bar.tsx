@@ -58,7 +58,7 @@ export function FilterBar({ projectId, search, onChange }: FilterBarProps) {
         {addable.length > 0 && (
           <Menu position="bottom-start">
             <Menu.Target>
-              <Button variant="subtle" color="gray" size="xs" leftSection={<IconPlus size={14} aria-hidden />}>
+              <Button variant="subtle" color="neutral" size="xs" leftSection={<IconPlus size={14} aria-hidden />}>
                 Trace filter
               </Button>
             </Menu.Target>
@@ -100,7 +100,7 @@ function CopyLink() {
     <Tooltip label={copied ? "Copied" : "Copy a link to this view"}>
       <ActionIcon
         variant="subtle"
-        color="gray"
+        color="neutral"
         size="md"
         aria-label={copied ? "Copied" : "Copy link"}
         onClick={() => copy(location.href)}

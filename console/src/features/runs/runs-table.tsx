@@ -103,7 +103,7 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
         </Group>
       </Group>
       {liveError && (
-        <Text size="xs" c="var(--mantine-color-error)" role="status">
+        <Text size="xs" c="var(--heddle-danger)" role="status">
           Could not load new runs: {liveError.message}
         </Text>
       )}
