@@ -4,9 +4,10 @@ import { Badge, colorsTuple, createTheme, type CSSVariablesResolver, type Mantin
 export const ROLES = ["brand", "success", "warning", "danger", "info", "neutral"] as const;
 export type Role = (typeof ROLES)[number];
 
+/** Properties of components accept roles and variables: the name of a colour does not compile. */
 declare module "@mantine/core" {
   export interface MantineThemeColorsOverride {
-    colors: Record<Role | "dark", MantineColorsTuple>;
+    colors: Record<Role | "dark" | "dimmed" | `var(--${string})`, MantineColorsTuple>;
   }
 }
 
@@ -45,7 +46,12 @@ export const theme = createTheme({
   },
   defaultRadius: "sm",
   cursorType: "pointer",
-  components: { Badge: Badge.extend({ styles: { label: { textTransform: "none", fontWeight: 500 } } }) },
+  components: {
+    Badge: Badge.extend({ styles: { label: { textTransform: "none", fontWeight: 500 } } }),
+    // not `extend`: the first page has neither
+    Tabs: { defaultProps: { color: "var(--heddle-selection)" } },
+    Chip: { defaultProps: { color: "var(--heddle-selection)" } },
+  },
 });
 
 /** Lets the variants of Mantine's components follow the tokens, instead of shades of one colour. */

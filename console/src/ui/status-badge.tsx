@@ -39,8 +39,14 @@ export function RoleBadge({ role, children }: { role: Role; children: ReactNode 
         ) : (
           <span
             aria-hidden
-            className="colored"
-            style={{ display: "inline-block", width: 7, height: 7, borderRadius: 7, background: color }}
+            style={{
+              display: "inline-block",
+              width: 7,
+              height: 7,
+              borderRadius: 7,
+              background: color,
+              forcedColorAdjust: "none",
+            }}
           />
         )
       }

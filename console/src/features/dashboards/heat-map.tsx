@@ -18,7 +18,8 @@ interface HeatMapProps {
 export function HeatMap({ title, data, height }: HeatMapProps) {
   const { ref: box, width } = useElementSize();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
+  // drawn anew when the scheme changes
+  useComputedColorScheme("light", { getInitialValueInEffect: false });
   const bins = [...new Set(data.flatMap(({ value }) => Object.keys((value ?? {}) as object)))]
     .map(Number)
     .toSorted((a, b) => a - b);

@@ -53,7 +53,7 @@ export function Examples({ datasetId, search: { text, split, version }, onSearch
             component="button"
             type="button"
             size="sm"
-            c="inherit"
+            c="var(--mantine-color-text)"
             underline="always"
             onClick={() => onSearch({ version: "" })}
           >

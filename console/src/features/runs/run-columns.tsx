@@ -49,7 +49,7 @@ export const RUN_SORTS: Record<string, RunSort> = {
   cost: "total_cost",
 };
 
-const brief = (text: string | null | undefined, c?: string) =>
+const brief = (text: string | null | undefined, c?: "dimmed" | "var(--heddle-danger)") =>
   text == null || text === "" ? (
     <Text size="sm" c="dimmed">
       –
