@@ -42,7 +42,7 @@ export function ConnectionNotice() {
 
 export const ConnectionState = ({ isLost }: { isLost: boolean }) => (
   <Paper withBorder shadow="md" px="md" py="xs" style={{ display: "flex", gap: 10, alignItems: "center" }}>
-    {isLost && <Loader size={14} color="warning" />}
+    {isLost && <Loader size={14} color="var(--heddle-warning)" />}
     <Text size="sm">
       {isLost
         ? "Server unreachable. Reconnecting… This page may be out of date."

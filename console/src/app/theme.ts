@@ -48,8 +48,9 @@ export const theme = createTheme({
   cursorType: "pointer",
   components: {
     Badge: Badge.extend({ styles: { label: { textTransform: "none", fontWeight: 500 } } }),
-    // not `extend`: the first page has neither
+    // not `extend`: the first page has none of them
     Tabs: { defaultProps: { color: "var(--heddle-selection)" } },
+    Pagination: { defaultProps: { color: "neutral" } },
     Chip: { defaultProps: { color: "var(--heddle-selection)" } },
   },
 });

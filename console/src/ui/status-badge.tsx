@@ -27,7 +27,7 @@ export function StatusBadge({ status }: { status: string | null | undefined }) {
 
 /** Word with a role: the dot has its colour, a spinner where something is in motion. */
 export function RoleBadge({ role, children }: { role: Role; children: ReactNode }) {
-  const color = `var(--heddle-${role})`;
+  const color = `var(--heddle-${role})` as const;
   return (
     <Badge
       variant="outline"
@@ -35,7 +35,7 @@ export function RoleBadge({ role, children }: { role: Role; children: ReactNode 
       styles={{ root: { flexShrink: 0, borderColor: color, color: "var(--mantine-color-text)" } }}
       leftSection={
         role === "info" ? (
-          <Loader size={9} color="info" />
+          <Loader size={9} color={color} />
         ) : (
           <span
             aria-hidden

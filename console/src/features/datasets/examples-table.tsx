@@ -13,7 +13,7 @@ import { type Example, readSplits } from "./queries.ts";
 const brief = (value: unknown) => {
   const text = value == null ? "–" : JSON.stringify(value);
   return (
-    <Text size="sm" truncate title={text.slice(0, 600)}>
+    <Text size="xs" ff="monospace" truncate title={text.slice(0, 600)}>
       {text.slice(0, 400)}
     </Text>
   );

@@ -12,7 +12,7 @@ export function StatusDot({ status, size = 14 }: { status: string; size?: number
       ) : status === "incomplete" || status === "interrupted" ? (
         <IconCircleDashed size={size} color="var(--heddle-neutral)" />
       ) : (
-        <Loader size={size - 2} color="info" />
+        <Loader size={size - 2} color="var(--heddle-info)" />
       )}
     </span>
   );
