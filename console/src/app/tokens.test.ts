@@ -90,7 +90,10 @@ function difference(one: string, other: string, vision: string): number {
 const SERIES = Array.from({ length: 8 }, (_, index) => `series-${index + 1}`);
 
 /** Pairs of tokens: a foreground, the backgrounds it is on, and the ratio that they need. */
-function pairs(isHighContrast: boolean): [foreground: string, backgrounds: string[], limit: number][] {
+function pairs(
+  isHighContrast: boolean,
+  isLight: boolean,
+): [foreground: string, backgrounds: string[], limit: number][] {
   const [text, lines] = isHighContrast ? [7, 4.5] : [4.5, 3];
   const surfaces = ["body", "control", "raised", "default-hover"];
   return [
@@ -98,6 +101,8 @@ function pairs(isHighContrast: boolean): [foreground: string, backgrounds: strin
     ["dimmed", [...surfaces, "selection-quiet", "neutral-quiet"], text],
     ["placeholder", ["body", "control"], 4.5],
     ["link", [...surfaces, "selection-quiet"], text],
+    // in a sentence without an underline
+    ...(isLight && !isHighContrast ? ([["link", ["text"], 3]] as [string, string[], number][]) : []),
     ...ROLES.flatMap((role): [string, string[], number][] => [
       [role, [...surfaces, `${role}-quiet`, "selection-quiet"], text],
       ["white", [`${role}-fill`], text],
@@ -113,7 +118,7 @@ function pairs(isHighContrast: boolean): [foreground: string, backgrounds: strin
 describe.each(["light", "dark"] as const)("tokens of the %s scheme", (scheme) => {
   test.each([false, true])("each pair has the contrast that it needs; high contrast: %s", (isHighContrast) => {
     const tokens = readTokens(scheme, isHighContrast);
-    const found = pairs(isHighContrast).flatMap(([foreground, backgrounds, limit]) =>
+    const found = pairs(isHighContrast, scheme === "light").flatMap(([foreground, backgrounds, limit]) =>
       backgrounds.map((background) => {
         const ratio = contrast(tokens[foreground]!, tokens[background]!);
         return ratio >= limit ? null : `${foreground} on ${background}: ${ratio.toFixed(2)} of ${limit}`;

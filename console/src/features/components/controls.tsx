@@ -102,8 +102,11 @@ export function Controls() {
             <Anchor href="#links" underline="always">
               underlined
             </Anchor>
-            ; alone it need not be: <Anchor href="#links">All threads</Anchor>
+            .
           </Text>
+          <Anchor href="#links" size="sm">
+            A link alone need not be
+          </Anchor>
           <Tabs value="runs">
             <TabList>
               {["Runs", "State", "History", "Feedback"].map((name) => (
