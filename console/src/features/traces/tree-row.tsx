@@ -84,7 +84,7 @@ export const TreeRow = memo(function TreeRow({
       <span className={classes.time} aria-hidden>
         <span
           className={classes.bar}
-          style={{ left: `${left * 100}%`, width: `max(2px, ${width * 100}%)`, background: color }}
+          style={{ insetInlineStart: `${left * 100}%`, width: `max(2px, ${width * 100}%)`, background: color }}
         />
       </span>
     </div>
