@@ -54,7 +54,7 @@ const CONTROLS = anyPart(
 const FORMS = anyPart(
   "@mantine/form",
   `${MANTINE}/(Modal|ModalBase|Table|Switch|TextInput|Drawer|PasswordInput)/`,
-  "console/src/ui/(confirm|simple-table|form-modal)",
+  "console/src/ui/(confirm|simple-table|form-modal|search-field|time-range-picker)",
 );
 
 export default defineConfig({

@@ -6,6 +6,7 @@ import { createRoot } from "react-dom/client";
 
 import "./app/mantine.css";
 import "./app/fonts/fonts.css";
+import "./app/tokens.css";
 import "./app/app.css";
 
 import { takeCsrfToken } from "./api/credentials.ts";
@@ -13,7 +14,7 @@ import { LazyPart } from "./app/lazy-part.tsx";
 import { queryClient } from "./app/query-client.ts";
 import { reloadWhenReplaced } from "./app/reload-when-replaced.ts";
 import { router } from "./app/router.tsx";
-import { theme } from "./app/theme.ts";
+import { cssVariables, theme } from "./app/theme.ts";
 import { firstNotification } from "./ui/notify.ts";
 
 const notices = async () => {
@@ -25,7 +26,7 @@ reloadWhenReplaced();
 takeCsrfToken();
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto">
+    <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
       <LazyPart load={notices} />
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />

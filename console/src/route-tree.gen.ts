@@ -15,6 +15,7 @@ import { Route as ShellIndexRouteImport } from './routes/_shell/index'
 import { Route as ShellSplatRouteImport } from './routes/_shell/$'
 import { Route as ShellAuthorizeRouteImport } from './routes/_shell/authorize'
 import { Route as ShellCompareRouteImport } from './routes/_shell/compare'
+import { Route as ShellComponentsRouteImport } from './routes/_shell/components'
 import { Route as ShellPlaygroundRouteImport } from './routes/_shell/playground'
 import { Route as ShellSettingsRouteImport } from './routes/_shell/settings'
 import { Route as ShellAlertsIndexRouteImport } from './routes/_shell/alerts.index'
@@ -98,6 +99,11 @@ const ShellAuthorizeRoute = ShellAuthorizeRouteImport.update({
 const ShellCompareRoute = ShellCompareRouteImport.update({
   id: '/compare',
   path: '/compare',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellComponentsRoute = ShellComponentsRouteImport.update({
+  id: '/components',
+  path: '/components',
   getParentRoute: () => ShellRoute,
 } as any)
 const ShellPlaygroundRoute = ShellPlaygroundRouteImport.update({
@@ -407,6 +413,7 @@ export interface FileRoutesByFullPath {
   '/$': typeof ShellSplatRoute
   '/authorize': typeof ShellAuthorizeRoute
   '/compare': typeof ShellCompareRoute
+  '/components': typeof ShellComponentsRoute
   '/playground': typeof ShellPlaygroundRoute
   '/settings': typeof ShellSettingsRoute
   '/alerts/$alertId': typeof ShellAlertsAlertIdRoute
@@ -468,6 +475,7 @@ export interface FileRoutesByTo {
   '/$': typeof ShellSplatRoute
   '/authorize': typeof ShellAuthorizeRoute
   '/compare': typeof ShellCompareRoute
+  '/components': typeof ShellComponentsRoute
   '/playground': typeof ShellPlaygroundRoute
   '/settings': typeof ShellSettingsRoute
   '/': typeof ShellIndexRoute
@@ -532,6 +540,7 @@ export interface FileRoutesById {
   '/_shell/$': typeof ShellSplatRoute
   '/_shell/authorize': typeof ShellAuthorizeRoute
   '/_shell/compare': typeof ShellCompareRoute
+  '/_shell/components': typeof ShellComponentsRoute
   '/_shell/playground': typeof ShellPlaygroundRoute
   '/_shell/settings': typeof ShellSettingsRoute
   '/_shell/': typeof ShellIndexRoute
@@ -597,6 +606,7 @@ export interface FileRouteTypes {
     | '/$'
     | '/authorize'
     | '/compare'
+    | '/components'
     | '/playground'
     | '/settings'
     | '/alerts/$alertId'
@@ -658,6 +668,7 @@ export interface FileRouteTypes {
     | '/$'
     | '/authorize'
     | '/compare'
+    | '/components'
     | '/playground'
     | '/settings'
     | '/'
@@ -721,6 +732,7 @@ export interface FileRouteTypes {
     | '/_shell/$'
     | '/_shell/authorize'
     | '/_shell/compare'
+    | '/_shell/components'
     | '/_shell/playground'
     | '/_shell/settings'
     | '/_shell/'
@@ -828,6 +840,13 @@ declare module '@tanstack/react-router' {
       path: '/compare'
       fullPath: '/compare'
       preLoaderRoute: typeof ShellCompareRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/components': {
+      id: '/_shell/components'
+      path: '/components'
+      fullPath: '/components'
+      preLoaderRoute: typeof ShellComponentsRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/playground': {
@@ -1222,6 +1241,7 @@ interface ShellRouteChildren {
   ShellSplatRoute: typeof ShellSplatRoute
   ShellAuthorizeRoute: typeof ShellAuthorizeRoute
   ShellCompareRoute: typeof ShellCompareRoute
+  ShellComponentsRoute: typeof ShellComponentsRoute
   ShellPlaygroundRoute: typeof ShellPlaygroundRoute
   ShellSettingsRoute: typeof ShellSettingsRoute
   ShellIndexRoute: typeof ShellIndexRoute
@@ -1282,6 +1302,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellSplatRoute: ShellSplatRoute,
   ShellAuthorizeRoute: ShellAuthorizeRoute,
   ShellCompareRoute: ShellCompareRoute,
+  ShellComponentsRoute: ShellComponentsRoute,
   ShellPlaygroundRoute: ShellPlaygroundRoute,
   ShellSettingsRoute: ShellSettingsRoute,
   ShellIndexRoute: ShellIndexRoute,

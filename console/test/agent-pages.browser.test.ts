@@ -45,7 +45,10 @@ test("the queue shows what threads wait for, until it comes", async () => {
   await client.runs.wait(threadId, "steps", { input: { log: [], patience: 3600 } });
   const { page, context, errors } = await openPage(browser);
   await page.goto(at("/queue"));
-  const row = page.getByRole("region", { name: "Timers and signals" }).getByRole("row").filter({ hasText: threadId });
+  const row = page
+    .getByRole("region", { name: "Timers and signals" })
+    .getByRole("row")
+    .filter({ hasText: threadId.slice(-8) });
   await row.getByText("Signal paid, or timer, due").waitFor();
   expect(await row.innerText()).toContain("steps");
   await fetch(`${platform.agentUrl}/threads/${threadId}/signals/paid`, {

@@ -58,6 +58,22 @@ export async function seriousFindings(page: Page, rules?: string[]): Promise<str
 
 const WIDTHS = [1280, 390, 2560];
 
+/** What a page is looked at in. */
+export interface Look {
+  /** Ending of the screenshots' names. */
+  name: string;
+  scheme: "light" | "dark";
+  contrast?: "more";
+  dir?: "rtl";
+  /** Rules of axe; default: all, and none if empty. */
+  rules?: string[];
+}
+// the other scheme differs only in its colours
+const LOOKS: Look[] = [
+  { name: "light", scheme: "light" },
+  { name: "dark", scheme: "dark", rules: ["color-contrast"] },
+];
+
 /** Inspection page of each browser; it is reused, so that the next address loads its files from the cache. */
 const pages = new WeakMap<Browser, ReturnType<typeof openPage>>();
 
@@ -75,32 +91,35 @@ export async function checkPage(browser: Browser, url: string, name: string, rea
 }
 
 /**
- * Checks the open page at three widths, and light and dark at one of them, since colours do not change sizes. Returns the problems, one
+ * Checks the open page at three widths in the first look, and at one in those that only change colours. Returns the problems, one
  * per line, and writes screenshots of each combination to HEDDLE_SCREENSHOTS. The page is resized and switched between schemes, as users do it; reopening it each time would
  * take six times as long. Leaves it light and 1280 pixels wide.
  * @param ready selects an element that is present once the page is ready
  */
-export async function checkOpenPage(page: Page, name: string, ready: string): Promise<string[]> {
+export async function checkOpenPage(page: Page, name: string, ready: string, looks = LOOKS): Promise<string[]> {
   const problems: string[] = [];
   const directory = process.env["HEDDLE_SCREENSHOTS"];
   if (directory) await mkdir(directory, { recursive: true });
-  for (const scheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
-    for (const width of scheme === "light" || directory ? WIDTHS : WIDTHS.slice(0, 1)) {
+  for (const { name: look, scheme, contrast = null, dir = "ltr", rules } of looks) {
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce", contrast });
+    await page.evaluate((value) => (document.documentElement.dir = value), dir);
+    const areSizesNew = look === looks[0]!.name || dir === "rtl";
+    for (const width of areSizesNew || directory ? WIDTHS : WIDTHS.slice(0, 1)) {
       await page.setViewportSize({ width, height: width < 600 ? 844 : 900 });
       await page.locator(ready).first().waitFor();
       await settled(page, scheme);
-      if (width === 1280) {
-        // the other scheme differs only in its colours
-        const findings = await seriousFindings(page, scheme === "light" ? undefined : ["color-contrast"]);
-        problems.push(...findings.map((text) => `${name} ${scheme}: ${text}`));
+      if (width === WIDTHS[0] && rules?.length !== 0) {
+        const findings = await seriousFindings(page, rules);
+        problems.push(...findings.map((text) => `${name} ${look}: ${text}`));
       }
       const tooWide = await untilItFits(page);
-      if (tooWide > 0) problems.push(`${name} at ${width}: ${tooWide} px too wide`);
-      if (directory) await page.screenshot({ path: join(directory, `${name}-${width}-${scheme}.png`) });
+      if (tooWide > 0) problems.push(`${name} ${look} at ${width}: ${tooWide} px too wide`);
+      if (directory)
+        await page.screenshot({ path: join(directory, `${name}-${width}-${look}.png`), fullPage: looks !== LOOKS });
     }
   }
-  await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+  await page.evaluate(() => (document.documentElement.dir = "ltr"));
+  await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce", contrast: null });
   await page.setViewportSize({ width: 1280, height: 900 });
   return problems;
 }

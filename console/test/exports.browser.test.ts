@@ -169,14 +169,28 @@ test("shows why a queued run waits, and cancels it", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/a/local/queue`);
   const waiting = page.getByRole("region", { name: "Waiting runs" }).first();
-  await waiting.getByRole("row").filter({ hasText: second.run_id }).getByText("Thread is busy with").waitFor();
-  await waiting.getByRole("row").filter({ hasText: later.run_id }).getByText("Scheduled to start").waitFor();
-  const link = waiting.getByRole("link", { name: second.run_id });
+  await waiting
+    .getByRole("row")
+    .filter({ hasText: second.run_id.slice(-8) })
+    .getByText("Thread is busy with")
+    .waitFor();
+  await waiting
+    .getByRole("row")
+    .filter({ hasText: later.run_id.slice(-8) })
+    .getByText("Scheduled to start")
+    .waitFor();
+  const link = waiting.getByRole("link", { name: `slow ${second.run_id.slice(-8)}` });
   expect(await link.getAttribute("href")).toBe(`/a/local/threads/${thread}/runs/${second.run_id}`);
-  await waiting.getByRole("row").filter({ hasText: second.run_id }).getByRole("button", { name: "Cancel" }).click();
+  await waiting
+    .getByRole("row")
+    .filter({ hasText: second.run_id.slice(-8) })
+    .getByRole("button", { name: "Cancel" })
+    .click();
   await page.getByRole("button", { name: "Cancel run" }).click();
-  await waiting.getByText(second.run_id).waitFor({ state: "detached" });
-  expect(await checkPage(browser, `${platform.url}/a/local/queue`, "queue", `text=${later.run_id}`)).toEqual([]);
+  await waiting.getByText(second.run_id.slice(-8)).waitFor({ state: "detached" });
+  expect(await checkPage(browser, `${platform.url}/a/local/queue`, "queue", `text=${later.run_id.slice(-8)}`)).toEqual(
+    [],
+  );
   for (const run of [first, later]) await cancel(run);
   expect(errors).toEqual([]);
   await context.close();

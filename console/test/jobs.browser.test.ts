@@ -203,7 +203,11 @@ test("cancel a run in the queue", async () => {
   expect(
     await doJob("cancel a run in the queue", async (page) => {
       await goTo(page, "Queue");
-      await page.getByRole("row").filter({ hasText: runId }).getByRole("button", { name: "Cancel" }).click();
+      await page
+        .getByRole("row")
+        .filter({ hasText: runId.slice(-8) })
+        .getByRole("button", { name: "Cancel" })
+        .click();
       await page.getByRole("dialog").getByRole("button", { name: "Cancel run" }).click();
       await until(async () => (await client.runs.get(id, runId)).status === "interrupted");
     }),

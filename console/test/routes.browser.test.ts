@@ -348,6 +348,7 @@ const PAGES: Checked[] = [
 /** Routes that other test files check on their own platforms or data, by the names of their checks. */
 const ELSEWHERE: Record<string, [file: string, check: string]> = {
   "/sign-in": ["shell", "sign-in"],
+  "/components": ["components", "components"],
   "/settings": ["settings", "settings-"],
   "/dashboards/$dashboardId": ["dashboards", "dashboard"],
   "/deployments/": ["deployments", "deployments"],

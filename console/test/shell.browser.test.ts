@@ -152,7 +152,7 @@ test("the overview shows the latest threads and failures", async () => {
   const done = steps.getByRole("listitem").filter({ has: page.getByLabel("Done", { exact: true }) });
   await steps.getByText("Send a message in the").waitFor();
   expect(await done.count()).toBe(0);
-  for (const graph of ["agent", "agent", "approval", "failing"]) {
+  for (const graph of ["agent", "agent", "approval", "failing", "failing"]) {
     const { thread_id: thread } = await post("/threads", {});
     const input = { messages: [{ role: "user", content: "Is there bread?" }], topic: "bread" };
     await post(`/threads/${thread}/runs/wait`, { assistant_id: graph, input });
@@ -160,14 +160,15 @@ test("the overview shows the latest threads and failures", async () => {
   // without a reload
   const threads = page.getByRole("region", { name: "Recent threads" });
   await threads.getByText("interrupted").waitFor();
-  expect(await threads.getByRole("link").count()).toBe(5);
+  expect(await threads.getByRole("link").count()).toBe(6);
   const traces = page.getByRole("region", { name: "Traces in the last 24 hours" });
-  await traces.getByRole("img", { name: "4 traces in the last 24 hours, 1 failed" }).waitFor({ timeout: 60_000 });
+  await traces.getByRole("img", { name: "5 traces in the last 24 hours, 2 failed" }).waitFor({ timeout: 60_000 });
   expect(await checkOpenPage(page, "overview", "text=Needs review")).toEqual([]);
   // the checklist fills itself from what happened
   await steps.getByText("Every run is traced").waitFor();
   expect(await done.allInnerTexts()).toEqual(["Talk to the agent", "Break the agent"]);
   const failures = page.getByRole("region", { name: "Failures in the last 24 hours" });
+  await failures.getByText("2 times").waitFor();
   await failures.getByRole("link", { name: "failing" }).click();
   await page.waitForURL("**/r/*");
   await page.getByRole("tree").waitFor();

@@ -29,7 +29,7 @@ export function AccountMenu() {
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label="Account and workspace">
+        <ActionIcon variant="subtle" color="neutral" aria-label="Account and workspace">
           <IconUserCircle size={20} />
         </ActionIcon>
       </Menu.Target>

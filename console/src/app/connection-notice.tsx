@@ -35,16 +35,18 @@ export function ConnectionNotice() {
         maxWidth: "92vw",
       }}
     >
-      {state !== "fine" && (
-        <Paper withBorder shadow="md" px="md" py="xs" style={{ display: "flex", gap: 10, alignItems: "center" }}>
-          {state === "lost" && <Loader size={14} color="orange" />}
-          <Text size="sm">
-            {state === "lost"
-              ? "Server unreachable. Reconnecting… This page may be out of date."
-              : "Reconnected. The page is up to date."}
-          </Text>
-        </Paper>
-      )}
+      {state !== "fine" && <ConnectionState isLost={state === "lost"} />}
     </div>
   );
 }
+
+export const ConnectionState = ({ isLost }: { isLost: boolean }) => (
+  <Paper withBorder shadow="md" px="md" py="xs" style={{ display: "flex", gap: 10, alignItems: "center" }}>
+    {isLost && <Loader size={14} color="var(--heddle-warning)" />}
+    <Text size="sm">
+      {isLost
+        ? "Server unreachable. Reconnecting… This page may be out of date."
+        : "Reconnected. The page is up to date."}
+    </Text>
+  </Paper>
+);

@@ -93,7 +93,7 @@ export function GoTo({ onClose }: { onClose: () => void }) {
             <choice.icon size={16} aria-hidden />
             <span dir="auto">{choice.label}</span>
             {choice.kind !== undefined && (
-              <Text span size="xs" c="dimmed" ml="auto" style={{ flexShrink: 0 }}>
+              <Text span size="xs" c="dimmed" ms="auto" style={{ flexShrink: 0 }}>
                 {choice.within === undefined ? choice.kind : `${choice.kind} in ${choice.within}`}
               </Text>
             )}

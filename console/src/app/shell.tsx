@@ -34,7 +34,7 @@ export function Shell() {
               <Text fw={700}>Heddle</Text>
             </Group>
           </Link>
-          <Group ml="auto" gap="xs" wrap="nowrap">
+          <Group ms="auto" gap="xs" wrap="nowrap">
             <GoToButton />
             <ColorSchemeButton />
             <AccountMenu />
@@ -61,7 +61,7 @@ function ColorSchemeButton() {
   return (
     <ActionIcon
       variant="subtle"
-      color="gray"
+      color="neutral"
       onClick={() => setColorScheme(next)}
       aria-label={next === "dark" ? "Dark mode" : "Light mode"}
     >

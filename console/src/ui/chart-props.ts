@@ -4,8 +4,8 @@ export interface ChartSeries {
   label: string;
   /** A value for each time; null where there is none. */
   values: (number | null)[];
-  /** For a series whose colour has a meaning, such as red for errors. */
-  color?: string | undefined;
+  /** For a series whose colour has a meaning: errors, and lines that only compare, such as limits. */
+  color?: "danger" | "neutral" | undefined;
   /** For a series of the previous period: index of the current series, whose colour it has. It is drawn dashed. */
   before?: number | undefined;
 }
@@ -43,9 +43,9 @@ export interface ChartProps {
 /** Dashes and gaps of a previous period's line, in pixels. */
 export const DASH = [4, 4];
 
-/** Ordered so that neighbours differ for colour-blind readers. */
-export const SERIES_COLORS = ["teal", "orange", "indigo", "pink", "lime", "grape", "cyan", "red", "yellow", "gray"];
+/** Number of colours of series: those after it repeat them. */
+const SERIES = 8;
 
-/** Returns the name of a series' colour. A series of the previous period has the colour of the current one. */
+/** Returns the CSS variable of a series' colour. A series of the previous period has the colour of the current one. */
 export const seriesColor = ({ before, color }: ChartSeries, index: number): string =>
-  color ?? SERIES_COLORS[(before ?? index) % SERIES_COLORS.length]!;
+  color ? `--heddle-${color}` : `--heddle-series-${((before ?? index) % SERIES) + 1}`;

@@ -21,7 +21,7 @@ export function Chart({ actions, ...props }: ChartProps) {
         <Title order={2} size="h6" lineClamp={1}>
           {title}
           {note !== undefined && (
-            <Text span size="xs" c="dimmed" ml={6} fw={400}>
+            <Text span size="xs" c="dimmed" ms={6} fw={400}>
               {note}
             </Text>
           )}
@@ -66,7 +66,7 @@ export function Chart({ actions, ...props }: ChartProps) {
           </Text>
         )}
         {at !== null && times[at] !== undefined && (
-          <Text size="xs" c="dimmed" className="numbers" ml="auto">
+          <Text size="xs" c="dimmed" className="numbers" ms="auto">
             {fullTime(new Date(times[at]! * 1000).toISOString())}
           </Text>
         )}
@@ -89,7 +89,7 @@ const LineSample = ({ line, index }: { line: ChartSeries; index: number }) => (
       y1={2}
       y2={2}
       strokeWidth={2}
-      stroke={`var(--mantine-color-${seriesColor(line, index)}-6)`}
+      stroke={`var(${seriesColor(line, index)})`}
       {...(line.before !== undefined && { strokeDasharray: DASH.join(" "), opacity: 0.7 })}
     />
   </svg>
@@ -115,7 +115,7 @@ function Values({ title, times, series, format, onPick }: ChartProps) {
           <Table.Tr>
             <Table.Th>Time</Table.Th>
             {series.map(({ label }) => (
-              <Table.Th key={label} ta="right">
+              <Table.Th key={label} ta="end">
                 {label}
               </Table.Th>
             ))}
@@ -134,7 +134,7 @@ function Values({ title, times, series, format, onPick }: ChartProps) {
                 )}
               </Table.Td>
               {values.map((value, index) => (
-                <Table.Td key={series[index]!.label} ta="right" className="numbers">
+                <Table.Td key={series[index]!.label} ta="end" className="numbers">
                   {value === null ? "–" : format(value)}
                 </Table.Td>
               ))}

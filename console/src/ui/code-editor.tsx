@@ -18,6 +18,11 @@ interface CodeEditorProps {
 }
 
 const JSON_EXTENSIONS = [json()];
+/** More specific than the themes, whose grounds are not the page's. */
+const GROUND = EditorView.theme({
+  "&.cm-editor": { backgroundColor: "var(--mantine-color-body)" },
+  "&.cm-editor .cm-gutters": { backgroundColor: "var(--heddle-raised)", color: "var(--mantine-color-dimmed)" },
+});
 
 /** Load it lazily: `const CodeEditor = lazy(() => import("../ui/code-editor.tsx"))`; it is as large as a page. */
 export default function CodeEditor({
@@ -43,7 +48,12 @@ export default function CodeEditor({
       maxHeight={maxHeight}
       placeholder={placeholder}
       {...(onChange && { onChange })}
-      extensions={[...extensions, EditorView.lineWrapping, EditorView.contentAttributes.of({ "aria-label": label })]}
+      extensions={[
+        ...extensions,
+        GROUND,
+        EditorView.lineWrapping,
+        EditorView.contentAttributes.of({ "aria-label": label }),
+      ]}
       basicSetup={{ foldGutter: true, highlightActiveLine: false, tabSize: 2 }}
     />
   );

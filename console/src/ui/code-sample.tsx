@@ -19,7 +19,7 @@ export function CodeSample({ label, samples, note }: { label: string; samples: S
   });
   const shown = samples.find(({ language }) => language === chosen) ?? samples[0]!;
   return (
-    <Box component="section" aria-label={label} w="100%" maw={720} ta="left">
+    <Box component="section" aria-label={label} w="100%" maw={720} ta="start">
       <Group justify="space-between" mb={4} gap="xs">
         {samples.length > 1 ? (
           <SegmentedControl

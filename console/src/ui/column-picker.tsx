@@ -35,7 +35,7 @@ export function ColumnPicker({ columns, hidden, onChange, onOrder }: ColumnPicke
                 }
               />
               {onOrder && (
-                <Group gap={0} wrap="nowrap" ml="md">
+                <Group gap={0} wrap="nowrap" ms="md">
                   <Move
                     label={`Move ${label} left`}
                     isDisabled={index === 0}
@@ -66,7 +66,7 @@ interface MoveProps {
 }
 
 const Move = ({ label, isDisabled, icon: Icon, onClick }: MoveProps) => (
-  <ActionIcon variant="subtle" color="gray" size="sm" aria-label={label} disabled={isDisabled} onClick={onClick}>
+  <ActionIcon variant="subtle" color="neutral" size="sm" aria-label={label} disabled={isDisabled} onClick={onClick}>
     <Icon size={13} />
   </ActionIcon>
 );

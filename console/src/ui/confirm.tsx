@@ -81,7 +81,7 @@ function ConfirmForm({ confirmation, onDone }: { confirmation: Confirmation; onD
           />
         )}
         {error !== null && (
-          <Alert color="red" role="alert">
+          <Alert color="danger" role="alert">
             {error}
           </Alert>
         )}
@@ -91,7 +91,7 @@ function ConfirmForm({ confirmation, onDone }: { confirmation: Confirmation; onD
           </Button>
           <Button
             type="submit"
-            {...(!confirmation.isHarmless && { color: "red" })}
+            {...(!confirmation.isHarmless && { color: "danger" as const })}
             disabled={!isConfirmed}
             loading={isBusy}
           >

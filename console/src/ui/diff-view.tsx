@@ -1,12 +1,13 @@
-import { Badge, Group, Stack, Text } from "@mantine/core";
+import { Group, Stack, Text } from "@mantine/core";
 import { useMemo } from "react";
 
 import classes from "./diff-view.module.css";
 import { type Difference, diffJson, formatPath, isIncidental } from "./json-diff.ts";
+import { RoleBadge } from "./status-badge.tsx";
 import { WordDiff } from "./word-diff.tsx";
 
 const MARKS = { added: "+ added", removed: "− removed", changed: "≠ changed" };
-const COLORS = { added: "green", removed: "red", changed: "yellow" };
+const ROLES = { added: "success", removed: "danger", changed: "warning" } as const;
 /** Number of rendered differences; the total is shown. */
 const SHOWN = 300;
 const SHORT = 4000;
@@ -64,19 +65,7 @@ function DifferenceRow({ difference, names }: { difference: Difference; names: [
   return (
     <div>
       <Group gap="xs" mb={2} wrap="nowrap">
-        <Badge
-          size="sm"
-          variant="outline"
-          styles={{
-            root: {
-              flexShrink: 0,
-              borderColor: `var(--mantine-color-${COLORS[difference.kind]}-6)`,
-              color: "var(--mantine-color-text)",
-            },
-          }}
-        >
-          {MARKS[difference.kind]}
-        </Badge>
+        <RoleBadge role={ROLES[difference.kind]}>{MARKS[difference.kind]}</RoleBadge>
         <Text size="sm" ff="monospace" style={{ overflowWrap: "anywhere" }}>
           {formatPath(difference.path)}
         </Text>

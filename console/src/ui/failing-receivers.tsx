@@ -38,7 +38,7 @@ export function FailingReceivers({ queryKey, read, retry, denial = null }: Faili
   if (receivers.length === 0) return null;
   return (
     <Alert
-      color="red"
+      color="danger"
       icon={<IconAlertTriangle size={18} />}
       title={
         receivers.length === 1 ? "Deliveries to a receiver fail" : `Deliveries to ${receivers.length} receivers fail`

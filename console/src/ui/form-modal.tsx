@@ -35,7 +35,7 @@ export function FormModal<Values>({ title, action, form, isReady = true, ...prop
           {children}
           {submit.error && (
             <Alert
-              color="red"
+              color="danger"
               role="alert"
               title={failure}
               style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}

@@ -106,7 +106,7 @@ export function JsonView({ value, label, maxHeight = "28rem" }: JsonViewProps) {
                 aria-expanded={row.size > 0 && row.kind !== "more" ? row.isOpen : undefined}
                 aria-selected={index === at}
                 className={classes.row}
-                style={{ transform: `translateY(${start}px)`, paddingLeft: 18 + row.depth * 14 }}
+                style={{ transform: `translateY(${start}px)`, paddingInlineStart: 18 + row.depth * 14 }}
                 onClick={() => {
                   setAt(index);
                   if (row.kind !== "string") toggle(row);
@@ -162,7 +162,7 @@ function TextValue({ text, isLong, onUnfold }: { text: string; isLong: boolean; 
 function Tool({ label, onClick, icon }: { label: string; onClick: () => void; icon: ReactNode }) {
   return (
     <Tooltip label={label}>
-      <ActionIcon variant="subtle" color="gray" size="sm" aria-label={label} onClick={onClick}>
+      <ActionIcon variant="subtle" color="neutral" size="sm" aria-label={label} onClick={onClick}>
         {icon}
       </ActionIcon>
     </Tooltip>

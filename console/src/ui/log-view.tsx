@@ -135,7 +135,7 @@ export function LogView({ label, lines, filter, onFilter, isLive, onOlder, empty
                   <time dateTime={new Date(timestamp).toISOString()} title={new Date(timestamp).toISOString()}>
                     {clock(timestamp)}
                   </time>
-                  <span className={classes["level"]}>{level.toUpperCase().slice(0, 5)}</span>
+                  <span className={classes["level"]}>{level.toUpperCase()}</span>
                   <span className={classes["message"]}>{message}</span>
                 </div>
               </div>

@@ -16,6 +16,6 @@ async function show(notification: NotificationData): Promise<void> {
 export const notifyFailure =
   (title: string) =>
   (error: Error): void =>
-    void show({ title, message: error.message, color: "red", autoClose: false });
+    void show({ title, message: error.message, color: "danger", autoClose: false });
 
-export const notifyDone = (message: string): void => void show({ message, color: "teal" });
+export const notifyDone = (message: string): void => void show({ message, color: "success" });

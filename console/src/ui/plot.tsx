@@ -2,7 +2,7 @@
 import "uplot/dist/uPlot.min.css";
 
 import { useComputedColorScheme } from "@mantine/core";
-import { useElementSize } from "@mantine/hooks";
+import { useElementSize, useMediaQuery } from "@mantine/hooks";
 import { memo, useEffect, useMemo, useRef } from "react";
 import uPlot from "uplot";
 
@@ -10,8 +10,7 @@ import { type ChartMarker, type ChartProps, DASH, seriesColor } from "./chart-pr
 
 type PlotProps = ChartProps & { height: number; onHover: (index: number | null) => void };
 
-const cssColor = (name: string): string =>
-  getComputedStyle(document.documentElement).getPropertyValue(`--mantine-color-${name}`).trim();
+const cssColor = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const precise = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
@@ -33,6 +32,12 @@ function formatTimes(moments: number[], step: number): string[] {
 /** Returns the width of an axis that shows its labels whole, in pixels. */
 const axisWidth = (labels: string[] | null): number =>
   Math.max(48, 18 + 7 * Math.max(0, ...(labels ?? []).map((label) => label.length)));
+
+/** Half a step more at both ends, where the first and the last bar would be cut. */
+function aroundBars({ data: [times] }: uPlot, from: number, to: number): [number, number] {
+  const half = times.length > 1 ? (times[1]! - times[0]!) / 2 : 1;
+  return [from - half, to + half];
+}
 
 /** Indices of the points that no line shows, because they have no neighbours. */
 function lonelyPoints(chart: uPlot, seriesIndex: number): number[] {
@@ -76,6 +81,7 @@ export default memo(function Plot({
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
+  const isHighContrast = useMediaQuery("(prefers-contrast: more)");
   const handlers = useRef({ onHover, onPick, onZoom, format, formatTicks });
   handlers.current = { onHover, onPick, onZoom, format, formatTicks };
   const labels = series.map(({ label }) => label).join("\n");
@@ -89,8 +95,8 @@ export default memo(function Plot({
 
   useEffect(() => {
     if (!place.current || width === 0) return;
-    const text = cssColor(scheme === "dark" ? "dark-1" : "gray-7");
-    const lines = cssColor(scheme === "dark" ? "dark-5" : "gray-2");
+    const text = cssColor("--mantine-color-dimmed");
+    const lines = cssColor("--heddle-neutral-quiet");
     const axis = { stroke: text, grid: { stroke: lines, width: 1 }, ticks: { stroke: lines, width: 1 } };
     const chart = new uPlot(
       {
@@ -102,7 +108,10 @@ export default memo(function Plot({
           drag: { x: onZoom !== undefined, y: false, setScale: false, dist: 5 },
           points: { size: 6 },
         },
-        scales: { y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high ?? 0) > 0 ? high * 1.05 : 1] } },
+        scales: {
+          ...(kind === "bars" && { x: { range: aroundBars } }),
+          y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high ?? 0) > 0 ? high * 1.05 : 1] },
+        },
         axes: [
           { ...axis, space: 60, values: (_, splits, __, ___, step) => formatTimes(splits, step) },
           {
@@ -118,7 +127,7 @@ export default memo(function Plot({
           {},
           ...labels.split("\n").map((label, index) => {
             const look = looks.current[index]!;
-            const color = cssColor(`${seriesColor(look, index)}-6`);
+            const color = cssColor(seriesColor(look, index));
             // no point at the top of a bar, as it adds no information
             const bars = {
               paths: uPlot.paths.bars!({ size: [0.8, 40] }),
@@ -134,7 +143,7 @@ export default memo(function Plot({
           }),
         ],
         hooks: {
-          draw: [(drawn) => drawMarkers(drawn, marked.current ?? [], cssColor("grape-6"))],
+          draw: [(drawn) => drawMarkers(drawn, marked.current ?? [], cssColor("--heddle-neutral"))],
           setCursor: [({ cursor }) => handlers.current.onHover(cursor.idx ?? null)],
           setSelect: [
             (drawn) => {
@@ -162,7 +171,7 @@ export default memo(function Plot({
       chart.destroy();
       plot.current = null;
     };
-  }, [width, height, scheme, labels, kind, onZoom === undefined]);
+  }, [width, height, scheme, isHighContrast, labels, kind, onZoom === undefined]);
 
   useEffect(() => plot.current?.setData(latest.current), [data]);
   useEffect(() => plot.current?.redraw(false), [markers]);

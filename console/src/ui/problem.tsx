@@ -12,7 +12,7 @@ export function Problem({ error, onRetry, title }: { error: unknown; onRetry?: (
   const isGone = error instanceof ApiError && error.status === 404;
   const id = error instanceof ApiError ? error.requestId : null;
   return (
-    <Alert color="red" icon={<IconAlertTriangle size={18} />} title={title ?? errorTitle(error)} m="md" role="alert">
+    <Alert color="danger" icon={<IconAlertTriangle size={18} />} title={title ?? errorTitle(error)} m="md" role="alert">
       <Text size="sm" style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>
         {message}
       </Text>

@@ -1,6 +1,7 @@
 import { Group, Progress as Bar, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 
+import type { Role } from "../app/theme.ts";
 import { percent } from "./format.ts";
 
 interface ProgressProps {
@@ -11,10 +12,10 @@ interface ProgressProps {
   total: number | null;
   /** Text beside the percentage, such as `12,000 of 50,000 rows`. */
   children?: ReactNode;
-  color?: string;
+  color?: Role;
 }
 
-export function Progress({ label, done, total, children, color = "teal" }: ProgressProps) {
+export function Progress({ label, done, total, children, color = "brand" }: ProgressProps) {
   const share = total === null ? null : total === 0 ? 1 : Math.min(done / total, 1);
   return (
     <div>

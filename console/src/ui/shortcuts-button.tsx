@@ -32,7 +32,7 @@ export function ShortcutsButton({ shortcuts, isOpen, onOpen }: ShortcutsButtonPr
               <Table.Tr key={action}>
                 <Table.Td w={130}>
                   {keys.map((key) => (
-                    <Kbd key={key} mr={4}>
+                    <Kbd key={key} me={4}>
                       {key}
                     </Kbd>
                   ))}

@@ -40,7 +40,7 @@ export function SimpleTable<T>({ label, columns, rows, rowKey, minWidth = 700, .
           <Table.Thead>
             <Table.Tr>
               {columns.map(({ title, width, align }) => (
-                <Table.Th key={title} w={width} ta={align}>
+                <Table.Th key={title} w={width} ta={align === "right" ? "end" : align}>
                   <Text span size="xs" c="dimmed" fw={600}>
                     {title}
                   </Text>
@@ -52,7 +52,13 @@ export function SimpleTable<T>({ label, columns, rows, rowKey, minWidth = 700, .
             {rows.map((row) => (
               <Table.Tr key={rowKey(row)} role="row">
                 {columns.map(({ title, cell, align }) => (
-                  <Table.Td key={title} ta={align} data-title={title} role="cell" style={{ overflowWrap: "anywhere" }}>
+                  <Table.Td
+                    key={title}
+                    ta={align === "right" ? "end" : align}
+                    data-title={title}
+                    role="cell"
+                    style={{ overflowWrap: "anywhere" }}
+                  >
                     <div className={classes["content"]}>{cell(row)}</div>
                   </Table.Td>
                 ))}

@@ -1,12 +1,16 @@
 import { Badge, Loader } from "@mantine/core";
+import type { ReactNode } from "react";
 
-/** Statuses of runs, threads, revisions, exports and deliveries: one word, one color, never the color alone. */
-const COLORS: [RegExp, string][] = [
-  [/^(success|DEPLOYED|READY|COMPLETED|Completed|delivered|active|idle)$/i, "green"],
-  [/^(error|timeout|.*FAILED.*|dead|UNKNOWN)$/i, "red"],
-  [/^(running|busy|.*ING|IN_PROGRESS|Running)$/i, "blue"],
-  [/^(pending|queued|CREATED|QUEUED|retrying|.*AWAITING.*)$/i, "yellow"],
-  [/^(interrupted|needs review|.*INTERRUPTED.*|cancelled|canceled)$/i, "orange"],
+import type { Role } from "../app/theme.ts";
+
+/** Statuses of runs, threads, revisions, exports and deliveries: one word, one role, never the colour alone. */
+const STATUS_ROLES: [RegExp, Role][] = [
+  [/^(success|DEPLOYED|READY|COMPLETED|Completed|delivered|active|idle)$/i, "success"],
+  [/^(error|timeout|.*FAILED.*|dead|UNKNOWN)$/i, "danger"],
+  // before those in motion, whose names also end in "ing"
+  [/^(interrupted|needs review|.*INTERRUPTED.*|.*AWAITING.*|cancelled|canceled|retrying)$/i, "warning"],
+  [/^(pending|queued|CREATED)$/i, "neutral"],
+  [/^(running|busy|.*ING|IN_PROGRESS)$/i, "info"],
 ];
 
 /** Returns a status of any API in sentence case: "DEPLOY_FAILED" and "deploy_failed" are "Deploy failed". */
@@ -17,16 +21,20 @@ export function statusWords(status: string): string {
 
 export function StatusBadge({ status }: { status: string | null | undefined }) {
   if (status == null) return null;
-  const color = COLORS.find(([pattern]) => pattern.test(status))?.[1] ?? "gray";
-  const isMoving = color === "blue";
+  const role = STATUS_ROLES.find(([pattern]) => pattern.test(status))?.[1] ?? "neutral";
+  return <RoleBadge role={role}>{statusWords(status)}</RoleBadge>;
+}
+
+/** Word with a role: the dot has its colour, a spinner where something is in motion. */
+export function RoleBadge({ role, children }: { role: Role; children: ReactNode }) {
+  const color = `var(--heddle-${role})` as const;
   return (
     <Badge
       variant="outline"
-      color={color}
       size="sm"
-      styles={{ root: { borderColor: `var(--mantine-color-${color}-6)`, color: "var(--mantine-color-text)" } }}
+      styles={{ root: { flexShrink: 0, borderColor: color, color: "var(--mantine-color-text)" } }}
       leftSection={
-        isMoving ? (
+        role === "info" ? (
           <Loader size={9} color={color} />
         ) : (
           <span
@@ -36,13 +44,14 @@ export function StatusBadge({ status }: { status: string | null | undefined }) {
               width: 7,
               height: 7,
               borderRadius: 7,
-              background: `var(--mantine-color-${color}-6)`,
+              background: color,
+              forcedColorAdjust: "none",
             }}
           />
         )
       }
     >
-      {statusWords(status)}
+      {children}
     </Badge>
   );
 }

@@ -101,7 +101,7 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
 
 /** First segments of the paths of the application's pages (console/src/routes). */
 export const PAGES =
-  "a alerts annotation-queues authorize budgets compare dashboards datasets deployments evaluators experiments exports hub o playground projects prompts public rules settings sign-in".split(
+  "a alerts annotation-queues authorize budgets compare components dashboards datasets deployments evaluators experiments exports hub o playground projects prompts public rules settings sign-in".split(
     " ",
   );
 const PAGE = new RegExp(`^/(?:${PAGES.join("|")})(?:/|$)`);

@@ -30,7 +30,7 @@ function Loaded({ projectId, rule, hours }: AlertChartProps) {
   const chart = useMemo(() => data && plotted(data), [data]);
   if (preview.error) {
     return (
-      <Text size="sm" c="var(--mantine-color-error)" role="status">
+      <Text size="sm" c="var(--heddle-danger)" role="status">
         {preview.error.message}
       </Text>
     );
@@ -65,7 +65,10 @@ function plotted({ series, incidents }: AlertPreview) {
   }));
   return {
     times: points.map(({ at }) => seconds(at)),
-    series: [...lines, { label: "Threshold", values: points.map(({ threshold }) => threshold), color: "red" }],
+    series: [
+      ...lines,
+      { label: "Threshold", values: points.map(({ threshold }) => threshold), color: "neutral" as const },
+    ],
     markers: incidents.flatMap(({ fired_at, resolved_at, group }) => [
       { time: seconds(fired_at), label: group === "" ? "Fires" : `${group} fires` },
       ...(resolved_at === null

@@ -124,7 +124,7 @@ function Summary({ alert: { rule, actions } }: { alert: Alert }) {
         )}
       </Text>
       {(rule.error ?? rule.disabled_reason) !== null && (
-        <Text size="sm" c="var(--mantine-color-error)" role="status">
+        <Text size="sm" c="var(--heddle-danger)" role="status">
           {rule.error === null ? `Disabled: ${rule.disabled_reason}` : `The last evaluation failed: ${rule.error}`}
         </Text>
       )}

@@ -1,13 +1,14 @@
 import { Badge } from "@mantine/core";
 
+import { RoleBadge } from "../../ui/status-badge.tsx";
 import type { AlertRule } from "./queries.ts";
 
 const STATES = {
-  ok: { label: "OK", color: "green" },
-  pending: { label: "Pending", color: "yellow" },
-  firing: { label: "Firing", color: "red" },
-  resolved: { label: "Resolved", color: "green" },
-  disabled: { label: "Disabled", color: "gray" },
+  ok: { label: "OK", role: "success" },
+  pending: { label: "Pending", role: "warning" },
+  firing: { label: "Firing", role: "danger" },
+  resolved: { label: "Resolved", role: "success" },
+  disabled: { label: "Disabled", role: "neutral" },
 } as const;
 
 /** State of a rule or an incident, with a note where messages are silenced. */
@@ -17,7 +18,7 @@ export function AlertStatus({ status, silenced_until: until }: Pick<AlertRule, "
     <>
       <StateBadge state={status} />
       {isSilenced && (
-        <Badge variant="outline" color="gray" size="sm" tt="none" ml={4}>
+        <Badge variant="outline" color="neutral" size="sm" tt="none" ms={4}>
           Silenced
         </Badge>
       )}
@@ -26,16 +27,6 @@ export function AlertStatus({ status, silenced_until: until }: Pick<AlertRule, "
 }
 
 export function StateBadge({ state }: { state: keyof typeof STATES }) {
-  const { label, color } = STATES[state];
-  return (
-    <Badge
-      variant="outline"
-      color={color}
-      size="sm"
-      tt="none"
-      styles={{ root: { borderColor: `var(--mantine-color-${color}-6)`, color: "var(--mantine-color-text)" } }}
-    >
-      {label}
-    </Badge>
-  );
+  const { label, role } = STATES[state];
+  return <RoleBadge role={role}>{label}</RoleBadge>;
 }

@@ -86,7 +86,7 @@ export function ChannelFields({ channels, onChange, projectId, alertId, rule }: 
           )}
         </Group>
         {test.error && (
-          <Text size="sm" c="var(--mantine-color-error)" role="alert">
+          <Text size="sm" c="var(--heddle-danger)" role="alert">
             {test.error.message}
           </Text>
         )}
@@ -105,7 +105,7 @@ export function TestResults({ results }: { results: readonly TestResult[] | unde
         <Text
           key={index}
           size="sm"
-          c={status === "failed" ? "var(--mantine-color-error)" : undefined}
+          c={status === "failed" ? "var(--heddle-danger)" : undefined}
           style={{ overflowWrap: "anywhere" }}
         >
           {recipient ?? TARGETS.find(({ value }) => value === target)?.label}:{" "}

@@ -32,7 +32,7 @@ export const MoreMenu = ({ isEnabled, onEdit, onToggle, onDelete }: MoreMenuProp
     <Menu.Dropdown>
       <Menu.Item onClick={onEdit}>Edit</Menu.Item>
       <Menu.Item onClick={onToggle}>{isEnabled ? "Disable" : "Enable"}</Menu.Item>
-      <Menu.Item color="red" onClick={onDelete}>
+      <Menu.Item color="danger" onClick={onDelete}>
         Delete
       </Menu.Item>
     </Menu.Dropdown>

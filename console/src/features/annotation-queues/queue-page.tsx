@@ -152,7 +152,7 @@ const ITEM_COLUMNS: SimpleColumn<QueueItem>[] = [
     title: "State",
     width: 150,
     cell: ({ archived_at: archived, reserved_by: reserved }) => (
-      <Badge variant="light" color={archived ? "teal" : reserved.length > 0 ? "blue" : "gray"} tt="none">
+      <Badge variant="light" color={archived ? "success" : reserved.length > 0 ? "info" : "neutral"} tt="none">
         {archived ? "Completed" : reserved.length > 0 ? "Reserved" : "Needs review"}
       </Badge>
     ),
@@ -230,7 +230,7 @@ function Actions({ queue }: { queue: Omit<Queue, "total_runs"> }) {
           <Menu.Item onClick={() => exportAs("csv")}>Export CSV</Menu.Item>
           <Menu.Item onClick={() => exportAs("json")}>Export JSON</Menu.Item>
           <Menu.Item
-            color="red"
+            color="danger"
             onClick={() =>
               confirm({
                 title: `Delete ${queue.name}?`,

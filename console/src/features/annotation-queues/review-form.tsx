@@ -169,7 +169,7 @@ export function ReviewForm({ fields: all, outputs, hasDataset, isCorrectable = t
           />
         )}
         {error && (
-          <Alert color="red" role="alert" title="Could not save the review" style={{ overflowWrap: "anywhere" }}>
+          <Alert color="danger" role="alert" title="Could not save the review" style={{ overflowWrap: "anywhere" }}>
             {error.message}
           </Alert>
         )}

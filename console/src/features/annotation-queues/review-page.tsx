@@ -74,7 +74,7 @@ function QueueShare({ queueId }: { queueId: string }) {
   return (
     <Group gap="xs" w={220} wrap="nowrap">
       <Progress value={share} aria-label="Progress" style={{ flex: 1 }} />
-      <Text size="sm" className="numbers" role="status" w={110} ta="right">
+      <Text size="sm" className="numbers" role="status" w={110} ta="end">
         {data ? `${count(done)} of ${count(data.total)}` : "…"}
       </Text>
     </Group>

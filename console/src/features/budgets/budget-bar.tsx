@@ -9,7 +9,7 @@ export function BudgetBar({ budget, size = 14 }: { budget: Budget; size?: number
   const { compared_usd: spent, compared_forecast_usd: forecast } = month;
   const most = Math.max(limit, spent, forecast);
   const width = (amount: number) => `${(100 * amount) / most}%`;
-  const color = spent >= limit ? "red" : forecast >= limit ? "orange" : "teal";
+  const color = spent >= limit ? "danger" : forecast >= limit ? "warning" : "brand";
   const text = `${money(spent)} of ${money(limit)} spent (${percent(spent / limit)}), forecast ${money(forecast)}`;
   const part = { position: "absolute", insetBlock: 0, insetInlineStart: 0 } as const;
   return (

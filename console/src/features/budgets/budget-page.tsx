@@ -88,7 +88,7 @@ function Summary({ budget }: { budget: Budget }) {
         )}
       </Text>
       {(budget.error ?? budget.disabled_reason) !== null && (
-        <Text size="sm" c="var(--mantine-color-error)" role="status">
+        <Text size="sm" c="var(--heddle-danger)" role="status">
           {budget.error === null
             ? `Disabled: ${budget.disabled_reason}`
             : `The last evaluation failed: ${budget.error}`}
@@ -110,7 +110,7 @@ function Spend({ budget, month }: { budget: Budget; month: string | undefined })
   const days = spend.data?.days ?? [];
   let sum = 0;
   const sums = days.map(({ spent_usd }) => (sum += spent_usd));
-  const limit = { label: "Limit", values: days.map(() => budget.limit_usd), color: "red" };
+  const limit = { label: "Limit", values: days.map(() => budget.limit_usd), color: "neutral" as const };
   const isMore = (spend.data?.users.length ?? 0) === pages * PAGE && pages * PAGE < 200;
   return (
     <>

@@ -161,9 +161,9 @@ function Comparison({ a, b }: { a: Run; b: Run }) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Metric</Table.Th>
-            <Table.Th ta="right">A</Table.Th>
-            <Table.Th ta="right">B</Table.Th>
-            <Table.Th ta="right">B vs. A</Table.Th>
+            <Table.Th ta="end">A</Table.Th>
+            <Table.Th ta="end">B</Table.Th>
+            <Table.Th ta="end">B vs. A</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -172,13 +172,13 @@ function Comparison({ a, b }: { a: Run; b: Run }) {
             return (
               <Table.Tr key={name}>
                 <Table.Td>{name}</Table.Td>
-                <Table.Td ta="right" className="numbers">
+                <Table.Td ta="end" className="numbers">
                   {print(left)}
                 </Table.Td>
-                <Table.Td ta="right" className="numbers">
+                <Table.Td ta="end" className="numbers">
                   {print(right)}
                 </Table.Td>
-                <Table.Td ta="right" className="numbers">
+                <Table.Td ta="end" className="numbers">
                   {left === null || right === null || left === 0 ? "–" : `× ${(right / left).toFixed(2)}`}
                 </Table.Td>
               </Table.Tr>
@@ -218,7 +218,7 @@ function Comparison({ a, b }: { a: Run; b: Run }) {
         </Tabs.Panel>
       </Tabs>
       {a.id === b.id && (
-        <Alert color="yellow" variant="light">
+        <Alert color="warning" variant="light">
           A and B are the same run.
         </Alert>
       )}

@@ -23,7 +23,7 @@ export function NextTimes({ schedule, timezone, endTime }: NextTimesProps) {
   }, [schedule, timezone, endTime]);
   if (found.error !== undefined) {
     return (
-      <Text size="sm" c="red" role="alert">
+      <Text size="sm" c="danger" role="alert">
         {found.error}
       </Text>
     );

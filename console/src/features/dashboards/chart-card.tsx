@@ -210,7 +210,7 @@ function ChartMenu({ chart, actions, save }: ChartMenuProps) {
       {actions && (
         <ActionIcon
           variant="subtle"
-          color="gray"
+          color="neutral"
           size="sm"
           draggable
           aria-label={`Move ${chart.title}: arrow keys, or drag`}
@@ -228,7 +228,7 @@ function ChartMenu({ chart, actions, save }: ChartMenuProps) {
       )}
       <Menu position="bottom-end" width={200}>
         <Menu.Target>
-          <ActionIcon variant="subtle" color="gray" size="sm" aria-label={`Actions of ${chart.title}`}>
+          <ActionIcon variant="subtle" color="neutral" size="sm" aria-label={`Actions of ${chart.title}`}>
             <IconDots size={14} aria-hidden />
           </ActionIcon>
         </Menu.Target>
@@ -257,7 +257,7 @@ function ChartMenu({ chart, actions, save }: ChartMenuProps) {
           {actions && (
             <>
               <Menu.Divider />
-              <Menu.Item color="red" onClick={actions.remove}>
+              <Menu.Item color="danger" onClick={actions.remove}>
                 Delete
               </Menu.Item>
             </>

@@ -170,7 +170,7 @@ function Preview({ owner, body, range }: { owner: Owner; body: ChartBody; range:
   const [settled] = useDebouncedValue(JSON.stringify(body), 400);
   const shown = JSON.parse(settled) as ChartBody;
   const { data, error } = useQuery(previewQuery(owner, shown, range));
-  if (error) return <Alert color="red">{error.message}</Alert>;
+  if (error) return <Alert color="danger">{error.message}</Alert>;
   const series = shown.series.map((one, index) => ({ ...one, id: String(index) })) as unknown as ChartData["series"];
   const metric = shown.series[0]?.metric ?? "";
   if (metric === "latency_counts") {

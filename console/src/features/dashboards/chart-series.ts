@@ -57,7 +57,7 @@ export function toLines({ series, data }: Pick<ChartData, "series" | "data">): L
         label,
         values: times.map(() => null),
         total: null,
-        ...(/error/.test(owner.metric) && group === null && { color: "red" }),
+        ...(/error/.test(owner.metric) && group === null && { color: "danger" }),
       } as Lines["series"][number]);
     lines.set(key, line);
     line.values[places.get(Date.parse(point.timestamp) / 1000)!] = numberOf(point);

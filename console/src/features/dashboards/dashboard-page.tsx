@@ -135,7 +135,7 @@ export function DashboardPage() {
                     Duplicate
                   </Menu.Item>
                 )}
-                <Menu.Item color="red" disabled={deleting !== null} title={deleting ?? undefined} onClick={remove}>
+                <Menu.Item color="danger" disabled={deleting !== null} title={deleting ?? undefined} onClick={remove}>
                   Delete
                 </Menu.Item>
               </Menu.Dropdown>

@@ -18,7 +18,8 @@ interface HeatMapProps {
 export function HeatMap({ title, data, height }: HeatMapProps) {
   const { ref: box, width } = useElementSize();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
+  // drawn anew when the scheme changes
+  useComputedColorScheme("light", { getInitialValueInEffect: false });
   const bins = [...new Set(data.flatMap(({ value }) => Object.keys((value ?? {}) as object)))]
     .map(Number)
     .toSorted((a, b) => a - b);
@@ -34,7 +35,7 @@ export function HeatMap({ title, data, height }: HeatMapProps) {
     context.clearRect(0, 0, width, height);
     const [cell, row] = [(width - LEFT) / counts.length, (height - BOTTOM) / bins.length];
     const style = getComputedStyle(document.documentElement);
-    const color = style.getPropertyValue("--mantine-color-teal-6").trim();
+    const color = style.getPropertyValue("--heddle-series-1").trim();
     context.fillStyle = color;
     counts.forEach((map, x) => {
       bins.forEach((bin, y) => {
@@ -45,7 +46,7 @@ export function HeatMap({ title, data, height }: HeatMapProps) {
       });
     });
     context.globalAlpha = 1;
-    context.fillStyle = style.getPropertyValue(`--mantine-color-${scheme === "dark" ? "dark-1" : "gray-7"}`).trim();
+    context.fillStyle = style.getPropertyValue("--mantine-color-dimmed").trim();
     context.font = "11px sans-serif";
     context.textAlign = "right";
     const every = Math.ceil(bins.length / 6);

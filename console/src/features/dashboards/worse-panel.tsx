@@ -77,7 +77,7 @@ function Worse({ change, found, projectId }: WorseProps) {
     <div>
       <Group gap="xs" mb={4}>
         {change.verdict === "worse" && (
-          <Badge color="red" variant="light" size="sm">
+          <Badge color="danger" variant="light" size="sm">
             worse
           </Badge>
         )}
@@ -90,7 +90,7 @@ function Worse({ change, found, projectId }: WorseProps) {
           No property of the traces explains it: it is the same everywhere.
         </Text>
       ) : (
-        <ol style={{ margin: 0, paddingLeft: 22 }}>
+        <ol style={{ margin: 0, paddingInlineStart: 22 }}>
           {change.causes.map((cause) => (
             <li key={`${cause.dimension} ${cause.key ?? ""} ${cause.value}`}>
               <Text size="sm" component="span">

@@ -139,7 +139,7 @@ function Actions({ datasetId, version }: { datasetId: string; version: string })
           </Menu.Item>
           <Menu.Divider />
           <Menu.Item
-            color="red"
+            color="danger"
             disabled={!dataset}
             onClick={() =>
               confirm({

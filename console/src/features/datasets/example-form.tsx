@@ -74,7 +74,7 @@ export function ExampleForm({ datasetId, example, splits, onClose }: ExampleForm
           {...form.getInputProps("chosen")}
         />
         {save.error && (
-          <Alert color="red" role="alert" title={failed}>
+          <Alert color="danger" role="alert" title={failed}>
             {save.error.message}
           </Alert>
         )}

@@ -13,7 +13,7 @@ import { type Example, readSplits } from "./queries.ts";
 const brief = (value: unknown) => {
   const text = value == null ? "–" : JSON.stringify(value);
   return (
-    <Text size="sm" truncate title={text.slice(0, 600)}>
+    <Text size="xs" ff="monospace" truncate title={text.slice(0, 600)}>
       {text.slice(0, 400)}
     </Text>
   );
@@ -75,7 +75,7 @@ export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTab
               cell: (example: Example) => (
                 <ActionIcon
                   variant="subtle"
-                  color="gray"
+                  color="neutral"
                   aria-label={`Delete example ${example.id.slice(-8)}`}
                   onClick={() => onDelete(example)}
                 >
@@ -125,7 +125,7 @@ export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTab
                 <Button
                   size="xs"
                   variant="default"
-                  ml="auto"
+                  ms="auto"
                   leftSection={<IconPencil size={14} aria-hidden />}
                   onClick={() => {
                     setOpened(null);

@@ -47,13 +47,13 @@ export function Examples({ datasetId, search: { text, split, version }, onSearch
   return (
     <>
       {isPast && (
-        <Alert color="yellow" mb="sm" py="xs">
+        <Alert color="warning" mb="sm" py="xs">
           Read-only view of {/^\d{4}-\d\d-/.test(version) ? fullTime(version) : `version “${version}”`}.{" "}
           <Anchor
             component="button"
             type="button"
             size="sm"
-            c="inherit"
+            c="var(--mantine-color-text)"
             underline="always"
             onClick={() => onSearch({ version: "" })}
           >
@@ -90,7 +90,7 @@ export function Examples({ datasetId, search: { text, split, version }, onSearch
           <Button
             size="xs"
             variant="default"
-            ml="auto"
+            ms="auto"
             leftSection={<IconPlus size={14} aria-hidden />}
             onClick={() => setEdited("new")}
           >

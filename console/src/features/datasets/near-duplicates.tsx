@@ -109,7 +109,7 @@ function NearGroup({ members, isBusy, onRemove }: GroupProps) {
             <Button
               size="compact-xs"
               variant="subtle"
-              color="red"
+              color="danger"
               disabled={isBusy}
               aria-label={`Remove ${member.inputs_preview.slice(0, 60)}`}
               onClick={() => onRemove([member.example_id])}

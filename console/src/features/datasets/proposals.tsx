@@ -139,7 +139,7 @@ function ReviewProposal({ proposal, onDone }: { proposal: Proposal; onDone: () =
         ),
       )}
       {decide.error && (
-        <Alert color="red" role="alert" title="Could not save the decision" style={{ overflowWrap: "anywhere" }}>
+        <Alert color="danger" role="alert" title="Could not save the decision" style={{ overflowWrap: "anywhere" }}>
           {decide.error.message}
         </Alert>
       )}

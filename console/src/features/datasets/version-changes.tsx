@@ -5,6 +5,7 @@ import { DiffView } from "../../ui/diff-view.tsx";
 import { count, fullTime } from "../../ui/format.ts";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Loading } from "../../ui/loading.tsx";
+import type { Role } from "../../app/theme.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { type Example, exampleAtQuery, versionDiffQuery } from "./queries.ts";
@@ -13,10 +14,10 @@ import { type Example, exampleAtQuery, versionDiffQuery } from "./queries.ts";
 const SHOWN = 100;
 
 type Kind = "added" | "removed" | "modified";
-const KINDS: [kind: Kind, color: string][] = [
-  ["added", "green"],
-  ["removed", "red"],
-  ["modified", "yellow"],
+const KINDS: [kind: Kind, role: Role][] = [
+  ["added", "success"],
+  ["removed", "danger"],
+  ["modified", "warning"],
 ];
 
 interface VersionChangesProps {
@@ -52,13 +53,13 @@ export function VersionChanges({ datasetId, version, before, onClose }: VersionC
       )}
       {changes && (
         <Stack gap="md">
-          {KINDS.map(([kind, color]) => {
+          {KINDS.map(([kind, role]) => {
             const ids = changes[`examples_${kind}`];
             if (ids.length === 0) return null;
             return (
               <section key={kind} aria-label={`Examples ${kind}`}>
                 <Group gap={6} mb={4}>
-                  <Badge size="sm" color={color} variant="outline" tt="none">
+                  <Badge size="sm" color={role} variant="outline" tt="none">
                     {count(ids.length)} {kind}
                   </Badge>
                 </Group>

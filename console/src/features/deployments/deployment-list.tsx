@@ -92,7 +92,7 @@ export function DeploymentList() {
                       search={{ tab: "revisions" }}
                       size="xs"
                       display="block"
-                      c="var(--mantine-color-error)"
+                      c="var(--heddle-danger)"
                     >
                       Latest revision failed
                     </AnchorLink>

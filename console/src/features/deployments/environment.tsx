@@ -36,7 +36,7 @@ export function Environment({ deployment }: { deployment: Deployment }) {
       </Text>
       <VariablesEditor variables={variables} onChange={setVariables} />
       {save.error && (
-        <Alert color="red" role="alert">
+        <Alert color="danger" role="alert">
           {save.error.message}
         </Alert>
       )}

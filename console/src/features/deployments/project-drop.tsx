@@ -53,7 +53,7 @@ export function ProjectDrop({ value, onChange }: ProjectDropProps) {
       }}
       onDragLeave={() => setOver(false)}
       onDrop={drop}
-      style={{ borderStyle: "dashed", borderColor: isOver ? "var(--mantine-color-teal-6)" : undefined }}
+      style={{ borderStyle: "dashed", borderColor: isOver ? "var(--heddle-selection)" : undefined }}
     >
       <Stack gap="xs" align="center" ta="center">
         <IconUpload size={22} aria-hidden />
@@ -86,7 +86,7 @@ export function ProjectDrop({ value, onChange }: ProjectDropProps) {
           </Text>
         )}
         {error !== null && (
-          <Alert color="red" role="alert" w="100%">
+          <Alert color="danger" role="alert" w="100%">
             {error}
           </Alert>
         )}

@@ -53,7 +53,7 @@ export function Resources({ deployment }: { deployment: Deployment }) {
         Limits are enforced for containers. For local processes, usage is only measured.
       </Text>
       {save.error && (
-        <Alert color="red" role="alert">
+        <Alert color="danger" role="alert">
           {save.error.message}
         </Alert>
       )}

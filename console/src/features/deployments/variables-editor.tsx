@@ -54,7 +54,7 @@ export function VariablesEditor({ variables, onChange }: VariablesEditorProps) {
           />
           <ActionIcon
             variant="subtle"
-            color="gray"
+            color="neutral"
             mt={2}
             onClick={() => onChange(variables.filter((_, at) => at !== index))}
             aria-label={`Remove ${name || `variable ${index + 1}`}`}

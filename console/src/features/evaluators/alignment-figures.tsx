@@ -57,7 +57,7 @@ export function ConfusionMatrix({ confusion }: { confusion: NonNullable<Alignmen
             <Table.Tr key={category}>
               <Table.Th scope="row">{category}</Table.Th>
               {categories.map((other, column) => (
-                <Table.Td key={other} ta="right" fw={row === column ? 600 : undefined}>
+                <Table.Td key={other} ta="end" fw={row === column ? 600 : undefined}>
                   {counts[row]![column]}
                 </Table.Td>
               ))}

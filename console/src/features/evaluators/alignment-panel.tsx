@@ -94,7 +94,7 @@ function LabelButton({ evaluatorId }: { evaluatorId: string }) {
         Label judged runs
       </Button>
       {create.error && (
-        <Alert color="red" role="alert" p="xs">
+        <Alert color="danger" role="alert" p="xs">
           {create.error.message}
         </Alert>
       )}

@@ -79,7 +79,7 @@ export function EvaluatorForm({ initial, evaluatorId, action, denial, onSave }: 
             <CodeFields draft={draft} onChange={change} />
           )}
           {save.error && (
-            <Alert color="red" role="alert" style={{ overflowWrap: "anywhere" }}>
+            <Alert color="danger" role="alert" style={{ overflowWrap: "anywhere" }}>
               {save.error.message}
             </Alert>
           )}

@@ -164,7 +164,7 @@ function Messages({ draft, onChange }: FieldsProps) {
             />
             <ActionIcon
               variant="subtle"
-              color="gray"
+              color="neutral"
               aria-label={`Remove message ${i + 1}`}
               disabled={messages.length === 1}
               onClick={() => onChange({ messages: messages.filter(({ id }) => id !== message.id) })}

@@ -97,7 +97,7 @@ function Entry({
           {entry.description}
         </Text>
         {error && (
-          <Alert color="red" role="alert" p="xs">
+          <Alert color="danger" role="alert" p="xs">
             {error.message}
           </Alert>
         )}

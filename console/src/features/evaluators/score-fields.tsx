@@ -42,7 +42,7 @@ export function ScoreFields({ scores, mayBeEmpty, onChange }: ScoreFieldsProps) 
               />
               <ActionIcon
                 variant="subtle"
-                color="gray"
+                color="neutral"
                 size="lg"
                 aria-label={`Remove score ${i + 1}`}
                 disabled={scores.length === 1 && !mayBeEmpty}

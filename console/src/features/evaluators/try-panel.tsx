@@ -77,7 +77,7 @@ export function TryPanel({ draft, evaluatorId, projectId, onProject }: TryPanelP
         </Button>
       </Group>
       {run.error && (
-        <Alert color="red" role="alert" style={{ overflowWrap: "anywhere" }}>
+        <Alert color="danger" role="alert" style={{ overflowWrap: "anywhere" }}>
           {run.error.message}
         </Alert>
       )}
@@ -107,11 +107,7 @@ function Results({ tried, projectId }: { tried: Tried; projectId: string }) {
             {result.error === null ? (
               <ScoreText feedback={result.feedback} />
             ) : (
-              <Text
-                size="sm"
-                c="var(--mantine-color-error)"
-                style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}
-              >
+              <Text size="sm" c="var(--heddle-danger)" style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>
                 {result.error}
               </Text>
             )}

@@ -45,7 +45,7 @@ export function ExperimentPage() {
         <Stack gap="lg">
           <LiveProgress job={job} />
           {job.reason !== null && (
-            <Alert color="yellow" title="The experiment stopped" style={{ overflowWrap: "anywhere" }}>
+            <Alert color="warning" title="The experiment stopped" style={{ overflowWrap: "anywhere" }}>
               {job.reason}
             </Alert>
           )}
@@ -77,7 +77,7 @@ function LiveProgress({ job: { status, progress, repetitions, evaluators } }: { 
           ].join(" · ")}
         </Text>
       </Group>
-      <Progress label="Runs of the experiment" done={done} total={total} color={failed > 0 ? "yellow" : "teal"}>
+      <Progress label="Runs of the experiment" done={done} total={total} color={failed > 0 ? "warning" : "brand"}>
         {notes.join(", ")}
       </Progress>
     </section>
@@ -141,7 +141,7 @@ function Actions({ job }: { job: Job }) {
           denial={denial}
           size="xs"
           variant={action === "cancel" ? "outline" : "default"}
-          color={action === "cancel" ? "red" : undefined}
+          color={action === "cancel" ? "danger" : undefined}
           disabled={change.isPending}
           onClick={() => change.mutate(action)}
         >

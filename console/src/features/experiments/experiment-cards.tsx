@@ -80,7 +80,7 @@ function ExperimentCard({
           </AnchorLink>
         </Title>
         {isBaseline && (
-          <Badge size="sm" variant="outline" color="gray" style={{ flexShrink: 0 }}>
+          <Badge size="sm" variant="outline" color="neutral" style={{ flexShrink: 0 }}>
             Baseline
           </Badge>
         )}
@@ -124,7 +124,7 @@ function DeltaText({ delta, confidence, metric, label, filter, only, onOnly }: D
     ["worse", delta.worse],
   ];
   const isClear = delta.verdict === "better" || delta.verdict === "worse";
-  const color = delta.verdict === "better" ? "var(--heddle-better)" : "var(--mantine-color-error)";
+  const color = delta.verdict === "better" ? "var(--heddle-success)" : "var(--heddle-danger)";
   return (
     <>
       <Text size="xs" className="numbers">

@@ -85,7 +85,7 @@ export function HistoryCharts({ datasetId }: { datasetId: string }) {
         {...common}
         title="Errors"
         format={percent}
-        series={[{ label: "share of runs", color: "red", values: experiments.map((each) => each.error_rate) }]}
+        series={[{ label: "share of runs", color: "danger", values: experiments.map((each) => each.error_rate) }]}
       />
     </SimpleGrid>
   );

@@ -32,9 +32,9 @@ export function PairResults({ results }: { results: PairwiseResults }) {
               <Table.Thead>
                 <Table.Tr>
                   <Table.Th>Reviewer</Table.Th>
-                  <Table.Th ta="right">{first.name}</Table.Th>
-                  <Table.Th ta="right">Ties</Table.Th>
-                  <Table.Th ta="right">{second.name}</Table.Th>
+                  <Table.Th ta="end">{first.name}</Table.Th>
+                  <Table.Th ta="end">Ties</Table.Th>
+                  <Table.Th ta="end">{second.name}</Table.Th>
                 </Table.Tr>
               </Table.Thead>
               <Table.Tbody>
@@ -43,13 +43,13 @@ export function PairResults({ results }: { results: PairwiseResults }) {
                     <Table.Td>
                       {name ?? (reviewer === "local" ? "You" : reviewer)} {kind === "judge" && "(evaluator)"}
                     </Table.Td>
-                    <Table.Td ta="right" className="numbers">
+                    <Table.Td ta="end" className="numbers">
                       {count(wins[0])}
                     </Table.Td>
-                    <Table.Td ta="right" className="numbers">
+                    <Table.Td ta="end" className="numbers">
                       {count(ties)}
                     </Table.Td>
-                    <Table.Td ta="right" className="numbers">
+                    <Table.Td ta="end" className="numbers">
                       {count(wins[1])}
                     </Table.Td>
                   </Table.Tr>

@@ -76,7 +76,7 @@ export function PairsPage() {
         <>
           <Group gap="xs" w={220} wrap="nowrap">
             <Progress value={total === 0 ? 0 : (100 * judged) / total} aria-label="Progress" style={{ flex: 1 }} />
-            <Text size="sm" className="numbers" role="status" w={110} ta="right">
+            <Text size="sm" className="numbers" role="status" w={110} ta="end">
               {pairs.data ? `${count(judged)} of ${count(total)}` : "…"}
             </Text>
           </Group>
@@ -100,7 +100,7 @@ export function PairsPage() {
         <Stack gap="md">
           {results.data?.review.instructions && <Text size="sm">{results.data.review.instructions}</Text>}
           {failure && (
-            <Alert color="red" title="The judgement was not saved">
+            <Alert color="danger" title="The judgement was not saved">
               {failure.message}
             </Alert>
           )}
@@ -115,7 +115,7 @@ export function PairsPage() {
           )}
           <Group gap="xs">
             <Button size="xs" variant="default" disabled={done.length === 0} onClick={takeBack}>
-              Undo <Kbd ml={6}>U</Kbd>
+              Undo <Kbd ms={6}>U</Kbd>
             </Button>
           </Group>
           <JudgePairs comparisonId={comparisonId} />
@@ -141,7 +141,7 @@ function ShownPair({ pair, onPrefer }: { pair: Pair; onPrefer: (side: 0 | 1 | nu
             {run.error === null ? (
               <RunValue title={`Answer ${side + 1}`} value={run.outputs} />
             ) : (
-              <Alert color="red" title={`Answer ${side + 1} failed`}>
+              <Alert color="danger" title={`Answer ${side + 1} failed`}>
                 {run.error}
               </Alert>
             )}
@@ -150,13 +150,13 @@ function ShownPair({ pair, onPrefer }: { pair: Pair; onPrefer: (side: 0 | 1 | nu
       </div>
       <Group gap="xs" justify="center">
         <Button size="sm" variant="default" onClick={() => onPrefer(0)}>
-          1 is better <Kbd ml={6}>1</Kbd>
+          1 is better <Kbd ms={6}>1</Kbd>
         </Button>
         <Button size="sm" variant="default" onClick={() => onPrefer(null)}>
-          Tie <Kbd ml={6}>0</Kbd>
+          Tie <Kbd ms={6}>0</Kbd>
         </Button>
         <Button size="sm" variant="default" onClick={() => onPrefer(1)}>
-          2 is better <Kbd ml={6}>2</Kbd>
+          2 is better <Kbd ms={6}>2</Kbd>
         </Button>
       </Group>
     </Stack>

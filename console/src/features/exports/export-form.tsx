@@ -176,7 +176,7 @@ function Preview({ body }: { body: ExportBody }) {
   return (
     <Text size="sm" role="status" mih={22}>
       {error ? (
-        <Text span size="sm" c="var(--mantine-color-error)">
+        <Text span size="sm" c="var(--heddle-danger)">
           {error.message}
         </Text>
       ) : rows === undefined ? (

@@ -137,7 +137,7 @@ function Summary({ bulkExport }: { bulkExport: Export }) {
         )}
       </Group>
       {bulkExport.error !== null && (
-        <Alert color="red" title="Error" role="alert">
+        <Alert color="danger" title="Error" role="alert">
           {bulkExport.error}
         </Alert>
       )}

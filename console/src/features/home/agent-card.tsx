@@ -7,14 +7,14 @@ import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
 import { queueStatisticsQuery } from "./queries.ts";
 
 /** State of one server: active and pending runs, and threads that wait for a human. */
-export function AgentCard({ server: { id: server, name } }: { server: AgentServer }) {
+export function AgentCard({ server: { id: server, name }, order }: { server: AgentServer; order: 2 | 3 }) {
   const { data: queue, error } = useQuery(queueStatisticsQuery(server));
   const { data: waiting } = useQuery(interruptedCountQuery(server));
   const params = { server };
   return (
     <Paper withBorder p="md" component="article" aria-label={name}>
       <Group justify="space-between" mb="xs" wrap="nowrap">
-        <Title order={3} size="h6" lineClamp={1}>
+        <Title order={order} size="h5" lineClamp={1}>
           {name}
         </Title>
         <ButtonLink to="/a/$server/playground" params={params} size="xs">
@@ -22,7 +22,7 @@ export function AgentCard({ server: { id: server, name } }: { server: AgentServe
         </ButtonLink>
       </Group>
       {error ? (
-        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+        <Text size="sm" c="var(--heddle-danger)" role="alert">
           {error.message}
         </Text>
       ) : (

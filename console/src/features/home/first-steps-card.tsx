@@ -31,7 +31,7 @@ export function FirstStepsCard({ server }: { server: string }) {
   return (
     <Paper withBorder p="md" component="section" aria-label="First steps">
       <Group justify="space-between" mb="xs" wrap="nowrap">
-        <Title order={3} size="h6">
+        <Title order={2} size="h5">
           {next === undefined ? "First steps: all done" : "First steps"}
         </Title>
         <CloseButton size="sm" aria-label="Dismiss first steps" onClick={() => setDismissed(true)} />

@@ -18,6 +18,7 @@ import { FailuresCard, ProjectsCard } from "./traces-cards.tsx";
 export function Home() {
   const { data: about, error, refetch } = useQuery(spacesQuery);
   const { servers, isPending, error: serversError } = useAgentServers();
+  const single = servers.length === 1 ? servers[0] : undefined;
   const failure = error ?? serversError;
   if (failure) return <Problem error={failure} onRetry={refetch} />;
   return (
@@ -31,26 +32,31 @@ export function Home() {
           </Text>
         </Empty>
       ) : (
-        <Stack gap="lg">
-          {servers.length > 0 && (
+        <Stack gap="sm" maw={1680}>
+          {servers.length > 1 && (
             <section aria-label="Agent servers">
               <Title order={2} size="h5" mb="xs">
                 Agent servers
               </Title>
-              <SimpleGrid cols={{ base: 1, md: 2, lg: servers.length === 1 ? 2 : 3 }} spacing="sm">
+              <SimpleGrid cols={{ base: 1, md: 2, lg: 3 }} spacing="sm">
                 {servers.slice(0, LIMIT).map((server) => (
-                  <AgentCard key={server.id} server={server} />
+                  <AgentCard key={server.id} server={server} order={3} />
                 ))}
-                {about.spaces.trace && servers.length === 1 && <FirstStepsCard server={servers[0]!.id} />}
               </SimpleGrid>
             </section>
           )}
-          <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="sm" className={classes.cards}>
-            {about.spaces.control && <DeploymentsCard />}
-            {servers.length === 1 && <ThreadsCard server={servers[0]!.id} />}
-            {about.spaces.trace && <ProjectsCard />}
-            {about.spaces.trace && <FailuresCard />}
-          </SimpleGrid>
+          <div className={classes.columns}>
+            <Stack gap="sm">
+              {single && <AgentCard server={single} order={2} />}
+              {single && <ThreadsCard server={single.id} />}
+              {about.spaces.control && <DeploymentsCard />}
+            </Stack>
+            <Stack gap="sm">
+              {about.spaces.trace && single && <FirstStepsCard server={single.id} />}
+              {about.spaces.trace && <ProjectsCard />}
+            </Stack>
+          </div>
+          {about.spaces.trace && <FailuresCard />}
         </Stack>
       )}
     </Page>

@@ -6,7 +6,8 @@ import { agentApi, controlApi, data, traceApi } from "../../api/clients.ts";
 const HOURS = 24;
 const HOUR_MS = 3_600_000;
 const PROJECTS = 6;
-const FAILURES = 6;
+/** Failures that are read, and grouped by their errors. */
+export const FAILURES = 100;
 const DEPLOYMENTS = 6;
 
 export interface Hour {

@@ -7,7 +7,8 @@ import { TimeText } from "../../ui/time-text.tsx";
 import { readMetadata, utc } from "../runs/run-record.ts";
 import { Card } from "./card.tsx";
 import { HoursChart, sumHours } from "./hours-chart.tsx";
-import { failuresQuery, hoursQuery, recentProjectsQuery } from "./queries.ts";
+import { firstLine, groupFailures } from "./group-failures.ts";
+import { FAILURES, failuresQuery, hoursQuery, recentProjectsQuery } from "./queries.ts";
 
 const AllProjects = () => (
   <AnchorLink to="/projects" size="sm">
@@ -39,11 +40,11 @@ function ProjectLine({ id, name }: { id: string; name: string }) {
         {name}
       </AnchorLink>
       {total && total.failed > 0 && (
-        <Text size="sm" className="numbers" c="var(--mantine-color-error)" style={{ whiteSpace: "nowrap" }}>
+        <Text size="sm" className="numbers" c="var(--heddle-danger)" style={{ whiteSpace: "nowrap" }}>
           {count(total.failed)} failed
         </Text>
       )}
-      <Text size="sm" className="numbers" ta="right" miw={40}>
+      <Text size="sm" className="numbers" ta="end" miw={40}>
         {count(total?.traces)}
       </Text>
       <HoursChart hours={hours} />
@@ -51,19 +52,25 @@ function ProjectLine({ id, name }: { id: string; name: string }) {
   );
 }
 
-/** Recent failures that need attention. */
+/** Lines of errors. */
+const SHOWN = 6;
+
+/** Recent failures that need attention, a line for each error. */
 export function FailuresCard() {
   const { data: projects } = useQuery(recentProjectsQuery);
   const ids = projects?.map(({ id }) => id) ?? [];
   const failures = useQuery({ ...failuresQuery(ids), enabled: ids.length > 0 });
-  const query = { ...failures, data: projects && ids.length === 0 ? [] : failures.data };
+  const groups = failures.data && groupFailures(failures.data).slice(0, SHOWN);
+  const query = { ...failures, data: projects && ids.length === 0 ? [] : groups };
+  const names = new Map(projects?.map(({ id, name }) => [id, name]));
+  const isAll = (failures.data?.length ?? 0) < FAILURES;
   return (
     <Card
       title="Failures in the last 24 hours"
       all={<AllProjects />}
       query={query}
       none={<Text size="sm">No failures in recently active projects.</Text>}
-      line={(run) => (
+      line={({ newest: run, count: times }) => (
         <Group key={run.id} wrap="nowrap" gap="sm" align="baseline">
           <AnchorLink
             to="/projects/$projectId/r/$runId"
@@ -77,6 +84,12 @@ export function FailuresCard() {
           <Text size="sm" c="dimmed" truncate style={{ flex: 1 }}>
             {firstLine(run.error)}
           </Text>
+          <Text size="sm" className="numbers" c="var(--heddle-danger)" style={{ whiteSpace: "nowrap" }}>
+            {times === 1 ? "" : `${count(times)}${isAll ? "" : "+"} times`}
+          </Text>
+          <Text size="sm" c="dimmed" truncate maw="25%" visibleFrom="xs">
+            {names.get(run.session_id!) ?? ""}
+          </Text>
           <TimeText at={utc(run.start_time)} />
         </Group>
       )}
@@ -89,5 +102,3 @@ function runName(run: { name?: string; extra?: unknown }): string {
   const { graph_id: graph } = readMetadata(run);
   return run.name === "LangGraph" && typeof graph === "string" ? graph : (run.name ?? "");
 }
-
-const firstLine = (text: unknown): string => (typeof text === "string" ? text.split("\n", 1)[0]! : "");

@@ -9,6 +9,7 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { ShortId } from "../../ui/short-id.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { ThreadInterrupts } from "../interrupts/thread-interrupts.tsx";
 import { PAGE, type ThreadLine, threadListQuery, assistantsQuery } from "../threads/queries.ts";
@@ -131,21 +132,14 @@ function InterruptedThread({ server, thread, names, answered, onFailure, onResum
       {...(answered && { mih: answered.height })}
     >
       <Group gap="xs" mb="xs">
-        <Text size="sm" fw={600}>
-          {names.get(id ?? "") ?? graph ?? "Thread"}
-        </Text>
-        <AnchorLink
-          to="/a/$server/threads/$threadId"
-          params={{ server, threadId: thread.thread_id }}
-          size="xs"
-          ff="monospace"
-        >
-          {thread.thread_id}
+        <Text fw={600}>{names.get(id ?? "") ?? graph ?? "Thread"}</Text>
+        <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId: thread.thread_id }} size="xs">
+          Thread <ShortId id={thread.thread_id} />
         </AnchorLink>
         <AnchorLink to="/a/$server/playground" params={{ server }} search={{ thread: thread.thread_id }} size="xs">
           Open in playground
         </AnchorLink>
-        <TimeText at={thread.updated_at} size="xs" ml="auto" />
+        <TimeText at={thread.updated_at} size="xs" ms="auto" />
       </Group>
       {answered ? (
         <Text size="sm" c="dimmed">

@@ -78,7 +78,7 @@ function Summary({ projectId, job }: { projectId: string; job: JobWithClusters }
         </Progress>
       )}
       {error !== null && (
-        <Alert color={job.state === "stopped" ? "yellow" : "red"} role="alert" style={{ overflowWrap: "anywhere" }}>
+        <Alert color={job.state === "stopped" ? "warning" : "danger"} role="alert" style={{ overflowWrap: "anywhere" }}>
           {error}
         </Alert>
       )}
@@ -129,7 +129,7 @@ function JobActions({ projectId, job }: { projectId: string; job: JobWithCluster
     });
   const budget = greaterBudget(job);
   return (
-    <Group gap="xs" ml="auto">
+    <Group gap="xs" ms="auto">
       {isOpen(job) ? (
         <Button size="compact-xs" variant="default" loading={cancel.isPending} onClick={() => cancel.mutate()}>
           Cancel

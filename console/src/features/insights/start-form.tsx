@@ -181,7 +181,7 @@ function EstimateText({
   return (
     <Stack gap={2} mih={96} role="status">
       {error !== null ? (
-        <Text size="sm" c="red" style={{ overflowWrap: "anywhere" }}>
+        <Text size="sm" c="danger" style={{ overflowWrap: "anywhere" }}>
           {error.message}
         </Text>
       ) : (

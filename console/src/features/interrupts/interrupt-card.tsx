@@ -59,7 +59,7 @@ export function InterruptCard({
       aria-label="Needs review"
       {...(isForeground && { role: "dialog", tabIndex: -1 })}
       onKeyDown={chooseByKey}
-      style={{ borderColor: "var(--mantine-color-orange-6)", borderLeftWidth: 3 }}
+      style={{ borderColor: "var(--heddle-warning)", borderInlineStartWidth: 3 }}
     >
       <Stack gap="xs">
         <Text size="xs" fw={600} c="dimmed">
@@ -148,7 +148,11 @@ function Payload({ value }: { value: unknown }) {
 /** Shows text as text; an object with a single question by that question. */
 export function Question({ value }: { value: unknown }) {
   if (typeof value === "string") {
-    return <Text style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>{value}</Text>;
+    return (
+      <Text fw={600} size="lg" style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>
+        {value}
+      </Text>
+    );
   }
   const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
   const [only] = entries;

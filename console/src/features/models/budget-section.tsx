@@ -42,7 +42,7 @@ function BudgetForm({ budget }: { budget: Budget }) {
   });
   const used = Number(spent) + Number(reserved);
   const share = limit === null ? null : Number(limit) === 0 ? 1 : used / Number(limit);
-  const color = share !== null && share > 0.9 ? "red" : share !== null && share > 0.6 ? "yellow" : "teal";
+  const color = share !== null && share > 0.9 ? "danger" : share !== null && share > 0.6 ? "warning" : "brand";
   return (
     <Group align="flex-end" gap="lg">
       <form

@@ -171,7 +171,7 @@ function ConnectionStatus({
           </Text>
         )}
         {failure !== undefined && (
-          <Alert color="red" variant="light" py={4} mt={4}>
+          <Alert color="danger" variant="light" py={4} mt={4}>
             <Text size="xs">{failure}</Text>
           </Alert>
         )}

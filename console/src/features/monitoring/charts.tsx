@@ -59,7 +59,9 @@ export function TraceCharts({ group, filter, ...place }: ChartsProps) {
             {draw({
               title: "Error rate",
               format: percent,
-              toSeries: metricOrGroups(group, [{ label: "Failed", value: (point) => point.error_rate, color: "red" }]),
+              toSeries: metricOrGroups(group, [
+                { label: "Failed", value: (point) => point.error_rate, color: "danger" },
+              ]),
             })}
             {draw({
               title: "Feedback",

@@ -7,7 +7,7 @@ export interface Metric {
   label: string;
   value: Statistic;
   /** For a metric whose colour has a meaning. */
-  color?: string;
+  color?: ChartSeries["color"];
 }
 
 /** Returns a point's statistic at each moment of the timeline; `empty` where no run started. */

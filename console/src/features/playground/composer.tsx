@@ -88,7 +88,7 @@ export function Composer({ schema, messagesKey, isRunning, isWaiting, strategy, 
         <Text size="sm" c="dimmed">
           The run waits for the answer above.
         </Text>
-        <Button size="compact-xs" variant="subtle" color="gray" onClick={() => setOpen(true)}>
+        <Button size="compact-xs" variant="subtle" color="neutral" onClick={() => setOpen(true)}>
           Send another input instead
         </Button>
       </Group>
@@ -174,7 +174,7 @@ export function Composer({ schema, messagesKey, isRunning, isWaiting, strategy, 
             )}
           </FileButton>
         )}
-        <Group gap="xs" ml="auto" wrap="nowrap">
+        <Group gap="xs" ms="auto" wrap="nowrap">
           {isRunning && (
             <Select
               size="xs"
@@ -187,7 +187,7 @@ export function Composer({ schema, messagesKey, isRunning, isWaiting, strategy, 
             />
           )}
           {isWaiting && (
-            <Button size="xs" variant="subtle" color="gray" onClick={() => setOpen(false)}>
+            <Button size="xs" variant="subtle" color="neutral" onClick={() => setOpen(false)}>
               Back to the question
             </Button>
           )}

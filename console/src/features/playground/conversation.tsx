@@ -141,7 +141,7 @@ interface ToolProps {
 function Tool({ label, onClick, isDisabled = false, children }: ToolProps) {
   return (
     <Tooltip label={label}>
-      <ActionIcon variant="subtle" color="gray" size="sm" aria-label={label} onClick={onClick} disabled={isDisabled}>
+      <ActionIcon variant="subtle" color="neutral" size="sm" aria-label={label} onClick={onClick} disabled={isDisabled}>
         {children}
       </ActionIcon>
     </Tooltip>

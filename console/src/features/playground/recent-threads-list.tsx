@@ -50,7 +50,7 @@ export function RecentThreadsList({ server, current, onChoose }: RecentThreadsLi
                 <Text size="xs" c="dimmed" truncate>
                   {graph}
                 </Text>
-                <TimeText at={at} size="xs" c="dimmed" ml="auto" />
+                <TimeText at={at} size="xs" c="dimmed" ms="auto" />
               </Group>
             </UnstyledButton>
           );

@@ -34,7 +34,7 @@ export function useReplyStatistics({ stream, states }: Pick<RunControls, "stream
 }
 
 const Statistic = ({ title, children }: { title: string; children: string }) => (
-  <Text size="xs" c="dimmed" className="numbers" title={title} mr={4} style={{ whiteSpace: "nowrap" }}>
+  <Text size="xs" c="dimmed" className="numbers" title={title} me={4} style={{ whiteSpace: "nowrap" }}>
     {children}
   </Text>
 );

@@ -57,11 +57,11 @@ export function RunBar({
         </AnchorLink>
       )}
       {isDisconnected && (
-        <Text size="sm" role="status" c="var(--mantine-color-error)">
+        <Text size="sm" role="status" c="var(--heddle-danger)">
           Connection lost. Reconnecting when the server responds…
         </Text>
       )}
-      <Group gap="xs" ml="auto">
+      <Group gap="xs" ms="auto">
         {waiting.map((queued, index) => (
           <Button
             key={queued.run_id}
@@ -76,7 +76,7 @@ export function RunBar({
         {isRunning && run && (
           <Button
             size="compact-sm"
-            color="red"
+            color="danger"
             variant="outline"
             leftSection={<IconPlayerStop size={14} />}
             onClick={() => onCancel(run.run_id)}

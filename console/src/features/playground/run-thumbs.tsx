@@ -45,7 +45,7 @@ export function RunThumbs({ runId, feedback }: { runId: string; feedback: GivenF
           >
             <ActionIcon
               variant={isGiven ? "filled" : "subtle"}
-              color={isGiven ? undefined : "gray"}
+              color={isGiven ? undefined : "neutral"}
               size="sm"
               aria-label={label}
               aria-pressed={isGiven}

@@ -84,7 +84,7 @@ function StateCard({ state, parent, isViewed, onView, onRunFrom, onEdit }: State
         <Text size="sm" fw={600} truncate>
           {title}
         </Text>
-        <TimeText at={state.created_at} size="xs" ml="auto" c="dimmed" />
+        <TimeText at={state.created_at} size="xs" ms="auto" c="dimmed" />
       </Group>
       {next.length > 0 && (
         <Text size="xs" c="dimmed">

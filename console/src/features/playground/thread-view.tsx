@@ -89,7 +89,7 @@ export function ThreadView({
       {failure && <FailureAlert failure={failure} title="Run failed" onRetry={again} />}
       {interrupts.map((interrupt, index) =>
         interrupt.when === "breakpoint" && interrupt.value === undefined ? (
-          <Alert key={index} color="orange" title={`Stopped before ${(head?.next ?? []).join(", ")}`}>
+          <Alert key={index} color="warning" title={`Stopped before ${(head?.next ?? []).join(", ")}`}>
             <Button size="xs" onClick={() => void send({ input: null })}>
               Continue
             </Button>
@@ -110,7 +110,7 @@ export function ThreadView({
         ),
       )}
       {isViewing && (
-        <Alert color="blue" title="Viewing an earlier state">
+        <Alert color="info" title="Viewing an earlier state">
           <Group gap="xs">
             <Text size="sm">Sending a message here creates another branch.</Text>
             <Button size="compact-sm" variant="default" onClick={onLatest}>

@@ -104,14 +104,14 @@ export function ProjectsPage() {
       projectColumns((project) => (
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${project.name}`}>
+            <ActionIcon variant="subtle" color="neutral" aria-label={`Actions for ${project.name}`}>
               <IconDots size={16} />
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
             <Menu.Item onClick={() => setEdited(project)}>Edit</Menu.Item>
             <Menu.Item
-              color="red"
+              color="danger"
               onClick={() =>
                 confirm({
                   title: `Delete ${project.name}?`,

@@ -58,15 +58,15 @@ export function AnswerColumn({
           model={column.model}
           onChange={(model) => dispatch({ type: "model", key: column.key, model })}
         />
-        <Group gap={2} ml="auto" wrap="nowrap">
+        <Group gap={2} ms="auto" wrap="nowrap">
           {isRunning ? (
-            <ActionIcon variant="subtle" color="red" size="sm" aria-label={`Stop ${name}`} onClick={props.onStop}>
+            <ActionIcon variant="subtle" color="danger" size="sm" aria-label={`Stop ${name}`} onClick={props.onStop}>
               <IconPlayerStop size={14} />
             </ActionIcon>
           ) : (
             <ActionIcon
               variant="subtle"
-              color="gray"
+              color="neutral"
               size="sm"
               aria-label={`Run ${name}`}
               disabled={mayCall !== null}
@@ -119,12 +119,12 @@ export function AnswerColumn({
       <Group className={classes["columnFoot"]} gap={8} role="group" aria-label={`Statistics of ${name}`}>
         {answer && <Statistics answer={answer} />}
         {answer?.status === "done" && (
-          <Group gap={2} ml="auto" wrap="nowrap">
+          <Group gap={2} ms="auto" wrap="nowrap">
             <CopyButton value={comparableText(answer)} label={`Copy answer of ${name}`} />
             <Tooltip label="Add the answer to the prompt's messages">
               <ActionIcon
                 variant="subtle"
-                color="gray"
+                color="neutral"
                 size="sm"
                 aria-label={`Add answer of ${name} to the messages`}
                 onClick={() => dispatch({ type: "add-message", message: toMessage(answer) })}
@@ -162,7 +162,7 @@ function Body({ answer }: { answer: Answer }) {
       )}
       {message && <MessageList messages={[message]} />}
       {answer.structuredError !== null && (
-        <Alert color="yellow" variant="light" mt="xs" title="The answer does not follow the schema">
+        <Alert color="warning" variant="light" mt="xs" title="The answer does not follow the schema">
           {answer.structuredError}
         </Alert>
       )}
@@ -185,7 +185,7 @@ function Failure({ answer, mayCall, onRetry }: { answer: Answer; mayCall: string
   if (answer.status === "stopped") return null;
   return (
     <Alert
-      color="red"
+      color="danger"
       variant="light"
       role="alert"
       mt={answer.text === "" ? 0 : "xs"}

@@ -121,7 +121,7 @@ export function DatasetDialog({ draft, onClose }: { draft: Draft; onClose: () =>
             />
           )}
           {problem !== null && (
-            <Alert color="red" role="alert">
+            <Alert color="danger" role="alert">
               {problem}
             </Alert>
           )}
@@ -151,12 +151,12 @@ function ExperimentProgress({ experiment }: { experiment: Experiment }) {
         </Text>
         <StatusBadge status={STATUS[status]} />
       </Group>
-      <Progress label={`Examples of ${column}`} done={done} total={total} color={errors > 0 ? "yellow" : "teal"}>
+      <Progress label={`Examples of ${column}`} done={done} total={total} color={errors > 0 ? "warning" : "brand"}>
         {done} of {total ?? "…"}
         {errors > 0 && `, ${counted(errors, "error")}`}
       </Progress>
       {error !== null && (
-        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+        <Text size="sm" c="var(--heddle-danger)" role="alert">
           {error}
         </Text>
       )}
@@ -177,7 +177,7 @@ function Actions({ experiments, datasetId, isRunning, onCancel, onClose }: Actio
   if (isRunning) {
     return (
       <Group justify="flex-end">
-        <Button color="red" variant="outline" onClick={onCancel}>
+        <Button color="danger" variant="outline" onClick={onCancel}>
           Cancel experiments
         </Button>
       </Group>

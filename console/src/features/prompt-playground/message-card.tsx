@@ -87,14 +87,14 @@ export function MessageCard({ message, index, prompt, onChange, onMove, onRemove
       {!isString && (
         <Group gap={4} className={classes["head"]} wrap="nowrap">
           <RoleSelect message={message} name={name} onChange={onChange} />
-          <Group gap={0} ml="auto" wrap="nowrap">
+          <Group gap={0} ms="auto" wrap="nowrap">
             {!message.isTemplate && role !== "kept" && role !== "tool" && (
               <Tooltip label="Variables are not filled in. Click to use it as a template." multiline w={220}>
                 <Badge
                   component="button"
                   size="sm"
                   variant="default"
-                  mr={4}
+                  me={4}
                   style={{ cursor: "pointer" }}
                   onClick={() => onChange(escapeMessage({ ...message, isTemplate: true }, prompt.format))}
                 >
@@ -110,7 +110,7 @@ export function MessageCard({ message, index, prompt, onChange, onMove, onRemove
               >
                 {(props) => (
                   <Tooltip label="Attach images or files">
-                    <ActionIcon {...props} variant="subtle" color="gray" size="sm" aria-label={`Attach to ${name}`}>
+                    <ActionIcon {...props} variant="subtle" color="neutral" size="sm" aria-label={`Attach to ${name}`}>
                       <IconPaperclip size={14} />
                     </ActionIcon>
                   </Tooltip>
@@ -119,7 +119,7 @@ export function MessageCard({ message, index, prompt, onChange, onMove, onRemove
             )}
             <ActionIcon
               variant="subtle"
-              color="gray"
+              color="neutral"
               size="sm"
               aria-label={`Move ${name} up`}
               disabled={index === 0}
@@ -129,7 +129,7 @@ export function MessageCard({ message, index, prompt, onChange, onMove, onRemove
             </ActionIcon>
             <ActionIcon
               variant="subtle"
-              color="gray"
+              color="neutral"
               size="sm"
               aria-label={`Move ${name} down`}
               disabled={index === prompt.messages.length - 1}
@@ -137,7 +137,7 @@ export function MessageCard({ message, index, prompt, onChange, onMove, onRemove
             >
               <IconArrowDown size={14} />
             </ActionIcon>
-            <ActionIcon variant="subtle" color="gray" size="sm" aria-label={`Remove ${name}`} onClick={onRemove}>
+            <ActionIcon variant="subtle" color="neutral" size="sm" aria-label={`Remove ${name}`} onClick={onRemove}>
               <IconTrash size={14} />
             </ActionIcon>
           </Group>

@@ -181,7 +181,7 @@ function ConnectionProblem({
     connection?.problem ??
     (provider?.installed === false ? `${provider.name} needs: ${provider.install_command}` : null);
   return (
-    <Text size="xs" c={problem === null ? "dimmed" : "var(--mantine-color-error)"}>
+    <Text size="xs" c={problem === null ? "dimmed" : "var(--heddle-danger)"}>
       {problem !== null && <>{problem} </>}
       <AnchorLink to="/settings" search={{ tab: "models" }} size="xs">
         Manage connections
@@ -211,7 +211,7 @@ function SaveConfiguration({ model }: { model: ModelChoice }) {
         <Button
           size="compact-xs"
           variant="subtle"
-          color="gray"
+          color="neutral"
           disabled={model.model === ""}
           onClick={() => setName("")}
         >

@@ -85,12 +85,12 @@ function Source({ owner, source, onReopen }: SourceProps) {
       notices={
         <>
           {(stored ? [] : (opened.data?.notes ?? [])).map((note) => (
-            <Alert key={note} color="yellow" variant="light" py={6} mb="xs">
+            <Alert key={note} color="warning" variant="light" py={6} mb="xs">
               {note}
             </Alert>
           ))}
           {previous && (
-            <Alert color="gray" variant="light" py={6} mb="xs" aria-label="Previous draft">
+            <Alert color="neutral" variant="light" py={6} mb="xs" aria-label="Previous draft">
               <Group gap="sm">
                 Your previous draft was set aside.
                 <Button size="compact-xs" variant="default" onClick={() => void restore(previous)}>
@@ -99,7 +99,7 @@ function Source({ owner, source, onReopen }: SourceProps) {
                 <Button
                   size="compact-xs"
                   variant="subtle"
-                  color="gray"
+                  color="neutral"
                   onClick={() => {
                     discardDraft(localStorage, owner, "previous");
                     setPrevious(null);

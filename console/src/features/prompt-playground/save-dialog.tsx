@@ -205,7 +205,7 @@ export function SaveDialog({ draft, dispatch, onClose }: SaveDialogProps) {
         </Text>
       )}
       {(refusal ?? problem) !== null && (
-        <Text size="sm" c="var(--mantine-color-error)" role="status">
+        <Text size="sm" c="var(--heddle-danger)" role="status">
           {refusal ?? problem}
         </Text>
       )}

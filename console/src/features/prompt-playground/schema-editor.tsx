@@ -25,7 +25,7 @@ export function SchemaEditor({ value, onChange }: SchemaEditorProps) {
           Output schema
         </Title>
         {value !== "" && (
-          <Button size="compact-xs" variant="subtle" color="gray" onClick={() => onChange("")}>
+          <Button size="compact-xs" variant="subtle" color="neutral" onClick={() => onChange("")}>
             Remove schema
           </Button>
         )}

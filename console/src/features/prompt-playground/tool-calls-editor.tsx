@@ -58,7 +58,7 @@ export function ToolCallsEditor({ calls, onChange }: ToolCallsEditorProps) {
         <Button
           size="compact-xs"
           variant="subtle"
-          color="gray"
+          color="neutral"
           leftSection={<IconPlus size={12} aria-hidden />}
           onClick={() => onChange([...calls, { id: `call_${newId().slice(0, 8)}`, name: "", args: "{}" }])}
         >

@@ -97,7 +97,7 @@ function ToolCard({ tool: { text }, index, onChange, onRemove }: ToolCardProps) 
         <Text size="sm" fw={500} truncate>
           {toolName(text) || `Tool ${index + 1}`}
         </Text>
-        <Group gap={4} ml="auto" wrap="nowrap">
+        <Group gap={4} ms="auto" wrap="nowrap">
           <SegmentedControl
             size="xs"
             aria-label={`Format of tool ${index + 1}`}
@@ -182,7 +182,7 @@ function ToolFields({ form, onChange }: { form: ToolForm; onChange: (form: ToolF
         <Button
           size="compact-xs"
           variant="subtle"
-          color="gray"
+          color="neutral"
           disabled={form.parameters.some(({ name }) => name === "")}
           onClick={() =>
             onChange({

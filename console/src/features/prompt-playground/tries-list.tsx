@@ -47,7 +47,7 @@ function TryRow({ entry }: { entry: Try }) {
             params={{ projectId, runId }}
             search={{ poll: true }}
             size="xs"
-            ml="auto"
+            ms="auto"
             aria-label={`Trace of ${column} · ${model}`}
           >
             Trace

@@ -97,7 +97,7 @@ export function Workbench({ owner, source, opened, tries: before, notices, onDis
           <Button
             size="xs"
             variant="subtle"
-            color="gray"
+            color="neutral"
             onClick={askToDiscard}
             disabled={!draft.isEdited && tries.length === 0}
           >
@@ -124,7 +124,7 @@ export function Workbench({ owner, source, opened, tries: before, notices, onDis
           {isRunning ? (
             <Button
               size="xs"
-              color="red"
+              color="danger"
               variant="outline"
               leftSection={<IconPlayerStop size={14} aria-hidden />}
               onClick={() => stop()}

@@ -29,7 +29,7 @@ export function CommitConflict({ name, base, mine, isSaving, onBack, onDiscard, 
   const hash = newest.data.commit_hash!;
   return (
     <Stack gap="sm">
-      <Alert color="yellow" role="alert">
+      <Alert color="warning" role="alert">
         <Text size="sm" fw={600}>
           The prompt has a newer commit
         </Text>

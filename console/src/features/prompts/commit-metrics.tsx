@@ -129,7 +129,7 @@ function MetricBar({ metric, row }: { metric: Metric; row: MetricRow }) {
         fw={600}
         px={6}
         className="numbers"
-        c={change?.isWorse ? "var(--mantine-color-error)" : "var(--heddle-better)"}
+        c={change?.isWorse ? "var(--heddle-danger)" : "var(--heddle-success)"}
         style={{ whiteSpace: "nowrap" }}
       >
         {change && (

@@ -147,7 +147,7 @@ function EditForm({ name, manifest: opened, newestHash, olderHash, onClose, onCo
     >
       <Stack gap="sm">
         {olderHash !== null && (
-          <Alert color="gray">
+          <Alert color="neutral">
             This is the content of {shortHash(olderHash)}, which is not the newest commit. The new commit follows{" "}
             {shortHash(parent)} and replaces its content.
           </Alert>
@@ -184,7 +184,7 @@ function EditForm({ name, manifest: opened, newestHash, olderHash, onClose, onCo
           onChange={({ currentTarget: { value } }) => setMessage(value)}
         />
         {save.error && (
-          <Alert color="red" role="alert" title="Could not commit" style={{ overflowWrap: "anywhere" }}>
+          <Alert color="danger" role="alert" title="Could not commit" style={{ overflowWrap: "anywhere" }}>
             {save.error.message}
           </Alert>
         )}

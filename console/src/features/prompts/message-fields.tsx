@@ -64,7 +64,7 @@ export function MessageFields({ draft: { kind, format, messages }, onChange }: M
                   onChange={(role) => change(index, changeRole(message, role as DraftMessage["role"]))}
                 />
               )}
-              <Group gap={0} ml="auto" wrap="nowrap">
+              <Group gap={0} ms="auto" wrap="nowrap">
                 <IconButton
                   label={`Move message ${index + 1} up`}
                   icon={IconArrowUp}
@@ -155,7 +155,7 @@ interface IconButtonProps {
 }
 
 const IconButton = ({ label, icon: Icon, isDisabled, onClick }: IconButtonProps) => (
-  <ActionIcon variant="subtle" color="gray" size="sm" aria-label={label} disabled={isDisabled} onClick={onClick}>
+  <ActionIcon variant="subtle" color="neutral" size="sm" aria-label={label} disabled={isDisabled} onClick={onClick}>
     <Icon size={14} />
   </ActionIcon>
 );

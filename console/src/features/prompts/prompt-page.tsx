@@ -140,7 +140,7 @@ function About({ prompt, name }: { prompt: PromptRow | undefined; name: PromptNa
         )}
       </Group>
       {prompt?.is_archived && (
-        <Alert color="gray" mb="sm">
+        <Alert color="neutral" mb="sm">
           This prompt is archived: lists leave it out, and it can still be pulled. Restore it in its settings.
         </Alert>
       )}

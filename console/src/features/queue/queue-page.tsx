@@ -9,6 +9,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { ShortId } from "../../ui/short-id.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useNow } from "../../ui/use-now.ts";
@@ -56,7 +57,7 @@ function Metrics({ queue }: { queue: Queue }) {
   const oldest = queue.oldest_pending_at === null ? null : Math.max(0, now - Date.parse(queue.oldest_pending_at));
   const alive = queue.servers.filter(({ is_alive }) => is_alive).length;
   return (
-    <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm">
+    <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" maw={960}>
       <Metric label="Waiting" value={count(queue.counts.pending)} />
       <Metric label="Running" value={count(queue.counts.running)} />
       <Metric label="Longest wait" value={oldest === null ? "–" : duration(oldest)} />
@@ -145,12 +146,11 @@ function Waiting({ queue, server }: { queue: Queue; server: string }) {
       ) : (
         <SimpleTable
           label="Waiting runs"
-          minWidth={880}
+          minWidth={760}
           rows={queue.waiting}
           rowKey={({ run_id: id }) => id}
           columns={[
-            { title: "Run", width: 340, cell: (run) => <RunLink server={server} run={run} /> },
-            { title: "Graph", width: 130, cell: ({ graph_id: graph }) => graph ?? "–" },
+            { title: "Run", width: 220, cell: (run) => <RunLink server={server} run={run} /> },
             { title: "Reason", cell: (run) => <WaitReason run={run} server={server} /> },
             { title: "Waiting for", width: 110, cell: ({ waiting_seconds: seconds }) => duration(seconds * 1000) },
             { title: "Created", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },
@@ -177,20 +177,19 @@ function Waits({ queue, server }: { queue: Queue; server: string }) {
       </Title>
       <SimpleTable
         label="Timers and signals"
-        minWidth={880}
+        minWidth={760}
         rows={queue.waits}
         rowKey={({ thread_id: thread, interrupt_id: id }) => `${thread} ${id}`}
         columns={[
           {
             title: "Thread",
-            width: 340,
-            cell: ({ thread_id: threadId }) => (
-              <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId }} size="sm" ff="monospace">
-                {threadId}
+            width: 220,
+            cell: ({ thread_id: threadId, graph_id: graph }) => (
+              <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId }} size="sm">
+                {graph ?? "Thread"} <ShortId id={threadId} />
               </AnchorLink>
             ),
           },
-          { title: "Graph", width: 130, cell: ({ graph_id: graph }) => graph ?? "–" },
           {
             title: "Waits for",
             cell: ({ signal, until }) => (
@@ -225,12 +224,11 @@ function Running({ queue, server }: { queue: Queue; server: string }) {
       </Title>
       <SimpleTable
         label="Running runs"
-        minWidth={880}
+        minWidth={760}
         rows={queue.running}
         rowKey={({ run_id: id }) => id}
         columns={[
-          { title: "Run", width: 340, cell: (run) => <RunLink server={server} run={run} /> },
-          { title: "Graph", width: 130, cell: ({ graph_id: graph }) => graph ?? "–" },
+          { title: "Run", width: 220, cell: (run) => <RunLink server={server} run={run} /> },
           {
             title: "Server",
             cell: ({ server_id: id }) => (id === null ? "–" : (hosts.get(id) ?? "stopped server")),
@@ -262,6 +260,7 @@ const CancelButton = ({ onClick }: { onClick: () => void }) => (
 interface RunRef {
   run_id: string;
   thread_id: string;
+  graph_id?: string | null;
 }
 
 const RunLink = ({ server, run }: { server: string; run: RunRef }) => (
@@ -269,9 +268,8 @@ const RunLink = ({ server, run }: { server: string; run: RunRef }) => (
     to="/a/$server/threads/$threadId/runs/$runId"
     params={{ server, threadId: run.thread_id, runId: run.run_id }}
     size="sm"
-    ff="monospace"
   >
-    {run.run_id}
+    {run.graph_id ?? "Run"} <ShortId id={run.run_id} />
   </AnchorLink>
 );
 

@@ -55,7 +55,7 @@ export function QueuePicture({ queue, server }: { queue: Queue; server: string }
                   <Text size="xs" fw={600} truncate>
                     {host.host_name}
                   </Text>
-                  <Text size="xs" c={host.is_alive ? "dimmed" : "var(--mantine-color-error)"}>
+                  <Text size="xs" c={host.is_alive ? "dimmed" : "var(--heddle-danger)"}>
                     {host.is_alive ? describeLoad(queue, host) : "unresponsive"}
                   </Text>
                 </Group>

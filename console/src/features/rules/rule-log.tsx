@@ -13,10 +13,10 @@ import { TimeText } from "../../ui/time-text.tsx";
 import { type LogStatus, type RuleLogEntry, ruleLogQuery } from "./queries.ts";
 
 const STATES = {
-  pending: { label: "Pending", color: "blue" },
-  done: { label: "Acted", color: "teal" },
-  failed: { label: "Failed", color: "red" },
-  skipped: { label: "Skipped", color: "gray" },
+  pending: { label: "Pending", color: "info" },
+  done: { label: "Acted", color: "success" },
+  failed: { label: "Failed", color: "danger" },
+  skipped: { label: "Skipped", color: "neutral" },
 } as const;
 
 const ACTIONS = [
@@ -31,7 +31,7 @@ const ACTIONS = [
   ["extend_only", "Retention"],
 ] as const;
 
-const COLORS = { success: "teal", skipped: "gray", error: "red" } as const;
+const COLORS = { success: "success", skipped: "neutral", error: "danger" } as const;
 
 const COLUMNS: SimpleColumn<RuleLogEntry>[] = [
   {
@@ -124,7 +124,7 @@ function Outcomes({ entry }: { entry: RuleLogEntry }) {
         ))}
       </Group>
       {entry.reason !== null && (
-        <Text size="xs" c={entry.status === "failed" ? "var(--mantine-color-error)" : "dimmed"}>
+        <Text size="xs" c={entry.status === "failed" ? "var(--heddle-danger)" : "dimmed"}>
           {entry.reason}
         </Text>
       )}

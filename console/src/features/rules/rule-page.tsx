@@ -82,7 +82,7 @@ function Summary({ rule }: { rule: Rule }) {
         {describeScope(rule)}: {describeActions(rule)}.
       </Text>
       {rule.disabled_reason !== null && !rule.is_enabled && (
-        <Text size="sm" c="var(--mantine-color-error)">
+        <Text size="sm" c="var(--heddle-danger)">
           Disabled: {rule.disabled_reason}
         </Text>
       )}
@@ -156,7 +156,7 @@ function Backfill({ rule }: { rule: Rule }) {
   if (id === null || (status !== "pending" && status !== "running" && status !== "failed")) return null;
   if (status === "failed") {
     return (
-      <Text size="sm" c="var(--mantine-color-error)" role="status">
+      <Text size="sm" c="var(--heddle-danger)" role="status">
         The back-fill failed: {error}
       </Text>
     );
@@ -220,7 +220,7 @@ function Actions({ rule }: { rule: Rule }) {
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item onClick={() => setEdited(true)}>Edit</Menu.Item>
-          <Menu.Item color="red" onClick={remove}>
+          <Menu.Item color="danger" onClick={remove}>
             Delete
           </Menu.Item>
         </Menu.Dropdown>

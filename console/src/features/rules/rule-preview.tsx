@@ -29,7 +29,7 @@ export function RulePreviewView({ values }: { values: RuleValues }) {
   const { data, error, isFetching } = useQuery(rulePreviewQuery(JSON.parse(settled) as ReturnType<typeof previewOf>));
   if (error) {
     return (
-      <Alert color="red" title="Could not preview the rule">
+      <Alert color="danger" title="Could not preview the rule">
         {error.message}
       </Alert>
     );

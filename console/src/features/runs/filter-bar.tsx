@@ -1,10 +1,11 @@
-import { ActionIcon, Button, Group, Menu, Stack, TextInput, Tooltip } from "@mantine/core";
+import { ActionIcon, Box, Button, Group, Menu, TextInput, Tooltip } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconCheck, IconLink, IconPlus, IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 
 import { CopyButton } from "../../ui/copy-button.tsx";
+import { Filters } from "../../ui/filters.tsx";
 import { TimeRangePicker } from "../../ui/time-range-picker.tsx";
 import { useCopy } from "../../ui/use-copy.ts";
 import { FilterField } from "./filter-field.tsx";
@@ -38,57 +39,62 @@ export function FilterBar({ projectId, search, onChange }: FilterBarProps) {
   const addable = (Object.keys(MORE) as More[]).filter((key) => hasMore && !shown.includes(key));
   const noun = search.tab === "threads" ? "Turns where" : search.tab === "traces" ? "Traces where" : "Runs where";
   return (
-    <Stack gap="xs" my="sm" onPointerEnter={() => setUsed(true)} onFocusCapture={() => setUsed(true)}>
+    <Box my="sm" onPointerEnter={() => setUsed(true)} onFocusCapture={() => setUsed(true)}>
       <Group gap="xs">
         <TextSearch value={search.text} onChange={(text) => onChange({ text })} />
         <TimeRangePicker
           value={searchRange(search)}
           onChange={(range) => onChange("last" in range ? { last: range.last, from: "", to: "" } : range)}
         />
-        <QuickFilters
-          facets={facets}
-          isPending={isPending}
-          onPick={({ query, isTree }) => {
-            const key = isTree && hasMore ? "tree_filter" : "filter";
-            onChange({ [key]: conjoin(search[key], query) });
-          }}
-        />
-        {hasMore && <RangeFilter projectId={projectId} search={search} onChange={onChange} />}
-        <ViewsMenu projectId={projectId} search={search} onChange={onChange} />
-        {addable.length > 0 && (
-          <Menu position="bottom-start">
-            <Menu.Target>
-              <Button variant="subtle" color="gray" size="xs" leftSection={<IconPlus size={14} aria-hidden />}>
-                Trace filter
-              </Button>
-            </Menu.Target>
-            <Menu.Dropdown>
-              {addable.map((key) => (
-                <Menu.Item key={key} onClick={() => setAdded([...added, key])}>
-                  {MORE[key]} …
-                </Menu.Item>
-              ))}
-            </Menu.Dropdown>
-          </Menu>
-        )}
-        <CopyLink />
+        <Filters active={[search.filter, search.trace_filter, search.tree_filter].filter((it) => it !== "").length}>
+          <QuickFilters
+            facets={facets}
+            isPending={isPending}
+            onPick={({ query, isTree }) => {
+              const key = isTree && hasMore ? "tree_filter" : "filter";
+              onChange({ [key]: conjoin(search[key], query) });
+            }}
+          />
+          {hasMore && <RangeFilter projectId={projectId} search={search} onChange={onChange} />}
+          <ViewsMenu projectId={projectId} search={search} onChange={onChange} />
+          {addable.length > 0 && (
+            <Menu position="bottom-start">
+              <Menu.Target>
+                <Button variant="subtle" color="neutral" size="xs" leftSection={<IconPlus size={14} aria-hidden />}>
+                  Trace filter
+                </Button>
+              </Menu.Target>
+              <Menu.Dropdown>
+                {addable.map((key) => (
+                  <Menu.Item key={key} onClick={() => setAdded([...added, key])}>
+                    {MORE[key]} …
+                  </Menu.Item>
+                ))}
+              </Menu.Dropdown>
+            </Menu>
+          )}
+          <CopyLink />
+          <Box w="100%">
+            <FilterField label={noun} value={search.filter} onApply={(filter) => onChange({ filter })} facts={facets}>
+              {search.filter !== "" && <CopyButton value={search.filter} label="Copy filter" />}
+            </FilterField>
+          </Box>
+          {shown.map((key) => (
+            <Box key={key} w="100%">
+              <FilterField
+                label={MORE[key]}
+                value={search[key]}
+                facts={facets}
+                onApply={(filter) => {
+                  if (filter === "") setAdded(added.filter((other) => other !== key));
+                  onChange({ [key]: filter });
+                }}
+              />
+            </Box>
+          ))}
+        </Filters>
       </Group>
-      <FilterField label={noun} value={search.filter} onApply={(filter) => onChange({ filter })} facts={facets}>
-        {search.filter !== "" && <CopyButton value={search.filter} label="Copy filter" />}
-      </FilterField>
-      {shown.map((key) => (
-        <FilterField
-          key={key}
-          label={MORE[key]}
-          value={search[key]}
-          facts={facets}
-          onApply={(filter) => {
-            if (filter === "") setAdded(added.filter((other) => other !== key));
-            onChange({ [key]: filter });
-          }}
-        />
-      ))}
-    </Stack>
+    </Box>
   );
 }
 
@@ -100,7 +106,7 @@ function CopyLink() {
     <Tooltip label={copied ? "Copied" : "Copy a link to this view"}>
       <ActionIcon
         variant="subtle"
-        color="gray"
+        color="neutral"
         size="md"
         aria-label={copied ? "Copied" : "Copy link"}
         onClick={() => copy(location.href)}

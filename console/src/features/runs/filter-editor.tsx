@@ -120,7 +120,7 @@ const editorTheme = EditorView.theme({
   ".cm-content": { padding: "5px 0", fontFamily: "var(--mantine-font-family-monospace)" },
   ".cm-placeholder": { color: "var(--mantine-color-dimmed)" },
   ".cm-filter-mistake": {
-    textDecoration: "underline wavy var(--mantine-color-red-6)",
+    textDecoration: "underline wavy var(--heddle-danger)",
     textUnderlineOffset: "3px",
   },
 });

@@ -64,14 +64,14 @@ export function FilterField({ label, value, onApply, isLive = false, facts, chil
             </Button>
           )}
           {value !== "" && (
-            <Button size="compact-xs" variant="subtle" color="gray" onClick={() => onApply("")}>
+            <Button size="compact-xs" variant="subtle" color="neutral" onClick={() => onApply("")}>
               Clear
             </Button>
           )}
           {children}
         </Group>
       </div>
-      <Text id={id} size="xs" c="var(--mantine-color-error)" role="status" style={{ overflowWrap: "anywhere" }}>
+      <Text id={id} size="xs" c="var(--heddle-danger)" role="status" style={{ overflowWrap: "anywhere" }}>
         {filterError && `At character ${filterError.at + 1}: ${filterError.reason}`}
       </Text>
     </Box>

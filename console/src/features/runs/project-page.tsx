@@ -104,7 +104,7 @@ function Actions({ projectId }: { projectId: string }) {
           <Menu.Item onClick={() => void navigate({ to: "/alerts", search: { project: projectId } })}>Alerts</Menu.Item>
           <Menu.Item onClick={() => setEdited(true)}>Edit</Menu.Item>
           <Menu.Item
-            color="red"
+            color="danger"
             disabled={!project}
             onClick={() =>
               confirm({

@@ -71,7 +71,7 @@ function Field({ field, projectId, search, onApply }: FieldProps) {
         </Text>
       </Group>
       {error ? (
-        <Text size="xs" c="var(--mantine-color-error)">
+        <Text size="xs" c="var(--heddle-danger)">
           Could not load the histogram: {error.message}
         </Text>
       ) : !bins ? (

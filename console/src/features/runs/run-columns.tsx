@@ -49,7 +49,7 @@ export const RUN_SORTS: Record<string, RunSort> = {
   cost: "total_cost",
 };
 
-const brief = (text: string | null | undefined, c?: string) =>
+const brief = (text: string | null | undefined, c?: "dimmed" | "var(--heddle-danger)") =>
   text == null || text === "" ? (
     <Text size="sm" c="dimmed">
       –
@@ -97,9 +97,9 @@ export function runColumns(projectId: string, tab: Tab): Column<Run>[] {
     output: {
       width: "minmax(140px, 2fr)",
       cell: ({ outputs_preview: text, error }) =>
-        error ? brief(firstLine(error), isControlFlow(error) ? "dimmed" : "var(--mantine-color-error)") : brief(text),
+        error ? brief(firstLine(error), isControlFlow(error) ? "dimmed" : "var(--heddle-danger)") : brief(text),
     },
-    error: { width: "minmax(160px, 1fr)", cell: ({ error }) => brief(firstLine(error), "var(--mantine-color-error)") },
+    error: { width: "minmax(160px, 1fr)", cell: ({ error }) => brief(firstLine(error), "var(--heddle-danger)") },
     start_time: { width: "104px", cell: ({ start_time }) => <TimeText at={utc(start_time)} /> },
     latency: { width: "84px", align: "right", cell: (run) => duration(runLatency(run)) },
     first_token: { width: "96px", align: "right", cell: (run) => duration(timeToFirstToken(run)) },

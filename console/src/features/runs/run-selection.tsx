@@ -91,7 +91,7 @@ export function RunSelection({ projectId, runs, onClear }: RunSelectionProps) {
       <Button
         size="compact-sm"
         variant="default"
-        c="red"
+        c="danger"
         leftSection={<IconTrash size={14} aria-hidden />}
         disabled={!areTraces}
         title={areTraces ? undefined : "Only whole traces can be deleted"}

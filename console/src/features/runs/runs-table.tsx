@@ -16,6 +16,7 @@ import { isNewestFirst, RUN_SEARCH, type RunSearch } from "./run-search.ts";
 import { FeedbackSort, feedbackSort, scoredKeys } from "./feedback-sort.tsx";
 import { RunSelection } from "./run-selection.tsx";
 import { LIVE_MS, runStatsQuery } from "./queries.ts";
+import classes from "./runs-table.module.css";
 import { useFirstPage } from "./use-first-page.ts";
 import { filterOfSearch } from "../rules/describe-rule.ts";
 import { useLiveRuns } from "./use-live-runs.ts";
@@ -89,7 +90,7 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
         ) : (
           <Statistics projectId={projectId} search={search} isLive={isLive} />
         )}
-        <Group gap="sm">
+        <Group gap="sm" className={classes["actions"]!}>
           <ListReview projectId={projectId} search={search} isEmpty={runs.length === 0} />
           <Switch
             size="xs"
@@ -103,7 +104,7 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
         </Group>
       </Group>
       {liveError && (
-        <Text size="xs" c="var(--mantine-color-error)" role="status">
+        <Text size="xs" c="var(--heddle-danger)" role="status">
           Could not load new runs: {liveError.message}
         </Text>
       )}

@@ -6,13 +6,13 @@ export function StatusDot({ status, size = 14 }: { status: string; size?: number
   return (
     <span title={status} role="img" aria-label={status} style={{ display: "inline-flex", flexShrink: 0 }}>
       {status === "error" ? (
-        <IconAlertCircleFilled size={size} color="var(--mantine-color-red-6)" />
+        <IconAlertCircleFilled size={size} color="var(--heddle-danger)" />
       ) : status === "success" ? (
-        <IconCircleCheckFilled size={size} color="var(--mantine-color-green-6)" />
+        <IconCircleCheckFilled size={size} color="var(--heddle-success)" />
       ) : status === "incomplete" || status === "interrupted" ? (
-        <IconCircleDashed size={size} color="var(--mantine-color-gray-6)" />
+        <IconCircleDashed size={size} color="var(--heddle-neutral)" />
       ) : (
-        <Loader size={size - 2} color="blue" />
+        <Loader size={size - 2} color="var(--heddle-info)" />
       )}
     </span>
   );

@@ -41,7 +41,7 @@ const COLUMNS: Column<Thread>[] = [
     width: "minmax(120px, 2fr)",
     cell: ({ last_error: error, last_outputs: outputs }) =>
       error ? (
-        <Text size="sm" truncate c="var(--mantine-color-error)" title={error.slice(0, 600)}>
+        <Text size="sm" truncate c="var(--heddle-danger)" title={error.slice(0, 600)}>
           {error}
         </Text>
       ) : (

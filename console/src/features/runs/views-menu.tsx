@@ -115,7 +115,7 @@ export function ViewsMenu({ projectId, search, onChange }: ViewsMenuProps) {
       {dialog}
       {open && changed && (
         <>
-          <Badge variant="light" color="yellow" size="sm" tt="none">
+          <Badge variant="light" color="warning" size="sm" tt="none">
             Changed
           </Badge>
           {maySave && (
@@ -123,10 +123,10 @@ export function ViewsMenu({ projectId, search, onChange }: ViewsMenuProps) {
               Save
             </Button>
           )}
-          <Button size="compact-xs" variant="subtle" color="gray" onClick={() => setOpen(true)}>
+          <Button size="compact-xs" variant="subtle" color="neutral" onClick={() => setOpen(true)}>
             Save as new
           </Button>
-          <Button size="compact-xs" variant="subtle" color="gray" onClick={() => use(open)}>
+          <Button size="compact-xs" variant="subtle" color="neutral" onClick={() => use(open)}>
             Reset
           </Button>
         </>
@@ -202,7 +202,7 @@ function ViewList({ projectId, views, openId, denial, onUse, onClose, onDelete }
           </UnstyledButton>
           <ActionIcon
             variant="subtle"
-            color={view.is_default ? undefined : "gray"}
+            color={view.is_default ? undefined : "neutral"}
             size="sm"
             aria-pressed={view.is_default}
             aria-label={`Open by default: ${view.display_name}`}
@@ -213,7 +213,7 @@ function ViewList({ projectId, views, openId, denial, onUse, onClose, onDelete }
           </ActionIcon>
           <ActionIcon
             variant="subtle"
-            color="gray"
+            color="neutral"
             size="sm"
             disabled={view.is_shared && denial !== null}
             aria-label={`Delete view ${view.display_name}`}
@@ -224,7 +224,7 @@ function ViewList({ projectId, views, openId, denial, onUse, onClose, onDelete }
         </Group>
       ))}
       {openId !== undefined && (
-        <Button size="compact-xs" variant="subtle" color="gray" onClick={onClose}>
+        <Button size="compact-xs" variant="subtle" color="neutral" onClick={onClose}>
           Close this view
         </Button>
       )}

@@ -73,7 +73,7 @@ function PasswordForm() {
           error={again !== "" && again !== next ? "The passwords do not match" : null}
         />
         {change.error && (
-          <Alert color="red" role="alert">
+          <Alert color="danger" role="alert">
             {change.error.message}
           </Alert>
         )}

@@ -130,7 +130,7 @@ function ExportButtons({ filter }: { filter: AuditFilter }) {
     onError: notifyFailure("Could not export the audit log"),
   });
   return (
-    <Group gap={4} ml="auto">
+    <Group gap={4} ms="auto">
       {(["csv", "ndjson"] as const).map((format) => (
         <Button
           key={format}

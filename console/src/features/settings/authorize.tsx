@@ -68,7 +68,7 @@ export function Authorize() {
               onChange={({ currentTarget }) => setReadOnly(currentTarget.checked)}
             />
           )}
-          {decision.error && <Alert color="red">{decision.error.message}</Alert>}
+          {decision.error && <Alert color="danger">{decision.error.message}</Alert>}
           <Group>
             <Button loading={decision.isPending} onClick={() => decision.mutate(true)}>
               Allow

@@ -211,7 +211,7 @@ function NewKeyModal({ value, onClose }: { value: string; onClose: () => void })
       closeButtonProps={{ title: "Close" }}
     >
       <Stack gap="sm">
-        <Alert color="yellow">Copy the key now. It is not shown again.</Alert>
+        <Alert color="warning">Copy the key now. It is not shown again.</Alert>
         <Group gap="xs" wrap="nowrap">
           <Code block style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap", flex: 1 }} aria-label="Key">
             {value}

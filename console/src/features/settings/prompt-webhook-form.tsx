@@ -130,12 +130,12 @@ export function PromptWebhookForm({ webhook, onClose }: PromptWebhookFormProps) 
         </Button>
       </Group>
       {test.data?.error === "" && (
-        <Alert color="green" role="status">
+        <Alert color="success" role="status">
           The receiver answered with {test.data.status_code}.
         </Alert>
       )}
       {failure && (
-        <Alert color="red" role="alert" title="The test failed" style={{ overflowWrap: "anywhere" }}>
+        <Alert color="danger" role="alert" title="The test failed" style={{ overflowWrap: "anywhere" }}>
           {failure}
         </Alert>
       )}

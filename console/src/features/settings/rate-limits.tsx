@@ -21,7 +21,7 @@ export function RateLimits() {
   return (
     <>
       {limits.mode !== "on" && (
-        <Alert color="gray" mb="sm">
+        <Alert color="neutral" mb="sm">
           {limits.mode === "off"
             ? "Rate limits are off. Set HEDDLE_RATE_LIMITS=on to enforce them."
             : "Dry run: requests are counted but not rejected."}
@@ -77,7 +77,7 @@ export function RateLimits() {
                     label={`Usage of ${row}`}
                     done={used}
                     total={quota}
-                    color={used / quota > 0.9 ? "red" : used / quota > 0.6 ? "yellow" : "teal"}
+                    color={used / quota > 0.9 ? "danger" : used / quota > 0.6 ? "warning" : "brand"}
                   >
                     {count(used)}
                     {used > 0 && `, resets in ${reset} s`}

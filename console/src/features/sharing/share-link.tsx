@@ -28,7 +28,7 @@ export function ShareLink({ query, noun, covers, kind, ...calls }: ShareLinkProp
   return (
     <Stack gap="xs">
       {error && (
-        <Alert color="red" role="alert">
+        <Alert color="danger" role="alert">
           {error.message}
         </Alert>
       )}

@@ -14,7 +14,7 @@ export function SharedFrame({ title, children }: { title: string; children: Reac
         <Group gap={8} wrap="nowrap" style={{ flex: 1 }}>
           <img src="/favicon.svg" width={22} height={22} alt="" />
           <Text fw={700}>Heddle</Text>
-          <Text size="sm" c="dimmed" ml="auto">
+          <Text size="sm" c="dimmed" ms="auto">
             {title}, read-only
           </Text>
         </Group>

@@ -58,7 +58,7 @@ export function SignIn() {
             Sign in to Heddle
           </Title>
           {error !== null && (
-            <Alert color="red" role="alert" style={{ overflowWrap: "anywhere" }}>
+            <Alert color="danger" role="alert" style={{ overflowWrap: "anywhere" }}>
               {error}
             </Alert>
           )}

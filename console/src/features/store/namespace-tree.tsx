@@ -27,7 +27,7 @@ function Level({ prefix, ...props }: TreeProps & { prefix: string[] }) {
   if (error) return <Problem error={error} onRetry={refetch} />;
   if (!labels) return <Loader size="xs" m="xs" aria-label="Loading" />;
   return (
-    <ul style={{ listStyle: "none", margin: 0, paddingLeft: prefix.length === 0 ? 0 : 14 }}>
+    <ul style={{ listStyle: "none", margin: 0, paddingInlineStart: prefix.length === 0 ? 0 : 14 }}>
       {labels.map((label) => (
         <Branch key={label} {...props} namespace={[...prefix, label]} />
       ))}
@@ -74,7 +74,7 @@ function Row({ namespace, label, chosen, onChoose, isOpen, onToggle }: RowProps)
         <ActionIcon
           size="sm"
           variant="subtle"
-          color="gray"
+          color="neutral"
           onClick={onToggle}
           aria-label={`${isOpen ? "Collapse" : "Expand"} ${label}`}
           aria-expanded={isOpen}
@@ -93,7 +93,7 @@ function Row({ namespace, label, chosen, onChoose, isOpen, onToggle }: RowProps)
           flex: 1,
           minWidth: 0,
           borderRadius: 4,
-          background: isChosen ? "var(--mantine-primary-color-light)" : undefined,
+          background: isChosen ? "var(--heddle-selection-quiet)" : undefined,
         }}
       >
         <Group gap={6} wrap="nowrap">

@@ -63,7 +63,7 @@ export function EventTable({ events, from, selected, places }: EventTableProps) 
         {
           title: "Details",
           cell: ({ detail, isFailure }) => (
-            <Text size="sm" lineClamp={2} title={detail} c={isFailure ? "var(--mantine-color-error)" : "dimmed"}>
+            <Text size="sm" lineClamp={2} title={detail} c={isFailure ? "var(--heddle-danger)" : "dimmed"}>
               {detail ?? ""}
             </Text>
           ),

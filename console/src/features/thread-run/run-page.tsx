@@ -76,7 +76,7 @@ export function RunPage() {
         <Facts run={run.data} server={server} />
         {failure && <FailureAlert title="The run failed" failure={failure} />}
         {missing.map(({ name, error }) => (
-          <Alert key={name} color="yellow" title={`Could not load the ${name}`} role="status">
+          <Alert key={name} color="warning" title={`Could not load the ${name}`} role="status">
             {error.message}
           </Alert>
         ))}

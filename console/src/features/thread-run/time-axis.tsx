@@ -6,12 +6,12 @@ import { type Axis, axisPlace, axisTicks, type Lane, LANES, type RunEvent } from
 import classes from "./time-axis.module.css";
 
 const COLORS: Record<Lane, string> = {
-  Run: "teal",
-  Trace: "indigo",
-  Checkpoints: "grape",
-  Webhooks: "cyan",
-  Feedback: "orange",
-  Logs: "gray",
+  Run: "series-1",
+  Trace: "series-3",
+  Checkpoints: "series-4",
+  Webhooks: "series-5",
+  Feedback: "series-2",
+  Logs: "neutral",
 };
 /** Limit on the rows of a lane for overlapping events; further events share the last row. */
 const MAX_ROWS = 10;
@@ -74,7 +74,7 @@ export function TimeAxis({ events, axis, selected, onSelect }: TimeAxisProps) {
                     onClick={() => onSelect(event.key)}
                     style={
                       {
-                        "--mark": `var(--mantine-color-${event.isFailure ? "red" : COLORS[lane]}-8)`,
+                        "--mark": `var(--heddle-${event.isFailure ? "danger" : COLORS[lane]})`,
                         left: `${left * 100}%`,
                         top: row * ROW_PX,
                         ...(event.end !== undefined && { width: `${width * 100}%` }),

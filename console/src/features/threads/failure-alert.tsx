@@ -12,7 +12,7 @@ interface FailureAlertProps {
 /** Reason why a run failed, with an expandable stack trace. */
 export function FailureAlert({ failure: { name, message, stack }, title, onRetry }: FailureAlertProps) {
   return (
-    <Alert color="red" icon={<IconAlertTriangle size={18} />} title={title} role="alert">
+    <Alert color="danger" icon={<IconAlertTriangle size={18} />} title={title} role="alert">
       <Text size="sm" style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>
         {name !== null && (
           <Text span inherit fw={600}>

@@ -91,10 +91,10 @@ function Checkpoint({ row, isChosen, onToggle }: { row: TreeRow; isChosen: boole
   return (
     <Box
       component="li"
-      ml={Math.min(depth, 12) * 18}
-      pl={8}
+      ms={Math.min(depth, 12) * 18}
+      ps={8}
       py={2}
-      style={{ borderLeft: `3px solid var(--mantine-color-${depth === 0 ? "teal" : "grape"}-6)` }}
+      style={{ borderInlineStart: `3px solid var(--heddle-series-${depth === 0 ? 1 : 3})` }}
     >
       <Group gap={6} wrap="nowrap">
         <Checkbox
@@ -122,7 +122,7 @@ function Checkpoint({ row, isChosen, onToggle }: { row: TreeRow; isChosen: boole
             </>
           }
         />
-        <TimeText at={state.created_at} size="xs" c="dimmed" ml="auto" />
+        <TimeText at={state.created_at} size="xs" c="dimmed" ms="auto" />
       </Group>
     </Box>
   );

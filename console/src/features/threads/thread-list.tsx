@@ -8,9 +8,11 @@ import { useState } from "react";
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
+import { Filters } from "../../ui/filters.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { ShortId } from "../../ui/short-id.tsx";
 import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -62,43 +64,45 @@ export function ThreadList() {
           onChange={(status) => go({ status: status as ThreadListSearch["status"] })}
         />
         <Group gap="xs" align="flex-start">
-          <Select
-            size="xs"
-            w={{ base: "100%", xs: 180 }}
-            aria-label="Assistant"
-            placeholder="All assistants"
-            clearable
-            searchable
-            data={(assistants.data ?? []).map(({ assistant_id: value, name }) => ({ value, label: name }))}
-            value={search.assistant ?? null}
-            onChange={(assistant) => go({ assistant: assistant ?? undefined })}
-          />
-          <FilterInput
-            label="Metadata"
-            placeholder="Metadata: key=value"
-            value={search.meta}
-            validate={(text) => (readMetadata(text) ? null : "Use key=value")}
-            onChange={(meta) => goLater({ meta })}
-          />
-          <FilterInput
-            label="Thread ID"
-            placeholder="Thread ID"
-            value={search.id}
-            validate={(text) => (isUuid(text) ? null : "Enter a full thread ID")}
-            onChange={(id) => goLater({ id })}
-          />
-          <Select
-            size="xs"
-            w={{ base: "100%", xs: 160 }}
-            aria-label="Sort by"
-            allowDeselect={false}
-            data={SORTS}
-            value={`${sort} ${order}`}
-            onChange={(value) => {
-              const [by, direction] = (value ?? "").split(" ");
-              go({ sort: by as ThreadListSearch["sort"], order: direction as "asc" | "desc" });
-            }}
-          />
+          <Filters active={[search.assistant, search.meta, search.id].filter((it) => it !== undefined).length}>
+            <Select
+              size="xs"
+              w={{ base: "100%", xs: 180 }}
+              aria-label="Assistant"
+              placeholder="All assistants"
+              clearable
+              searchable
+              data={(assistants.data ?? []).map(({ assistant_id: value, name }) => ({ value, label: name }))}
+              value={search.assistant ?? null}
+              onChange={(assistant) => go({ assistant: assistant ?? undefined })}
+            />
+            <FilterInput
+              label="Metadata"
+              placeholder="Metadata: key=value"
+              value={search.meta}
+              validate={(text) => (readMetadata(text) ? null : "Use key=value")}
+              onChange={(meta) => goLater({ meta })}
+            />
+            <FilterInput
+              label="Thread ID"
+              placeholder="Thread ID"
+              value={search.id}
+              validate={(text) => (isUuid(text) ? null : "Enter a full thread ID")}
+              onChange={(id) => goLater({ id })}
+            />
+            <Select
+              size="xs"
+              w={{ base: "100%", xs: 160 }}
+              aria-label="Sort by"
+              allowDeselect={false}
+              data={SORTS}
+              value={`${sort} ${order}`}
+              onChange={(value) => {
+                const [by, direction] = (value ?? "").split(" ");
+                go({ sort: by as ThreadListSearch["sort"], order: direction as "asc" | "desc" });
+              }}
+            />
+          </Filters>
         </Group>
         {list.error && !list.data ? (
           <Problem error={list.error} onRetry={list.refetch} />
@@ -153,25 +157,24 @@ export function ThreadList() {
 
 function columns(server: string, graphs: ReadonlyMap<string, string>): SimpleColumn<ThreadLine>[] {
   return [
-    { title: "Status", width: 150, cell: ({ status }) => <StatusBadge status={status} /> },
     {
       title: "Thread",
       cell: (thread) => (
-        <>
+        <Group gap="xs" wrap="nowrap">
           <AnchorLink
             to="/a/$server/threads/$threadId"
             params={{ server, threadId: thread.thread_id }}
             size="sm"
-            ff="monospace"
+            truncate
+            dir="auto"
           >
-            {thread.thread_id}
+            {previewThread(thread) || "No messages"}
           </AnchorLink>
-          <Text size="xs" c="dimmed" truncate>
-            {previewThread(thread)}
-          </Text>
-        </>
+          <ShortId id={thread.thread_id} />
+        </Group>
       ),
     },
+    { title: "Status", width: 150, cell: ({ status }) => <StatusBadge status={status} /> },
     {
       title: "Assistant",
       width: 160,

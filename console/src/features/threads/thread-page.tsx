@@ -83,7 +83,7 @@ export function ThreadPage() {
           <Button size="xs" variant="default" loading={copy.isPending} onClick={() => copy.mutate()}>
             Duplicate
           </Button>
-          <Button size="xs" variant="outline" color="red" onClick={remove}>
+          <Button size="xs" variant="outline" color="danger" onClick={remove}>
             Delete
           </Button>
         </>

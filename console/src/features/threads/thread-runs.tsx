@@ -91,7 +91,7 @@ export function ThreadRuns({ server, threadId, isBusy }: { server: string; threa
               {!isOver(run) && (
                 <Button
                   size="compact-xs"
-                  color="red"
+                  color="danger"
                   variant="outline"
                   loading={cancel.isPending && cancel.variables === run.run_id}
                   onClick={() => cancel.mutate(run.run_id)}

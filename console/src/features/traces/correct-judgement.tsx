@@ -24,7 +24,7 @@ export function CorrectJudgement({ entry }: { entry: Feedback }) {
     // most judgements are yes or no
     const other = entry.score === 0 || entry.score === 1 ? String(1 - entry.score) : "";
     return (
-      <Button size="compact-xs" variant="subtle" color="gray" onClick={() => setText(other)}>
+      <Button size="compact-xs" variant="subtle" color="neutral" onClick={() => setText(other)}>
         Correct
       </Button>
     );
@@ -49,7 +49,7 @@ export function CorrectJudgement({ entry }: { entry: Feedback }) {
         <Button type="submit" size="compact-xs" disabled={text.trim() === ""} loading={save.isPending}>
           Save
         </Button>
-        <Button size="compact-xs" variant="subtle" color="gray" onClick={() => setText(null)}>
+        <Button size="compact-xs" variant="subtle" color="neutral" onClick={() => setText(null)}>
           Cancel
         </Button>
       </Group>

@@ -45,7 +45,7 @@ export function ExamplePreview({ datasetId, runId, mapping }: ExamplePreviewProp
   });
   if (preview.error) {
     return (
-      <Alert color="red" role="alert" style={{ overflowWrap: "anywhere" }}>
+      <Alert color="danger" role="alert" style={{ overflowWrap: "anywhere" }}>
         {preview.error.message}
       </Alert>
     );
@@ -57,7 +57,7 @@ export function ExamplePreview({ datasetId, runId, mapping }: ExamplePreviewProp
   return (
     <Stack gap={6} role="region" aria-label="Preview of the first run">
       {error !== null && (
-        <Alert color="red" py={6}>
+        <Alert color="danger" py={6}>
           {error}
         </Alert>
       )}

@@ -49,7 +49,7 @@ export function MappingEditor({ rows, onChange }: MappingEditorProps) {
           />
           <ActionIcon
             variant="subtle"
-            color="gray"
+            color="neutral"
             size="sm"
             aria-label={`Remove line ${index + 1}`}
             onClick={() => onChange(rows.filter((_, i) => i !== index))}

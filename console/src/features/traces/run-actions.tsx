@@ -32,7 +32,7 @@ export function RunActions({ run }: { run: Run }) {
       <ShareButton runId={run.id} />
       <Menu position="bottom-end">
         <Menu.Target>
-          <ActionIcon variant="subtle" color="gray" aria-label="More actions">
+          <ActionIcon variant="subtle" color="neutral" aria-label="More actions">
             <IconDots size={16} />
           </ActionIcon>
         </Menu.Target>

@@ -11,7 +11,7 @@ export function RunError({ error }: { error: string }) {
   const [first, ...rest] = error.split("\n");
   const stack = rest.join("\n").trimEnd();
   return (
-    <Alert color="red" icon={<IconAlertTriangle size={18} />} title="Error" role="region">
+    <Alert color="danger" icon={<IconAlertTriangle size={18} />} title="Error" role="region">
       <Group justify="space-between" wrap="nowrap" align="flex-start" gap={4}>
         <Text size="sm" fw={500} style={{ overflowWrap: "anywhere" }}>
           {first}
@@ -32,7 +32,7 @@ function Pause({ error }: { error: string }) {
   const isQuestion = /Interrupt\b/.test(error);
   return (
     <Alert
-      color="yellow"
+      color="warning"
       icon={<IconPlayerPause size={18} />}
       title={isQuestion ? "Interrupted" : "Continued in the parent graph"}
       role="region"

@@ -22,7 +22,7 @@ export function RunEvents({ events, start }: { events: unknown; start: string })
         <Table.Tbody>
           {(events as RunEvent[]).slice(0, SHOWN).map((event, at) => (
             <Table.Tr key={at}>
-              <Table.Td w={90} ta="right" className="numbers">
+              <Table.Td w={90} ta="end" className="numbers">
                 {typeof event?.time === "string" ? `+${duration(Math.max(0, parseTime(event.time) - begin))}` : "–"}
               </Table.Td>
               <Table.Td style={{ overflowWrap: "anywhere" }}>

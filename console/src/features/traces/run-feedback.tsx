@@ -72,7 +72,7 @@ export function FeedbackList({ feedback, onRemove }: { feedback: Feedback[]; onR
                 {typeof entry.value === "string" ? entry.value : JSON.stringify(entry.value)}
               </Text>
             )}
-            <Group gap={6} ml="auto" wrap="nowrap">
+            <Group gap={6} ms="auto" wrap="nowrap">
               <Text size="xs" c="dimmed">
                 {entry.feedback_source?.user_name ?? entry.feedback_source?.type}
               </Text>
@@ -80,7 +80,7 @@ export function FeedbackList({ feedback, onRemove }: { feedback: Feedback[]; onR
               {onRemove && (
                 <ActionIcon
                   variant="subtle"
-                  color="gray"
+                  color="neutral"
                   size="sm"
                   aria-label={`Delete feedback ${entry.key}`}
                   onClick={() => onRemove(entry)}
@@ -165,7 +165,7 @@ function FeedbackForm({ run }: { run: Run }) {
           {...form.getInputProps("comment")}
         />
         {submit.error && (
-          <Alert color="red" role="alert" title="Could not save the feedback">
+          <Alert color="danger" role="alert" title="Could not save the feedback">
             {submit.error.message}
           </Alert>
         )}

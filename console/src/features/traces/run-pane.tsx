@@ -61,13 +61,13 @@ export function RunPane({ run, view, onView, actions, origin, feedback, feedback
             {run.error != null && <RunError error={run.error} />}
             <RunValue key={`in ${run.id}`} title="Input" value={run.inputs} />
             {run.status === "incomplete" && (
-              <Alert color="gray" variant="light">
+              <Alert color="neutral" variant="light">
                 The end of this run has not arrived. Its process was probably killed. An end that arrives later still
                 counts.
               </Alert>
             )}
             {run.status === "pending" && run.outputs == null ? (
-              <Alert color="blue" variant="light">
+              <Alert color="info" variant="light">
                 The run is in progress. Its output appears here when it ends.
               </Alert>
             ) : (

@@ -12,7 +12,7 @@ export function ShareButton({ runId }: { runId: string }) {
   return (
     <Popover opened={isOpen} onChange={setOpen} position="bottom-end" width={340} trapFocus>
       <Popover.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label="Share trace" onClick={() => setOpen(!isOpen)}>
+        <ActionIcon variant="subtle" color="neutral" aria-label="Share trace" onClick={() => setOpen(!isOpen)}>
           <IconShare size={16} />
         </ActionIcon>
       </Popover.Target>

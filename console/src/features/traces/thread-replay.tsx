@@ -62,7 +62,7 @@ export function ThreadReplay({ projectId, search, onChange }: ThreadReplayProps)
         <Button
           size="xs"
           variant="default"
-          ml="auto"
+          ms="auto"
           onClick={() =>
             onChange({
               tab: "traces",

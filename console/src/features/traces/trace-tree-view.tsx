@@ -120,14 +120,19 @@ export function TraceTreeView({ tree, selectedId: routeId, onSelect: navigateTo 
           {wanted === "" ? `${count(tree.byId.size)} runs` : `${count(matches.size)} found`}
         </Text>
         <Tooltip label="Expand all runs">
-          <ActionIcon variant="subtle" color="gray" aria-label="Expand all runs" onClick={() => setClosed(new Set())}>
+          <ActionIcon
+            variant="subtle"
+            color="neutral"
+            aria-label="Expand all runs"
+            onClick={() => setClosed(new Set())}
+          >
             <IconFoldDown size={15} />
           </ActionIcon>
         </Tooltip>
         <Tooltip label="Collapse all runs">
           <ActionIcon
             variant="subtle"
-            color="gray"
+            color="neutral"
             aria-label="Collapse all runs"
             onClick={() =>
               setClosed(new Set([...tree.byId.values()].filter(({ size }) => size > 0).map((node) => node.id)))

@@ -38,7 +38,7 @@ export const TreeRow = memo(function TreeRow({
   onToggle,
 }: TreeRowProps) {
   const { left, width } = barPosition(node, tree, now);
-  const color = node.status === "error" ? "var(--mantine-color-red-6)" : colorOfType(node.run_type);
+  const color = node.status === "error" ? "var(--heddle-danger)" : colorOfType(node.run_type);
   return (
     <div
       id={domId}
@@ -51,7 +51,7 @@ export const TreeRow = memo(function TreeRow({
       style={{ transform: `translateY(${top}px)` }}
       onClick={() => onSelect(node.id)}
     >
-      <span className={classes.name} style={{ paddingLeft: `min(${node.depth * LEVEL}px, ${DEEPEST})` }}>
+      <span className={classes.name} style={{ paddingInlineStart: `min(${node.depth * LEVEL}px, ${DEEPEST})` }}>
         {isOpen === undefined ? (
           <span className={classes.noArrow} />
         ) : (
@@ -84,7 +84,7 @@ export const TreeRow = memo(function TreeRow({
       <span className={classes.time} aria-hidden>
         <span
           className={classes.bar}
-          style={{ left: `${left * 100}%`, width: `max(2px, ${width * 100}%)`, background: color }}
+          style={{ insetInlineStart: `${left * 100}%`, width: `max(2px, ${width * 100}%)`, background: color }}
         />
       </span>
     </div>

@@ -42,7 +42,7 @@ export const MessageView = memo(function MessageView({ message, results, actions
           </Text>
         )}
         {actions && (
-          <Group gap={2} ml="auto" wrap="nowrap">
+          <Group gap={2} ms="auto" wrap="nowrap">
             {actions}
           </Group>
         )}

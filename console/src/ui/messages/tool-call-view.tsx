@@ -16,7 +16,7 @@ export function ToolCallView({ call, result }: { call: ToolCall; result?: Messag
           {call.name}
         </Text>
         {result?.isError && (
-          <Badge color="red" variant="outline" size="xs" ml="auto">
+          <Badge color="danger" variant="outline" size="xs" ms="auto">
             error
           </Badge>
         )}
@@ -24,7 +24,7 @@ export function ToolCallView({ call, result }: { call: ToolCall; result?: Messag
       <div className={classes.callPart}>
         <Arguments args={call.args} name={call.name} />
         {call.error && (
-          <Text size="xs" c="var(--mantine-color-error)">
+          <Text size="xs" c="var(--heddle-danger)">
             {call.error}
           </Text>
         )}
