@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { missingLine, readBlocks } from "./tutorials.ts";
+import { missingLine, readBlocks, readNeeds } from "./tutorials.ts";
 
 test("blocks are read with their language, options and line", () => {
   const markdown = "text\n```ts file=src/a.ts\nconst a = 1;\n```\n\n```sh terminal=server stop\n```\n";
@@ -15,4 +15,10 @@ test("expected lines follow in their order, with gaps", () => {
   expect(missingLine("Created …bot.\n1 passed\n", output)).toBeUndefined();
   expect(missingLine("1 passed\nCreated\n", output)).toBe("Created");
   expect(missingLine("Created …passed\n", output)).toBe("Created …passed");
+});
+
+test("only the tutorial that needs a cluster is left to the tests of clusters", () => {
+  const needs = (name: string) => readNeeds(new URL(`../../docs/tutorials/${name}.md`, import.meta.url).pathname);
+  expect(needs("kubernetes")).toBe("cluster");
+  expect(["support-bot", "support-bot-python", "evaluate", "move"].map(needs)).toEqual(Array(4).fill(undefined));
 });
