@@ -5,7 +5,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { checkOpenPage, openBrowser, openPage, until } from "./browser.ts";
+import { checkOpenPage, openBrowser, openPage } from "./browser.ts";
 import type { Seeded } from "./seed-traces.ts";
 import { sharedPlatform, sharedTraces } from "./shared-platform.ts";
 
@@ -54,9 +54,9 @@ test("the samples need no data of the trace platform", () => {
 test("motion runs, and ends with reduced motion", async () => {
   const running = () => page.evaluate(() => document.getAnimations().filter((it) => it.playState === "running").length);
   await page.emulateMedia({ reducedMotion: "no-preference" });
-  await until(async () => (await running()) > 3);
+  await expect.poll(running).toBeGreaterThan(3);
   await page.emulateMedia({ reducedMotion: "reduce" });
-  await until(async () => (await running()) === 0, { timeout: 2_000, interval: 50 });
+  await expect.poll(running, { timeout: 2_000 }).toBe(0);
 });
 
 test("with forced colours, selection is an outline, and colours that are data stay", async () => {

@@ -52,5 +52,6 @@ export function trackedFiles(root) {
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-if (process.argv[1] === fileURLToPath(import.meta.url))
+// not where this is a part of a bundle (stranger.ts)
+if (process.argv[1] === fileURLToPath(import.meta.url) && import.meta.url.endsWith("/count-lines.mjs"))
   console.log(describeLines(countLines(root, trackedFiles(root))));
