@@ -4,6 +4,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
+import "@mantine/core/styles/default-css-variables.css";
 import "./app/mantine.css";
 import "./app/fonts/fonts.css";
 import "./app/tokens.css";

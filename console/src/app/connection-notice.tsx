@@ -1,7 +1,7 @@
-import { Loader, Paper, Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 
+import { ConnectionState } from "../ui/problem.tsx";
 import { retryLost, watchServers } from "./lost-servers.ts";
 
 const RETRY_MS = 3_000;
@@ -39,14 +39,3 @@ export function ConnectionNotice() {
     </div>
   );
 }
-
-export const ConnectionState = ({ isLost }: { isLost: boolean }) => (
-  <Paper withBorder shadow="md" px="md" py="xs" style={{ display: "flex", gap: 10, alignItems: "center" }}>
-    {isLost && <Loader size={14} color="var(--heddle-warning)" />}
-    <Text size="sm">
-      {isLost
-        ? "Server unreachable. Reconnecting… This page may be out of date."
-        : "Reconnected. The page is up to date."}
-    </Text>
-  </Paper>
-);

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Text } from "@mantine/core";
+import { Alert, Button, Group, Loader, Paper, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 
 import { ApiError } from "../api/api-error.ts";
@@ -47,3 +47,15 @@ function errorTitle(error: unknown): string {
   if (error.status === 429) return "Too many requests";
   return `Request failed (${error.status})`;
 }
+
+/** Notice about the connection to a server of the page. */
+export const ConnectionState = ({ isLost }: { isLost: boolean }) => (
+  <Paper withBorder shadow="md" px="md" py="xs" style={{ display: "flex", gap: 10, alignItems: "center" }}>
+    {isLost && <Loader size={14} color="var(--heddle-warning)" />}
+    <Text size="sm">
+      {isLost
+        ? "Server unreachable. Reconnecting… This page may be out of date."
+        : "Reconnected. The page is up to date."}
+    </Text>
+  </Paper>
+);

@@ -1,10 +1,9 @@
 import { Button, Stack, Text } from "@mantine/core";
 
-import { ConnectionState } from "../../app/connection-notice.tsx";
 import { ApiError } from "../../api/api-error.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { ConnectionState, Problem } from "../../ui/problem.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { Part, Sample } from "./sample.tsx";
 

@@ -1,4 +1,4 @@
-import { Group, Paper, SimpleGrid, Text, Title } from "@mantine/core";
+import { Group, Paper, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
 import { type AgentServer, interruptedCountQuery } from "../../app/queries.ts";
@@ -26,11 +26,11 @@ export function AgentCard({ server: { id: server, name }, order }: { server: Age
           {error.message}
         </Text>
       ) : (
-        <SimpleGrid cols={3} spacing="xs">
+        <Group grow gap="xs">
           <Statistic label="Running" value={queue?.counts.running} />
           <Statistic label="Waiting" value={queue?.counts.pending} />
           <Statistic label="Needs review" value={waiting} />
-        </SimpleGrid>
+        </Group>
       )}
       <Group gap="md" mt="sm">
         <AnchorLink to="/a/$server/threads" params={params} size="sm">

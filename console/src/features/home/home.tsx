@@ -1,4 +1,4 @@
-import { Code, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { Code, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
 import { spacesQuery } from "../../app/queries.ts";
@@ -38,11 +38,11 @@ export function Home() {
               <Title order={2} size="h5" mb="xs">
                 Agent servers
               </Title>
-              <SimpleGrid cols={{ base: 1, md: 2, lg: 3 }} spacing="sm">
+              <div className={classes.servers}>
                 {servers.slice(0, LIMIT).map((server) => (
                   <AgentCard key={server.id} server={server} order={3} />
                 ))}
-              </SimpleGrid>
+              </div>
             </section>
           )}
           <div className={classes.columns}>
