@@ -38,7 +38,7 @@ export const theme = createTheme({
   headings: {
     fontWeight: "600",
     sizes: {
-      h3: { fontSize: "1.5rem", lineHeight: "1.25" },
+      h3: { fontSize: "1.375rem", lineHeight: "1.25" },
       h4: { fontSize: "1.125rem", lineHeight: "1.35" },
       h5: { fontSize: "1rem", lineHeight: "1.4" },
       h6: { fontSize: "0.8125rem", lineHeight: "1.5" },

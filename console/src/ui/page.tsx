@@ -6,7 +6,7 @@ import { setPageTitle } from "./page-title.ts";
 interface PageProps {
   title: string;
   actions?: ReactNode;
-  /** The title arrives with the data: it takes the room that is left, so that many actions keep their place. */
+  /** The title arrives with the data: it takes one line of the room that is left, so that nothing moves. */
   isLate?: boolean;
   /** Maximum width in pixels, for pages of text. */
   maw?: number;
@@ -21,7 +21,12 @@ export function Page({ title, actions, isLate = false, maw = 2400, children }: P
   return (
     <Box p={{ base: "sm", sm: "md" }} maw={maw}>
       <Group justify="space-between" mb="md" gap="sm" mih={36}>
-        <Title order={1} size="h3" flex={isLate ? "1 1 14rem" : undefined} style={{ overflowWrap: "anywhere" }}>
+        <Title
+          order={1}
+          size="h3"
+          {...(isLate && { flex: "1 1 14rem", lineClamp: 1, title })}
+          style={{ overflowWrap: "anywhere" }}
+        >
           {title}
         </Title>
         {actions !== undefined && <Group gap="xs">{actions}</Group>}

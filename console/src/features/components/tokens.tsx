@@ -29,7 +29,7 @@ export const Tokens = () => (
       <Sample name="Headings">
         <Stack gap="xs">
           <Title order={3} size="h3">
-            Title of a page, 24 px
+            Title of a page, 22 px
           </Title>
           <Title order={3} size="h4">
             Title of a part or of an empty state, 18 px

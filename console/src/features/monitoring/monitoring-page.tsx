@@ -30,6 +30,7 @@ export function MonitoringPage() {
   const common = { projectId, range, group, filter: search.filter, before: search.before === true, markers, onZoom };
   return (
     <Page
+      isLate
       title={project ? `${project.name} monitoring` : "Monitoring"}
       actions={
         <>
