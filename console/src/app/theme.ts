@@ -67,7 +67,8 @@ export const cssVariables: CSSVariablesResolver = () => {
         filled: fill,
         "filled-hover": `color-mix(in srgb, ${fill}, black 12%)`,
         light: quiet,
-        "light-hover": `color-mix(in srgb, ${quiet}, ${token} 10%)`,
+        // also that of quiet buttons; darker, their text would lack contrast
+        "light-hover": quiet,
         "light-color": token,
         outline: token,
         "outline-hover": quiet,
