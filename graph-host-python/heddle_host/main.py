@@ -125,8 +125,8 @@ def serve(
         lifespan = await start_lifespan()
         host = Host(graphs, langgraph_version, LoadedFiles(project["dir"]), max_value_bytes, app, lifespan)
         watchdog.loop = BlockedLoop(loop, host.stop_run)
-        # What is loaded by now stays: the collector need not look at it again. It takes seconds on a busy machine, which
-        # would count as a blocked event loop once the host has said that it is ready.
+        # What is loaded by now stays: the collector need not look at it again. On a busy machine this takes seconds,
+        # which would count as a blocked event loop once the host has said that it is ready.
         gc.collect()
         gc.freeze()
         await host.start(_PROTOCOL_FD)
