@@ -10,7 +10,8 @@ import { parseArgs } from "node:util";
 
 import { readErrors, readReport, slowest, sum, withErrors, withSecondTry } from "./ci-report.mjs";
 import { compileSources } from "../build/compile-sources.mjs";
-import { countLines, describeLines, trackedFiles } from "./count-lines.mjs";
+import { countLines, describeLines } from "./count-lines.mjs";
+import { trackedFiles } from "./tracked-files.mjs";
 import { buildS3Server } from "../services/s3-server.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

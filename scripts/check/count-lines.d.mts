@@ -6,4 +6,3 @@ export interface LineCounts {
 }
 export function countLines(root: string, files: string[]): LineCounts;
 export function describeLines(counts: LineCounts): string;
-export function trackedFiles(root: string): string[];

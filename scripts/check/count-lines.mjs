@@ -1,8 +1,9 @@
 // Counts the lines of the repository's code: source written by hand by area, tests with benches and scripts, and
 // generated files. Run directly it prints the line that CI prints.
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+
+import { trackedFiles } from "./tracked-files.mjs";
 
 const CODE = /\.(ts|tsx|mts|mjs|cjs|js|py|sql|css|html)$/;
 const GENERATED = /(^|\/)(route-tree\.gen\.ts|schema\.sql|[^/]*\.d\.ts)$/;
@@ -36,22 +37,6 @@ export function describeLines({ source, tests, generated }) {
   return `lines of source: ${total} (${shown}); tests, benches and scripts: ${tests}; generated: ${generated}`;
 }
 
-/** Lists the files that git tracks and that exist; none outside of a repository. */
-export function trackedFiles(root) {
-  try {
-    const options = { cwd: root, encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] };
-    const list = (...flags) =>
-      execFileSync("git", ["ls-files", "-z", ...flags], options)
-        .split("\0")
-        .filter(Boolean);
-    const deleted = new Set(list("--deleted"));
-    return list().filter((path) => !deleted.has(path));
-  } catch {
-    return [];
-  }
-}
-
 const root = fileURLToPath(new URL("../..", import.meta.url));
-// not where this is a part of a bundle (stranger.ts)
-if (process.argv[1] === fileURLToPath(import.meta.url) && import.meta.url.endsWith("/count-lines.mjs"))
+if (process.argv[1] === fileURLToPath(import.meta.url))
   console.log(describeLines(countLines(root, trackedFiles(root))));

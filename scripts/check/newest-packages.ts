@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 import { isBelow } from "../../conformance/lacks.ts";
-import { trackedFiles } from "./count-lines.mjs";
+import { trackedFiles } from "./tracked-files.mjs";
 
 const SKIPPED = 77;
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

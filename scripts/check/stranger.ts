@@ -1,13 +1,12 @@
 /**
- * Follows the tutorials as somebody who has nothing but the packed tarball, in a container with Debian's base system,
- * curl, Python with venv, and Node:
+ * Follows the tutorials with nothing but the packed tarball, in a container with Debian's base system, curl, Python with
+ * venv, and Node:
  *
  *     node --import tsx scripts/check/stranger.ts [--package heddle.tgz] [--system DIR] [--node 24] [FILE …]
  *
  * Packs the tarball if none is given, and makes the system unless DIR, which is kept, has one. Without files, all of
- * docs/tutorials. Prints the time and size of the
- * installation, then a line per block (see tutorials.ts). Needs root, debootstrap, podman and runc: exits with 77
- * without them, and with 1 when a tutorial does not hold.
+ * docs/tutorials. Prints the time and size of the installation, then a line per block (see tutorials.ts). Needs root,
+ * debootstrap, podman and runc: exits with 77 without them, and with 1 when a tutorial does not hold.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import {
@@ -20,7 +19,6 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
-  writeFileSync,
 } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
@@ -29,6 +27,8 @@ import { parseArgs } from "node:util";
 
 import { build } from "esbuild";
 
+import { hasPodman, openPodman } from "../../server/test/podman.ts";
+
 const SKIPPED = 77;
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const { values: options, positionals } = parseArgs({
@@ -36,10 +36,13 @@ const { values: options, positionals } = parseArgs({
   options: { package: { type: "string" }, system: { type: "string" }, node: { type: "string", default: "24" } },
 });
 
-const isThere = (program: string) => spawnSync(program, ["--version"], { stdio: "ignore" }).error === undefined;
-const missing = ["debootstrap", "podman", "runc"].filter((program) => !isThere(program));
-if (missing.length > 0 || process.getuid?.() !== 0) {
-  console.log(`stranger: skipped, because ${missing.join(", ") || "root"} is missing`);
+const missing = [
+  process.getuid?.() !== 0 && "root",
+  !hasPodman && "podman with runc",
+  spawnSync("debootstrap", ["--version"], { stdio: "ignore" }).status !== 0 && "debootstrap",
+].filter(Boolean);
+if (missing.length > 0) {
+  console.log(`stranger: skipped, because ${missing.join(" and ")} is missing`);
   process.exit(SKIPPED);
 }
 
@@ -154,18 +157,12 @@ try {
     "heddle --version",
     `${followed} ${files.map((file) => `/given/${basename(file)}`).join(" ")}`,
   ].join("\n");
-  const settings = join(work, "containers.conf");
-  writeFileSync(
-    settings,
-    '[containers]\ndefault_ulimits=["nofile=4096:4096","nproc=4096:4096"]\n' +
-      '[engine]\nruntime="runc"\ncgroup_manager="cgroupfs"\nevents_logger="file"\n[network]\nnetwork_backend="netavark"\n',
-  );
-  const place = ["--root", join(work, "podman"), "--runroot", join(work, "podman-run")];
+  const podman = openPodman(join(work, "podman")).asProgram();
   const environment = registryVariables.flatMap(([name, value]) => ["--env", `${name}=${value}`]);
   const { status } = spawnSync(
-    "podman",
-    [...place, "run", "--rm", "--network", "host", ...environment, "--rootfs", system, "bash", "-c", script],
-    { stdio: ["ignore", "inherit", "inherit"], env: { ...process.env, CONTAINERS_CONF: settings } },
+    podman,
+    ["run", "--rm", "--network", "host", ...environment, "--rootfs", system, "bash", "-c", script],
+    { stdio: ["ignore", "inherit", "inherit"] },
   );
   process.exitCode = status === 0 ? 0 : 1;
 } finally {

@@ -3,11 +3,11 @@
  *
  *     node --import tsx scripts/check/tutorials.ts [--heddle PROGRAM] [--linked] [--jobs N] [FILE …]
  *
- * Without files, all of docs/tutorials. The README of an example (a file beside a langgraph.json) is followed in a copy of
- * its directory. PROGRAM is the `heddle` command to use, such as that of an installed package; default: the one of this
- * clone. `--linked` saves time: the packages are those of this clone, blocks that install others are left out, and
- * servers have one host and no console.
- * `--jobs` follows N files at once. Ports are free ones instead of the defaults. What blocks mean, by their info string:
+ * Without files, all of docs/tutorials. The README of an example (a file beside a langgraph.json) is followed in a copy
+ * of its directory. PROGRAM is the `heddle` command to use, such as that of an installed package; default: the one of
+ * this clone. `--linked` saves time: the packages are those of this clone, blocks that install others are left out, and
+ * servers have one host and no console. `--jobs` follows N files at once. Ports are free ones instead of the defaults.
+ * What blocks mean, by their info string:
  *
  * - `LANG file=PATH` is the content of a file of the current directory.
  * - `sh` is typed into the first terminal, whose variables and directory last. It must end with 0.
@@ -42,7 +42,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 import { freePort } from "../../server/src/base/free-port.ts";
-import { trackedFiles } from "./count-lines.mjs";
+import { trackedFiles } from "./tracked-files.mjs";
 
 export interface Block {
   language: string;
@@ -83,8 +83,7 @@ export function missingLine(expected: string, output: string): string | undefine
   return undefined;
 }
 
-/** Longer than a rollout in a cluster on a busy machine. */
-const BLOCK_MS = 600_000;
+const BLOCK_MS = 300_000;
 const READY_MS = 180_000;
 
 /** A shell that is typed into. */
@@ -104,10 +103,10 @@ class Terminal {
   }
 
   /** Types a block and waits for its end. @returns its output, its exit code, and the directory afterwards */
-  async run(text: string): Promise<{ output: string; code: number; cwd: string }> {
+  async run(text: string, blockMs: number): Promise<{ output: string; code: number; cwd: string }> {
     const start = this.output.length;
     this.type(`${text}\necho "--ended-- $? $PWD"`);
-    const deadline = Date.now() + BLOCK_MS;
+    const deadline = Date.now() + blockMs;
     for (;;) {
       const output = this.output.slice(start);
       const end = /--ended-- (\d+) (.*)\n/.exec(output);
@@ -172,12 +171,14 @@ interface FollowOptions {
   programs?: Record<string, string>;
   /** Whether the ports are those in the text. Default: free ones. */
   hasFixedPorts?: boolean;
+  /** Longest time of a block. Default: five minutes. */
+  blockMs?: number;
 }
 
 /** Follows one tutorial. @throws at the first block that does not hold */
 export async function follow(
   file: string,
-  { heddle, isLinked = false, variables = {}, programs = {}, hasFixedPorts = false }: FollowOptions,
+  { heddle, isLinked = false, variables = {}, programs = {}, hasFixedPorts = false, blockMs = BLOCK_MS }: FollowOptions,
 ): Promise<void> {
   const isExample = existsSync(join(dirname(file), "langgraph.json"));
   const directory = mkdtempSync(join(tmpdir(), "heddle-tutorial-"));
@@ -234,7 +235,7 @@ export async function follow(
           before = { terminal };
         }
       } else if (language === "sh") {
-        const ended = await first.run(withPorts(text)).catch((error: Error) => fail(error.message));
+        const ended = await first.run(withPorts(text), blockMs).catch((error: Error) => fail(error.message));
         if (ended.code !== 0) fail(`ended with ${ended.code}:\n${ended.output}`);
         cwd = ended.cwd;
         before = ended;

@@ -65,6 +65,8 @@ describe.skipIf(!canRun)("a tutorial that needs a cluster", { timeout: 1_800_000
     const followed = follow(file, {
       heddle: join(ROOT, "cli/bin/heddle.js"),
       hasFixedPorts: true,
+      // a rollout on a busy machine
+      blockMs: 600_000,
       variables: { KUBECONFIG: cluster.kubeconfig, CLONE: ROOT, REGISTRY: "localhost", POSTGRES: database.href },
       programs: {
         helm: helm!,

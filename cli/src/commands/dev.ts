@@ -8,10 +8,10 @@ import { explainStart } from "../core/explain-start.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { warnOfMisspelled } from "../core/known-variables.ts";
 import { launcherPath } from "../core/launcher.ts";
+import { offerChdb } from "../core/offer-chdb.ts";
 import { needsRestarts, runWithRestarts, notifyLauncher } from "../core/restarts.ts";
 import { SERVER_FLAGS } from "../core/server-flags.ts";
 import { onStopSignal } from "../core/stop-signals.ts";
-import { offerChdb } from "../core/offer-chdb.ts";
 import { type TraceOutcome, TraceProcess } from "../core/trace-process.ts";
 import { readVersion } from "../core/version.ts";
 

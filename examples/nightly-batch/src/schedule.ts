@@ -3,7 +3,7 @@
  *
  *     tsx src/schedule.ts API WEBHOOK [--now]
  *
- * `--now` also starts a run with the same webhook, so that nobody waits for the night.
+ * `--now` also starts a run with the same webhook, so that you need not wait for the night.
  */
 import { Client } from "@langchain/langgraph-sdk";
 

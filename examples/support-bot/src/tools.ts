@@ -16,7 +16,7 @@ const ORDERS: Record<string, { owner: string; item: string; price: string; state
 const order = z.object({ order: z.string().describe("Number of the order, such as 42") });
 const missing = (id: string) => `You have no order ${id}.`;
 
-/** Finds an order of the user: nobody's words get another customer's data out of a tool that checks the owner itself. */
+/** Finds an order of the user. It checks the owner itself, so that no message gets another customer's data out of it. */
 function find(id: string, config: LangGraphRunnableConfig) {
   const found = ORDERS[id];
   return found?.owner === userOf(config) ? found : undefined;

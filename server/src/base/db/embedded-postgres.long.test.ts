@@ -4,18 +4,13 @@ import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, st
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { createRequire } from "node:module";
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { startPostgresUser, USER_SCRIPT } from "../../../test/postgres-user.ts";
 import { EmbeddedPostgres, stopAbandonedPostgres, type PostgresAddress } from "./embedded-postgres.ts";
 import { findOrphans } from "./postmaster.ts";
 import { identifyProcess, isProcessAlive, type ProcessIdentity } from "./process-identity.ts";
-
-const USER_SCRIPT = fileURLToPath(new URL("../../../test/fixtures/postgres-user.ts", import.meta.url));
-const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 
 let createdDir: string;
 let dataDir: string;
@@ -60,16 +55,10 @@ function embed(settings: Record<string, string> = {}, dir = dataDir): EmbeddedPo
 
 /** Starts another process that uses the data directory, as the given user. */
 async function useElsewhere(uid?: number): Promise<{ child: ChildProcess; address: PostgresAddress }> {
-  const child = spawn(process.execPath, ["--import", TSX, USER_SCRIPT, dataDir], {
-    stdio: ["ignore", "pipe", "inherit"],
-    ...(uid !== undefined && { uid, gid: uid, env: { PATH: process.env["PATH"] }, cwd: "/" }),
-  });
+  const spawned = uid !== undefined && { uid, gid: uid, env: { PATH: process.env["PATH"] }, cwd: "/" };
+  const { child, connected } = startPostgresUser(dataDir, { ...(spawned && { spawned }) });
   children.push(child);
-  const [line] = (await Promise.race([
-    once(createInterface(child.stdout!), "line"),
-    once(child, "exit").then(([code]) => Promise.reject(new Error(`exited with ${code}`))),
-  ])) as [string];
-  return { child, address: JSON.parse(line) as PostgresAddress };
+  return { child, address: await connected };
 }
 
 async function query<T>(address: PostgresAddress, work: (sql: postgres.Sql) => Promise<T>): Promise<T> {

@@ -1,0 +1,1 @@
+export function trackedFiles(root: string): string[];
