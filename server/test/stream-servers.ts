@@ -134,6 +134,7 @@ export class StreamServer {
       hostName: "here",
       slots: 100,
       process: "null",
+      instanceId: null,
       internalUrl: "",
       graphs: ["g"],
     });

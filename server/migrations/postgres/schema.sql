@@ -2016,6 +2016,7 @@ create table servers (
   graphs text[],
   reads_changes boolean not null default false,
   slots integer,
+  instance_id uuid,
   constraint servers_pkey PRIMARY KEY (server_id)
 );
 

@@ -29,6 +29,11 @@ export const agentOptions = {
       "Maximum size of a request body in bytes, decompressed; a larger one gets 413. Its objects, lists, values and " +
       "distinct names may take twice as much memory when decoded.",
   }),
+  instanceId: text<string | undefined>({
+    env: ["HEDDLE_INSTANCE_ID"],
+    default: undefined,
+    description: "Id of the deployment's instance that this server is; the control plane sets it.",
+  }),
   hosts: integer({
     env: ["HEDDLE_HOSTS"],
     default: 2,

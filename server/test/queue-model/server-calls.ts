@@ -56,7 +56,7 @@ export function serverCall(
 }
 
 export const registration = (server: number, graphs: Graph[] | null) => ({
-  ...{ serverId: serverId(server), hostName: "here", process: "null", internalUrl: "", slots: 4 },
+  ...{ serverId: serverId(server), hostName: "here", process: "null", internalUrl: "", instanceId: null, slots: 4 },
   graphs: graphs as Graph[],
 });
 

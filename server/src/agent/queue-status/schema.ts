@@ -73,7 +73,10 @@ const server = z
     is_alive: z.boolean().describe("Whether its lease is valid"),
     is_this: z.boolean().describe("Whether this server sent the response"),
     graphs: z.array(z.string()).nullable(),
-    slots: z.int().nullable().describe("Maximum number of concurrent runs; null for a server of an earlier version"),
+    slots: z
+      .int()
+      .nullable()
+      .describe("Maximum number of concurrent runs; null for a server of an earlier version or revision"),
     running: z.int(),
   })
   .meta({ id: "QueueServer" });

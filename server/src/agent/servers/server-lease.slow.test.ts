@@ -35,6 +35,7 @@ async function lease(pool: Sql, leaseMs: number) {
     leaseMs,
     maxFailures: 3,
     internalUrl: "http://127.0.0.1:1",
+    instanceId: undefined,
     slots: 100,
     graphs: () => ["echo"],
     onLost: () => (events.lost += 1),

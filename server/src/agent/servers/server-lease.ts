@@ -37,6 +37,7 @@ export interface ServerLeaseOptions {
   leaseMs: number;
   maxFailures: number;
   internalUrl: string;
+  instanceId: string | undefined;
   /** Runs that this server may execute at a time. */
   slots: number;
   /** Graphs that this server can run. */
@@ -107,9 +108,9 @@ export class ServerLease {
   }
 
   async #register(): Promise<void> {
-    const { sql, serverId, internalUrl, graphs, slots } = this.#o;
-    const server = { serverId, hostName: hostname(), process: ownProcess(), internalUrl, graphs: graphs(), slots };
-    await upsertServer(sql, server);
+    const { sql, serverId, internalUrl, graphs, slots, instanceId = null } = this.#o;
+    const where = { hostName: hostname(), process: ownProcess(), internalUrl, instanceId };
+    await upsertServer(sql, { serverId, ...where, graphs: graphs(), slots });
   }
 
   async #beat(): Promise<void> {

@@ -1,20 +1,29 @@
 import type { Sql } from "../../base/db/connect.ts";
 import type { RunningRow } from "../runs/sql.ts";
 
-export async function upsertServer(
-  sql: Sql,
-  server: { serverId: string; hostName: string; process: string; internalUrl: string; graphs: string[]; slots: number },
-): Promise<void> {
-  await sql`insert into servers (server_id, host_name, process, internal_url, graphs, slots, reads_changes)
+export interface Registration {
+  serverId: string;
+  hostName: string;
+  process: string;
+  internalUrl: string;
+  graphs: string[];
+  slots: number;
+  /** Instance of a deployment as which the control plane started it. */
+  instanceId: string | null;
+}
+
+export async function upsertServer(sql: Sql, server: Registration): Promise<void> {
+  await sql`
+    insert into servers (server_id, host_name, process, internal_url, graphs, slots, reads_changes, instance_id)
     values (${server.serverId}, ${server.hostName}, ${server.process}, ${server.internalUrl}, ${server.graphs}::text[],
-      ${server.slots}, true)
+      ${server.slots}, true, ${server.instanceId})
     on conflict (server_id) do update set heartbeat_at = clock_timestamp(), graphs = excluded.graphs,
       slots = excluded.slots, reads_changes = excluded.reads_changes`;
 }
 
-/** Updates the graphs that the server can run. */
+/** Updates the graphs that the server can run, unless the control plane has retired it (control/runtime/deployment-database.ts). */
 export async function updateGraphs(sql: Sql, serverId: string, graphs: string[]): Promise<void> {
-  await sql`update servers set graphs = ${graphs}::text[] where server_id = ${serverId}`;
+  await sql`update servers set graphs = ${graphs}::text[] where server_id = ${serverId} and slots is not null`;
 }
 
 export interface OtherServer {
@@ -25,7 +34,7 @@ export interface OtherServer {
   heartbeat: string;
   /** Whether its graph hosts read lists that are stored as changes; those of 0.6 do not. */
   reads_changes: boolean;
-  /** Runs that it may execute at a time; null for servers of earlier versions. */
+  /** Runs that it may execute at a time; null for servers of earlier versions and for retired ones. */
   slots: number | null;
   /** Runs that are running under it. */
   running: number;

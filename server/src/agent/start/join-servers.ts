@@ -38,6 +38,7 @@ export function joinServers(options: JoinOptions, started: Started): { listener:
     leaseMs: settings.leaseMs,
     maxFailures: settings.maxFailures,
     internalUrl,
+    instanceId: settings.instanceId,
     slots: settings.jobs,
     graphs: () => parts().hosts.runnable,
     onLost: () => parts().queue.loseAll(),

@@ -110,10 +110,14 @@ export class RouteTable {
   /**
    * Commits a change of the serving revision and reloads the table; `settle` waits for other gateways to do the same.
    */
-  async switch(commit: () => Promise<unknown>, settle = () => Promise.resolve()): Promise<void> {
+  async switch(
+    commit: () => Promise<unknown>,
+    settle: () => Promise<unknown> = () => Promise.resolve(),
+  ): Promise<void> {
     const switched = commit()
       .then(() => this.refresh())
-      .then(settle);
+      .then(settle)
+      .then(() => {});
     this.#switches.add(switched);
     try {
       await switched;

@@ -38,15 +38,18 @@ export async function deployRevision(
     throw error;
   }
   faultPoint("control-before-switch");
-  await table.switch(async () => {
-    await sql.begin(async (tx) => {
-      // lock the deployment first, as all writers of both rows do
-      if (!(await lockReady(tx, claimed.deployment_id))) throw new queue.LostRevisionError();
-      await queue.transition(tx, claimed, "DEPLOYING", "healthy", { message: note });
-      await setActiveRevision(tx, claimed.deployment_id, claimed.id);
-    });
-    faultPoint("control-after-switch");
-  }, deps.settleGateways);
+  await table.switch(
+    async () => {
+      await sql.begin(async (tx) => {
+        // lock the deployment first, as all writers of both rows do
+        if (!(await lockReady(tx, claimed.deployment_id))) throw new queue.LostRevisionError();
+        await queue.transition(tx, claimed, "DEPLOYING", "healthy", { message: note });
+        await setActiveRevision(tx, claimed.deployment_id, claimed.id);
+      });
+      faultPoint("control-after-switch");
+    },
+    () => Promise.all([deps.settleGateways(), deps.supervisor.retireOthers(claimed.deployment_id, claimed.id)]),
+  );
   log.write(`Revision ${claimed.id} is deployed.`);
   await log.flush();
   return "DEPLOYED";

@@ -156,6 +156,20 @@ export class DeploymentDatabases {
     return url.href;
   }
 
+  /** Lets the servers of a deployment's instance start no further run that another server can execute. */
+  async retireServers(deploymentId: string, instanceId: string): Promise<void> {
+    const { uri, socket } = this.#address;
+    const url = new URL(uri);
+    url.pathname = `/${databaseName(deploymentId)}`;
+    const sql = connect({ uri: url.href, socket }, { max: 1, name: "heddle control: retire" });
+    try {
+      // a server is given no runs of graphs that only others have, and no share of the others (claim_runs, claim_share)
+      await sql`update servers set graphs = '{}', slots = null where instance_id = ${instanceId}`;
+    } finally {
+      await sql.end({ timeout: 1 });
+    }
+  }
+
   /** Drops the database with all its data, and disconnects its sessions. */
   async drop(deploymentId: string, workspaceId: string): Promise<void> {
     const name = databaseName(deploymentId);

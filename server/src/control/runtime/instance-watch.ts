@@ -8,6 +8,7 @@ import type { RouteFollower } from "../gateway/route-follower.ts";
 import type { RouteTable } from "../gateway/route-table.ts";
 import type { Lead } from "../leadership/leadership.ts";
 import { insertLogs, type LogLine } from "../logs/sql.ts";
+import type { DeploymentDatabases } from "./deployment-database.ts";
 import { parseLogLine } from "./parse-log-line.ts";
 import { probe } from "./probe.ts";
 import * as rows from "./sql.ts";
@@ -25,6 +26,7 @@ export interface WatchOptions {
   table: RouteTable;
   follower: RouteFollower;
   lead: Lead;
+  databases: DeploymentDatabases;
   settings: { minHealthyMs: number };
   row: rows.InstanceRow;
   process: InstanceProcess;
@@ -44,6 +46,7 @@ export class InstanceWatch {
   readonly #unable: RepeatedFailure;
   #nextProbe = 0;
   #checking = false;
+  #isRetired = false;
   #offset: number;
   #pumping: Promise<void> = Promise.resolve();
 
@@ -118,11 +121,23 @@ export class InstanceWatch {
     this.#options.onChange();
   }
 
+  /** Lets it start no further run that another instance can execute. Once; a failure is not fatal. */
+  async retire(): Promise<void> {
+    const { databases, log } = this.#options;
+    if (this.#isRetired) return;
+    try {
+      await databases.retireServers(this.row.deployment_id, this.row.id);
+      this.#isRetired = true;
+    } catch (error) {
+      log.warn({ err: error, instance: this.row.id }, "an instance that is replaced may still start runs");
+    }
+  }
+
   async drain(requestsMs: number, graceMs: number, reason: string): Promise<void> {
     const { sql, driver, table } = this.#options;
     await rows.setState(sql, this.row.id, ["starting", "ready"], "draining");
     this.row.state = "draining";
-    await table.refresh();
+    await Promise.all([table.refresh(), this.retire()]);
     await this.#untilUnused(requestsMs);
     if (!(await this.#isOurs())) return;
     await driver.stop(this.process, graceMs, () => this.#isOurs());

@@ -230,6 +230,17 @@ export class Supervisor {
     return nextMs;
   }
 
+  /**
+   * Lets the deployment's other revisions start no further run: they share the queue until they have drained. A caller
+   * who was told of the new revision is answered by it.
+   */
+  async retireOthers(deploymentId: string, revisionId: string): Promise<void> {
+    const others = [...this.#watched.values()].filter(
+      ({ row, isOver }) => !isOver && row.deployment_id === deploymentId && row.revision_id !== revisionId,
+    );
+    await Promise.all(others.map((watch) => watch.retire()));
+  }
+
   #drainGracefully(watch: InstanceWatch, reason: string): void {
     const ms = this.#options.settings.drainSeconds * 1000;
     this.#drain(watch, ms, ms, reason);
@@ -265,7 +276,7 @@ export class Supervisor {
         artifactId: desired.artifact_id,
         configPath: desired.langgraph_config_path ?? "",
         config: desired.source_config,
-        environment,
+        environment: { ...environment, HEDDLE_INSTANCE_ID: row.id },
       });
       const watch = this.#watch(row, process);
       if (await rows.setProcess(sql, row.id, process)) return;
