@@ -1,12 +1,7 @@
 // npm run bench: the project's claims about speed, measured beside the bare graph and LangGraph's development server.
 // Options: --quick (fewer samples), --only NAME[,NAME] (see MEASURES), --url URL (a running server), --no-dev-server,
-// --json FILE. Exits with 1 when a target is missed. `npm run bench -- NAME` runs another benchmark instead: guard
-// (authentication before each route of the trace platform), code-evaluators (evaluations in JavaScript and Python), console (first data of each route of traces), feedback,
-// ingest, insights (a job of 10,000 runs), query, freshness (queries during ingest), export, large-bodies, large-pages (traces), tenants (a workspace
-// beside a busy one), backup (memory of a backup and its restore), streams (idle and stalled readers), threads (long conversations), large-values (memory),
-// alerts (500 rules over many runs), dashboards (12 charts over many runs), deployments, encryption (of stored state), experiment-comparison (5 experiments of 5,000 examples), prompts (pulls by tag), rules (what 20 rules cost ingest), tracing, python (a Python graph beside LangGraph's server for Python), languages (a long conversation in
-// JavaScript and in Python), webhooks, sharing (bursts to one of three servers), where (processor time and waits of a run, process by process), rest (memory of the
-// idle processes, start-up times), and versions --base REV (an earlier revision beside this one).
+// --json FILE. Exits with 1 when a target is missed. `npm run bench -- NAME` runs another benchmark instead, and
+// `npm run bench -- NAME --help` describes it.
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
@@ -14,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 
 import { AgentClient } from "./client.ts";
+import { helpOf, summaryOf } from "./help.ts";
 import { backlog, firstFrame, manyStreams, memory, sequentialWait, throughput, throughputFresh } from "./measures.ts";
 import { printTable, type Results, rows } from "./report.ts";
 import {
@@ -25,43 +21,54 @@ import {
   temporaryDirectory,
 } from "./servers.ts";
 
-const OTHERS: Record<string, () => Promise<unknown>> = {
-  backup: () => import("./backup.ts"),
-  alerts: () => import("./alerts.ts"),
-  "code-evaluators": () => import("./code-evaluators.ts"),
-  console: () => import("./console.ts"),
-  dashboards: () => import("./dashboards.ts"),
-  deployments: () => import("./deployments.ts"),
-  encryption: () => import("./encryption.ts"),
-  "experiment-comparison": () => import("./experiment-comparison.ts"),
-  freshness: () => import("./freshness.ts"),
-  guard: () => import("./guard.ts"),
-  feedback: () => import("./feedback.ts"),
-  ingest: () => import("./ingest.ts"),
-  insights: () => import("./insights.ts"),
-  languages: () => import("./languages.ts"),
-  "large-bodies": () => import("./large-bodies.ts"),
-  "large-values": () => import("./large-values.ts"),
-  "large-pages": () => import("./large-pages.ts"),
-  export: () => import("./export.ts"),
-  prompts: () => import("./prompts.ts"),
-  query: () => import("./query.ts"),
-  python: () => import("./python.ts"),
-  rest: () => import("./rest.ts"),
-  rules: () => import("./rules.ts"),
-  sharing: () => import("./sharing.ts"),
-  streams: () => import("./streams.ts"),
-  tenants: () => import("./tenants.ts"),
-  threads: () => import("./threads.ts"),
-  tracing: () => import("./tracing.ts"),
-  versions: () => import("./versions.ts"),
-  webhooks: () => import("./webhooks.ts"),
-  where: () => import("./where.ts"),
-};
-const other = OTHERS[process.argv[2] ?? ""];
-if (other) {
-  await other();
+/** Other benchmarks, each a file of this directory. */
+const OTHERS = [
+  "alerts",
+  "backup",
+  "code-evaluators",
+  "console",
+  "dashboards",
+  "deployments",
+  "encryption",
+  "experiment-comparison",
+  "export",
+  "feedback",
+  "freshness",
+  "guard",
+  "ingest",
+  "insights",
+  "languages",
+  "large-bodies",
+  "large-pages",
+  "large-values",
+  "prompts",
+  "python",
+  "query",
+  "rest",
+  "rules",
+  "sharing",
+  "streams",
+  "tenants",
+  "threads",
+  "tracing",
+  "versions",
+  "webhooks",
+  "where",
+] as const;
+const [name = ""] = process.argv.slice(2);
+const other = OTHERS.find((known) => known === name);
+if (process.argv.includes("--help") || process.argv.includes("-h")) {
+  console.log(helpOf(other ?? "run"));
+  if (!other) console.log("\n" + OTHERS.map((known) => `  ${known.padEnd(22)} ${summaryOf(known)}`).join("\n"));
   process.exit();
+}
+if (other) {
+  await import(`./${other}.ts`);
+  process.exit();
+}
+if (name !== "" && !name.startsWith("-")) {
+  console.error(`There is no benchmark "${name}". npm run bench -- --help lists all.`);
+  process.exit(2);
 }
 
 const { values: options } = parseArgs({
