@@ -103,9 +103,10 @@ function PageLink({ page: { icon: Icon, label, to }, server }: { page: NavItem; 
       label={label}
       active={isActive}
       aria-current={isActive ? "page" : undefined}
-      leftSection={<Icon size={16} aria-hidden />}
+      leftSection={<Icon size={16} className={classes.icon} aria-hidden />}
       rightSection={isInbox && server !== undefined ? <WaitingCount server={server} /> : undefined}
-      py={6}
+      py={4}
+      className={classes.page}
     />
   );
 }

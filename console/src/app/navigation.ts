@@ -32,7 +32,7 @@ import type { Spaces } from "./queries.ts";
 export interface NavItem {
   to: LinkProps["to"];
   label: string;
-  icon: ComponentType<{ size?: number | string; "aria-hidden"?: boolean }>;
+  icon: ComponentType<{ size?: number | string; className?: string | undefined; "aria-hidden"?: boolean }>;
 }
 
 export const OVERVIEW: NavItem = { to: "/", label: "Overview", icon: IconHome };

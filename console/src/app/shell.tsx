@@ -9,6 +9,7 @@ import { AccountMenu } from "./account-menu.tsx";
 import { ConnectionNotice } from "./connection-notice.tsx";
 import { GoToButton } from "./go-to-button.tsx";
 import { NavigationMenu } from "./navigation-menu.tsx";
+import classes from "./shell.module.css";
 
 /** Frame of every page: current location and navigation. */
 export function Shell() {
@@ -25,7 +26,7 @@ export function Shell() {
       <a className="skip-link" href="#main">
         Skip to content
       </a>
-      <AppShell.Header>
+      <AppShell.Header className={classes.frame}>
         <Group h="100%" px="md" gap="xs" wrap="nowrap">
           <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
           <Link to="/" style={{ textDecoration: "none", color: "inherit" }}>
@@ -41,7 +42,7 @@ export function Shell() {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar>
+      <AppShell.Navbar className={classes.frame}>
         <AppShell.Section grow component={ScrollArea} p="xs">
           <NavigationMenu />
         </AppShell.Section>

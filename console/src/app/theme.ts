@@ -44,12 +44,15 @@ export const theme = createTheme({
       h6: { fontSize: "0.8125rem", lineHeight: "1.5" },
     },
   },
+  // controls, and what frames them
+  radius: { xs: "3px", sm: "6px", md: "8px" },
   defaultRadius: "sm",
   cursorType: "pointer",
   components: {
-    Badge: Badge.extend({ styles: { label: { textTransform: "none", fontWeight: 500 } } }),
+    Badge: Badge.extend({ styles: { label: { textTransform: "none", fontWeight: 500, letterSpacing: 0 } } }),
     // not `extend`: the first page has none of them
     Tabs: { defaultProps: { color: "var(--heddle-selection)" } },
+    SegmentedControl: { styles: { label: { paddingInline: 10 } } },
     Pagination: { defaultProps: { color: "neutral" } },
     Chip: { defaultProps: { color: "var(--heddle-selection)" } },
   },

@@ -32,7 +32,14 @@ export function RoleBadge({ role, children }: { role: Role; children: ReactNode 
     <Badge
       variant="outline"
       size="sm"
-      styles={{ root: { flexShrink: 0, borderColor: color, color: "var(--mantine-color-text)" } }}
+      styles={{
+        root: {
+          flexShrink: 0,
+          borderColor: "transparent",
+          background: `var(--heddle-${role}-quiet)`,
+          color: "var(--mantine-color-text)",
+        },
+      }}
       leftSection={
         role === "info" ? (
           <Loader size={9} color={color} />

@@ -6,6 +6,7 @@ import { CopyButton } from "../../ui/copy-button.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
+import { ShortId } from "../../ui/short-id.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { RunValue } from "../traces/run-value.tsx";
 import { type Example, readSplits } from "./queries.ts";
@@ -33,16 +34,15 @@ export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTab
   const columns = useMemo(
     (): Column<Example>[] => [
       {
-        id: "id",
-        header: "Example",
-        width: "110px",
+        id: "inputs",
+        header: "Inputs",
+        width: "minmax(180px, 2fr)",
         cell: (example) => (
-          <Anchor component="button" type="button" size="sm" ff="monospace" onClick={() => setOpened(example)}>
-            {example.id.slice(-8)}
+          <Anchor component="button" type="button" miw={0} inherit onClick={() => setOpened(example)}>
+            {brief(example.inputs)}
           </Anchor>
         ),
       },
-      { id: "inputs", header: "Inputs", width: "minmax(180px, 2fr)", cell: ({ inputs }) => brief(inputs) },
       {
         id: "outputs",
         header: "Reference outputs",
@@ -66,6 +66,7 @@ export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTab
         width: "110px",
         cell: (example) => <TimeText at={example.modified_at} />,
       },
+      { id: "id", header: "Example", width: "90px", cell: ({ id }) => <ShortId id={id} /> },
       ...(onDelete
         ? [
             {

@@ -74,7 +74,7 @@ function Outcome({
   const latency = result.metrics["latency_seconds"];
   return (
     <Stack gap={2} miw={0} w="100%">
-      <Text size="sm" lineClamp={2} style={{ whiteSpace: "normal", overflowWrap: "anywhere" }}>
+      <Text size="xs" ff="monospace" lineClamp={2} style={{ whiteSpace: "normal", overflowWrap: "anywhere" }}>
         {result.error === null ? (result.outputs_preview ?? "–") : `Error: ${result.error}`}
       </Text>
       <Group gap={8} wrap="nowrap">
@@ -133,7 +133,13 @@ function ScoreItem({ name, score, delta, isLowerBetter, hasColor }: ScoreItemPro
 
 function Lines({ text }: { text: string | null }) {
   return (
-    <Text size="sm" lineClamp={3} title={text ?? undefined} style={{ whiteSpace: "normal", overflowWrap: "anywhere" }}>
+    <Text
+      size="xs"
+      ff="monospace"
+      lineClamp={3}
+      title={text ?? undefined}
+      style={{ whiteSpace: "normal", overflowWrap: "anywhere" }}
+    >
       {text ?? "–"}
     </Text>
   );

@@ -57,7 +57,7 @@ function Metrics({ queue }: { queue: Queue }) {
   const oldest = queue.oldest_pending_at === null ? null : Math.max(0, now - Date.parse(queue.oldest_pending_at));
   const alive = queue.servers.filter(({ is_alive }) => is_alive).length;
   return (
-    <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" maw={960}>
+    <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm">
       <Metric label="Waiting" value={count(queue.counts.pending)} />
       <Metric label="Running" value={count(queue.counts.running)} />
       <Metric label="Longest wait" value={oldest === null ? "–" : duration(oldest)} />

@@ -48,7 +48,7 @@ export function QueuePicture({ queue, server }: { queue: Queue; server: string }
         <div className={classes["servers"]}>
           {queue.servers.map((host) => {
             const runs = queue.running.filter(({ server_id: id }) => id === host.server_id);
-            const free = host.is_this ? Math.max(0, queue.slots - host.running) : 0;
+            const free = Math.max(0, (host.slots ?? 0) - host.running);
             return (
               <Paper key={host.server_id} withBorder p="sm" component="article" aria-label={host.host_name}>
                 <Group justify="space-between" gap="xs" mb={6} wrap="nowrap">
@@ -56,7 +56,7 @@ export function QueuePicture({ queue, server }: { queue: Queue; server: string }
                     {host.host_name}
                   </Text>
                   <Text size="xs" c={host.is_alive ? "dimmed" : "var(--heddle-danger)"}>
-                    {host.is_alive ? describeLoad(queue, host) : "unresponsive"}
+                    {host.is_alive ? describeLoad(host) : "unresponsive"}
                   </Text>
                 </Group>
                 <div className={classes["cells"]}>
@@ -82,9 +82,9 @@ export function QueuePicture({ queue, server }: { queue: Queue; server: string }
   );
 }
 
-/** Describes the load of a server. The number of slots is only known for the server that the page queries. */
-const describeLoad = ({ slots }: Queue, { running, is_this }: Queue["servers"][number]): string =>
-  is_this ? `${count(running)} of ${count(slots)} running` : `${count(running)} running`;
+/** Describes the load of a server. A replaced one has no slots: it starts nothing more. */
+const describeLoad = ({ slots, running }: Queue["servers"][number]): string =>
+  slots === null ? `${count(running)} running` : `${count(running)} of ${count(slots)} running`;
 
 interface CellProps {
   server: string;

@@ -51,6 +51,9 @@ export interface RunSources {
 
 export const isActive = (status: string): boolean => status === "pending" || status === "running";
 
+/** What made a checkpoint, where it was not a step of the graph. */
+const SOURCES: Record<string, string[]> = { update: ["state edited"], fork: ["forked"] };
+
 /** Returns the events in order of time; simultaneous events in the order of the lanes. */
 export function runEvents({ run, spans, checkpoints, deliveries, feedback, logs }: RunSources): RunEvent[] {
   const created = Date.parse(run.created_at);
@@ -96,8 +99,9 @@ export function runEvents({ run, spans, checkpoints, deliveries, feedback, logs 
       key: `checkpoint ${id}`,
       lane: "Checkpoints",
       at: Date.parse(at),
-      label: step === null ? "Checkpoint" : `Step ${step}`,
-      detail: next.length > 0 ? `${source}; next: ${next.join(", ")}` : source,
+      label: step === null ? "Checkpoint" : step < 0 ? "Input" : `Step ${step}`,
+      detail:
+        [...(SOURCES[source] ?? []), ...(next.length > 0 ? [`next: ${next.join(", ")}`] : [])].join("; ") || undefined,
       target: { kind: "checkpoint", id },
     });
   }

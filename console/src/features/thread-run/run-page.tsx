@@ -9,6 +9,7 @@ import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { ShortId } from "../../ui/short-id.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useNow } from "../../ui/use-now.ts";
@@ -31,17 +32,19 @@ export function RunPage() {
   const { run, trace, sources, isComplete, projectId, deploymentId, missing, hasTraces } = read;
   const [selected, setSelected] = useState<string>();
   const now = useNow();
-  const title = `Run ${runId.slice(-8)}`;
+  const assistants = useQuery(assistantsQuery(server));
+  const assistant = assistants.data?.find(({ assistant_id: id }) => id === run.data?.assistant_id);
+  const title = assistant ? `Run of ${assistant.name}` : `Run ${runId.slice(-8)}`;
   if (run.error && !run.data) {
     return (
-      <Page title={title}>
+      <Page title={title} isLate>
         <Problem error={run.error} onRetry={run.refetch} />
       </Page>
     );
   }
   if (!run.data || !sources) {
     return (
-      <Page title={title}>
+      <Page title={title} isLate>
         <Loading />
       </Page>
     );
@@ -56,6 +59,7 @@ export function RunPage() {
   return (
     <Page
       title={title}
+      isLate
       actions={
         <>
           {projectId !== null && (
@@ -73,7 +77,7 @@ export function RunPage() {
       }
     >
       <Stack gap="sm">
-        <Facts run={run.data} server={server} />
+        <Facts run={run.data} server={server} assistant={assistant} />
         {failure && <FailureAlert title="The run failed" failure={failure} />}
         {missing.map(({ name, error }) => (
           <Alert key={name} color="warning" title={`Could not load the ${name}`} role="status">
@@ -115,18 +119,20 @@ function readRevision(trace: { extra?: unknown } | null | undefined): string | n
   return typeof id === "string" && id !== "" ? id : null;
 }
 
-function Facts({ run, server }: { run: Run; server: string }) {
+interface FactsProps {
+  run: Run;
+  server: string;
+  assistant: { assistant_id: string; name: string } | undefined;
+}
+
+function Facts({ run, server, assistant }: FactsProps) {
   const now = useNow();
-  const assistants = useQuery(assistantsQuery(server));
-  const assistant = assistants.data?.find(({ assistant_id: id }) => id === run.assistant_id);
   const end = isActive(run.status) ? now : Date.parse(run.updated_at);
   return (
     <Group gap="sm" aria-label="Metrics">
       <StatusBadge status={run.status} />
       <Group gap={2} wrap="nowrap">
-        <Text size="xs" ff="monospace" style={{ overflowWrap: "anywhere" }}>
-          {run.run_id}
-        </Text>
+        <ShortId id={run.run_id} />
         <CopyButton value={run.run_id} label="Copy run ID" />
       </Group>
       {assistant && (

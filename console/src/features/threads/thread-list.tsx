@@ -14,7 +14,7 @@ import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { ShortId } from "../../ui/short-id.tsx";
 import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
-import { StatusBadge } from "../../ui/status-badge.tsx";
+import { StatusBadge, statusWords } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { isUuid, readMetadata, STATUSES, type ThreadListSearch } from "./read-thread-search.ts";
 import { PAGE, threadCountsQuery, type ThreadLine, threadListQuery, assistantsQuery } from "./queries.ts";
@@ -201,7 +201,7 @@ function StatusFilter({ counts, value, onChange }: StatusFilterProps) {
       <Group gap={6} role="group" aria-label="Status">
         {["all", ...STATUSES].map((status) => (
           <Chip key={status} value={status} size="xs" variant="outline">
-            {status} <span className="numbers">{counts ? count(counts[status]) : "–"}</span>
+            {statusWords(status)} <span className="numbers">{counts ? count(counts[status]) : "–"}</span>
           </Chip>
         ))}
       </Group>

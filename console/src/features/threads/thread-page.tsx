@@ -11,6 +11,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { ShortId } from "../../ui/short-id.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -18,6 +19,7 @@ import type { ThreadSearch } from "./read-thread-search.ts";
 import { ThreadFeedback } from "./thread-feedback.tsx";
 import { ThreadHistory } from "./thread-history.tsx";
 import { threadKey, threadQuery } from "./queries.ts";
+import { titleThread } from "./thread-preview.ts";
 import { ThreadRuns } from "./thread-runs.tsx";
 import { ThreadStatePanel } from "./thread-state.tsx";
 
@@ -55,17 +57,17 @@ export function ThreadPage() {
     });
   const go = (next: Partial<ThreadSearch>, replace = false) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace });
-  const title = `Thread ${threadId.slice(-8)}`;
+  const title = (thread.data && titleThread(thread.data.values)) || `Thread ${threadId.slice(-8)}`;
   if (thread.error && !thread.data) {
     return (
-      <Page title={title}>
+      <Page title={title} isLate>
         <Problem error={thread.error} onRetry={thread.refetch} />
       </Page>
     );
   }
   if (!thread.data) {
     return (
-      <Page title={title}>
+      <Page title={title} isLate>
         <Loading />
       </Page>
     );
@@ -75,6 +77,7 @@ export function ThreadPage() {
   return (
     <Page
       title={title}
+      isLate
       actions={
         <>
           <ButtonLink to="/a/$server/playground" params={{ server }} search={{ thread: threadId }} size="xs">
@@ -92,9 +95,7 @@ export function ThreadPage() {
       <Group gap="sm" mb="sm">
         <StatusBadge status={status} />
         <Group gap={2} wrap="nowrap">
-          <Text size="xs" ff="monospace" style={{ overflowWrap: "anywhere" }}>
-            {threadId}
-          </Text>
+          <ShortId id={threadId} />
           <CopyButton value={threadId} label="Copy thread ID" />
         </Group>
         <Text size="sm">{String((metadata as { graph_id?: string } | null)?.graph_id ?? "No graph yet")}</Text>

@@ -1,3 +1,4 @@
+import { asMessages } from "../../ui/messages/message.ts";
 import { readFailure } from "./run-failure.ts";
 import type { ThreadLine } from "./queries.ts";
 
@@ -10,6 +11,12 @@ export function previewThread({ extracted, error, interrupts }: ThreadLine): str
   const payload = Object.values(interrupts ?? {}).flat()[0]?.value;
   if (payload !== undefined && payload !== null) return toText(findQuestion(payload));
   return toText(extracted?.last ?? extracted?.first);
+}
+
+/** Returns what a thread began with, for its title: the text of the first message in its values. */
+export function titleThread(values: unknown): string {
+  const lists = Object.values((values ?? {}) as Record<string, unknown>).map((value) => asMessages(value));
+  return toText(lists.find((messages) => messages !== null)?.[0]?.content).trim();
 }
 
 /** Returns the question in an interrupt's value, where it has one. */
