@@ -83,6 +83,10 @@ export default defineConfig({
     noPalettes,
     noChunkCycles,
   ],
+  // scripts and styles find their files beside them; only the page has addresses, which the server completes
+  experimental: {
+    renderBuiltUrl: (_, { hostType }) => (hostType === "html" ? undefined : { relative: true }),
+  },
   build: {
     target: "es2023",
     modulePreload: { polyfill: false },

@@ -12,6 +12,8 @@ import "./app/app.css";
 
 import { takeCsrfToken } from "./api/credentials.ts";
 import { LazyPart } from "./app/lazy-part.tsx";
+import { styleNonce } from "./app/style-nonce.ts";
+import { keepForOffline, restoreResults } from "./app/offline.ts";
 import { queryClient } from "./app/query-client.ts";
 import { reloadWhenReplaced } from "./app/reload-when-replaced.ts";
 import { router } from "./app/router.tsx";
@@ -25,9 +27,16 @@ const notices = async () => {
 
 reloadWhenReplaced();
 takeCsrfToken();
+await restoreResults(queryClient).catch(() => {});
+keepForOffline(queryClient);
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
-    <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      defaultColorScheme="auto"
+      {...(styleNonce !== undefined && { getStyleNonce: () => styleNonce! })}
+    >
       <LazyPart load={notices} />
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />

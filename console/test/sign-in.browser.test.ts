@@ -5,7 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { testProvider } from "../../server/test/openid-provider.ts";
-import { openBrowser, openPage } from "./browser.ts";
+import { openBrowser, openPage, until } from "./browser.ts";
 import { freePort } from "../../server/src/base/free-port.ts";
 import { heddle, type Platform, startPlatform } from "./platform.ts";
 
@@ -63,7 +63,17 @@ test("signs in at the identity provider, returns to the requested page, and sign
   await page.getByRole("button", { name: "Account and workspace" }).click();
   await page.getByText(EMAIL).waitFor();
   await page.keyboard.press("Escape");
+  // what is kept for times without the server goes with the session
+  const hide = () => {
+    Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  };
+  await until(async () => {
+    await page.evaluate(hide);
+    return page.evaluate(() => caches.has("heddle.data"));
+  });
   await signOut(page);
+  expect(await page.evaluate(() => caches.has("heddle.data"))).toBe(false);
   await page.goto(`${platform.url}/a/local/threads`);
   await page.waitForURL(/\/sign-in\?next=/);
   expect(errors).toEqual([]);

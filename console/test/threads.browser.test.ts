@@ -270,7 +270,7 @@ test("a run's page shows its checkpoints, trace, webhook and feedback on one tim
   await row("Feedback", "dry and warm").waitFor();
   // one moment for each checkpoint of the run, none before its creation
   const history = await client.threads.getHistory(id);
-  await until(async () => (await row("Checkpoints", /Step/).count()) === history.length);
+  await until(async () => (await row("Checkpoints", /Step|Input/).count()) === history.length);
   const axis = page.getByRole("img", { name: /^Time axis of/ });
   expect(await axis.locator('[data-event^="checkpoint "]').count()).toBe(history.length);
   expect(await events.getByRole("row").filter({ hasText: "-" }).filter({ hasText: /^-/ }).count()).toBe(0);

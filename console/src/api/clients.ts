@@ -5,6 +5,7 @@ import type { paths as AgentPaths } from "./agent.d.ts";
 import { ApiError } from "./api-error.ts";
 import type { paths as ControlPaths } from "./control.d.ts";
 import { agentCredentials, credentialHeaders } from "./credentials.ts";
+import { PREFIX } from "./prefix.ts";
 import type { paths as TracePaths } from "./trace.d.ts";
 
 /** Called when a request is unauthenticated, so that the sign-in page can be shown. */
@@ -49,14 +50,14 @@ function createApiClient<Paths extends object>(baseUrl: string, { isAgent = fals
   return apiClient;
 }
 
-export const traceApi = createApiClient<TracePaths>("/api/trace");
-export const controlApi = createApiClient<ControlPaths>("/api/control");
+export const traceApi = createApiClient<TracePaths>(`${PREFIX}/api/trace`);
+export const controlApi = createApiClient<ControlPaths>(`${PREFIX}/api/control`);
 
 const agents = new Map<string, ReturnType<typeof createApiClient<AgentPaths>>>();
 
 /** `local` is the agent server beside the console; every other name is a deployment's, behind the gateway. */
 export const agentUrl = (server: string): string =>
-  server === "local" ? "/api/agent" : `/api/control/d/${encodeURIComponent(server)}`;
+  PREFIX + (server === "local" ? "/api/agent" : `/api/control/d/${encodeURIComponent(server)}`);
 
 export function agentApi(server: string) {
   const known = agents.get(server) ?? createApiClient<AgentPaths>(agentUrl(server), { isAgent: true });

@@ -5,7 +5,9 @@ import { useNavigate } from "@tanstack/react-router";
 
 import { traceApi } from "../api/clients.ts";
 import { storeCsrfToken, storeKey, storeWorkspace, readKey, readWorkspace } from "../api/credentials.ts";
+import { PREFIX } from "../api/prefix.ts";
 import { identityQuery } from "../features/settings/queries.ts";
+import { forgetResults } from "./offline.ts";
 import { menuWorkspacesQuery, spacesQuery } from "./queries.ts";
 
 /** Shows the current workspace and user. */
@@ -23,6 +25,7 @@ export function AccountMenu() {
     storeWorkspace(null);
     await traceApi.POST("/api/v1/logout", { body: {} }).catch(() => {});
     storeCsrfToken(null);
+    await forgetResults();
     queryClient.clear();
     await navigate({ to: "/sign-in" });
   };
@@ -61,7 +64,7 @@ export function AccountMenu() {
           {hasKey ? "Use a different key" : isAnonymous ? "Sign in or use a key" : "Switch account"}
         </Menu.Item>
         {!isAnonymous && <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>}
-        <Menu.Item component="a" href="/docs/">
+        <Menu.Item component="a" href={`${PREFIX}/docs/`}>
           Documentation
         </Menu.Item>
         <Menu.Label>Heddle {about?.version}</Menu.Label>

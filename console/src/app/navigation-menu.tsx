@@ -23,7 +23,7 @@ export function NavigationMenu() {
     defaultValue: [],
     getInitialValueInEffect: false,
   });
-  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (error && !about) return <Problem error={error} onRetry={refetch} />;
   if (!about || isPending) return <Loader size="sm" m="md" aria-label="Loading" />;
   // the server whose pages are open, or the first
   const server = current ?? servers[0]?.id;

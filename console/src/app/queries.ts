@@ -2,6 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 
 import { ApiError } from "../api/api-error.ts";
 import { agentApi, controlApi, data, traceApi } from "../api/clients.ts";
+import { PREFIX } from "../api/prefix.ts";
 
 export interface Spaces {
   version: string;
@@ -12,7 +13,7 @@ export interface Spaces {
 export const spacesQuery = queryOptions({
   queryKey: ["console"],
   async queryFn(): Promise<Spaces> {
-    const response = await fetch("/console.json");
+    const response = await fetch(`${PREFIX}/console.json`);
     if (!response.ok) throw await ApiError.from(response);
     return (await response.json()) as Spaces;
   },

@@ -9,6 +9,8 @@ import { ApiError } from "../api/api-error.ts";
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
+      // also while the browser reports that it is offline: the server may be on this machine
+      networkMode: "always",
       staleTime: 5_000,
       refetchOnWindowFocus: true,
       retry: (failures, error) => failures < 2 && (!(error instanceof ApiError) || error.status >= 500),

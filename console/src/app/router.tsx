@@ -1,5 +1,6 @@
 import { createRouter } from "@tanstack/react-router";
 
+import { PREFIX } from "../api/prefix.ts";
 import { routeTree } from "../route-tree.gen.ts";
 import { Problem } from "../ui/problem.tsx";
 import { NotFound } from "../ui/not-found.tsx";
@@ -8,6 +9,7 @@ import { queryClient } from "./query-client.ts";
 export const router = createRouter({
   routeTree,
   context: { queryClient },
+  basepath: PREFIX || "/",
   defaultPreload: "intent",
   scrollRestoration: true,
   defaultErrorComponent: ({ error, reset }) => <Problem error={error} onRetry={reset} />,

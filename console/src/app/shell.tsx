@@ -5,14 +5,36 @@ import { IconMoon, IconSun } from "@tabler/icons-react";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect } from "react";
 
+import { PREFIX } from "../api/prefix.ts";
 import { AccountMenu } from "./account-menu.tsx";
 import { ConnectionNotice } from "./connection-notice.tsx";
 import { GoToButton } from "./go-to-button.tsx";
 import { NavigationMenu } from "./navigation-menu.tsx";
 import classes from "./shell.module.css";
 
-/** Frame of every page: current location and navigation. */
+/** Every page with its frame: current location and navigation. */
 export function Shell() {
+  if (isEmbedded()) {
+    return (
+      <main id="main" tabIndex={-1} style={{ outline: "none" }}>
+        <Outlet />
+        <ConnectionNotice />
+      </main>
+    );
+  }
+  return <Frame />;
+}
+
+const EMBEDDED = "heddle.embedded";
+
+/** Whether another page shows this one in a frame without its navigation, which an address with `embed` asks for. */
+function isEmbedded(): boolean {
+  if (window.top === window.self) return false;
+  if (new URLSearchParams(location.search).has("embed")) sessionStorage.setItem(EMBEDDED, "1");
+  return sessionStorage.getItem(EMBEDDED) !== null;
+}
+
+function Frame() {
   const [isOpen, { toggle, close }] = useDisclosure();
   const path = useRouterState({ select: (state) => state.location.pathname });
   useEffect(close, [path, close]);
@@ -31,7 +53,7 @@ export function Shell() {
           <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
           <Link to="/" style={{ textDecoration: "none", color: "inherit" }}>
             <Group gap={8} wrap="nowrap">
-              <img src="/favicon.svg" width={22} height={22} alt="" />
+              <img src={`${PREFIX}/favicon.svg`} width={22} height={22} alt="" />
               <Text fw={700}>Heddle</Text>
             </Group>
           </Link>

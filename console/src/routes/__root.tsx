@@ -3,6 +3,7 @@ import { createRootRouteWithContext, Outlet, useRouter } from "@tanstack/react-r
 import { useEffect } from "react";
 
 import { setUnauthorizedHandler } from "../api/clients.ts";
+import { forgetResults } from "../app/offline.ts";
 import { identityQuery } from "../features/settings/queries.ts";
 
 export const Route = createRootRouteWithContext<{ queryClient: QueryClient }>()({ component: Root });
@@ -11,6 +12,7 @@ function Root() {
   const router = useRouter();
   useEffect(() => {
     setUnauthorizedHandler(() => {
+      void forgetResults();
       // the cached user is no longer signed in
       router.options.context.queryClient.removeQueries({ queryKey: identityQuery.queryKey });
       const { pathname, href } = router.state.location;

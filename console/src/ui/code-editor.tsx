@@ -4,6 +4,8 @@ import { EditorView } from "@codemirror/view";
 import { useComputedColorScheme } from "@mantine/core";
 import CodeMirror from "@uiw/react-codemirror";
 
+import { NONCE } from "./editor-nonce.ts";
+
 interface CodeEditorProps {
   /** Label for screen readers. */
   label: string;
@@ -52,6 +54,7 @@ export default function CodeEditor({
         ...extensions,
         GROUND,
         EditorView.lineWrapping,
+        ...NONCE,
         EditorView.contentAttributes.of({ "aria-label": label }),
       ]}
       basicSetup={{ foldGutter: true, highlightActiveLine: false, tabSize: 2 }}

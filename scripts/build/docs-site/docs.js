@@ -8,13 +8,13 @@ isWide.addEventListener("change", openMenu);
 openMenu();
 menu.querySelector(`a[href="${location.pathname}"]`)?.setAttribute("aria-current", "page");
 
-/** A file of the site, which the build copies. */
-const LIBRARY = "/docs/minisearch.js";
+/** Path of the site, which may be below another one. */
+const SITE = new URL("./", import.meta.url).pathname;
 
 let index;
 /** The index is loaded once, when a reader reaches for the search. */
 function load() {
-  index ??= Promise.all([import(LIBRARY), fetch("/docs/search.json").then((answer) => answer.text())]).then(
+  index ??= Promise.all([import(`${SITE}minisearch.js`), fetch(`${SITE}search.json`).then((answer) => answer.text())]).then(
     ([{ default: MiniSearch }, text]) =>
       MiniSearch.loadJSON(text, { fields: ["title", "page", "text"], storeFields: ["title", "page", "url"] }),
   );
@@ -39,7 +39,7 @@ async function search() {
 }
 
 function row({ title, page, url }) {
-  const link = Object.assign(document.createElement("a"), { href: url, textContent: title });
+  const link = Object.assign(document.createElement("a"), { href: url.replace(/^\/docs\//, SITE), textContent: title });
   if (page !== title) link.append(Object.assign(document.createElement("small"), { textContent: page }));
   return link;
 }

@@ -105,6 +105,49 @@ test("serves the documentation at /docs, with the policy of the console", async 
   }
 });
 
+test("below a path, requests with and without it are answered, and pages name it", async () => {
+  writeFileSync(
+    join(directory, "index.html"),
+    '<link href="/a.css" nonce="NONCE_OF_THIS_RESPONSE"><title>Heddle</title>',
+  );
+  const origin = "https://intranet.example";
+  const below = await start(false, { HEDDLE_CONSOLE_PREFIX: "/tools/heddle/", HEDDLE_CONSOLE_EMBED_ORIGINS: origin });
+  const moved = await fetch(`${below.url}/tools/heddle`, { redirect: "manual" });
+  expect([moved.status, moved.headers.get("location")]).toEqual([308, "/tools/heddle/"]);
+  const nonces = new Set<string>();
+  for (const path of ["/", "/tools/heddle/", "/tools/heddle/a/local/threads/x", "/sign-in"]) {
+    const page = await fetch(below.url + path);
+    const [, nonce] = /href="\/tools\/heddle\/a\.css" nonce="([^"]+)"/.exec(await page.text())!;
+    nonces.add(nonce!);
+    const policy = page.headers.get("content-security-policy");
+    expect(policy).toContain(`style-src 'self' 'nonce-${nonce}';`);
+    expect(policy).toContain(`frame-ancestors ${origin}`);
+    expect(page.headers.get("x-frame-options")).toBeNull();
+  }
+  expect(nonces.size).toBe(4);
+  for (const path of [
+    "/console.json",
+    "/tools/heddle/console.json",
+    "/tools/heddle/api/agent/ok",
+    "/tools/heddle/docs/rules",
+  ]) {
+    expect([path, (await fetch(below.url + path)).status]).toEqual([path, 200]);
+  }
+  expect((await fetch(`${below.url}/tools/heddlex/console.json`)).status).toBe(404);
+  expect((await fetch(`${below.url}/tools/heddle/docs/../../index`)).status).toBe(404);
+  // the policy says which pages may show it in a frame
+  const framed = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" };
+  const ask = (at: string) =>
+    new Promise<number>((resolve) =>
+      request(at, { headers: framed }, (got) => resolve(got.resume().statusCode!)).end(),
+    );
+  expect([await ask(below.url), await ask(url)]).toEqual([200, 403]);
+  await below.close();
+  writeFileSync(join(directory, "index.html"), "<title>Heddle</title>");
+  expect(() => start(false, { HEDDLE_CONSOLE_PREFIX: "heddle" })).toThrow(/must be a path/);
+  expect(() => start(false, { HEDDLE_CONSOLE_EMBED_ORIGINS: "*" })).toThrow(/must name origins/);
+});
+
 test("answers any Range with the whole file", async () => {
   const whole = await (await fetch(url)).text();
   for (const range of [

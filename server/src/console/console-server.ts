@@ -11,6 +11,7 @@ import { openPeerCheck } from "../base/http/confined-peers.ts";
 import { type HttpServer, listenHttp } from "../base/http/http-server.ts";
 import type { Log } from "../base/log.ts";
 import { readVersion } from "../base/version.ts";
+import { AppPage, sendDocument } from "./app-page.ts";
 import type { ConsoleSettings } from "./settings.ts";
 import { SPACES, SpaceProxy, type SpaceUrls } from "./space-proxy.ts";
 
@@ -30,20 +31,21 @@ export interface ConsoleServerOptions {
 }
 
 /**
- * Styles are set by scripts in elements' attributes; images in messages arrive as data URLs. Everything else is limited
- * to this origin.
+ * Everything is limited to this origin; images in messages arrive as data URLs.
+ * @param nonce of the styles that the application's scripts add
  */
-const POLICY = [
-  "default-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data: blob:",
-  "media-src 'self' data: blob:",
-  "font-src 'self' data:",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join("; ");
+const policy = (ancestors: readonly string[], nonce?: string): string =>
+  [
+    "default-src 'self'",
+    `style-src 'self'${nonce === undefined ? "" : ` 'nonce-${nonce}'`}`,
+    "img-src 'self' data: blob:",
+    "media-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    `frame-ancestors ${ancestors.join(" ") || "'none'"}`,
+  ].join("; ");
 
 const NO_PAGE =
   "The console has no such page. It forwards /api/agent, /api/trace and /api/control to the servers; clients of these " +
@@ -56,9 +58,14 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
   // the servers behind see this process as the caller of proxied requests
   const proxy = new SpaceProxy(spaces, log, keysNeeded || !besideDeployments ? undefined : openPeerCheck({ log }));
   let serve: ReturnType<typeof serveFiles> | undefined;
+  const { consolePrefix: prefix, embedOrigins } = settings;
   const handle = (request: IncomingMessage, response: ServerResponse): boolean => {
     response.setHeader("x-content-type-options", "nosniff");
-    response.setHeader("x-frame-options", "DENY");
+    // older browsers know no list of origins
+    if (embedOrigins.length === 0) response.setHeader("x-frame-options", "DENY");
+    const [whole] = (request.url ?? "").split("?", 1);
+    if (prefix !== "" && whole === prefix) return redirect(response, `${prefix}/`);
+    removePrefix(request, prefix);
     if (proxy.handle(request, response)) return true;
     if (request.method !== "GET" && request.method !== "HEAD") return respond(response, 405, "Only GET and HEAD.");
     const path = request.url?.split("?", 1)[0];
@@ -71,22 +78,24 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
       return respond(response, 503, "The console is being built. This page will load again by itself.");
     }
     try {
-      serve ??= serveFiles(directory);
+      serve ??= serveFiles(directory, settings);
     } catch (error) {
       log.error({ err: error }, "the files of the console cannot be read");
       return respond(response, 503, "The files of the console cannot be read; see the server's log.");
     }
     // a server may ignore ranges (RFC 9110 §14.2); the library throws for those that end before they begin
     delete request.headers.range;
-    response.setHeader("content-security-policy", POLICY);
+    response.setHeader("content-security-policy", policy(embedOrigins));
     response.setHeader("referrer-policy", "no-referrer");
     serve(request, response, () => void respond(response, 404, NO_PAGE));
     return true;
   };
-  const pages = { keyless: !keysNeeded, hosts: new Set(settings.allowedHosts), allows: () => false };
+  const isFramed = embedOrigins.length > 0;
+  const pages = { keyless: !keysNeeded, hosts: new Set(settings.allowedHosts), allows: () => false, isFramed };
   http.serve(() => new Response(null, { status: 404 }), pages, {
     handle,
     upgrade(request, socket, head) {
+      removePrefix(request, prefix);
       return proxy.upgrade(request, socket, head);
     },
   });
@@ -111,16 +120,26 @@ const PAGE = new RegExp(`^/(?:${PAGES.join("|")})(?:/|$)`);
  * the application says that there is no such page. Anything else is not found: a client of an API that has the
  * console's URL must not get a page with status 200. Asset names contain their hash.
  */
-function serveFiles(directory: string): RequestHandler {
+function serveFiles(directory: string, { consolePrefix, embedOrigins }: ConsoleSettings): RequestHandler {
+  const page = new AppPage(directory, consolePrefix);
   const common = { brotli: true, gzip: true, etag: true };
   const assets = sirv(directory, { ...common, immutable: true, maxAge: 31_536_000 });
   const setHeaders = (response: ServerResponse) => void response.setHeader("cache-control", "no-cache");
   const files = sirv(directory, { ...common, setHeaders });
-  const pages = sirv(directory, { ...common, setHeaders, single: true, ignores: false });
   return (request, response, next) => {
     if (request.url!.startsWith("/assets/")) return assets(request, response, next);
-    files(request, response, () => (isForPage(request) ? pages(request, response, next) : next?.()));
+    const open = () =>
+      page.send(response, (nonce) => response.setHeader("content-security-policy", policy(embedOrigins, nonce)));
+    if (consolePrefix !== "" && sendDocument(directory, consolePrefix, request.url!.split("?", 1)[0]!, response))
+      return;
+    if (/^\/(?:index\.html)?(?:\?|$)/.test(request.url!)) return open();
+    files(request, response, () => (isForPage(request) ? open() : next?.()));
   };
+}
+
+/** Removes the console's prefix, if the proxy in front has left it. */
+function removePrefix(request: IncomingMessage, prefix: string): void {
+  if (prefix !== "" && request.url?.startsWith(`${prefix}/`)) request.url = request.url.slice(prefix.length);
 }
 
 /** Browsers name HTML in the `Accept` of a navigation; clients of an API do not. */
@@ -146,6 +165,12 @@ function readiness(directory: string | null): HealthReport {
 function sayHealth(response: ServerResponse, report: HealthReport): true {
   response.writeHead(report.ok ? 200 : 503, { "content-type": "application/json", "cache-control": "no-store" });
   response.end(JSON.stringify(report));
+  return true;
+}
+
+function redirect(response: ServerResponse, location: string): true {
+  response.writeHead(308, { location });
+  response.end();
   return true;
 }
 

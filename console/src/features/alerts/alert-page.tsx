@@ -27,7 +27,7 @@ export function AlertPage() {
   const { alertId } = useParams({ from: "/_shell/alerts/$alertId" });
   const alert = useQuery(alertQuery(alertId));
   const [hours, setHours] = useState("24");
-  if (alert.error) return <Problem error={alert.error} onRetry={alert.refetch} />;
+  if (alert.error && !alert.data) return <Problem error={alert.error} onRetry={alert.refetch} />;
   if (alert.data === null) return <NotFound />;
   return (
     <Page title={alert.data?.rule.name ?? "Alert"} actions={alert.data && <Actions alert={alert.data} />}>

@@ -12,7 +12,7 @@ import { type AlertRule, type Incident, incidentsQuery } from "./queries.ts";
 /** Incidents of a rule with what became of their messages. */
 export function IncidentList({ rule }: { rule: AlertRule }) {
   const incidents = useQuery(incidentsQuery(rule.id));
-  if (incidents.error) return <Problem error={incidents.error} onRetry={incidents.refetch} />;
+  if (incidents.error && !incidents.data) return <Problem error={incidents.error} onRetry={incidents.refetch} />;
   if (incidents.isPending) return <Loading rows={3} />;
   if (incidents.data.length === 0) {
     return (

@@ -33,7 +33,7 @@ export function QueuePage() {
   const { queueId } = useParams({ from: "/_shell/annotation-queues/$queueId/" });
   const queue = useQuery(queueQuery(queueId));
   const progress = useQuery(queueProgressQuery(queueId));
-  const error = queue.error ?? progress.error;
+  const error = (queue.data ? null : queue.error) ?? (progress.data ? null : progress.error);
   if (error) return <Problem error={error} onRetry={() => Promise.all([queue.refetch(), progress.refetch()])} />;
   return (
     <Page title={queue.data?.name ?? "Annotation queue"} actions={queue.data && <Actions queue={queue.data} />}>

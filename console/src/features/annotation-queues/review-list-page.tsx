@@ -104,7 +104,7 @@ function ReviewOne({ runId, nextId, onMove }: ReviewOneProps) {
     ["0", () => rate("0")],
     ["C", () => comments.current?.focus()],
   ]);
-  if (run.error) return <Problem error={run.error} onRetry={run.refetch} />;
+  if (run.error && !run.data) return <Problem error={run.error} onRetry={run.refetch} />;
   if (run.isPending) return <Loading rows={10} />;
   return (
     <div className={classes["columns"]}>

@@ -116,7 +116,7 @@ function ReviewItem({ queue, item, onDone }: ReviewItemProps) {
     await setItemStatus(itemId, { status: null, override_added_at: new Date().toISOString() });
     await finish();
   };
-  if (configs.error) return <Problem error={configs.error} onRetry={configs.refetch} />;
+  if (configs.error && !configs.data) return <Problem error={configs.error} onRetry={configs.refetch} />;
   if (configs.isPending) return <Loading rows={10} />;
   return (
     <div className={classes["columns"]}>

@@ -20,7 +20,7 @@ interface ReviewPairProps {
 export function ReviewPair({ run, otherId, isSwapped }: ReviewPairProps) {
   const other = useQuery(runQuery(otherId));
   const reference = useQuery(referenceQuery(run.reference_example_id));
-  if (other.error) return <Problem error={other.error} onRetry={other.refetch} />;
+  if (other.error && !other.data) return <Problem error={other.error} onRetry={other.refetch} />;
   if (other.isPending) return <Loading rows={10} />;
   const sides: Pick<AnyRun, "id" | "outputs" | "error">[] = isSwapped ? [other.data, run] : [run, other.data];
   return (

@@ -36,7 +36,7 @@ export function AssistantPage() {
   const navigate = useNavigate();
   const { data: assistant, error, refetch } = useQuery(assistantQuery(server, assistantId));
   const [isEditing, setEditing] = useState(false);
-  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (error && !assistant) return <Problem error={error} onRetry={refetch} />;
   return (
     <Page
       title={assistant?.name ?? "Assistant"}
@@ -174,7 +174,7 @@ function Overview({ assistant }: { assistant: Assistant }) {
 
 function GraphDrawing({ server, assistantId }: { server: string; assistantId: string }) {
   const { data: drawing, error, refetch } = useQuery(drawingQuery(server, assistantId));
-  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (error && !drawing) return <Problem error={error} onRetry={refetch} />;
   if (!drawing) return <Loading />;
   return (
     <Box h="max(360px, calc(100vh - 260px))">
@@ -185,7 +185,7 @@ function GraphDrawing({ server, assistantId }: { server: string; assistantId: st
 
 function Schemas({ server, assistantId }: { server: string; assistantId: string }) {
   const { data: schemas, error, refetch } = useQuery(schemasQuery(server, assistantId));
-  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (error && !schemas) return <Problem error={error} onRetry={refetch} />;
   if (!schemas) return <Loading />;
   const shown = Object.entries(schemas).filter(([name, value]) => name.endsWith("_schema") && value !== null);
   if (shown.length === 0) {

@@ -28,7 +28,7 @@ export function Versions({ server, assistant }: { server: string; assistant: Ass
     },
     onError: notifyFailure("Could not change the version"),
   });
-  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (error && !versions) return <Problem error={error} onRetry={refetch} />;
   if (!versions) return <Loading rows={4} />;
   const current = versions.find(({ version }) => version === assistant.version);
   const other = versions.find(({ version }) => version === chosen);

@@ -32,7 +32,7 @@ export function BudgetPage() {
   const navigate = useNavigate();
   const budget = useQuery(budgetQuery(budgetId, month));
   if (budget.error instanceof ApiError && budget.error.status === 404) return <NotFound />;
-  if (budget.error) return <Problem error={budget.error} onRetry={budget.refetch} />;
+  if (budget.error && !budget.data) return <Problem error={budget.error} onRetry={budget.refetch} />;
   return (
     <Page title={budget.data?.name ?? "Budget"} actions={budget.data && <Actions budget={budget.data} />}>
       {!budget.data ? (
@@ -106,7 +106,7 @@ function Spend({ budget, month }: { budget: Budget; month: string | undefined })
   const [settled] = useDebouncedValue(search, 300);
   const [pages, setPages] = useState(1);
   const spend = useQuery(spendQuery(budget.id, month, settled, Math.min(pages * PAGE, 200)));
-  if (spend.error) return <Problem error={spend.error} onRetry={spend.refetch} />;
+  if (spend.error && !spend.data) return <Problem error={spend.error} onRetry={spend.refetch} />;
   const days = spend.data?.days ?? [];
   let sum = 0;
   const sums = days.map(({ spent_usd }) => (sum += spent_usd));

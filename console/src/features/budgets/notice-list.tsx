@@ -13,7 +13,7 @@ import type { Budget } from "./queries.ts";
 /** Notices of a budget, the last first, with what became of their messages. */
 export function NoticeList({ budget }: { budget: Budget }) {
   const notices = useQuery(incidentsQuery(budget.id));
-  if (notices.error) return <Problem error={notices.error} onRetry={notices.refetch} />;
+  if (notices.error && !notices.data) return <Problem error={notices.error} onRetry={notices.refetch} />;
   if (notices.isPending) return <Loading rows={3} />;
   if (notices.data.length === 0) {
     return (

@@ -72,7 +72,7 @@ interface SideProps {
 
 function Side({ label, id, query, onChoose, like }: SideProps) {
   if (id === undefined) return <RunPicker label={label} onChoose={onChoose} like={like} />;
-  if (query.error) return <Problem error={query.error} onRetry={query.refetch} />;
+  if (query.error && !query.data) return <Problem error={query.error} onRetry={query.refetch} />;
   if (!query.data) return <Loading rows={2} />;
   const run = query.data;
   return (

@@ -114,7 +114,7 @@ export function DashboardsPage() {
 
 function DashboardList({ owner, none }: { owner: Owner; none: string }) {
   const dashboards = useQuery(dashboardsQuery(owner));
-  if (dashboards.error) return <Problem error={dashboards.error} onRetry={dashboards.refetch} />;
+  if (dashboards.error && !dashboards.data) return <Problem error={dashboards.error} onRetry={dashboards.refetch} />;
   if (dashboards.isPending) return <Loading rows={3} />;
   if (dashboards.data.length === 0)
     return (

@@ -33,7 +33,7 @@ export function DatasetPage() {
   const dataset = useQuery(datasetQuery(datasetId));
   const change = (changes: Partial<OneDatasetSearch>) => void navigate({ search: { ...search, ...changes } });
   const compared = experimentIds(search.selectedSessions);
-  if (dataset.error) return <Problem error={dataset.error} onRetry={dataset.refetch} />;
+  if (dataset.error && !dataset.data) return <Problem error={dataset.error} onRetry={dataset.refetch} />;
   return (
     <Page title={dataset.data?.name ?? "Dataset"} actions={<Actions datasetId={datasetId} version={search.version} />}>
       <Text size="sm" c="dimmed" mb="xs" mt={-8} mih={20}>

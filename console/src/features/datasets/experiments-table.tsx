@@ -110,7 +110,7 @@ export function ExperimentsTable({ datasetId, selected, onSelect, onCompare }: E
     ],
     [selected, onSelect],
   );
-  if (found.error) return <Problem error={found.error} onRetry={found.refetch} />;
+  if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
   if (found.isPending) return <Loading rows={6} />;
   if (found.data.length === 0) {
     return (

@@ -31,7 +31,7 @@ export function EvaluatorPage() {
   const client = useQueryClient();
   const denial = usePermission("evaluators:update");
   const { data: evaluator, error, refetch } = useQuery(evaluatorQuery(evaluatorId));
-  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (error && !evaluator) return <Problem error={error} onRetry={refetch} />;
   const params = { path: { evaluator_id: evaluatorId } };
   const save = async (draft: EvaluatorDraft) => {
     const named = { ...toBody(draft), name: draft.name.trim(), description: draft.description.trim() || null };

@@ -22,7 +22,7 @@ interface VersionsPanelProps {
 export function VersionsPanel({ evaluatorId, denial, onRestore }: VersionsPanelProps) {
   const found = useQuery(versionsQuery(evaluatorId));
   const [chosen, setChosen] = useState<[string | null, string | null]>([null, null]);
-  if (found.error) return <Problem error={found.error} onRetry={found.refetch} />;
+  if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
   if (found.isPending) return <Loading rows={5} />;
   const { versions } = found.data;
   const names = versions.map(({ version }) => String(version));

@@ -36,7 +36,7 @@ export function ComparedExample(props: ComparedExampleProps) {
 
 function Content({ datasetId, experiments, baseline, names, exampleId }: ComparedExampleProps & { exampleId: string }) {
   const found = useQuery(comparedExampleQuery(datasetId, experiments, exampleId));
-  if (found.error) return <Problem error={found.error} onRetry={found.refetch} />;
+  if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
   if (found.isPending) return <Loading rows={8} />;
   if (found.data === null) return <Text size="sm">The example was deleted.</Text>;
   const { inputs, outputs, runs } = found.data;

@@ -68,7 +68,7 @@ export function Comparison({ datasetId, experiments: requested, search, onSearch
       </Empty>
     );
   }
-  const error = found.error ?? view.error;
+  const error = (found.data ? null : found.error) ?? (view.data ? null : view.error);
   if (error) return <Problem error={error} onRetry={() => Promise.all([found.refetch(), view.refetch()])} />;
   if (!comparison || view.isPending || dataset.isPending) return <Loading rows={12} />;
   const hasColors = shown.plain.length < Math.max(1, keys.length);

@@ -23,7 +23,7 @@ export function HistoryCharts({ datasetId }: { datasetId: string }) {
     () => (history?.experiments ?? []).map(({ start_time: start }) => Date.parse(start) / 1000),
     [history],
   );
-  if (found.error) return <Problem error={found.error} onRetry={found.refetch} />;
+  if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
   if (!history) return <Loading rows={10} />;
   if (history.experiments.length < 2) {
     return (

@@ -31,7 +31,8 @@ export function DestinationsPage() {
     onError: notifyFailure("Test failed"),
   });
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["export-destinations"] });
-  if (error) return <Problem error={error} title="Could not load the destinations" onRetry={refetch} />;
+  if (error && !destinations)
+    return <Problem error={error} title="Could not load the destinations" onRetry={refetch} />;
   return (
     <Page
       title="Destinations"

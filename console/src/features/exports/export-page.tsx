@@ -36,7 +36,7 @@ export function ExportPage() {
   const { exportId } = route.useParams();
   const { data: bulkExport, error, refetch } = useQuery(exportQuery(exportId));
   const { data: projects = [] } = useQuery(projectNamesQuery);
-  if (error) return <Problem error={error} title="Could not load the export" onRetry={refetch} />;
+  if (error && !bulkExport) return <Problem error={error} title="Could not load the export" onRetry={refetch} />;
   const name = projects.find(({ id }) => id === bulkExport?.session_id)?.name;
   return (
     <Page title={`Export of ${name ?? "project"}`} actions={bulkExport && <Actions bulkExport={bulkExport} />}>

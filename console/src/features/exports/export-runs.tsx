@@ -13,7 +13,7 @@ const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", y
 /** An export's runs, one per day of its window, each with its files. */
 export function ExportRuns({ bulkExport }: { bulkExport: Export }) {
   const { data: runs, error, refetch } = useQuery(exportRunsQuery(bulkExport.id, isInProgress(bulkExport)));
-  if (error) return <Problem error={error} title="Could not load the days of this export" onRetry={refetch} />;
+  if (error && !runs) return <Problem error={error} title="Could not load the days of this export" onRetry={refetch} />;
   return (
     <section aria-label="Days">
       <Title order={2} size="h5" mb="xs">

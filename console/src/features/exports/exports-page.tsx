@@ -27,7 +27,7 @@ export function ExportsPage() {
   const { data: projects = [] } = useQuery(projectNamesQuery);
   const names = new Map(projects.map(({ id, name }) => [id, name]));
   const places = new Map(destinations.map(({ id, display_name: name }) => [id, name]));
-  if (error) return <Problem error={error} title="Could not load the exports" onRetry={refetch} />;
+  if (error && !exports) return <Problem error={error} title="Could not load the exports" onRetry={refetch} />;
   const open = () => void navigate({ search: { create: true } });
   return (
     <Page

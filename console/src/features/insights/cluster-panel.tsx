@@ -116,7 +116,7 @@ function GroupActions({ projectId, jobId, clusterId }: { projectId: string; jobI
 
 function Runs({ projectId, jobId, clusterId }: { projectId: string; jobId: string; clusterId: string }) {
   const found = useInfiniteQuery(clusterRunsQuery(projectId, jobId, clusterId));
-  if (found.error) return <Problem error={found.error} onRetry={found.refetch} />;
+  if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
   if (found.isPending) return <Loading rows={8} />;
   const columns: SimpleColumn<ClusterRun>[] = [
     {

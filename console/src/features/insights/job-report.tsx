@@ -24,7 +24,7 @@ interface JobReportProps {
 /** A job: its progress, what it found in words, and the tree of its clusters. */
 export function JobReport({ projectId, jobId, clusterId, onCluster }: JobReportProps) {
   const found = useQuery(jobQuery(projectId, jobId));
-  if (found.error) return <Problem error={found.error} onRetry={found.refetch} />;
+  if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
   if (found.isPending) return <Loading rows={10} />;
   const job = found.data;
   const clusters = job.clusters as Cluster[];

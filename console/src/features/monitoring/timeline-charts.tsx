@@ -48,7 +48,7 @@ export function Charts({
   const navigate = useNavigate();
   const { data: timeline, error, refetch } = useQuery(timelineQuery(projectId, range, selection));
   const earlier = useQuery({ ...timelineQuery(projectId, range, selection, true), enabled: before });
-  if (error) return <Problem error={error} title="Could not load the metrics" onRetry={refetch} />;
+  if (error && !timeline) return <Problem error={error} title="Could not load the metrics" onRetry={refetch} />;
   if (!timeline) return Array.from({ length: count }, (_, index) => <Skeleton key={index} h={262} />);
   const filter = pickFilter ?? selection.filter;
   const onPick = (index: number) => {

@@ -29,6 +29,8 @@ const SchemaForm = lazy(async () => ({ default: (await import("../../ui/schema-f
 interface ComposerProps {
   schema: JsonSchema;
   messagesKey: string | null;
+  /** Without the choice of the input's format, and of what happens to a run in progress. */
+  isPlain?: boolean;
   isRunning: boolean;
   /** Whether the thread waits for an answer: another input discards its question, so its form is closed at first. */
   isWaiting: boolean;
@@ -49,7 +51,8 @@ const FIELD_PX = 67;
 const FIELD_GAP_PX = 10;
 
 /** Editor for the next input: a message, a form of the graph's input, or JSON. */
-export function Composer({ schema, messagesKey, isRunning, isWaiting, strategy, onStrategy, onSend }: ComposerProps) {
+export function Composer(props: ComposerProps) {
+  const { schema, messagesKey, isPlain = false, isRunning, isWaiting, strategy, onStrategy, onSend } = props;
   const hasForm = hasFields(schema, messagesKey);
   const fieldCount = Object.keys(schema.properties ?? {}).filter((name) => name !== messagesKey).length;
   const [mode, setMode] = useState<"fields" | "json">(messagesKey !== null || hasForm ? "fields" : "json");
@@ -153,16 +156,18 @@ export function Composer({ schema, messagesKey, isRunning, isWaiting, strategy, 
         )}
       </div>
       <Group gap="xs" mt="xs">
-        <SegmentedControl
-          size="xs"
-          aria-label="Input format"
-          data={[
-            { value: "fields", label: messagesKey !== null && !hasForm ? "Message" : "Form" },
-            { value: "json", label: "JSON" },
-          ]}
-          value={mode}
-          onChange={(next) => setMode(next)}
-        />
+        {!isPlain && (
+          <SegmentedControl
+            size="xs"
+            aria-label="Input format"
+            data={[
+              { value: "fields", label: messagesKey !== null && !hasForm ? "Message" : "Form" },
+              { value: "json", label: "JSON" },
+            ]}
+            value={mode}
+            onChange={(next) => setMode(next)}
+          />
+        )}
         {messagesKey !== null && mode === "fields" && (
           <FileButton accept="image/*" onChange={(file) => void attach(file)} inputProps={{ "aria-label": "Image" }}>
             {(props) => (
@@ -175,7 +180,7 @@ export function Composer({ schema, messagesKey, isRunning, isWaiting, strategy, 
           </FileButton>
         )}
         <Group gap="xs" ms="auto" wrap="nowrap">
-          {isRunning && (
+          {isRunning && !isPlain && (
             <Select
               size="xs"
               w={210}

@@ -90,7 +90,7 @@ export function Workbench(props: WorkbenchProps) {
     await run.send({ ...request, from: origin });
   };
 
-  if (schemas.error)
+  if (schemas.error && !schemas.data)
     return <Problem error={schemas.error} onRetry={schemas.refetch} title="Could not load the graph" />;
   if (!schemas.data) return <Loading />;
   const isRunning = stream.isLoading;

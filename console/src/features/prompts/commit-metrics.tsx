@@ -27,7 +27,7 @@ export function CommitMetrics({ name, prompt, days, onDays }: CommitMetricsProps
   const statistics = useQuery(promptStatisticsQuery(name, days));
   const commits = useInfiniteQuery(commitsQuery(name));
   const { data: tags = [] } = useQuery(promptTagsQuery(name));
-  if (statistics.error) return <Problem error={statistics.error} onRetry={statistics.refetch} />;
+  if (statistics.error && !statistics.data) return <Problem error={statistics.error} onRetry={statistics.refetch} />;
   if (!statistics.data || commits.isPending) return <Loading rows={6} />;
   const known = commits.data?.pages.flatMap((page) => page.commits ?? []) ?? [];
   const { metrics, rows } = commitMetrics(statistics.data, known);

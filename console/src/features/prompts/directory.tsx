@@ -23,7 +23,7 @@ interface DirectoryProps {
 /** Files of an agent or a skill at a commit. */
 export function Directory({ name, commit, file, onFile }: DirectoryProps) {
   const { data: found, error, refetch } = useQuery(directoryQuery(name, commit));
-  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (error && !found) return <Problem error={error} onRetry={refetch} />;
   if (!found) return <Loading rows={8} />;
   const files = Object.entries((found.files ?? {}) as Record<string, unknown>).toSorted(([a], [b]) =>
     a.localeCompare(b, "en"),

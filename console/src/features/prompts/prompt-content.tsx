@@ -66,7 +66,7 @@ function Content({ name, commit }: { name: PromptName; commit: string }) {
   const { data: found, error, refetch } = useQuery(commitQuery(name, commit));
   const { data: tags = [] } = useQuery(promptTagsQuery(name));
   const prompt = useMemo(() => (found ? readPrompt(found.manifest) : null), [found]);
-  if (error) return <Problem error={error} onRetry={refetch} title={`Commit ${commit} was not found`} />;
+  if (error && !found) return <Problem error={error} onRetry={refetch} title={`Commit ${commit} was not found`} />;
   if (!found || !prompt) return <Loading rows={8} />;
   const hash = found.commit_hash ?? "";
   const here = tags.filter((tag) => tag.commit_hash === hash);

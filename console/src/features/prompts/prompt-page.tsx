@@ -45,7 +45,7 @@ export function PromptPage() {
   const { data: prompt, error, refetch } = useQuery(promptQuery(name));
   const [dialog, setDialog] = useState<"edit" | "fork" | null>(null);
   const change = (changes: Partial<OnePromptSearch>) => void navigate({ search: { ...search, ...changes } });
-  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (error && !prompt) return <Problem error={error} onRetry={refetch} />;
   const isDirectory = prompt !== undefined && prompt.repo_type !== "prompt";
   return (
     <Page

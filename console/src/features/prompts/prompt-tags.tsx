@@ -39,7 +39,7 @@ export function PromptTags({ prompt, name }: { prompt: PromptRow; name: PromptNa
   const [moved, setMoved] = useState<string | null>(null);
   const [selected, setSelected] = useState<string | null>(null);
   const denial = usePermission("prompts:tag");
-  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (error && !tags) return <Problem error={error} onRetry={refetch} />;
   if (!tags || !environments) return <Loading rows={4} />;
   const { names } = environments;
   const rows: TagRow[] = [

@@ -43,7 +43,7 @@ export function TagHistory({ name, tagName, tag, denial }: TagHistoryProps) {
     },
     onError: notifyFailure(`Could not move ${tagName}`),
   });
-  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (error && !moves) return <Problem error={error} onRetry={refetch} />;
   if (!moves) return <Loading rows={3} />;
   if (moves.length === 0) {
     return (

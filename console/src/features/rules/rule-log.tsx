@@ -76,7 +76,7 @@ const COLUMNS: SimpleColumn<RuleLogEntry>[] = [
 export function RuleLog({ ruleId, status }: { ruleId: string; status: LogStatus | null }) {
   const found = useInfiniteQuery(ruleLogQuery(ruleId, status));
   const entries = found.data?.pages.flatMap(({ logs }) => logs) ?? [];
-  if (found.error) return <Problem error={found.error} onRetry={found.refetch} />;
+  if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
   if (found.isPending) return <Loading rows={6} />;
   if (entries.length === 0) {
     return (

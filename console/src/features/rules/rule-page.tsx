@@ -25,7 +25,7 @@ export function RulePage() {
   const { ruleId } = useParams({ from: "/_shell/rules/$ruleId" });
   const rule = useQuery(ruleQuery(ruleId));
   const [status, setStatus] = useState<LogStatus | "all">("all");
-  if (rule.error) return <Problem error={rule.error} onRetry={rule.refetch} />;
+  if (rule.error && !rule.data) return <Problem error={rule.error} onRetry={rule.refetch} />;
   if (rule.data === null) return <NotFound />;
   return (
     <Page title={rule.data?.display_name ?? "Rule"} actions={rule.data && <Actions rule={rule.data} />}>

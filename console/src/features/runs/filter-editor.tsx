@@ -15,6 +15,7 @@ import { useComputedColorScheme } from "@mantine/core";
 import CodeMirror from "@uiw/react-codemirror";
 import { useMemo, useRef } from "react";
 
+import { NONCE } from "../../ui/editor-nonce.ts";
 import { type Fact, placeIn, wordsAt } from "./filter-language.ts";
 
 interface FilterEditorProps {
@@ -52,6 +53,7 @@ export function FilterEditor({ value, onChange, onSubmit, facts, mistakeAt, desc
     () => [
       language,
       EditorView.lineWrapping,
+      ...NONCE,
       editorTheme,
       autocompletion({
         override: [(context) => complete(context, now.current.facts)],

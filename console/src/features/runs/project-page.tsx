@@ -33,7 +33,7 @@ export function ProjectPage() {
   const project = useQuery(projectQuery(projectId));
   const change = (changes: Partial<RunSearch>) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: !("tab" in changes) });
-  if (project.error) return <Problem error={project.error} onRetry={project.refetch} />;
+  if (project.error && !project.data) return <Problem error={project.error} onRetry={project.refetch} />;
   return (
     <Page title={project.data?.name ?? "Project"} actions={<Actions projectId={projectId} />}>
       <Tabs

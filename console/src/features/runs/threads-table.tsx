@@ -110,7 +110,7 @@ export function ThreadsTable({ projectId, search, onChange }: ThreadsTableProps)
     refetchInterval: search.live ? LIVE_MS * 3 : false,
   });
   const threads = useMemo(() => found.data?.pages.flatMap(({ groups }) => groups) ?? [], [found.data]);
-  if (found.error) return <Problem error={found.error} onRetry={found.refetch} />;
+  if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
   if (found.isPending) return <Loading rows={12} />;
   if (threads.length === 0) {
     return (

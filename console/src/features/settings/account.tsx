@@ -5,6 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 
 import { traceApi } from "../../api/clients.ts";
 import { storeCsrfToken, storeKey, storeWorkspace, readKey } from "../../api/credentials.ts";
+import { forgetResults } from "../../app/offline.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { notifyDone } from "../../ui/notify.ts";
@@ -15,7 +16,7 @@ import { identityQuery } from "./queries.ts";
 export function Account() {
   const { data: identity, error, refetch } = useQuery(identityQuery);
   const { data: methods } = useQuery(signInMethodsQuery);
-  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (error && !identity) return <Problem error={error} onRetry={refetch} />;
   if (!identity) return <Loading rows={3} />;
   if (identity.user_id === "") {
     return (
@@ -106,6 +107,7 @@ function Sessions() {
         storeKey(null);
         storeCsrfToken(null);
         storeWorkspace(null);
+        await forgetResults();
         queryClient.clear();
         await navigate({ to: "/sign-in" });
       },

@@ -25,7 +25,7 @@ export function Masking() {
   const { confirm, dialog } = useConfirm();
   const [edited, setEdited] = useState<MaskingRule | "new" | null>(null);
   const denial = usePermission("rules:update");
-  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (error && !rules) return <Problem error={error} onRetry={refetch} />;
   if (!rules) return <Loading rows={4} />;
   const changed = () => client.invalidateQueries({ queryKey: maskingQuery.queryKey });
   const params = ({ id }: MaskingRule) => ({ path: { rule_id: id } });

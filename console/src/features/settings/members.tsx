@@ -43,7 +43,7 @@ export function Members() {
     onError: notifyFailure("Could not change the role"),
     onSettled: refresh,
   });
-  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (error && !all) return <Problem error={error} onRetry={refetch} />;
   if (!all) return <Loading rows={4} />;
   const manages = organization?.permissions.includes("organization:manage") === true;
   const choices = roleOptions(roles, "organization");

@@ -25,7 +25,7 @@ export function PromptWebhooks() {
   const { confirm, dialog } = useConfirm();
   const [edited, setEdited] = useState<PromptWebhook | "new" | null>(null);
   const denial = usePermission("prompts:update");
-  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (error && !webhooks) return <Problem error={error} onRetry={refetch} />;
   if (!webhooks) return <Loading rows={4} />;
   const remove = ({ id, url }: PromptWebhook) =>
     confirm({

@@ -22,7 +22,7 @@ export function Roles() {
   const { confirm, dialog } = useConfirm();
   const [edited, setEdited] = useState<Role | "new" | null>(null);
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["identity"] });
-  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (error && !roles) return <Problem error={error} onRetry={refetch} />;
   if (!roles) return <Loading rows={6} />;
   const manages = organization?.permissions.includes("organization:manage") === true;
   const remove = ({ id, display_name: name }: Role) =>

@@ -25,7 +25,7 @@ export function Workspaces() {
     await queryClient.invalidateQueries({ queryKey: ["identity"] });
     await queryClient.invalidateQueries({ queryKey: ["workspaces"] });
   };
-  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (error && !workspaces) return <Problem error={error} onRetry={refetch} />;
   if (!workspaces) return <Loading rows={3} />;
   const manages = organization?.permissions.includes("organization:manage") === true;
   const current = readWorkspace() ?? identity?.tenant_id;

@@ -65,7 +65,7 @@ interface SharedRunProps {
 function SharedRun({ token, runId, view, onView }: SharedRunProps) {
   const run = useQuery({ ...sharedRunQuery(token, runId), placeholderData: keepPreviousData });
   const feedback = useQuery(sharedFeedbackQuery(token, runId));
-  if (run.error) return <Problem error={run.error} onRetry={run.refetch} />;
+  if (run.error && !run.data) return <Problem error={run.error} onRetry={run.refetch} />;
   if (!run.data) return <Loading rows={10} />;
   return (
     <RunPane

@@ -6,6 +6,7 @@ import { useEffect, useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { storeCsrfToken, storeKey, redirectToProvider } from "../../api/credentials.ts";
+import { PREFIX } from "../../api/prefix.ts";
 import { signInMethodsQuery } from "./queries.ts";
 
 const route = getRouteApi("/sign-in");
@@ -24,7 +25,10 @@ function clearProblem(): void {
 
 /** Builds the query parameters with the redirect targets after success and failure. */
 const loginParams = (next: string) =>
-  new URLSearchParams({ return_to: next, error_to: `/sign-in?${new URLSearchParams({ next })}` }).toString();
+  new URLSearchParams({
+    return_to: PREFIX + next,
+    error_to: `${PREFIX}/sign-in?${new URLSearchParams({ next })}`,
+  }).toString();
 
 /** Sign-in with a password, at the identity provider, or with a key that lives as long as the tab. */
 export function SignIn() {
@@ -96,7 +100,7 @@ export function SignIn() {
             <Button
               component="a"
               variant="default"
-              href={`/api/trace${methods.oidc.path}?${loginParams(next)}`}
+              href={`${PREFIX}/api/trace${methods.oidc.path}?${loginParams(next)}`}
               onClick={() => {
                 storeKey(null);
                 redirectToProvider();

@@ -16,7 +16,7 @@ export function ThreadFeedback({ server, threadId }: { server: string; threadId:
   const runs = useQuery(runsQuery(server, threadId, RUNS));
   const ids = (runs.data ?? []).map(({ run_id: id }) => id);
   const feedback = useQuery(feedbackQuery(ids));
-  const error = runs.error ?? feedback.error;
+  const error = (runs.data ? null : runs.error) ?? (feedback.data ? null : feedback.error);
   if (error) return <Problem error={error} onRetry={feedback.refetch} />;
   if (!runs.data || (ids.length > 0 && !feedback.data)) return <Loading />;
   if (!feedback.data || feedback.data.length === 0) {

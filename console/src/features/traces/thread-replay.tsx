@@ -43,7 +43,7 @@ export function ThreadReplay({ projectId, search, onChange }: ThreadReplayProps)
     // it returns a promise in newer browsers, which an effect must not
     end.current?.lastElementChild?.scrollIntoView({ block: "nearest" });
   }, [shown]);
-  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (error && !turns) return <Problem error={error} onRetry={refetch} />;
   if (!turns) return <Loading rows={12} />;
   return (
     <Stack gap="sm" mt="sm">

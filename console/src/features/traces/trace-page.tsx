@@ -112,7 +112,7 @@ function Selected({ runId, view, onView }: { runId: string } & Pick<PaneProps, "
   const [settled] = useDebouncedValue(runId, 120);
   const run = useQuery({ ...runQuery(settled), placeholderData: keepPreviousData });
   const feedback = useQuery(feedbackQuery(settled));
-  if (run.error) return <Problem error={run.error} onRetry={run.refetch} />;
+  if (run.error && !run.data) return <Problem error={run.error} onRetry={run.refetch} />;
   if (!run.data) return <Loading rows={10} />;
   const current: Run = run.data;
   return (

@@ -25,6 +25,8 @@ export interface BrowserPolicy {
    * Origins allowed to call, in addition to the server's own. Evaluated at each request, because a project may be reloaded.
    */
   allows: (origin: string) => boolean;
+  /** Whether responses may be shown in frames; their content security policy names the pages that may. */
+  isFramed?: boolean;
   /** Paths that are their own credential and open to every page. */
   isOpen?: (path: string) => boolean;
   /**
@@ -59,7 +61,7 @@ export function rejectPage(request: BrowserFacts, policy: BrowserPolicy): string
     }
   }
   if (policy.isPassedOn?.(request)) return undefined;
-  const page = foreignPage(request, host);
+  const page = foreignPage(request, host, policy.isFramed === true);
   if (page === undefined) return undefined;
   if (policy.isOpen?.(resolvedPath(request))) return undefined;
   if (page !== UNNAMED && policy.allows(page)) return undefined;
@@ -73,14 +75,15 @@ export function rejectPage(request: BrowserFacts, policy: BrowserPolicy): string
 const UNNAMED = "null";
 
 /** Returns the origin of the sending page; undefined for programs, our own pages, and top-level navigation. */
-function foreignPage(request: BrowserFacts, host: string): string | undefined {
+function foreignPage(request: BrowserFacts, host: string, isFramed: boolean): string | undefined {
   const origin = header(request, "origin");
   if (origin !== undefined) return isSameOrigin(origin, host) ? undefined : origin;
   const site = header(request, "sec-fetch-site");
   if (site !== "cross-site" && site !== "same-site") return undefined;
   // navigation shows the response to the user, not to a script of the linking page
+  const target = header(request, "sec-fetch-dest");
   const opensPage =
-    header(request, "sec-fetch-mode") === "navigate" && header(request, "sec-fetch-dest") === "document";
+    header(request, "sec-fetch-mode") === "navigate" && (target === "document" || (isFramed && target === "iframe"));
   if (opensPage && (request.method === "GET" || request.method === "HEAD")) return undefined;
   const referrer = header(request, "referer");
   return referrer !== undefined && URL.canParse(referrer) ? new URL(referrer).origin : UNNAMED;

@@ -132,7 +132,8 @@ export interface CrossOriginRules {
   maxAge?: number | undefined;
 }
 
-function parseOrigins(text: string): string[] {
+/** Parses origins separated by commas, or `*`. */
+export function parseOrigins(text: string): string[] {
   const origins = splitList(text);
   for (const origin of origins) {
     const isOrigin = URL.canParse(origin) && new URL(origin).origin === origin;

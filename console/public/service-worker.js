@@ -1,0 +1,58 @@
+// Keeps the console usable without its server: its page and its files, as they were last. Data is kept by the page itself
+// (src/app/offline.ts). Requests to the servers are never answered from here.
+const FILES = "heddle.files";
+const PAGE = new URL("./", self.registration.scope).href;
+const ASSETS = new URL("./assets/", self.registration.scope).href;
+/** Files of earlier builds are deleted from this number on, the oldest first. */
+const MOST_FILES = 400;
+
+self.addEventListener("install", (event) => {
+  event.waitUntil(caches.open(FILES).then((files) => files.add(new Request(PAGE, { cache: "reload" }))));
+  self.skipWaiting();
+});
+
+self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  if (request.method !== "GET") return;
+  const { pathname } = new URL(request.url);
+  const scope = new URL(self.registration.scope).pathname;
+  if (request.mode === "navigate" && !pathname.startsWith(`${scope}api/`) && !pathname.startsWith(`${scope}docs`)) {
+    event.respondWith(openPage(request));
+  } else if (request.url.startsWith(ASSETS)) {
+    event.respondWith(openAsset(request));
+  }
+});
+
+async function openPage(request) {
+  try {
+    const response = await fetch(request);
+    if (response.ok) {
+      const files = await caches.open(FILES);
+      await files.put(PAGE, response.clone());
+    }
+    return response;
+  } catch (error) {
+    const kept = await caches.match(PAGE);
+    if (!kept) throw error;
+    // tells the page that its server was not reached
+    const html = (await kept.text()).replace("<html", '<html data-offline=""');
+    return new Response(html, { headers: kept.headers });
+  }
+}
+
+/** Names of assets contain their hash. */
+async function openAsset(request) {
+  const files = await caches.open(FILES);
+  const kept = await files.match(request);
+  if (kept) return kept;
+  const response = await fetch(request);
+  if (response.ok) {
+    await files.put(request, response.clone());
+    const all = await files.keys();
+    const assets = all.filter(({ url }) => url.startsWith(ASSETS));
+    await Promise.all(assets.slice(0, Math.max(0, assets.length - MOST_FILES)).map((old) => files.delete(old)));
+  }
+  return response;
+}
