@@ -14,9 +14,11 @@ const SITE = new URL("./", import.meta.url).pathname;
 let index;
 /** The index is loaded once, when a reader reaches for the search. */
 function load() {
-  index ??= Promise.all([import(`${SITE}minisearch.js`), fetch(`${SITE}search.json`).then((answer) => answer.text())]).then(
-    ([{ default: MiniSearch }, text]) =>
-      MiniSearch.loadJSON(text, { fields: ["title", "page", "text"], storeFields: ["title", "page", "url"] }),
+  index ??= Promise.all([
+    import(`${SITE}minisearch.js`),
+    fetch(`${SITE}search.json`).then((answer) => answer.text()),
+  ]).then(([{ default: MiniSearch }, text]) =>
+    MiniSearch.loadJSON(text, { fields: ["title", "page", "text"], storeFields: ["title", "page", "url"] }),
   );
   return index;
 }

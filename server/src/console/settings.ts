@@ -14,7 +14,7 @@ export const consoleOptions = {
     default: "",
     description:
       "Path below which a proxy serves the console, such as /heddle. The proxy may remove it from requests or not. " +
-      "HEDDLE_PUBLIC_URL then ends with it.",
+      "HEDDLE_CONSOLE_URL and HEDDLE_PUBLIC_URL name it, too.",
     parse: parsePathPrefix,
   } satisfies OptionSpec<string> as OptionSpec<string>,
   embedOrigins: {
