@@ -196,7 +196,13 @@ function agentTrace(start: number): Placement[] {
       ],
     },
   });
-  const usage = { input_tokens: 30, output_tokens: 12, total_tokens: 42, input_token_details: { cache_read: 8 } };
+  const usage = {
+    input_tokens: 30,
+    output_tokens: 12,
+    total_tokens: 42,
+    input_token_details: { cache_read: 8 },
+    total_cost: 0.0025,
+  };
   const model = (name: string, at: number, took: number) =>
     place({
       id: crypto.randomUUID(),
@@ -205,7 +211,27 @@ function agentTrace(start: number): Placement[] {
       start: start + at,
       end: start + at + took,
       parent: root,
-      more: { extra: { metadata: { ls_model_name: "shop-1", ls_provider: "none", usage_metadata: usage } } },
+      more: {
+        events: [{ name: "new_token", time: new Date(start + at + took / 2).toISOString() }],
+        extra: {
+          metadata: { ls_model_name: "shop-1", ls_provider: "none", usage_metadata: usage },
+          invocation_params: {
+            model: "shop-1",
+            temperature: 0.3,
+            max_tokens: 500,
+            tools: [
+              {
+                type: "function",
+                function: {
+                  name: "find_shoes",
+                  description: "Finds shoes **in stock**.",
+                  parameters: { type: "object", properties: { colour: { type: "string" }, size: { type: "integer" } } },
+                },
+              },
+            ],
+          },
+        },
+      },
     });
   const tool = place({
     id: crypto.randomUUID(),

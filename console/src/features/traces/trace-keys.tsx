@@ -11,6 +11,12 @@ const KEYS: [keys: string[], action: string][] = [
   [["C"], "First child run"],
   [["↑", "↓"], "Select runs in the tree"],
   [["←", "→"], "Collapse and expand a run in the tree"],
+  [["+", "-"], "Zoom the waterfall in and out"],
+  [["Shift ←", "Shift →"], "Pan the waterfall"],
+  [["Z"], "Zoom to the selected run"],
+  [["0"], "Show the whole trace"],
+  [["L"], "Critical path"],
+  [["W"], "Waterfall across the page"],
   [["?"], "Show keyboard shortcuts"],
 ];
 
