@@ -545,7 +545,40 @@ test("a trace shows each run's messages, error with stack, pictures, metadata an
   const metrics = page.getByLabel("Metrics");
   await metrics.getByText("shop-1", { exact: true }).waitFor();
   for (const statistic of ["30 tokens in", "8 cached", "12 tokens out"]) await metrics.getByText(statistic).waitFor();
+  await metrics.getByText("$0.0025").waitFor();
+  const parameters = page.getByRole("list", { name: "Parameters" }).getByRole("listitem");
+  expect(await parameters.allInnerTexts()).toEqual(["temperature 0.3", "max_tokens 500"]);
+  await page.getByText("1 tool: find_shoes").click();
+  const tool = page.getByRole("region", { name: "Tool find_shoes" });
+  expect(await tool.locator("strong").innerText()).toBe("in stock");
+  await tool.getByText("Parameters").click();
+  await tool.getByRole("tree").getByText("colour").waitFor();
+
+  // an object is rendered field by field: its texts as Markdown, a retriever's documents one below the other
+  await tree.getByRole("treeitem", { name: /find_shoes/ }).click();
+  const output = page.getByRole("region", { name: "Output", exact: true });
+  expect(await output.getByRole("region", { name: "note" }).locator("strong").innerText()).toBe("Mitte");
+  await output.getByRole("tree", { name: "found" }).getByText("in_stock").waitFor();
+  await tree
+    .getByRole("treeitem", { name: /warehouse/ })
+    .last()
+    .click();
+  await output.getByRole("region", { name: "page_content" }).getByText("Red runner, size 43, Mitte").waitFor();
+
+  // everything can be copied: a message, a tool call's arguments, an input
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const copied = () => page.evaluate(() => navigator.clipboard.readText());
   await tree.getByRole("treeitem").first().click();
+  await page.getByRole("button", { name: "Copy message" }).last().click();
+  await until(async () => (await copied()).startsWith("Yes, **two pairs** are left:"));
+  await page.getByRole("button", { name: "Copy arguments of find_shoes" }).click();
+  await until(async () => (await copied()).includes('"colour": "red"'));
+  await page.getByRole("button", { name: "Copy output" }).click();
+  await until(async () => "messages" in (JSON.parse(await copied()) as object));
+
+  // recorded speech is played
+  const audio = page.getByLabel("answer.wav");
+  await until(() => audio.evaluate((element) => (element as HTMLAudioElement).duration > 0));
 
   // moves between runs by keyboard, down to the failed one
   await tree.focus();
@@ -659,6 +692,33 @@ test("two runs are compared by statistics and differences", async () => {
   await page.getByLabel("Differences in error").getByText("TimeoutError").waitFor();
   await page.getByRole("tab", { name: "Side by side" }).click();
   await page.getByRole("region", { name: "Output (B)" }).getByText("Answer").waitFor();
+  // one changed word is marked by itself
+  const words = page.getByRole("tab", { name: "Differences" });
+  await words.click();
+  const inputs = page.getByLabel("Differences in inputs");
+  expect(await inputs.locator("ins").count()).toBeLessThan(12);
+
+  // two runs marked in the list, or one after the other by key
+  await page.goto(projectPage());
+  await runRows(page).nth(1).focus();
+  await page.keyboard.press("x");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("x");
+  const bar = page.getByRole("toolbar", { name: "Selected runs" });
+  await bar.getByRole("link", { name: "Compare" }).click();
+  await page.getByRole("table", { name: "Metrics of both runs" }).waitFor();
+  await page.goto(projectPage(`/r/${seeded.agentRunId}`));
+  const calls = page.getByRole("treeitem", { name: /ChatShop/ });
+  await calls.first().click();
+  await page.locator("body").press("m");
+  const mark = page.getByRole("region", { name: "Marked run" });
+  await mark.getByText("ChatShop is marked").waitFor();
+  await calls.last().click();
+  await mark.getByRole("button", { name: "Compare with ChatShop" }).waitFor();
+  await page.locator("body").press("m");
+  await page.getByRole("table", { name: "Metrics of both runs" }).getByText("1.00 s").waitFor();
+  expect(await mark.count()).toBe(0);
+
   // a suggested run is chosen anywhere on its line
   await page.goto(at(`/compare?a=${failed.id}`));
   await page

@@ -17,6 +17,7 @@ const KEYS: [keys: string[], action: string][] = [
   [["0"], "Show the whole trace"],
   [["L"], "Critical path"],
   [["W"], "Waterfall across the page"],
+  [["M"], "Mark the run; on another run, compare both"],
   [["?"], "Show keyboard shortcuts"],
 ];
 
