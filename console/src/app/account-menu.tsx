@@ -3,9 +3,9 @@ import { IconUserCircle } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 
-import { traceApi } from "../api/clients.ts";
-import { storeCsrfToken, storeKey, storeWorkspace, readKey, readWorkspace } from "../api/credentials.ts";
+import { readKey, readWorkspace, storeWorkspace } from "../api/credentials.ts";
 import { identityQuery } from "../features/settings/queries.ts";
+import { endSession } from "./end-session.ts";
 import { menuWorkspacesQuery, spacesQuery } from "./queries.ts";
 
 /** Shows the current workspace and user. */
@@ -19,11 +19,7 @@ export function AccountMenu() {
   const isAnonymous = identity !== undefined && identity.user_id === "" && !hasKey;
   const current = readWorkspace() ?? workspaces[0]?.id;
   const signOut = async () => {
-    storeKey(null);
-    storeWorkspace(null);
-    await traceApi.POST("/api/v1/logout", { body: {} }).catch(() => {});
-    storeCsrfToken(null);
-    queryClient.clear();
+    await endSession(queryClient);
     await navigate({ to: "/sign-in" });
   };
   return (
