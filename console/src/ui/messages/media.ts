@@ -11,7 +11,9 @@ export interface Media {
 export function readMedia(part: Part): Media | null {
   const kind = ["image", "audio", "video"].find((name) => text(part["type"])?.includes(name)) ?? "file";
   const inner = part["image_url"] ?? part["source"] ?? part["input_audio"] ?? part["file"] ?? part;
-  const named = [part, inner as Part].flatMap((fields) => text(fields["filename"]) ?? text(fields["name"]) ?? []);
+  const named = [part, inner as Part, (part["metadata"] ?? {}) as Part].flatMap(
+    (fields) => text(fields["filename"]) ?? text(fields["name"]) ?? [],
+  );
   const name = named[0] ?? kind;
   if (typeof inner === "string") return { url: inner, type: dataType(inner) ?? kind, name };
   if (typeof inner !== "object" || inner === null) return null;
