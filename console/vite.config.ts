@@ -61,7 +61,7 @@ const CONTROLS = anyPart(
   `${MANTINE}/(Tabs|Textarea|FloatingIndicator|SegmentedControl|Kbd)/`,
   "@mantine/hooks/esm/use-hotkeys",
   "console/src/ui/read-data-url",
-  "console/src/ui/(messages/|tab-list|copy-button|json-field|lazy-json)",
+  "console/src/ui/(messages/|tab-list|copy-button|use-copy|json-field|lazy-json)",
 );
 const FORMS = anyPart(
   "@mantine/form",
@@ -99,7 +99,7 @@ export default defineConfig({
             { name: "controls", test: CONTROLS, minShareCount: 3, priority: 1 },
             { name: "forms", test: FORMS, minShareCount: 3, priority: 1 },
             // these use controls, which use what is shared: within it, the two would load each other
-            { name: "run-value", test: anyPart("console/src/features/traces/(run-value|find-messages)"), priority: 1 },
+            { name: "run-value", test: anyPart("console/src/features/traces/(run-value|field-list|find-messages)"), priority: 1 },
             { name: "chart", test: anyPart("console/src/ui/(chart|chart-props)[.]"), priority: 1 },
             {
               name: "queries",

@@ -102,7 +102,7 @@ test("the keyboard alone skips the navigation, keeps focus visible on each page,
   await context.close();
 });
 
-test("Ctrl+K opens a page and a thread by its id, also from an unknown address", async () => {
+test("Ctrl+K opens pages, objects by name, id and content, settings and actions, the recent ones first", async () => {
   const response = await fetch(`${platform.agentUrl}/threads`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -165,6 +165,60 @@ test("Ctrl+K opens a page and a thread by its id, also from an unknown address",
     await page.goto(platform.url);
     await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Inbox" }).waitFor();
   }
+  // a thread by what was said in it, on the agent server too
+  const said = `marzipan ${crypto.randomUUID().slice(0, 8)}`;
+  const post = async (path: string, body: unknown) =>
+    (await fetch(platform.agentUrl + path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    }).then((reply) => reply.json())) as { thread_id: string };
+  const { thread_id: talk } = await post("/threads", {});
+  const input = { messages: [{ role: "user", content: said }] };
+  await post(`/threads/${talk}/runs/wait`, { assistant_id: "agent", input });
+  await until(async () =>
+    (await (await fetch(`${platform.traceUrl}/api/v1/search?q=${encodeURIComponent(said)}`)).text()).includes(talk),
+  );
+  await page.keyboard.press("Control+k");
+  await field.fill(said);
+  await page.getByRole("option", { name: new RegExp(`^${talk} Thread in`) }).click();
+  await page.waitForURL(/tab=threads/);
+  await page.getByRole("log", { name: "Conversation" }).getByText(`You said: ${said}`).waitFor();
+
+  // an assistant, a part of the settings, and actions; on the page itself too
+  const choose = async (text: string, option: string) => {
+    await page.keyboard.press("Control+k");
+    await field.fill(text);
+    await page.getByRole("option", { name: option, exact: true, selected: true }).waitFor();
+    await page.keyboard.press("Enter");
+  };
+  await page.keyboard.press("Control+k");
+  await field.fill("mailer");
+  await page.getByRole("option", { name: /^mailer Assistant/ }).click();
+  await page.waitForURL(/\/a\/local\/assistants\//);
+  await page.getByRole("heading", { level: 1, name: "mailer" }).waitFor();
+  await choose("api k", "API keys Settings");
+  await page.waitForURL(/\/settings\?tab=keys/);
+  await choose("create dataset", "New dataset Action");
+  const dialog = page.getByRole("dialog", { name: "New dataset" });
+  await dialog.getByRole("textbox", { name: "Name" }).waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "hidden" });
+  await page.reload();
+  await page.getByRole("button", { name: "New dataset" }).waitFor();
+  expect(await dialog.count()).toBe(0);
+  await choose("new data", "New dataset Action");
+  await dialog.waitFor();
+  await page.keyboard.press("Escape");
+  await choose("dark", "Dark mode Action");
+  await page.locator('html[data-mantine-color-scheme="dark"]').waitFor({ state: "attached" });
+
+  // what was opened without the palette is offered first too
+  await page.goto(`${platform.url}/a/local/threads/${talk}`);
+  await page.getByRole("heading", { level: 1, name: `Thread ${talk.slice(-8)}` }).waitFor();
+  await page.keyboard.press("Control+k");
+  expect(await page.getByRole("option").first().innerText()).toContain(`Thread ${talk.slice(-8)}`);
+  await page.getByRole("option", { name: /^mailer Assistant/ }).waitFor();
   expect(errors).toEqual([]);
   await context.close();
 });

@@ -148,6 +148,17 @@ test("a message is edited and sent again; branches can be switched, and an older
   const { values } = await client.threads.getState<{ messages: { content: string }[] }>(threadId(page));
   expect(values.messages.map(({ content }) => content)).toEqual(["one", "You said: one", "three", "You said: three"]);
 
+  // the steps are a tree: the other branch is closed, and named by what was said in it
+  const branch = page.getByRole("button", { name: "Branch 2" });
+  await branch.getByText("You said: two").waitFor();
+  expect(await branch.getAttribute("aria-expanded")).toBe("false");
+  const steps = page.getByRole("region", { name: /^Step \d|^Input/ });
+  const shown = await steps.count();
+  await branch.click();
+  await until(async () => (await steps.count()) > shown);
+  await branch.click();
+  await until(async () => (await steps.count()) === shown);
+
   // time travel: viewing an earlier state and sending a message from it creates a branch
   await page.getByRole("region", { name: "Step 1: model" }).last().getByRole("button", { name: "View" }).click();
   await page.getByText("Viewing an earlier state").waitFor();
@@ -171,7 +182,13 @@ test("a state is edited, and the run continues from it", async () => {
   const step = page.getByRole("region", { name: "Step 1: increment" });
   await step.getByRole("button", { name: "Edit state" }).click();
   const dialog = page.getByRole("dialog", { name: "Edit state" });
-  await dialog.getByRole("textbox", { name: "State" }).fill('{"total": 100}');
+  // its form has the state's schema, and is the same state as the JSON
+  expect(await dialog.getByLabel("total").inputValue()).toBe("1");
+  await dialog.getByText("JSON", { exact: true }).click();
+  await dialog.getByRole("textbox", { name: "State" }).fill('{"total": 99}');
+  await dialog.getByText("Form", { exact: true }).click();
+  expect(await dialog.getByLabel("total").inputValue()).toBe("99");
+  await dialog.getByLabel("total").fill("100");
   await dialog.getByRole("button", { name: "Save and resume" }).click();
   await dialog.waitFor({ state: "hidden" });
   // 1 + 100 by the graph's reducer, doubled by the node that follows
@@ -180,6 +197,99 @@ test("a state is edited, and the run continues from it", async () => {
     return next.length === 0 && values.total === 202;
   });
   await page.getByRole("region", { name: /edited manually/ }).waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("what a message said is edited in the state's form", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(playground("?assistant=agent&panel=steps"));
+  await sendMessage(page, "bread");
+  await answer(page, "You said: bread");
+  await badge(page, "Success");
+  await page.getByRole("region", { name: "Step 1: model" }).getByRole("button", { name: "Edit state" }).click();
+  const dialog = page.getByRole("dialog", { name: "Edit state" });
+  await dialog.getByLabel("2. assistant").fill("You said cake.");
+  await dialog.getByRole("button", { name: "Save", exact: true }).click();
+  await dialog.waitFor({ state: "hidden" });
+  await answer(page, "You said cake.");
+  const { values } = await client.threads.getState<{ messages: { content: string }[] }>(threadId(page));
+  expect(values.messages.map(({ content }) => content)).toEqual(["bread", "You said cake."]);
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("breakpoints are set on the graph, and a run is stepped through by Enter", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(playground("?assistant=agent"));
+  const dot = page.getByRole("group", { name: "Graph" }).getByRole("button", { name: "Stop before tools" });
+  await dot.focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("Stops before tools").waitFor();
+  expect(await dot.getAttribute("aria-pressed")).toBe("true");
+  await sendMessage(page, "weather in Bonn");
+  const stopped = (node: string) => page.getByRole("alert").filter({ hasText: `Stopped before ${node}` });
+  await stopped("tools").waitFor();
+  await page.locator('[data-node="tools"][data-state="waiting"]').waitFor();
+  await stopped("tools").getByRole("button", { name: "Continue" }).click();
+  await answer(page, "The tool says: sunny in Bonn");
+  await badge(page, "Success");
+
+  await dot.click();
+  await page.getByRole("button", { name: "Step through", pressed: false }).click();
+  await sendMessage(page, "weather in Rome");
+  for (const node of ["model", "tools", "model"]) {
+    await stopped(node).waitFor();
+    const step = stopped(node).getByRole("button", { name: "Next step" });
+    await until(() => step.evaluate((element) => element === document.activeElement));
+    await page.keyboard.press("Enter");
+  }
+  await answer(page, "The tool says: sunny in Rome");
+  await badge(page, "Success");
+  const runs = await client.runs.list(threadId(page));
+  // two of the first message, and one for each stop of the second and its end
+  expect(runs).toHaveLength(6);
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("files are attached by button and drop, sent with the message, and kept when its text is edited", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(playground("?assistant=agent"));
+  await page.getByRole("textbox", { name: "Message" }).waitFor();
+  const notes = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("paid on Monday") };
+  const report = { name: "report.pdf", mimeType: "application/pdf", buffer: Buffer.from("%PDF-1.4") };
+  await page.getByLabel("Files", { exact: true }).setInputFiles([notes, report]);
+  const files = page.getByRole("list", { name: "Attached files" }).getByRole("listitem");
+  await until(async () => (await files.count()) === 2);
+  await page.getByRole("textbox", { name: "Message" }).evaluate((field) => {
+    const data = new DataTransfer();
+    data.items.add(new File(["x"], "dropped.bin", { type: "application/zip" }));
+    field.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+  });
+  await until(async () => (await files.count()) === 3);
+  await page.getByRole("button", { name: "Remove dropped.bin" }).click();
+  await sendMessage(page, "read these");
+  await badge(page, "Success");
+  await page.getByRole("link", { name: "report.pdf (application/pdf)" }).waitFor();
+  expect(await files.count()).toBe(0);
+  const sent = async () => {
+    const { values } = await client.threads.getState<{ messages: { content: Record<string, unknown>[] }[] }>(
+      threadId(page),
+    );
+    return values.messages[0]!.content;
+  };
+  const attached = [
+    { type: "text", text: "notes.txt:\n\npaid on Monday" },
+    expect.objectContaining({ type: "file", mime_type: "application/pdf", metadata: { filename: "report.pdf" } }),
+  ];
+  expect(await sent()).toEqual([{ type: "text", text: "read these" }, ...attached]);
+  await page.getByRole("button", { name: "Edit and resend" }).click();
+  await page.getByLabel("Edited message").fill("read them again");
+  await page.getByRole("button", { name: "Resend" }).click();
+  await page.getByRole("group", { name: "Branches" }).getByText("2 / 2").waitFor();
+  await until(async () => (await sent())[0]!["text"] === "read them again");
+  expect(await sent()).toEqual([{ type: "text", text: "read them again" }, ...attached]);
   expect(errors).toEqual([]);
   await context.close();
 });

@@ -26,6 +26,29 @@ export const connect = (url: string, apiKey = "none"): Client =>
 const PICTURE =
   "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAFElEQVR4nGPk6y9jwAaYsIoOWQkAC3sBHkr3PmcAAAAASUVORK5CYII=";
 
+/** A tenth of a second of silence, as a data URL. */
+function silence(): string {
+  const samples = Buffer.alloc(800, 128);
+  const head = Buffer.from(`RIFF....WAVEfmt ${".".repeat(20)}data....`, "latin1");
+  head.writeUInt32LE(36 + samples.length, 4);
+  // uncompressed, one channel of 8 bits at 8 kHz
+  for (const [at, value] of [
+    [16, 16],
+    [24, 8000],
+    [28, 8000],
+    [40, samples.length],
+  ] as const)
+    head.writeUInt32LE(value, at);
+  for (const [at, value] of [
+    [20, 1],
+    [22, 1],
+    [32, 1],
+    [34, 8],
+  ] as const)
+    head.writeUInt16LE(value, at);
+  return `data:audio/wav;base64,${Buffer.concat([head, samples]).toString("base64")}`;
+}
+
 /** A run with explicit times, in milliseconds since 1970. */
 interface Piece {
   id: string;
@@ -181,7 +204,13 @@ function agentTrace(start: number): Placement[] {
           { type: "tool", name: "find_shoes", tool_call_id: "call_1", content: '{"in_stock": 2}' },
           {
             type: "ai",
-            content: "Yes, **two pairs** are left:\n\n| shop | pairs |\n|---|---|\n| Mitte | 1 |\n| Nord | 1 |",
+            content: [
+              {
+                type: "text",
+                text: "Yes, **two pairs** are left:\n\n| shop | pairs |\n|---|---|\n| Mitte | 1 |\n| Nord | 1 |",
+              },
+              { type: "file", file: { filename: "answer.wav", file_data: silence() } },
+            ],
           },
         ],
       },
@@ -196,7 +225,13 @@ function agentTrace(start: number): Placement[] {
       ],
     },
   });
-  const usage = { input_tokens: 30, output_tokens: 12, total_tokens: 42, input_token_details: { cache_read: 8 } };
+  const usage = {
+    input_tokens: 30,
+    output_tokens: 12,
+    total_tokens: 42,
+    input_token_details: { cache_read: 8 },
+    total_cost: 0.0025,
+  };
   const model = (name: string, at: number, took: number) =>
     place({
       id: crypto.randomUUID(),
@@ -205,7 +240,27 @@ function agentTrace(start: number): Placement[] {
       start: start + at,
       end: start + at + took,
       parent: root,
-      more: { extra: { metadata: { ls_model_name: "shop-1", ls_provider: "none", usage_metadata: usage } } },
+      more: {
+        events: [{ name: "new_token", time: new Date(start + at + took / 2).toISOString() }],
+        extra: {
+          metadata: { ls_model_name: "shop-1", ls_provider: "none", usage_metadata: usage },
+          invocation_params: {
+            model: "shop-1",
+            temperature: 0.3,
+            max_tokens: 500,
+            tools: [
+              {
+                type: "function",
+                function: {
+                  name: "find_shoes",
+                  description: "Finds shoes **in stock**.",
+                  parameters: { type: "object", properties: { colour: { type: "string" }, size: { type: "integer" } } },
+                },
+              },
+            ],
+          },
+        },
+      },
     });
   const tool = place({
     id: crypto.randomUUID(),
@@ -214,7 +269,10 @@ function agentTrace(start: number): Placement[] {
     start: start + 1500,
     end: start + 3000,
     parent: root,
-    more: { inputs: { colour: "red", size: 43 }, outputs: { output: { in_stock: 2 } } },
+    more: {
+      inputs: { colour: "red", size: 43 },
+      outputs: { note: "Only in **Mitte** and Nord.", found: { in_stock: 2 } },
+    },
   });
   const retry = place({
     id: crypto.randomUUID(),

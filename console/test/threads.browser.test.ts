@@ -143,7 +143,13 @@ test("a thread shows its state and runs, compares two checkpoints, and can be fo
   // a branch is drawn as a branch
   const history = await client.threads.getHistory(id);
   await client.runs.wait(id, "agent", { input: null, checkpointId: history[2]!.checkpoint.checkpoint_id! });
-  await page.getByText("· branch").first().waitFor();
+  const branch = page.getByRole("button", { name: "Branch 2" });
+  await branch.getByText("2 steps, from step 1").waitFor();
+  // the compared states are in it, so it is open
+  expect(await branch.getAttribute("aria-expanded")).toBe("true");
+  const before = await checkpoints.count();
+  await branch.click();
+  await until(async () => (await checkpoints.count()) === before - 2);
 
   await page.getByRole("button", { name: "Duplicate" }).click();
   await until(() => Promise.resolve(!page.url().includes(id)));

@@ -411,6 +411,77 @@ test("keys move to the next, previous, parent and child run from anywhere, and a
   await context.close();
 });
 
+test("the waterfall zooms and pans, says what works and what waits, and shows the critical path", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(projectPage(`/r/${seeded.agentRunId}`));
+  const tree = page.getByRole("tree", { name: "Runs of the trace" });
+  const row = (name: string) => tree.getByRole("treeitem", { name: new RegExp(name) }).first();
+  await row("find_shoes").waitFor();
+  const bar = (name: string) => row(name).locator("[data-times] > :first-child");
+  const width = async (name: string) => (await bar(name).boundingBox())!.width;
+  const press = (key: string) => page.locator("body").press(key);
+
+  // 1.5 s of 4.2 s, of which 0.3 s are its own and the rest waits for two runs
+  const whole = (await row("find_shoes").locator("[data-times]").boundingBox())!.width;
+  expect((await width("find_shoes")) / whole).toBeCloseTo(1.5 / 4.2, 1);
+  expect(await row("find_shoes").locator("[data-work]").count()).toBe(3);
+  await row("find_shoes").click();
+  const note = page.getByRole("note", { name: "Times of the selected run" });
+  await note.getByText("300 ms own work, 1.20 s waiting for 2 runs").waitFor();
+  await row("ChatShop").click();
+  await note.getByText("650 ms waiting for the first token, 650 ms output").waitFor();
+
+  // keys: zoom to the selected run, pan away from it, show everything
+  const before = await width("ChatShop");
+  await press("z");
+  await until(async () => (await width("ChatShop")) > before * 2);
+  for (let n = 0; n < 8; n++) await press("Shift+ArrowRight");
+  await row("ChatShop").getByText("◂").waitFor();
+  await press("0");
+  await until(async () => Math.abs((await width("ChatShop")) - before) < 1);
+
+  // the wheel zooms about the pointer; a drag over the axis selects a part, and the strip moves it
+  const times = (await row("find_shoes").locator("[data-times]").boundingBox())!;
+  const middle = times.x + times.width * 0.5;
+  await page.mouse.move(middle, times.y + 10);
+  await page.keyboard.down("Control");
+  await page.mouse.wheel(0, -240);
+  await page.keyboard.up("Control");
+  await until(async () => (await page.getByTestId("overview").count()) === 1);
+  await page.getByRole("button", { name: "Show the whole trace" }).click();
+  await page.getByTestId("overview").waitFor({ state: "detached" });
+  const axis = { x: times.x, y: (await tree.boundingBox())!.y - 12 };
+  await page.mouse.move(axis.x + times.width * 0.02, axis.y);
+  await page.mouse.down();
+  await page.mouse.move(axis.x + times.width * 0.2, axis.y, { steps: 4 });
+  await page.mouse.up();
+  await row("find_shoes").getByText("▸", { exact: true }).waitFor();
+  const strip = (await page.getByTestId("overview").boundingBox())!;
+  await page.mouse.move(strip.x + strip.width * 0.1, strip.y + 4);
+  await page.mouse.down();
+  await page.mouse.move(strip.x + strip.width * 0.5, strip.y + 4, { steps: 4 });
+  await page.mouse.up();
+  await until(async () => (await row("find_shoes").locator("[data-work]").count()) > 0);
+  await press("0");
+
+  // the path avoids the failed query, after which the next one began, and the time adds up
+  await press("l");
+  await note.getByText("Critical path: ChatShop 2.30 s, warehouse 1.20 s, shoe agent 400 ms").waitFor();
+  expect(await tree.locator("[data-critical]").count()).toBeGreaterThan(6);
+  await press("l");
+
+  // across the page, with tokens and cost, also after a reload
+  const narrow = (await tree.boundingBox())!.width;
+  await press("w");
+  await until(async () => (await tree.boundingBox())!.width > narrow * 1.5);
+  await page.reload();
+  await row("ChatShop").getByText("$0.0025").waitFor();
+  expect((await tree.boundingBox())!.width).toBeGreaterThan(narrow * 1.5);
+  expect(await checkOpenPage(page, "trace-wide", "text=find_shoes")).toEqual([]);
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
 test("new runs appear at the top without moving the view, and a run's end is shown", async () => {
   const { page, context } = await openPage(browser);
   await page.goto(projectPage());
@@ -474,7 +545,40 @@ test("a trace shows each run's messages, error with stack, pictures, metadata an
   const metrics = page.getByLabel("Metrics");
   await metrics.getByText("shop-1", { exact: true }).waitFor();
   for (const statistic of ["30 tokens in", "8 cached", "12 tokens out"]) await metrics.getByText(statistic).waitFor();
+  await metrics.getByText("$0.0025").waitFor();
+  const parameters = page.getByRole("list", { name: "Parameters" }).getByRole("listitem");
+  expect(await parameters.allInnerTexts()).toEqual(["temperature 0.3", "max_tokens 500"]);
+  await page.getByText("1 tool: find_shoes").click();
+  const tool = page.getByRole("region", { name: "Tool find_shoes" });
+  expect(await tool.locator("strong").innerText()).toBe("in stock");
+  await tool.getByText("Parameters").click();
+  await tool.getByRole("tree").getByText("colour").waitFor();
+
+  // an object is rendered field by field: its texts as Markdown, a retriever's documents one below the other
+  await tree.getByRole("treeitem", { name: /find_shoes/ }).click();
+  const output = page.getByRole("region", { name: "Output", exact: true });
+  expect(await output.getByRole("region", { name: "note" }).locator("strong").innerText()).toBe("Mitte");
+  await output.getByRole("tree", { name: "found" }).getByText("in_stock").waitFor();
+  await tree
+    .getByRole("treeitem", { name: /warehouse/ })
+    .last()
+    .click();
+  await output.getByRole("region", { name: "page_content" }).getByText("Red runner, size 43, Mitte").waitFor();
+
+  // everything can be copied: a message, a tool call's arguments, an input
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const copied = () => page.evaluate(() => navigator.clipboard.readText());
   await tree.getByRole("treeitem").first().click();
+  await page.getByRole("button", { name: "Copy message" }).last().click();
+  await until(async () => (await copied()).startsWith("Yes, **two pairs** are left:"));
+  await page.getByRole("button", { name: "Copy arguments of find_shoes" }).click();
+  await until(async () => (await copied()).includes('"colour": "red"'));
+  await page.getByRole("button", { name: "Copy output" }).click();
+  await until(async () => "messages" in (JSON.parse(await copied()) as object));
+
+  // recorded speech is played
+  const audio = page.getByLabel("answer.wav");
+  await until(() => audio.evaluate((element) => (element as HTMLAudioElement).duration > 0));
 
   // moves between runs by keyboard, down to the failed one
   await tree.focus();
@@ -588,6 +692,33 @@ test("two runs are compared by statistics and differences", async () => {
   await page.getByLabel("Differences in error").getByText("TimeoutError").waitFor();
   await page.getByRole("tab", { name: "Side by side" }).click();
   await page.getByRole("region", { name: "Output (B)" }).getByText("Answer").waitFor();
+  // one changed word is marked by itself
+  const words = page.getByRole("tab", { name: "Differences" });
+  await words.click();
+  const inputs = page.getByLabel("Differences in inputs");
+  expect(await inputs.locator("ins").count()).toBeLessThan(12);
+
+  // two runs marked in the list, or one after the other by key
+  await page.goto(projectPage());
+  await runRows(page).nth(1).focus();
+  await page.keyboard.press("x");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("x");
+  const bar = page.getByRole("toolbar", { name: "Selected runs" });
+  await bar.getByRole("link", { name: "Compare" }).click();
+  await page.getByRole("table", { name: "Metrics of both runs" }).waitFor();
+  await page.goto(projectPage(`/r/${seeded.agentRunId}`));
+  const calls = page.getByRole("treeitem", { name: /ChatShop/ });
+  await calls.first().click();
+  await page.locator("body").press("m");
+  const mark = page.getByRole("region", { name: "Marked run" });
+  await mark.getByText("ChatShop is marked").waitFor();
+  await calls.last().click();
+  await mark.getByRole("button", { name: "Compare with ChatShop" }).waitFor();
+  await page.locator("body").press("m");
+  await page.getByRole("table", { name: "Metrics of both runs" }).getByText("1.00 s").waitFor();
+  expect(await mark.count()).toBe(0);
+
   // a suggested run is chosen anywhere on its line
   await page.goto(at(`/compare?a=${failed.id}`));
   await page

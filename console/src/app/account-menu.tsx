@@ -3,11 +3,10 @@ import { IconUserCircle } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 
-import { traceApi } from "../api/clients.ts";
-import { storeCsrfToken, storeKey, storeWorkspace, readKey, readWorkspace } from "../api/credentials.ts";
+import { readKey, readWorkspace, storeWorkspace } from "../api/credentials.ts";
 import { PREFIX } from "../api/prefix.ts";
 import { identityQuery } from "../features/settings/queries.ts";
-import { forgetResults } from "./offline.ts";
+import { endSession } from "./end-session.ts";
 import { menuWorkspacesQuery, spacesQuery } from "./queries.ts";
 
 /** Shows the current workspace and user. */
@@ -21,12 +20,7 @@ export function AccountMenu() {
   const isAnonymous = identity !== undefined && identity.user_id === "" && !hasKey;
   const current = readWorkspace() ?? workspaces[0]?.id;
   const signOut = async () => {
-    storeKey(null);
-    storeWorkspace(null);
-    await traceApi.POST("/api/v1/logout", { body: {} }).catch(() => {});
-    storeCsrfToken(null);
-    await forgetResults();
-    queryClient.clear();
+    await endSession(queryClient);
     await navigate({ to: "/sign-in" });
   };
   return (

@@ -10,20 +10,21 @@ import { notifyFailure } from "../ui/notify.ts";
 import { useFocusBack } from "../ui/use-focus-back.ts";
 import { type FoundObject, OBJECT_ICONS, objectsQuery } from "./find-objects.ts";
 import classes from "./go-to.module.css";
+import { bestMatches } from "./match-label.ts";
 import { navGroups, OVERVIEW, type NavItem } from "./navigation.ts";
 import { spacesQuery } from "./queries.ts";
+import { keyOf, RECENT_KEY, withRecent } from "./recent-objects.ts";
+import { useActions } from "./use-actions.ts";
 import { useAgentServers } from "./use-agent-servers.ts";
 
 interface Choice extends Pick<NavItem, "icon" | "label"> {
   key: string;
+  words?: string;
   /** Kind of object, shown beside its name. */
   kind?: string;
   within?: string | undefined;
   go: () => Promise<void>;
 }
-
-/** Recently opened objects that are listed. */
-const RECENT = 5;
 
 const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 
@@ -64,7 +65,7 @@ export function GoTo({ onClose }: { onClose: () => void }) {
     >
       <TextInput
         data-autofocus
-        placeholder="Name, content of a run, or 4 characters of an ID"
+        placeholder="Page, action, name, content of a run, or 4 characters of an ID"
         aria-label="Page, object or ID"
         role="combobox"
         aria-expanded="true"
@@ -102,7 +103,7 @@ export function GoTo({ onClose }: { onClose: () => void }) {
       </div>
       {choices.length === 0 && (
         <Text size="sm" c="dimmed" mt="xs">
-          {isSearching ? "Searching…" : "No match among pages, names, contents of runs and IDs."}
+          {isSearching ? "Searching…" : "No match among pages, settings, actions, names, contents of runs and IDs."}
         </Text>
       )}
     </Modal>
@@ -116,7 +117,7 @@ function useChoices(text: string): { choices: Choice[]; isSearching: boolean } {
   const { data: about } = useQuery(spacesQuery);
   const server = current ?? servers[0]?.id;
   const [recent, setRecent] = useLocalStorage<FoundObject[]>({
-    key: "heddle.go-to.recent",
+    key: RECENT_KEY,
     defaultValue: [],
     getInitialValueInEffect: false,
   });
@@ -133,22 +134,29 @@ function useChoices(text: string): { choices: Choice[]; isSearching: boolean } {
     icon: OBJECT_ICONS[object.kind],
     go: () => {
       // a value, not an update: the palette is closed already, and updates of closed components are not computed
-      setRecent([object, ...recent.filter((other) => keyOf(other) !== keyOf(object))].slice(0, RECENT));
+      setRecent(withRecent(recent, object));
       return navigate({ to: object.to, params: object.params, search: object.search ?? {} } as never);
     },
   });
   const places = [OVERVIEW, ...navGroups(about, server !== undefined).flatMap(({ pages }) => pages)];
-  const pages = places
-    .filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()))
-    .map(({ to, label, icon }) => ({
-      key: to!,
-      label,
-      icon,
-      go: () => navigate({ to, ...(to!.includes("$server") && { params: { server } }) } as never),
-    }));
-  if (text === "") return { choices: [...recent.map(open), ...pages], isSearching: false };
+  const pages = places.map(({ to, label, icon }): Choice => ({
+    key: to!,
+    label,
+    icon,
+    go: () => navigate({ to, ...(to!.includes("$server") && { params: { server } }) } as never),
+  }));
+  const actions = useActions(about, server).map(({ label, words = "", kind, icon, run }): Choice => ({
+    key: `${kind} ${label}`,
+    label,
+    words,
+    kind,
+    icon,
+    go: async () => void (await run()),
+  }));
+  if (text === "") return { choices: [...recent.map(open), ...pages, ...actions], isSearching: false };
   const isSearching = settled !== text || isFetching;
-  if (!isId(text)) return { choices: [...pages, ...(found ?? []).map(open)], isSearching };
+  if (!isId(text))
+    return { choices: [...bestMatches([...pages, ...actions], text), ...(found ?? []).map(open)], isSearching };
   // whole ids are opened without a search
   const thread: Choice = {
     key: "thread",
@@ -172,6 +180,3 @@ function useChoices(text: string): { choices: Choice[]; isSearching: boolean } {
     isSearching,
   };
 }
-
-const keyOf = ({ to, params, search }: FoundObject): string =>
-  `${to} ${Object.values({ ...params, ...search }).join(" ")}`;

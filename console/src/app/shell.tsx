@@ -2,7 +2,7 @@ import { ActionIcon, AppShell, Burger, Group, ScrollArea, Text } from "@mantine/
 import { useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconMoon, IconSun } from "@tabler/icons-react";
-import { Link, Outlet, useRouterState } from "@tanstack/react-router";
+import { Link, Outlet, useRouter, useRouterState } from "@tanstack/react-router";
 import { useEffect } from "react";
 
 import { PREFIX } from "../api/prefix.ts";
@@ -10,6 +10,7 @@ import { AccountMenu } from "./account-menu.tsx";
 import { ConnectionNotice } from "./connection-notice.tsx";
 import { GoToButton } from "./go-to-button.tsx";
 import { NavigationMenu } from "./navigation-menu.tsx";
+import { noteVisits } from "./recent-objects.ts";
 import classes from "./shell.module.css";
 
 /** Every page with its frame: current location and navigation. */
@@ -36,8 +37,10 @@ function isEmbedded(): boolean {
 
 function Frame() {
   const [isOpen, { toggle, close }] = useDisclosure();
+  const router = useRouter();
   const path = useRouterState({ select: (state) => state.location.pathname });
   useEffect(close, [path, close]);
+  useEffect(() => noteVisits(router), [router]);
   return (
     <AppShell
       header={{ height: 48 }}

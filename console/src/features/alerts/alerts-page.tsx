@@ -2,7 +2,7 @@ import { Button, Group, Text } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense } from "react";
 
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -11,6 +11,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
+import { useNewForm } from "../../ui/use-new-form.ts";
 import { AlertStatus } from "./alert-status.tsx";
 import { describeCondition } from "./describe-alert.ts";
 import { type Alert, alertsQuery } from "./queries.ts";
@@ -21,7 +22,7 @@ const AlertForm = lazy(async () => ({ default: (await import("./alert-form.tsx")
 export function AlertsPage() {
   const { project } = useSearch({ from: "/_shell/alerts/" });
   const navigate = useNavigate();
-  const [isNew, setNew] = useState(false);
+  const [isNew, setNew] = useNewForm();
   const alerts = useQuery(alertsQuery(project));
   const open = (alertId: string) => navigate({ to: "/alerts/$alertId", params: { alertId } });
   return (

@@ -13,6 +13,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
+import { useNewForm } from "../../ui/use-new-form.ts";
 import { type Queue, queuesQuery } from "./queries.ts";
 import { QueueForm } from "./queue-form.tsx";
 
@@ -51,7 +52,7 @@ const COLUMNS: Column<Queue>[] = [
 /** List of annotation queues. */
 export function QueuesPage() {
   const navigate = useNavigate();
-  const [isNew, setNew] = useState(false);
+  const [isNew, setNew] = useNewForm();
   const [text, setText] = useState("");
   const search = useDebouncedCallback(setText, 250);
   const found = useInfiniteQuery(queuesQuery(text));

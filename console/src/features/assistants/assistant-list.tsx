@@ -12,6 +12,7 @@ import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
+import { useNewForm } from "../../ui/use-new-form.ts";
 import { AssistantForm } from "./assistant-form.tsx";
 import { type Assistant, type AssistantFilter, assistantsQuery, graphsQuery, isDefault } from "./queries.ts";
 
@@ -22,7 +23,7 @@ export function AssistantList() {
   const filter = route.useSearch();
   const navigate = useNavigate();
   const list = useInfiniteQuery(assistantsQuery(server, filter));
-  const [isCreating, setCreating] = useState(false);
+  const [isCreating, setCreating] = useNewForm();
   const rows = list.data?.pages.flat() ?? [];
   const isFiltered = filter.name !== undefined || filter.graph !== undefined;
   return (

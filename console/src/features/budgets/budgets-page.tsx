@@ -2,7 +2,7 @@ import { Button, Text } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense } from "react";
 
 import { Empty } from "../../ui/empty.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
@@ -10,6 +10,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
+import { useNewForm } from "../../ui/use-new-form.ts";
 import { BudgetBar } from "./budget-bar.tsx";
 import { MonthPicker } from "./month-picker.tsx";
 import { type Budget, budgetsQuery } from "./queries.ts";
@@ -20,7 +21,7 @@ const BudgetForm = lazy(async () => ({ default: (await import("./budget-form.tsx
 export function BudgetsPage() {
   const { month } = useSearch({ from: "/_shell/budgets/" });
   const navigate = useNavigate();
-  const [isNew, setNew] = useState(false);
+  const [isNew, setNew] = useNewForm();
   const budgets = useQuery(budgetsQuery(month));
   const open = (budgetId: string) => navigate({ to: "/budgets/$budgetId", params: { budgetId } });
   return (

@@ -2,7 +2,6 @@ import { Button, Code, SegmentedControl, Text } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
 
 import { Empty } from "../../ui/empty.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
@@ -12,6 +11,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { CronSample } from "../samples/sample-parts.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
+import { useNewForm } from "../../ui/use-new-form.ts";
 import { CronDetails } from "./cron-details.tsx";
 import { CronForm } from "./cron-form.tsx";
 import { EnabledSwitch } from "./enabled-switch.tsx";
@@ -24,7 +24,7 @@ export function CronsPage() {
   const { enabled, cron } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useInfiniteQuery(cronsQuery(server, enabled));
-  const [isCreating, setCreating] = useState(false);
+  const [isCreating, setCreating] = useNewForm();
   const rows = list.data?.pages.flat() ?? [];
   const show = (id: string | undefined) => void navigate({ search: (before) => ({ ...before, cron: id }) });
   const createButton = (

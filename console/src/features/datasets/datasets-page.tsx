@@ -2,7 +2,7 @@ import { Button, Group, Text } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
@@ -15,6 +15,7 @@ import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
+import { useNewForm } from "../../ui/use-new-form.ts";
 import { DATASET_SEARCH } from "./dataset-search.ts";
 import { type Dataset, type DatasetSort, datasetsQuery } from "./queries.ts";
 import { TagFilter } from "../resource-tags/resource-tags.tsx";
@@ -77,7 +78,7 @@ const COLUMNS: Column<Dataset>[] = [
 export function DatasetsPage() {
   const search = { ...DATASET_SEARCH, ...useSearch({ from: "/_shell/datasets/" }) };
   const navigate = useNavigate({ from: "/datasets/" });
-  const [isNew, setNew] = useState(false);
+  const [isNew, setNew] = useNewForm();
   const found = useInfiniteQuery(datasetsQuery(search));
   const datasets = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
   return (

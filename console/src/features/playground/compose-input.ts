@@ -15,14 +15,15 @@ export function findMessagesKey(schema: JsonSchema | null | undefined): string |
 export const hasFields = (schema: JsonSchema | null | undefined, messagesKey: string | null): boolean =>
   Object.keys(schema?.properties ?? {}).some((name) => name !== messagesKey);
 
-/** Creates a human message; pictures are data URLs. */
-export function humanMessage(text: string, pictures: readonly string[], id = newId()): Fields {
-  const content =
-    pictures.length === 0
-      ? text
-      : [
-          ...(text === "" ? [] : [{ type: "text", text }]),
-          ...pictures.map((url) => ({ type: "image_url", image_url: { url } })),
-        ];
+/** Creates a human message of a text and other parts, such as pictures and files. */
+export function humanMessage(text: string, parts: readonly Fields[], id = newId()): Fields {
+  const content = parts.length === 0 ? text : [...(text === "" ? [] : [{ type: "text", text }]), ...parts];
   return { id, type: "human", content };
+}
+
+/** Returns the parts of a message's content besides its first text, which an edit keeps. */
+export function otherParts(content: unknown): Fields[] {
+  if (!Array.isArray(content)) return [];
+  const first = content.findIndex((part) => (part as Fields | null)?.["type"] === "text");
+  return content.filter((part, index): part is Fields => typeof part === "object" && part !== null && index !== first);
 }

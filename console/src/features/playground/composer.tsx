@@ -1,7 +1,6 @@
 import {
   ActionIcon,
   Button,
-  CloseButton,
   FileButton,
   Group,
   SegmentedControl,
@@ -11,14 +10,15 @@ import {
   Textarea,
   Tooltip,
 } from "@mantine/core";
-import { IconPhoto } from "@tabler/icons-react";
-import { type KeyboardEvent, lazy, Suspense, useState } from "react";
+import { IconPaperclip } from "@tabler/icons-react";
+import { type ClipboardEvent, type DragEvent, type KeyboardEvent, lazy, Suspense, useState } from "react";
 
 import { JsonField } from "../../ui/json-field.tsx";
 import { readObject } from "../../ui/json-text.ts";
 import { notifyFailure } from "../../ui/notify.ts";
-import { readDataUrl } from "../../ui/read-data-url.ts";
 import type { JsonSchema } from "../../ui/schema-form/schema.ts";
+import { AttachedFiles } from "./attached-files.tsx";
+import { type Attached, attachedPart, attachFile } from "./attachments.ts";
 import { hasFields, humanMessage } from "./compose-input.ts";
 import classes from "./playground.module.css";
 import type { Strategy } from "./use-run.ts";
@@ -57,23 +57,23 @@ export function Composer(props: ComposerProps) {
   const fieldCount = Object.keys(schema.properties ?? {}).filter((name) => name !== messagesKey).length;
   const [mode, setMode] = useState<"fields" | "json">(messagesKey !== null || hasForm ? "fields" : "json");
   const [text, setText] = useState("");
-  const [pictures, setPictures] = useState<string[]>([]);
+  const [files, setFiles] = useState<Attached[]>([]);
   const [fields, setFields] = useState<Fields>({});
   const [json, setJson] = useState("");
   const [round, setRound] = useState(0);
   const [isOpen, setOpen] = useState(false);
 
-  const hasMessage = text.trim() !== "" || pictures.length > 0;
+  const hasMessage = text.trim() !== "" || files.length > 0;
   const send = () => {
     try {
       if (mode === "json") return onSend(readObject(json, "The input"), []);
     } catch (error) {
       return notifyFailure("Could not send the input")(error as Error);
     }
-    const messages = messagesKey !== null && hasMessage ? [humanMessage(text, pictures)] : [];
+    const messages = messagesKey !== null && hasMessage ? [humanMessage(text, files.map(attachedPart))] : [];
     onSend({ ...fields, ...(messages.length > 0 && { [messagesKey!]: messages }) }, messages);
     setText("");
-    setPictures([]);
+    setFiles([]);
     setOpen(false);
     setRound(round + 1);
   };
@@ -82,8 +82,16 @@ export function Composer(props: ComposerProps) {
     event.preventDefault();
     if (hasMessage) send();
   };
-  const attach = async (file: File | null) => {
-    if (file) setPictures([...pictures, await readDataUrl(file)]);
+  const takesFiles = messagesKey !== null && mode === "fields";
+  const attach = async (chosen: readonly File[]) => {
+    const read = await Promise.all(chosen.map(attachFile)).catch(notifyFailure("Could not attach the file"));
+    if (read) setFiles((before) => [...before, ...read]);
+  };
+  const takeFiles = (event: ClipboardEvent | DragEvent, data: DataTransfer | null) => {
+    const chosen = [...(data?.files ?? [])];
+    if (!takesFiles || chosen.length === 0) return;
+    event.preventDefault();
+    void attach(chosen);
   };
   if (isWaiting && !isOpen) {
     return (
@@ -102,6 +110,9 @@ export function Composer(props: ComposerProps) {
     <form
       className={classes.composer}
       aria-label="Input"
+      onPaste={(event) => takeFiles(event, event.clipboardData)}
+      onDragOver={(event) => takesFiles && event.preventDefault()}
+      onDrop={(event) => takeFiles(event, event.dataTransfer)}
       onSubmit={(event) => {
         event.preventDefault();
         if (maySend) send();
@@ -138,19 +149,8 @@ export function Composer(props: ComposerProps) {
                 onChange={({ currentTarget }) => setText(currentTarget.value)}
               />
             )}
-            {pictures.length > 0 && (
-              <Group gap="xs" mt="xs">
-                {pictures.map((url, index) => (
-                  <Group key={index} gap={0}>
-                    <img src={url} alt={`Image ${index + 1}`} height={48} />
-                    <CloseButton
-                      size="sm"
-                      aria-label={`Remove image ${index + 1}`}
-                      onClick={() => setPictures(pictures.toSpliced(index, 1))}
-                    />
-                  </Group>
-                ))}
-              </Group>
+            {files.length > 0 && (
+              <AttachedFiles files={files} onRemove={(index) => setFiles(files.toSpliced(index, 1))} />
             )}
           </>
         )}
@@ -168,12 +168,12 @@ export function Composer(props: ComposerProps) {
             onChange={(next) => setMode(next)}
           />
         )}
-        {messagesKey !== null && mode === "fields" && (
-          <FileButton accept="image/*" onChange={(file) => void attach(file)} inputProps={{ "aria-label": "Image" }}>
+        {takesFiles && (
+          <FileButton multiple onChange={(chosen) => void attach(chosen)} inputProps={{ "aria-label": "Files" }}>
             {(props) => (
-              <Tooltip label="Attach image">
-                <ActionIcon {...props} variant="default" size="md" aria-label="Attach image">
-                  <IconPhoto size={16} />
+              <Tooltip label="Attach files, also by dropping or pasting them">
+                <ActionIcon {...props} variant="default" size="md" aria-label="Attach files">
+                  <IconPaperclip size={16} />
                 </ActionIcon>
               </Tooltip>
             )}

@@ -38,7 +38,7 @@ export function Conversation({ messages, isRunning, children, ...can }: Conversa
         {message.role === "assistant" && !isRunning && can.renderStatistics?.(message, index)}
         {alternatives && <BranchSwitch {...alternatives} onBranch={can.onBranch} />}
         {canRedo && message.role === "user" && can.onEdit && (
-          <Tool label="Edit and resend" onClick={() => setEdited({ index, text: messageText(message) })}>
+          <Tool label="Edit and resend" onClick={() => setEdited({ index, text: firstText(message) })}>
             <IconPencil size={14} />
           </Tool>
         )}
@@ -129,6 +129,13 @@ function BranchSwitch({ now, all, onBranch }: Alternatives & { onBranch?: ((bran
       </Tool>
     </Group>
   );
+}
+
+/** The text that is edited; further ones are attached files. */
+function firstText(message: Message): string {
+  if (!Array.isArray(message.content)) return messageText(message);
+  const [first] = message.content.filter((part) => (part as { type?: unknown } | null)?.type === "text");
+  return messageText({ content: first === undefined ? [] : [first] });
 }
 
 interface ToolProps {

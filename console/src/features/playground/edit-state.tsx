@@ -1,16 +1,20 @@
-import { Button, Group, Modal, Select, Stack, Text } from "@mantine/core";
+import { Button, Group, Modal, SegmentedControl, Select, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 
 import { agentApi, data } from "../../api/clients.ts";
 import { JsonField } from "../../ui/json-field.tsx";
 import { readObject, writeJson } from "../../ui/json-text.ts";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
+import type { JsonSchema } from "../../ui/schema-form/schema.ts";
 import type { State } from "../threads/queries.ts";
+import { StateFields } from "./state-fields.tsx";
 
 interface EditStateProps {
   server: string;
   threadId: string;
   state: State;
+  /** Schema of the state; without one, it is edited as JSON. */
+  schema: JsonSchema | null | undefined;
   /** Nodes of the graph. */
   nodes: readonly string[];
   onClose: () => void;
@@ -19,8 +23,11 @@ interface EditStateProps {
 }
 
 /** Updates a state, which creates a new checkpoint below it: a fork, unless it is the newest. */
-export function EditState({ server, threadId, state, nodes, onClose, onDone }: EditStateProps) {
+export function EditState({ server, threadId, state, schema, nodes, onClose, onDone }: EditStateProps) {
   useFocusBack();
+  const hasForm = Object.keys(schema?.properties ?? {}).length > 0;
+  const [mode, setMode] = useState<"form" | "json">(hasForm ? "form" : "json");
+  const [fields, setFields] = useState<Record<string, unknown>>(() => ({ ...state.values }));
   const [text, setText] = useState(() => writeJson(state.values));
   const [asNode, setAsNode] = useState<string | null>(null);
   const [error, setError] = useState<string | null>(null);
@@ -29,7 +36,8 @@ export function EditState({ server, threadId, state, nodes, onClose, onDone }: E
     setError(null);
     setBusy(true);
     try {
-      const values = pickChanged(readObject(text, "The state"), state.values);
+      const edited = mode === "form" ? fields : readObject(text, "The state");
+      const values = pickChanged(edited, state.values);
       if (Object.keys(values).length === 0 && asNode === null) throw new Error("No changes to save.");
       const params = { path: { thread_id: threadId } };
       const body = {
@@ -44,6 +52,16 @@ export function EditState({ server, threadId, state, nodes, onClose, onDone }: E
     }
     setBusy(false);
   };
+  const change = (next: "form" | "json") => {
+    setError(null);
+    try {
+      if (next === "json") setText(writeJson(fields));
+      else setFields(readObject(text, "The state"));
+      setMode(next);
+    } catch (problem) {
+      setError((problem as Error).message);
+    }
+  };
   return (
     <Modal opened onClose={onClose} title="Edit state" size="xl" closeButtonProps={{ title: "Close" }}>
       <Stack gap="sm">
@@ -51,7 +69,31 @@ export function EditState({ server, threadId, state, nodes, onClose, onDone }: E
           Changed keys are written through the graph's reducers: an appending reducer appends new entries, and messages
           with the same ID are replaced. The current checkpoint is kept.
         </Text>
-        <JsonField label="State" value={text} onChange={setText} error={error} minHeight="16rem" />
+        {hasForm && (
+          <SegmentedControl
+            size="xs"
+            aria-label="Format of the state"
+            style={{ alignSelf: "flex-start" }}
+            data={[
+              { value: "form", label: "Form" },
+              { value: "json", label: "JSON" },
+            ]}
+            value={mode}
+            onChange={change}
+          />
+        )}
+        {mode === "form" ? (
+          <>
+            <StateFields schema={schema!} value={fields} onChange={setFields} />
+            {error !== null && (
+              <Text size="sm" c="var(--heddle-danger)" role="alert">
+                {error}
+              </Text>
+            )}
+          </>
+        ) : (
+          <JsonField label="State" value={text} onChange={setText} error={error} minHeight="16rem" />
+        )}
         <Select
           label="As node"
           description="The run resumes along the edges of this node"

@@ -1,4 +1,4 @@
-import { Skeleton, Tabs } from "@mantine/core";
+import { Button, Group, Skeleton, Tabs, Text } from "@mantine/core";
 import { type ComponentProps, lazy, Suspense } from "react";
 
 import type { NodeState } from "../../ui/graph-view/graph-view.tsx";
@@ -45,9 +45,35 @@ export function SidePanel({ panel, onPanel, drawing, drawingError, nodeStates, s
         ) : drawing === undefined ? (
           <Skeleton h="100%" />
         ) : (
-          <Suspense fallback={<Skeleton h="100%" />}>
-            <GraphView drawing={drawing} states={nodeStates} />
-          </Suspense>
+          <>
+            <Group gap="xs" mb={6} justify="space-between" wrap="nowrap">
+              <Text size="xs" c="dimmed" truncate>
+                {setup.draft.before.length === 0
+                  ? "A node's dot stops runs before it"
+                  : `Stops before ${setup.draft.before.join(", ")}`}
+              </Text>
+              <Button
+                size="compact-xs"
+                variant={setup.draft.isStepping ? "light" : "default"}
+                style={{ flexShrink: 0 }}
+                aria-pressed={setup.draft.isStepping}
+                title="Each run stops before every node"
+                onClick={() => setup.onChange({ ...setup.draft, isStepping: !setup.draft.isStepping })}
+              >
+                Step through
+              </Button>
+            </Group>
+            <div className={classes.graph}>
+              <Suspense fallback={<Skeleton h="100%" />}>
+                <GraphView
+                  drawing={drawing}
+                  states={nodeStates}
+                  breakpoints={new Set(setup.draft.before)}
+                  onBreakpoint={(id) => setup.onChange({ ...setup.draft, before: toggled(setup.draft.before, id) })}
+                />
+              </Suspense>
+            </div>
+          </>
         )}
       </Tabs.Panel>
       <Tabs.Panel value="steps" className={classes.panel} tabIndex={0}>
@@ -63,3 +89,6 @@ export function SidePanel({ panel, onPanel, drawing, drawingError, nodeStates, s
     </Tabs>
   );
 }
+
+const toggled = (names: readonly string[], name: string): string[] =>
+  names.includes(name) ? names.filter((other) => other !== name) : [...names, name];

@@ -1,12 +1,14 @@
-import { Button, Group, Stack, Text } from "@mantine/core";
-import { useState } from "react";
+import { Box, Button, Group, Stack, Text } from "@mantine/core";
+import { type ReactNode, useState } from "react";
 
 import { Empty } from "../../ui/empty.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
+import { BranchHeading, branchColor } from "../threads/branch-heading.tsx";
 import type { State } from "../threads/queries.ts";
 import { describeStep } from "../threads/steps.ts";
+import { useBranches } from "../threads/use-branches.ts";
 import classes from "./playground.module.css";
 import type { Step } from "./run-watch.ts";
 
@@ -25,6 +27,7 @@ interface StepsPanelProps {
 
 /** The thread's states, newest first, with the active run's steps above them. */
 export function StepsPanel({ states, live, custom, viewed, isRunning, ...on }: StepsPanelProps) {
+  const branches = useBranches(states, [viewed]);
   if (states.length === 0 && live.length === 0) {
     return (
       <Empty title="No steps yet">
@@ -32,7 +35,6 @@ export function StepsPanel({ states, live, custom, viewed, isRunning, ...on }: S
       </Empty>
     );
   }
-  const byId = new Map(states.map((state) => [state.checkpoint?.checkpoint_id, state]));
   return (
     <Stack gap={6}>
       {isRunning &&
@@ -49,16 +51,41 @@ export function StepsPanel({ states, live, custom, viewed, isRunning, ...on }: S
         ))}
       {custom.length > 0 && <LazyDetails label={`Custom events (${custom.length})`} value={custom} />}
       {!isRunning &&
-        states.map((state) => (
-          <StateCard
-            key={state.checkpoint?.checkpoint_id ?? "none"}
-            state={state}
-            parent={byId.get(state.parent_checkpoint?.checkpoint_id)}
-            isViewed={viewed !== null && viewed === state.checkpoint?.checkpoint_id}
-            {...on}
-          />
-        ))}
+        branches.lines.map(({ branch, row }) =>
+          branch ? (
+            <InBranch key={`branch ${branch.id}`} depth={branch.depth} number={branch.number}>
+              <BranchHeading
+                branch={branch}
+                isOpen={branches.isOpen(branch.id)}
+                onToggle={() => branches.toggle(branch.id)}
+              />
+            </InBranch>
+          ) : (
+            <InBranch
+              key={row.state.checkpoint?.checkpoint_id ?? "none"}
+              depth={row.depth}
+              number={branches.numbers.get(row.branch)!}
+            >
+              <StateCard
+                state={row.state}
+                parent={row.parent}
+                isViewed={viewed !== null && viewed === row.state.checkpoint?.checkpoint_id}
+                {...on}
+              />
+            </InBranch>
+          ),
+        )}
     </Stack>
+  );
+}
+
+/** A line of the tree; states of the newest branch, if there are no others, need none. */
+function InBranch({ depth, number, children }: { depth: number; number: number; children: ReactNode }) {
+  if (depth === 0) return children;
+  return (
+    <Box ms={Math.min(depth, 6) * 10} ps={6} style={{ borderInlineStart: `3px solid ${branchColor(number)}` }}>
+      {children}
+    </Box>
   );
 }
 

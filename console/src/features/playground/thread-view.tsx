@@ -10,7 +10,7 @@ import { type Interrupt, InterruptCard } from "../interrupts/interrupt-card.tsx"
 import { FailureAlert } from "../threads/failure-alert.tsx";
 import { readFailure } from "../threads/run-failure.ts";
 import { HISTORY_LIMIT, type State } from "../threads/queries.ts";
-import { humanMessage } from "./compose-input.ts";
+import { humanMessage, otherParts } from "./compose-input.ts";
 import { Conversation } from "./conversation.tsx";
 import classes from "./playground.module.css";
 import { useReplyStatistics } from "./reply-statistics.tsx";
@@ -89,10 +89,19 @@ export function ThreadView({
       {failure && <FailureAlert failure={failure} title="Run failed" onRetry={again} />}
       {interrupts.map((interrupt, index) =>
         interrupt.when === "breakpoint" && interrupt.value === undefined ? (
-          <Alert key={index} color="warning" title={`Stopped before ${(head?.next ?? []).join(", ")}`}>
-            <Button size="xs" onClick={() => void send({ input: null })}>
-              Continue
-            </Button>
+          <Alert
+            key={`${index} ${head?.checkpoint?.checkpoint_id}`}
+            color="warning"
+            title={`Stopped before ${(head?.next ?? []).join(", ")}`}
+          >
+            <Group gap="xs">
+              <Button size="xs" autoFocus={!isViewing} onClick={() => void send({ input: null, isStep: true })}>
+                Next step
+              </Button>
+              <Button size="xs" variant="default" onClick={() => void send({ input: null, isStep: false })}>
+                Continue
+              </Button>
+            </Group>
           </Alert>
         ) : (
           <InterruptCard
@@ -147,7 +156,7 @@ export function ThreadView({
         onBranch: stream.setBranch,
         canRedo: (message: Message, index: number) => findOrigin(message, index) !== null,
         onEdit: (message: Message, index: number, text: string) => {
-          const edited = humanMessage(text, []);
+          const edited = humanMessage(text, otherParts(message.content));
           const earlier = (list as unknown[]).slice(0, index);
           const input = { [messagesKey!]: [edited] };
           void send({ input, optimistic: { [messagesKey!]: [...earlier, edited] } }, findOrigin(message, index));

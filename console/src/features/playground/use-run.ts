@@ -22,6 +22,7 @@ export interface Setup {
   context?: Record<string, unknown>;
   interruptBefore?: string[];
   interruptAfter?: string[];
+  isStepping?: boolean;
 }
 
 export interface Send {
@@ -29,6 +30,8 @@ export interface Send {
   /** Null: the thread's newest state. */
   from: Omit<Checkpoint, "thread_id"> | null;
   resume?: { value: unknown };
+  /** Whether the run stops before the next node; default: as the setup says. */
+  isStep?: boolean;
   /** Values shown until the server has responded. */
   optimistic?: Record<string, unknown>;
 }
@@ -137,10 +140,12 @@ export function useRun({
     void stream.joinStream(target, watcher.positionIn(target));
   }, [running, isBack, isLoading, threadId]);
 
-  const send = async ({ input, from, resume, optimistic }: Send) => {
+  const send = async ({ input, from, resume, optimistic, isStep }: Send) => {
     const command = resume && { resume: resume.value };
+    const { isStepping = false, ...options } = setup;
     const shared = {
-      ...(setup as object),
+      ...(options as object),
+      ...((isStep ?? isStepping) && { interruptBefore: "*" as const }),
       streamMode: [...MODES],
       streamSubgraphs: true,
       streamResumable: true,

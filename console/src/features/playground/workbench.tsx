@@ -183,6 +183,7 @@ export function Workbench(props: WorkbenchProps) {
             server={server}
             threadId={threadId}
             state={edited}
+            schema={schemas.data.state_schema as JsonSchema | null | undefined}
             nodes={nodes}
             onClose={() => setEdited(null)}
             onDone={async (checkpointId, resumes) => {

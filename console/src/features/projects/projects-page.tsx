@@ -14,6 +14,7 @@ import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
+import { useNewForm } from "../../ui/use-new-form.ts";
 import { TagFilter } from "../resource-tags/resource-tags.tsx";
 import { FeedbackChips } from "../runs/feedback-chips.tsx";
 import { utc } from "../runs/run-record.ts";
@@ -95,7 +96,8 @@ export function ProjectsPage() {
   const navigate = useNavigate({ from: "/projects/" });
   const client = useQueryClient();
   const { confirm, dialog } = useConfirm();
-  const [edited, setEdited] = useState<Project | "new" | null>(null);
+  const [edited, setEdited] = useState<Project | null>(null);
+  const [isNew, setNew] = useNewForm();
   const found = useInfiniteQuery(projectsQuery(search));
   const projects = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
 
@@ -138,7 +140,7 @@ export function ProjectsPage() {
     <Page
       title="Traces"
       actions={
-        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setEdited("new")}>
+        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setNew(true)}>
           New project
         </Button>
       }
@@ -190,6 +192,7 @@ export function ProjectsPage() {
         />
       )}
       {edited !== null && <EditProject project={edited} onClose={() => setEdited(null)} />}
+      {isNew && <EditProject project="new" onClose={() => setNew(false)} />}
       {dialog}
     </Page>
   );

@@ -2,7 +2,7 @@ import { Badge, Group, Select, Text } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 
 import { TagFilter } from "../resource-tags/resource-tags.tsx";
 import { usePermission } from "../settings/use-permission.ts";
@@ -16,6 +16,7 @@ import { PermittedButton } from "../../ui/permitted-button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
+import { useNewForm } from "../../ui/use-new-form.ts";
 import { Tags } from "../runs/run-columns.tsx";
 import { PromptSample } from "../samples/sample-parts.tsx";
 import { NewPrompt } from "./new-prompt.tsx";
@@ -97,7 +98,7 @@ const FILTERS = ["text", "tag", "type", "visibility", "archived", "tags"] as con
 export function PromptsPage() {
   const search: PromptSearch = { ...PROMPT_SEARCH, ...useSearch({ from: "/_shell/prompts/" }) };
   const navigate = useNavigate({ from: "/prompts/" });
-  const [isNew, setNew] = useState(false);
+  const [isNew, setNew] = useNewForm();
   const denial = usePermission("prompts:create");
   const found = useInfiniteQuery(promptsQuery(search));
   const prompts = useMemo(() => found.data?.pages.flatMap(({ repos }) => repos) ?? [], [found.data]);

@@ -2,7 +2,7 @@ import { Button, Group, Switch, Text } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { lazy, Suspense, useMemo } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
@@ -14,6 +14,7 @@ import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
+import { useNewForm } from "../../ui/use-new-form.ts";
 import { describeActions, describeScope } from "./describe-rule.ts";
 import { type Rule, type RuleStatistics, rulesQuery, ruleStatisticsQuery } from "./queries.ts";
 
@@ -23,7 +24,7 @@ const RuleForm = lazy(async () => ({ default: (await import("./rule-form.tsx")).
 export function RulesPage() {
   const { project } = useSearch({ from: "/_shell/rules/" });
   const navigate = useNavigate();
-  const [isNew, setNew] = useState(false);
+  const [isNew, setNew] = useNewForm();
   const rules = useQuery(rulesQuery(project));
   const statistics = useQuery(ruleStatisticsQuery);
   const columns = useMemo(() => columnsWith(statistics.data), [statistics.data]);

@@ -1,10 +1,18 @@
 import { Button, CloseButton, Group, Text } from "@mantine/core";
-import { IconDatabasePlus, IconDownload, IconListCheck, IconMessagePlus, IconTrash } from "@tabler/icons-react";
+import {
+  IconArrowsDiff,
+  IconDatabasePlus,
+  IconDownload,
+  IconListCheck,
+  IconMessagePlus,
+  IconTrash,
+} from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
+import { ButtonLink } from "../../ui/links.tsx";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { saveFile } from "../../ui/save-file.ts";
 import type { Run } from "./run-record.ts";
@@ -55,6 +63,17 @@ export function RunSelection({ projectId, runs, onClear }: RunSelectionProps) {
       <Text size="sm" className="numbers" role="status">
         {ids.length} selected
       </Text>
+      {ids.length === 2 && (
+        <ButtonLink
+          size="compact-sm"
+          variant="default"
+          leftSection={<IconArrowsDiff size={14} aria-hidden />}
+          to="/compare"
+          search={{ a: ids[0]!, b: ids[1]! }}
+        >
+          Compare
+        </ButtonLink>
+      )}
       <Button
         size="compact-sm"
         variant="default"

@@ -14,23 +14,23 @@ import { PromptDefaults } from "./prompt-defaults.tsx";
 import { PromptWebhooks } from "./prompt-webhooks.tsx";
 import { RateLimits } from "./rate-limits.tsx";
 import { Roles } from "./roles.tsx";
-import { SETTINGS_TABS, type SettingsTab } from "./tabs.ts";
+import { SETTINGS_TABS, SETTINGS_TITLES, type SettingsTab } from "./tabs.ts";
 import { Workspaces } from "./workspaces.tsx";
 
 const route = getRouteApi("/_shell/settings");
 
-const TABS: Record<SettingsTab, { title: string; content: ComponentType }> = {
-  workspaces: { title: "Workspaces", content: Workspaces },
-  members: { title: "Members", content: Members },
-  roles: { title: "Roles", content: Roles },
-  keys: { title: "API keys", content: Keys },
-  models: { title: "Models", content: Models },
-  prompts: { title: "Prompts", content: PromptDefaults },
-  webhooks: { title: "Prompt webhooks", content: PromptWebhooks },
-  masking: { title: "Masking", content: Masking },
-  limits: { title: "Rate limits", content: RateLimits },
-  audit: { title: "Audit log", content: AuditLog },
-  account: { title: "Account", content: Account },
+const CONTENTS: Record<SettingsTab, ComponentType> = {
+  workspaces: Workspaces,
+  members: Members,
+  roles: Roles,
+  keys: Keys,
+  models: Models,
+  prompts: PromptDefaults,
+  webhooks: PromptWebhooks,
+  masking: Masking,
+  limits: RateLimits,
+  audit: AuditLog,
+  account: Account,
 };
 
 export function SettingsPage() {
@@ -46,12 +46,12 @@ export function SettingsPage() {
         <TabList mb="md">
           {SETTINGS_TABS.map((value) => (
             <Tabs.Tab key={value} value={value}>
-              {TABS[value].title}
+              {SETTINGS_TITLES[value]}
             </Tabs.Tab>
           ))}
         </TabList>
         {SETTINGS_TABS.map((value) => {
-          const Content = TABS[value].content;
+          const Content = CONTENTS[value];
           return (
             <Tabs.Panel key={value} value={value}>
               <Content />

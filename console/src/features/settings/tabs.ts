@@ -12,3 +12,18 @@ export const SETTINGS_TABS = [
   "account",
 ] as const;
 export type SettingsTab = (typeof SETTINGS_TABS)[number];
+
+/** Titles of the tabs, which the palette lists too. */
+export const SETTINGS_TITLES: Record<SettingsTab, string> = {
+  workspaces: "Workspaces",
+  members: "Members",
+  roles: "Roles",
+  keys: "API keys",
+  models: "Models",
+  prompts: "Prompts",
+  webhooks: "Prompt webhooks",
+  masking: "Masking",
+  limits: "Rate limits",
+  audit: "Audit log",
+  account: "Account",
+};

@@ -1,6 +1,6 @@
 import { Alert, Box, Button, Checkbox, Grid, Group, Stack, Text, Title } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -9,13 +9,16 @@ import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
-import { type TreeRow, treeRows } from "./history-tree.ts";
+import { BranchHeading, branchColor } from "./branch-heading.tsx";
+import type { TreeRow } from "./history-tree.ts";
 import { describeStep } from "./steps.ts";
 import { HISTORY_LIMIT, historyQuery, type State, stateQuery } from "./queries.ts";
 import { TraceLink } from "./trace-link.tsx";
+import { useBranches } from "./use-branches.ts";
 
 const DiffView = lazy(async () => ({ default: (await import("../../ui/diff-view.tsx")).DiffView }));
 const MAX_LIMIT = 1000;
+const NONE: readonly State[] = [];
 
 interface ThreadHistoryProps {
   server: string;
@@ -33,6 +36,8 @@ export function ThreadHistory({ server, threadId, version, checkpoint, other, on
   const [limit, setLimit] = useState(HISTORY_LIMIT);
   const base = historyQuery(server, threadId, limit);
   const history = useQuery({ ...base, queryKey: [...base.queryKey, version], placeholderData: keepPreviousData });
+  const chosen = [checkpoint, other].filter((id) => id !== undefined);
+  const branches = useBranches(history.data ?? NONE, chosen);
   if (history.error && !history.data) return <Problem error={history.error} onRetry={history.refetch} />;
   if (!history.data) return <Loading />;
   if (history.data.length === 0) {
@@ -42,8 +47,6 @@ export function ThreadHistory({ server, threadId, version, checkpoint, other, on
       </Empty>
     );
   }
-  const rows = treeRows(history.data);
-  const chosen = [checkpoint, other].filter((id) => id !== undefined);
   const toggle = (id: string) => {
     const left = chosen.includes(id) ? chosen.filter((chosenId) => chosenId !== id) : [...chosen, id].slice(-2);
     onChoose(left[0], left[1]);
@@ -52,14 +55,29 @@ export function ThreadHistory({ server, threadId, version, checkpoint, other, on
     <Grid gap="md">
       <Grid.Col span={{ base: 12, md: 5 }}>
         <Stack gap={4} component="ol" aria-label="Checkpoints" p={0} m={0} style={{ listStyle: "none" }}>
-          {rows.map((row) => (
-            <Checkpoint
-              key={row.state.checkpoint?.checkpoint_id}
-              row={row}
-              isChosen={chosen.includes(row.state.checkpoint?.checkpoint_id ?? "")}
-              onToggle={toggle}
-            />
-          ))}
+          {branches.lines.map(({ branch, row }) =>
+            branch ? (
+              <Indented key={`branch ${branch.id}`} depth={branch.depth} number={branch.number}>
+                <BranchHeading
+                  branch={branch}
+                  isOpen={branches.isOpen(branch.id)}
+                  onToggle={() => branches.toggle(branch.id)}
+                />
+              </Indented>
+            ) : (
+              <Indented
+                key={row.state.checkpoint?.checkpoint_id}
+                depth={row.depth}
+                number={branches.numbers.get(row.branch)!}
+              >
+                <Checkpoint
+                  row={row}
+                  isChosen={chosen.includes(row.state.checkpoint?.checkpoint_id ?? "")}
+                  onToggle={toggle}
+                />
+              </Indented>
+            ),
+          )}
         </Stack>
         {history.data.length >= limit && limit < MAX_LIMIT && (
           <Button
@@ -84,47 +102,48 @@ export function ThreadHistory({ server, threadId, version, checkpoint, other, on
   );
 }
 
-function Checkpoint({ row, isChosen, onToggle }: { row: TreeRow; isChosen: boolean; onToggle: (id: string) => void }) {
-  const { state, parent, depth, isFork } = row;
-  const { number, title, next } = describeStep(state, parent);
-  const id = state.checkpoint?.checkpoint_id ?? "";
+/** A line of the tree, beside the line of its branch. */
+function Indented({ depth, number, children }: { depth: number; number: number; children: ReactNode }) {
   return (
     <Box
       component="li"
       ms={Math.min(depth, 12) * 18}
       ps={8}
       py={2}
-      style={{ borderInlineStart: `3px solid var(--heddle-series-${depth === 0 ? 1 : 3})` }}
+      style={{ borderInlineStart: `3px solid ${branchColor(number)}` }}
     >
-      <Group gap={6} wrap="nowrap">
-        <Checkbox
-          size="xs"
-          checked={isChosen}
-          onChange={() => onToggle(id)}
-          label={
-            <>
-              <Text span size="xs" c="dimmed" className="numbers">
-                {number}
-              </Text>{" "}
-              {title}
-              {isFork && (
-                <Text span size="xs" c="dimmed">
-                  {" "}
-                  · branch
-                </Text>
-              )}
-              {next.length > 0 && (
-                <Text span size="xs" c="dimmed">
-                  {" "}
-                  → {next.join(", ")}
-                </Text>
-              )}
-            </>
-          }
-        />
-        <TimeText at={state.created_at} size="xs" c="dimmed" ms="auto" />
-      </Group>
+      {children}
     </Box>
+  );
+}
+
+function Checkpoint({ row, isChosen, onToggle }: { row: TreeRow; isChosen: boolean; onToggle: (id: string) => void }) {
+  const { state, parent } = row;
+  const { number, title, next } = describeStep(state, parent);
+  const id = state.checkpoint?.checkpoint_id ?? "";
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Checkbox
+        size="xs"
+        checked={isChosen}
+        onChange={() => onToggle(id)}
+        label={
+          <>
+            <Text span size="xs" c="dimmed" className="numbers">
+              {number}
+            </Text>{" "}
+            {title}
+            {next.length > 0 && (
+              <Text span size="xs" c="dimmed">
+                {" "}
+                → {next.join(", ")}
+              </Text>
+            )}
+          </>
+        }
+      />
+      <TimeText at={state.created_at} size="xs" c="dimmed" ms="auto" />
+    </Group>
   );
 }
 

@@ -9,12 +9,13 @@ import { asMessages } from "../../ui/messages/message.ts";
 import { MessageList } from "../../ui/messages/message-list.tsx";
 import { notifyDone } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
+import type { JsonSchema } from "../../ui/schema-form/schema.ts";
 import { resumeFrom } from "../interrupts/answer-thread.ts";
 import { ThreadInterrupts } from "../interrupts/thread-interrupts.tsx";
 import { EditState } from "../playground/edit-state.tsx";
 import { FailureAlert } from "./failure-alert.tsx";
 import { readFailure, type RunFailure } from "./run-failure.ts";
-import { drawingQuery, historyQuery, type State, type Thread, threadKey } from "./queries.ts";
+import { drawingQuery, historyQuery, schemasQuery, type State, type Thread, threadKey } from "./queries.ts";
 
 /** Current state of the thread: messages, interrupts, all values, and a form to update them. */
 export function ThreadStatePanel({ server, thread }: { server: string; thread: Thread }) {
@@ -29,6 +30,7 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
     placeholderData: (old) => old,
   });
   const drawing = useQuery({ ...drawingQuery(server, graph ?? ""), enabled: graph !== undefined && isEditing });
+  const schemas = useQuery({ ...schemasQuery(server, graph ?? ""), enabled: graph !== undefined && isEditing });
   if (state.error && !state.data)
     return <Problem error={state.error} onRetry={state.refetch} title="Could not load the state" />;
   if (!state.data) return <Loading />;
@@ -83,11 +85,12 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
           <JsonView value={metadata} label="metadata" />
         </Grid.Col>
       </Grid>
-      {isEditing && (
+      {isEditing && !(graph !== undefined && schemas.isPending) && (
         <EditState
           server={server}
           threadId={threadId}
           state={now}
+          schema={schemas.data?.state_schema as JsonSchema | null | undefined}
           nodes={nodes}
           onClose={() => setEditing(false)}
           onDone={async (checkpointId, resumes) => {

@@ -48,15 +48,46 @@ function choices(value: unknown): Message[] | null {
   return asMessages(value.map((entry: unknown) => (entry as { message?: unknown } | null)?.message));
 }
 
-/** Length from which a text is easier to read as Markdown than as a JSON string. */
-const LONG = 80;
+/** Fields of an object that are rendered each by itself. */
+const MAX_FIELDS = 30;
 
-/** Returns the fields of an object that contains texts to read, such as `{answer: "…", sources: […]}`; else null. */
-export function textFields(value: unknown): [name: string, value: unknown][] | null {
+type Fields = [name: string, value: unknown][];
+
+/** Whether a string is something to read, and not a name, an id or a number. */
+const isProse = (value: unknown): boolean =>
+  typeof value === "string" && (/\S\s+\S+\s+\S/.test(value) || value.includes("\n") || /(\*\*|`|^#|^- )/.test(value));
+
+/**
+ * Returns the fields of an object that has texts to read, such as `{answer: "…", sources: […]}`, at any of its first
+ * two levels; else null.
+ */
+export function textFields(value: unknown, depth = 0): Fields | null {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return null;
-  const fields = Object.entries(value as object) as [string, unknown][];
-  const isText = (field: unknown) => typeof field === "string" && (field.length >= LONG || field.includes("\n"));
-  return fields.length <= 20 && fields.some(([, field]) => isText(field)) ? fields : null;
+  const fields = Object.entries(value as object) as Fields;
+  const hasText = fields.some(([, field]) => isProse(field) || (depth === 0 && hasTexts(field)));
+  return fields.length <= MAX_FIELDS && hasText ? fields : null;
+}
+
+/** Entries of a list that are rendered each by itself, such as a retriever's documents. */
+const MAX_ENTRIES = 20;
+
+/** Returns the entries of a list of objects with texts; else null. */
+export function textEntries(value: unknown): Fields[] | null {
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_ENTRIES) return null;
+  const entries = value.map((entry) => textFields(entry, 1));
+  return entries.every((entry) => entry !== null) ? entries : null;
+}
+
+const hasTexts = (value: unknown): boolean => textFields(value, 1) !== null || textEntries(value) !== null;
+
+/** Returns what a state has besides its conversation, such as a plan; null when there is nothing else. */
+export function besidesMessages(value: unknown): Fields | null {
+  if (value === null || typeof value !== "object" || !Array.isArray((value as { messages?: unknown }).messages))
+    return null;
+  const isEmpty = (field: unknown) =>
+    field === null || field === "" || (typeof field === "object" && Object.keys(field).length === 0);
+  const rest = (Object.entries(value) as Fields).filter(([name, field]) => name !== "messages" && !isEmpty(field));
+  return rest.length > 0 && rest.length <= MAX_FIELDS ? rest : null;
 }
 
 /** Returns the text when it is the only content: `{input: "…"}`, `{output: "…"}`. */

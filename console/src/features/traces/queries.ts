@@ -21,13 +21,16 @@ const TREE = [
   "STATUS",
   "START_TIME",
   "END_TIME",
+  "FIRST_TOKEN_TIME",
   "DOTTED_ORDER",
   "TOTAL_TOKENS",
+  "TOTAL_COST",
   "ERROR_PREVIEW",
 ] as const;
 
 export function asTreeRun(run: V2Run): TreeRun {
   const { id, name, run_type, status, start_time, end_time, dotted_order, total_tokens, error_preview } = run;
+  const { first_token_time, total_cost } = run;
   const above = typeof dotted_order === "string" ? dotted_order.split(".").at(-2) : undefined;
   const error = typeof error_preview === "string" ? error_preview : null;
   return {
@@ -37,7 +40,9 @@ export function asTreeRun(run: V2Run): TreeRun {
     status: shownRunStatus({ status: (status ?? "PENDING").toLowerCase(), error }),
     start: parseTime(start_time!),
     end: end_time == null ? null : parseTime(end_time),
+    firstToken: typeof first_token_time === "string" ? parseTime(first_token_time) : null,
     tokens: total_tokens ?? null,
+    cost: total_cost == null ? null : Number(total_cost),
     error,
     // the path consists of times and UUIDs
     parentId: above === undefined ? null : above.slice(-36),

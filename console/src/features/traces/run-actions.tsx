@@ -1,10 +1,11 @@
 import { ActionIcon, Menu } from "@mantine/core";
-import { IconArrowsDiff, IconDatabasePlus, IconDots, IconFlask, IconListCheck } from "@tabler/icons-react";
+import { IconArrowsDiff, IconDatabasePlus, IconDots, IconFlask, IconListCheck, IconPin } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 
 import { ButtonLink } from "../../ui/links.tsx";
 import type { Run } from "../runs/run-record.ts";
+import { useMarkedRun } from "./marked-run.tsx";
 import { ShareButton } from "./share-button.tsx";
 
 const AddToDataset = lazy(async () => ({ default: (await import("./add-to-dataset.tsx")).AddToDataset }));
@@ -16,6 +17,7 @@ const AddToQueue = lazy(async () => ({
 export function RunActions({ run }: { run: Run }) {
   const [adding, setAdding] = useState<"dataset" | "queue" | null>(null);
   const close = () => setAdding(null);
+  const { mark } = useMarkedRun();
   return (
     <>
       {run.run_type === "llm" && (
@@ -42,6 +44,9 @@ export function RunActions({ run }: { run: Run }) {
           </Menu.Item>
           <Menu.Item leftSection={<IconListCheck size={14} aria-hidden />} onClick={() => setAdding("queue")}>
             Add to queue
+          </Menu.Item>
+          <Menu.Item leftSection={<IconPin size={14} aria-hidden />} onClick={() => mark(run)}>
+            Mark for comparison
           </Menu.Item>
           <Menu.Item
             leftSection={<IconArrowsDiff size={14} aria-hidden />}

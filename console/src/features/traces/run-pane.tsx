@@ -10,6 +10,7 @@ import { Tags } from "../runs/run-columns.tsx";
 import { RunIcon } from "../runs/run-icon.tsx";
 import { type AnyRun, modelName, shownRunStatus, timeToFirstToken, runLatency, utc } from "../runs/run-record.ts";
 import { describeBasis } from "./describe-basis.ts";
+import { LlmCall } from "./llm-call.tsx";
 import { listAttachments, RunAttachments } from "./run-attachments.tsx";
 import { RunError } from "./run-error.tsx";
 import { RunEvents } from "./run-events.tsx";
@@ -48,6 +49,7 @@ export function RunPane({ run, view, onView, actions, origin, feedback, feedback
         </Group>
       </Group>
       <Statistics run={run} />
+      {run.run_type === "llm" && <LlmCall key={run.id} run={run} />}
       {origin}
       <Tabs value={view} onChange={(next) => onView((next ?? "run") as View)} keepMounted={false} mt="xs">
         <TabList>

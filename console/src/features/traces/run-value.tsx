@@ -1,10 +1,12 @@
-import { Group, SegmentedControl, Stack, Text, Title } from "@mantine/core";
+import { Box, Group, SegmentedControl, Text, Title } from "@mantine/core";
 import { useMemo, useState } from "react";
 
+import { CopyButton } from "../../ui/copy-button.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Content } from "../../ui/messages/content.tsx";
 import { MessageList } from "../../ui/messages/message-list.tsx";
-import { findMessages, onlyText, textFields } from "./find-messages.ts";
+import { FieldList } from "./field-list.tsx";
+import { besidesMessages, findMessages, onlyText, textEntries, textFields } from "./find-messages.ts";
 
 /** Limit on rendered messages; longer conversations are shown as JSON until requested. */
 const MESSAGE_LIMIT = 200;
@@ -14,7 +16,9 @@ export function RunValue({ title, value }: { title: string; value: unknown }) {
   const messages = useMemo(() => findMessages(value), [value]);
   const text = useMemo(() => (messages ? null : onlyText(value)), [messages, value]);
   const fields = useMemo(() => (messages || text !== null ? null : textFields(value)), [messages, text, value]);
-  const isReadable = messages !== null || text !== null || fields !== null;
+  const entries = useMemo(() => (messages ? null : textEntries(value)), [messages, value]);
+  const rest = useMemo(() => (messages ? besidesMessages(value) : null), [messages, value]);
+  const isReadable = entries !== null || messages !== null || text !== null || fields !== null;
   const [mode, setMode] = useState<"readable" | "json">("readable");
   const [isWhole, setWhole] = useState(false);
   const isEmpty = value == null || (typeof value === "object" && Object.keys(value).length === 0);
@@ -25,18 +29,26 @@ export function RunValue({ title, value }: { title: string; value: unknown }) {
         <Title order={2} size="h6">
           {title}
         </Title>
-        {isReadable && (
-          <SegmentedControl
-            size="xs"
-            aria-label={`Format of ${title.toLowerCase()}`}
-            value={mode}
-            onChange={(next) => setMode(next as "readable" | "json")}
-            data={[
-              { value: "readable", label: messages ? "Messages" : "Text" },
-              { value: "json", label: "JSON" },
-            ]}
-          />
-        )}
+        <Group gap={4} wrap="nowrap">
+          {isReadable && (
+            <SegmentedControl
+              size="xs"
+              aria-label={`Format of ${title.toLowerCase()}`}
+              value={mode}
+              onChange={(next) => setMode(next as "readable" | "json")}
+              data={[
+                { value: "readable", label: messages ? "Messages" : "Text" },
+                { value: "json", label: "JSON" },
+              ]}
+            />
+          )}
+          {!isEmpty && (
+            <CopyButton
+              label={`Copy ${title.toLowerCase()}`}
+              value={() => (text !== null && mode === "readable" ? text : JSON.stringify(value, null, 2))}
+            />
+          )}
+        </Group>
       </Group>
       {isEmpty ? (
         <Text size="sm" c="dimmed">
@@ -55,28 +67,19 @@ export function RunValue({ title, value }: { title: string; value: unknown }) {
             </Text>
           )}
           <MessageList messages={shown!} />
+          {rest && (
+            <Box mt="sm">
+              <FieldList fields={rest} />
+            </Box>
+          )}
         </>
       ) : fields ? (
-        <Fields fields={fields} />
+        <FieldList fields={fields} />
+      ) : entries ? (
+        <FieldList fields={entries.map((entry, index) => [String(index + 1), Object.fromEntries(entry)])} />
       ) : (
         <Content content={text} />
       )}
     </section>
-  );
-}
-
-/** Texts as Markdown, other values as JSON, each below its name. */
-function Fields({ fields }: { fields: [name: string, value: unknown][] }) {
-  return (
-    <Stack gap="sm">
-      {fields.map(([name, value]) => (
-        <section key={name} aria-label={name}>
-          <Text size="xs" c="dimmed" fw={600} mb={2}>
-            {name}
-          </Text>
-          {typeof value === "string" ? <Content content={value} /> : <JsonView value={value} label={name} />}
-        </section>
-      ))}
-    </Stack>
   );
 }

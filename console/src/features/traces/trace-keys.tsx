@@ -11,6 +11,13 @@ const KEYS: [keys: string[], action: string][] = [
   [["C"], "First child run"],
   [["↑", "↓"], "Select runs in the tree"],
   [["←", "→"], "Collapse and expand a run in the tree"],
+  [["+", "-"], "Zoom the waterfall in and out"],
+  [["Shift ←", "Shift →"], "Pan the waterfall"],
+  [["Z"], "Zoom to the selected run"],
+  [["0"], "Show the whole trace"],
+  [["L"], "Critical path"],
+  [["W"], "Waterfall across the page"],
+  [["M"], "Mark the run; on another run, compare both"],
   [["?"], "Show keyboard shortcuts"],
 ];
 

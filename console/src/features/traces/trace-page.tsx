@@ -12,6 +12,7 @@ import { noteTraceOpened } from "../home/first-steps.ts";
 import { projectQuery } from "../projects/queries.ts";
 import type { Run } from "../runs/run-record.ts";
 import { AWAIT_RUN } from "./await-run.ts";
+import { MarkedRun } from "./marked-run.tsx";
 import { RunActions } from "./run-actions.tsx";
 import { RunFeedback } from "./run-feedback.tsx";
 import { PromptOrigin } from "./prompt-origin.tsx";
@@ -77,6 +78,7 @@ export function TracePage() {
           The root of this trace has not arrived in this project. Its earliest run stands in for it.
         </Text>
       )}
+      <MarkedRun run={trace.data?.byId.get(runId)} />
       {error && !trace.data ? (
         <Problem error={error} onRetry={place.error ? place.refetch : trace.refetch} />
       ) : (

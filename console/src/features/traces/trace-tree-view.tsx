@@ -1,12 +1,16 @@
-import { ActionIcon, Group, Text, TextInput, Tooltip } from "@mantine/core";
-import { IconFold, IconFoldDown, IconSearch } from "@tabler/icons-react";
+import { Text } from "@mantine/core";
+import { useHotkeys, useLocalStorage } from "@mantine/hooks";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useCallback, useDeferredValue, useEffect, useId, useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 
 import { count, duration } from "../../ui/format.ts";
 import { useNow } from "../../ui/use-now.ts";
+import { describeTimes } from "./describe-times.ts";
+import { criticalPath, type Interval, longestOnPath } from "./run-times.ts";
+import { TimeRuler } from "./time-ruler.tsx";
 import { TreeRow } from "./tree-row.tsx";
+import { TreeTools } from "./tree-tools.tsx";
 import {
   listAncestors,
   initiallyCollapsed,
@@ -16,6 +20,7 @@ import {
   visibleNodes,
 } from "./trace-tree.ts";
 import classes from "./trace-tree-view.module.css";
+import { useTimeWindow } from "./use-time-window.ts";
 
 const ROW = 28;
 
@@ -26,8 +31,8 @@ interface TraceTreeViewProps {
 }
 
 /**
- * The runs of a trace, each with a bar on the trace's time axis. Up and Down select runs, Left and Right collapse and
- * expand them, as in every tree.
+ * The runs of a trace, each with a bar on the trace's time axis, which zooms and pans. Up and Down select runs, Left and
+ * Right collapse and expand them, as in every tree.
  */
 export function TraceTreeView({ tree, selectedId: routeId, onSelect: navigateTo }: TraceTreeViewProps) {
   const [selectedId, onSelect] = useQuickSelection(routeId, navigateTo);
@@ -40,6 +45,18 @@ export function TraceTreeView({ tree, selectedId: routeId, onSelect: navigateTo 
     return first;
   });
   const [text, setText] = useState("");
+  const [isWide, setWide] = useLocalStorage({
+    key: "heddle.trace.wide",
+    defaultValue: false,
+    getInitialValueInEffect: false,
+  });
+  const [showsPath, setShowPath] = useState(false);
+  const end = tree.isRunning ? Math.max(tree.end, now) : tree.end;
+  // rows are drawn again only when it changes
+  const whole = useMemo((): Interval => [tree.start, end], [tree.start, end]);
+  const times = useTimeWindow(whole, scroller);
+  const liveNow = tree.isRunning ? now : 0;
+  const path = useMemo(() => (showsPath ? criticalPath(tree, liveNow) : undefined), [tree, showsPath, liveNow]);
   const wanted = useDeferredValue(text.trim());
   const matches = useMemo(() => findMatches(tree, wanted), [tree, wanted]);
   const nodes = useMemo(() => {
@@ -79,7 +96,7 @@ export function TraceTreeView({ tree, selectedId: routeId, onSelect: navigateTo 
   const onKeyDown = (event: KeyboardEvent) => {
     const at = Math.max(0, selectedAt);
     const node = nodes[at];
-    if (!node) return;
+    if (!node || event.shiftKey) return;
     const hasBranch = node.children.length > 0 && wanted === "";
     const isOpen = hasBranch && !closed.has(node.id);
     const moves: Record<string, () => void> = {
@@ -103,53 +120,45 @@ export function TraceTreeView({ tree, selectedId: routeId, onSelect: navigateTo 
     goTo(after >= 0 ? after : nodes.findIndex((node) => matches.has(node.id)));
   };
 
+  const showRun = () => {
+    const node = tree.byId.get(selectedId);
+    if (node) times.show([node.start, node.end ?? now]);
+  };
+  useHotkeys([
+    ["=", times.zoomIn],
+    ["[plus]", times.zoomIn],
+    ["shift+[plus]", times.zoomIn],
+    ["-", times.zoomOut],
+    ["0", times.reset],
+    ["z", showRun],
+    ["shift+ArrowLeft", () => times.pan(-1)],
+    ["shift+ArrowRight", () => times.pan(1)],
+    ["l", () => setShowPath(!showsPath)],
+    ["w", () => setWide(!isWide)],
+  ]);
+  const selected = tree.byId.get(selectedId);
+
   return (
-    <div className={classes.frame}>
-      <Group gap={6} p={6} wrap="nowrap" className={classes.tools}>
-        <TextInput
-          size="xs"
-          aria-label="Search in this trace"
-          placeholder="Search in this trace"
-          leftSection={<IconSearch size={13} aria-hidden />}
-          style={{ flex: 1 }}
-          value={text}
-          onChange={({ currentTarget: { value } }) => setText(value)}
-          onKeyDown={(event) => event.key === "Enter" && nextMatch()}
-        />
-        <Text size="xs" c="dimmed" className="numbers" role="status" style={{ whiteSpace: "nowrap" }}>
-          {wanted === "" ? `${count(tree.byId.size)} runs` : `${count(matches.size)} found`}
-        </Text>
-        <Tooltip label="Expand all runs">
-          <ActionIcon
-            variant="subtle"
-            color="neutral"
-            aria-label="Expand all runs"
-            onClick={() => setClosed(new Set())}
-          >
-            <IconFoldDown size={15} />
-          </ActionIcon>
-        </Tooltip>
-        <Tooltip label="Collapse all runs">
-          <ActionIcon
-            variant="subtle"
-            color="neutral"
-            aria-label="Collapse all runs"
-            onClick={() =>
-              setClosed(new Set([...tree.byId.values()].filter(({ size }) => size > 0).map((node) => node.id)))
-            }
-          >
-            <IconFold size={15} />
-          </ActionIcon>
-        </Tooltip>
-      </Group>
-      <div className={classes.axis} aria-hidden>
-        <span className={classes.name} />
-        <span className={classes.took} />
-        <span className={classes.times}>
-          <span>0</span>
-          <span>{duration((tree.end - tree.start) / 2)}</span>
-          <span>{duration(tree.end - tree.start)}</span>
-        </span>
+    <div className={classes.frame} data-wide={isWide || undefined}>
+      <TreeTools
+        text={text}
+        onText={setText}
+        onNextMatch={nextMatch}
+        found={wanted === "" ? `${count(tree.byId.size)} runs` : `${count(matches.size)} found`}
+        onExpand={() => setClosed(new Set())}
+        onCollapse={() =>
+          setClosed(new Set([...tree.byId.values()].filter(({ size }) => size > 0).map((node) => node.id)))
+        }
+        times={times}
+        isWide={isWide}
+        onWide={setWide}
+        showsPath={showsPath}
+        onShowPath={setShowPath}
+      />
+      <div className={classes.axis}>
+        <div className={classes.axisTimes}>
+          <TimeRuler times={times} />
+        </div>
       </div>
       <div
         ref={scroller}
@@ -168,12 +177,14 @@ export function TraceTreeView({ tree, selectedId: routeId, onSelect: navigateTo 
                 key={node.id}
                 domId={`${id}-${node.id}`}
                 node={node}
-                tree={tree}
+                shown={times.shown}
+                // a run with an active one below it grows too
                 now={node.end === null ? now : 0}
                 top={start}
                 isSelected={node.id === selectedId}
                 isMatch={wanted !== "" && matches.has(node.id)}
                 isOpen={node.children.length > 0 ? wanted !== "" || !closed.has(node.id) : undefined}
+                onPath={path && (path.get(node.id) ?? null)}
                 onSelect={onSelect}
                 onToggle={toggle}
               />
@@ -181,8 +192,16 @@ export function TraceTreeView({ tree, selectedId: routeId, onSelect: navigateTo 
           })}
         </div>
       </div>
+      <Text size="xs" c="dimmed" className={classes.foot} aria-label="Times of the selected run" role="note">
+        {path ? describePath(tree, path) : selected && describeTimes(selected, selected.end === null ? now : 0)}
+      </Text>
     </div>
   );
+}
+
+function describePath(tree: TraceTree, path: ReadonlyMap<string, Interval[]>): string {
+  const longest = longestOnPath(tree, path).map(([name, ms]) => `${name} ${duration(ms)}`);
+  return `Critical path: ${longest.join(", ")}`;
 }
 
 /**

@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 
 import {
   listAncestors,
-  barPosition,
   initiallyCollapsed,
   findMatches,
   treeInSlices,
   buildTree,
+  spanPosition,
   type TreeRun,
   visibleNodes,
 } from "./trace-tree.ts";
@@ -18,7 +18,9 @@ const run = (id: string, start: number, end: number | null, parentId: string | n
   status: end === null ? "pending" : "success",
   start,
   end,
+  firstToken: null,
   tokens: null,
+  cost: null,
   error: null,
   parentId,
   ...more,
@@ -61,14 +63,11 @@ test("search matches name, type, status and error, and expands the branches of i
   expect(listAncestors(tree, ["b2"])).toEqual(new Set(["b", "root"]));
 });
 
-test("bars are shares of the whole duration, and unfinished runs extend to now", () => {
-  const bars = { start: 0, end: 100 };
-  expect(barPosition(tree.byId.get("b")!, bars, 100)).toEqual({ left: 0.2, width: expect.closeTo(0.4) });
-  expect(barPosition(tree.byId.get("b1")!, bars, 75)).toEqual({ left: 0.25, width: 0.5 });
-  expect(barPosition({ ...tree.byId.get("a")!, start: 0, end: 0 }, { start: 0, end: 0 }, 0)).toEqual({
-    left: 0,
-    width: 0,
-  });
+test("bars are shares of the window, and those outside have none", () => {
+  expect(spanPosition([20, 60], [0, 100])).toEqual({ left: 0.2, width: expect.closeTo(0.4) });
+  expect(spanPosition([20, 60], [40, 80])).toEqual({ left: 0, width: 0.5 });
+  expect(spanPosition([20, 60], [70, 80])).toBeNull();
+  expect(spanPosition([0, 0], [0, 0])).toEqual({ left: 0, width: 0 });
 });
 
 test("building in slices produces the same tree and can be aborted in between", async () => {

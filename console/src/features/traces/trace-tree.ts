@@ -2,6 +2,8 @@
  * The runs of a trace as a tree ordered by start time. Built once per server response; the visible part is a walk over
  * the expanded branches.
  */
+import type { Interval } from "./run-times.ts";
+
 export interface TreeRun {
   id: string;
   name: string;
@@ -11,7 +13,11 @@ export interface TreeRun {
   start: number;
   /** Null while it runs. */
   end: number | null;
+  /** When the first token of a model's call arrived. */
+  firstToken: number | null;
   tokens: number | null;
+  /** US dollars. */
+  cost: number | null;
   error: string | null;
   parentId: string | null;
 }
@@ -158,13 +164,10 @@ export function initiallyCollapsed({ byId }: TraceTree, most = 2000): Set<string
   return new Set([...byId.values()].filter(({ depth, size }) => depth >= 1 && size > 0).map(({ id }) => id));
 }
 
-/** Returns the position of a run's bar, as fractions of the whole. */
-export function barPosition({ start, end }: TraceNode, tree: Pick<TraceTree, "start" | "end">, now: number) {
-  const last = Math.max(tree.end, tree.start + 1e-3);
-  const total = last - tree.start;
-  const left = (start - tree.start) / total;
-  const right = ((end ?? Math.max(now, start)) - tree.start) / total;
-  return { left: clamp(left), width: clamp(right - left, 1 - clamp(left)) };
+/** Returns the position of a time span in a window, as fractions of it; null outside. */
+export function spanPosition([from, to]: Interval, [begin, end]: Interval): { left: number; width: number } | null {
+  if (to < begin || from > end) return null;
+  const total = Math.max(end - begin, 1e-3);
+  const left = Math.max(0, (from - begin) / total);
+  return { left: Math.min(left, 1), width: Math.max(0, Math.min(1, (to - begin) / total) - left) };
 }
-
-const clamp = (value: number, most = 1): number => Math.min(Math.max(value, 0), most);

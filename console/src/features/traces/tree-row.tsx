@@ -1,15 +1,18 @@
-import { memo } from "react";
+import { memo, useMemo } from "react";
 
-import { duration } from "../../ui/format.ts";
+import { duration, money, tokens } from "../../ui/format.ts";
 import { colorOfType, RunIcon } from "../runs/run-icon.tsx";
 import { StatusDot } from "../runs/status-dot.tsx";
-import { barPosition, type TraceNode, type TraceTree } from "./trace-tree.ts";
+import { describeTimes } from "./describe-times.ts";
+import { type Interval, joinClose, workIntervals } from "./run-times.ts";
+import { spanPosition, type TraceNode } from "./trace-tree.ts";
 import classes from "./trace-tree-view.module.css";
 
 interface TreeRowProps {
   domId: string;
   node: TraceNode;
-  tree: TraceTree;
+  /** Visible part of the time axis. */
+  shown: Interval;
   /** Set only while the run is active; milliseconds since 1970. */
   now: number;
   top: number;
@@ -17,6 +20,8 @@ interface TreeRowProps {
   isMatch: boolean;
   /** Undefined for a run without children. */
   isOpen: boolean | undefined;
+  /** Times that the critical path spends in this run; null beside the path; undefined while the path is not shown. */
+  onPath: readonly Interval[] | null | undefined;
   onSelect: (id: string) => void;
   onToggle: (node: TraceNode) => void;
 }
@@ -25,20 +30,8 @@ interface TreeRowProps {
 const LEVEL = 14;
 const DEEPEST = "18cqi";
 
-export const TreeRow = memo(function TreeRow({
-  domId,
-  node,
-  tree,
-  now,
-  top,
-  isSelected,
-  isMatch,
-  isOpen,
-  onSelect,
-  onToggle,
-}: TreeRowProps) {
-  const { left, width } = barPosition(node, tree, now);
-  const color = node.status === "error" ? "var(--heddle-danger)" : colorOfType(node.run_type);
+export const TreeRow = memo(function TreeRow(props: TreeRowProps) {
+  const { domId, node, shown, now, top, isSelected, isMatch, isOpen, onPath, onSelect, onToggle } = props;
   return (
     <div
       id={domId}
@@ -48,6 +41,7 @@ export const TreeRow = memo(function TreeRow({
       aria-selected={isSelected}
       className={classes.row}
       data-match={isMatch || undefined}
+      data-path={onPath === undefined ? undefined : onPath === null ? "beside" : "on"}
       style={{ transform: `translateY(${top}px)` }}
       onClick={() => onSelect(node.id)}
     >
@@ -80,13 +74,66 @@ export const TreeRow = memo(function TreeRow({
           </span>
         )}
       </span>
-      <span className={classes.took}>{duration(node.end === null ? null : node.end - node.start)}</span>
-      <span className={classes.time} aria-hidden>
-        <span
-          className={classes.bar}
-          style={{ insetInlineStart: `${left * 100}%`, width: `max(2px, ${width * 100}%)`, background: color }}
-        />
+      <span className={classes.figures}>
+        {node.tokens !== null && node.tokens > 0 && <span title="Tokens">{tokens(node.tokens)}</span>}
+        {node.cost !== null && <span title="Cost">{money(node.cost)}</span>}
       </span>
+      <span className={classes.took}>{duration(node.end === null ? null : node.end - node.start)}</span>
+      <Bars node={node} shown={shown} now={now} onPath={onPath ?? []} />
     </div>
   );
 });
+
+/** Share of the window below which gaps between a run's own work are not drawn. */
+const FINEST = 1 / 300;
+
+/** A run's time: quiet while it waits, strong while it works, underlined where it is the critical path. */
+function Bars({
+  node,
+  shown,
+  now,
+  onPath,
+}: Pick<TreeRowProps, "node" | "shown" | "now"> & { onPath: readonly Interval[] }) {
+  const whole: Interval = [node.start, Math.max(node.start, node.end ?? now)];
+  const at = spanPosition(whole, shown);
+  const gap = (shown[1] - shown[0]) * FINEST;
+  const work = useMemo(
+    () =>
+      at === null
+        ? []
+        : joinClose(workIntervals(node, now), gap).filter(([from, to]) => to > shown[0] && from < shown[1]),
+    [node, now, shown[0], shown[1]],
+  );
+  const color = node.status === "error" ? "var(--heddle-danger)" : colorOfType(node.run_type);
+  const place = (interval: Interval) => {
+    const { left, width } = spanPosition(interval, shown) ?? { left: 0, width: 0 };
+    return { left: `${left * 100}%`, width: `max(2px, ${width * 100}%)` };
+  };
+  return (
+    <span className={classes.time} data-times aria-hidden title={describeTimes(node, now)}>
+      {at === null ? (
+        <span className={classes.outside} data-side={whole[1] < shown[0] ? "before" : "after"}>
+          {whole[1] < shown[0] ? "◂" : "▸"}
+        </span>
+      ) : (
+        <>
+          <span className={classes.bar} style={{ ...place(whole), background: color }} />
+          {work.map((interval) => (
+            <span
+              key={interval[0]}
+              className={classes.work}
+              data-work
+              style={{ ...place(interval), background: color }}
+            />
+          ))}
+          {onPath.map(
+            (interval) =>
+              spanPosition(interval, shown) && (
+                <span key={interval[0]} className={classes.path} data-critical style={place(interval)} />
+              ),
+          )}
+        </>
+      )}
+    </span>
+  );
+}

@@ -26,16 +26,26 @@ interface GraphViewProps {
   /** State by node id; nodes without one are plain. */
   states?: ReadonlyMap<string, NodeState>;
   onNodeClick?: (id: string) => void;
+  /** Nodes before which runs stop. */
+  breakpoints?: ReadonlySet<string>;
+  /** Called by a node's button; without it, breakpoints are not shown. */
+  onBreakpoint?: (id: string) => void;
 }
 
 const FIT = { padding: 0.08, maxZoom: 1.1 };
 
-type GraphNode = Node<{ place: Place; state: NodeState | undefined }, "place">;
+interface NodeData extends Record<string, unknown> {
+  place: Place;
+  state: NodeState | undefined;
+  /** Undefined where runs cannot stop. */
+  breakpoint: { isSet: boolean; toggle: () => void } | undefined;
+}
+type GraphNode = Node<NodeData, "place">;
 const NODE_TYPES = { place: PlaceNode };
 const EDGE_TYPES = { loop: LoopEdge };
 
 /** Load it lazily: `lazy(() => import("…/graph-view.tsx").then((it) => ({ default: it.GraphView })))`. */
-export function GraphView({ drawing, states, onNodeClick }: GraphViewProps) {
+export function GraphView({ drawing, states, onNodeClick, breakpoints, onBreakpoint }: GraphViewProps) {
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   const places = useMemo(() => placeNodes(drawing), [drawing]);
   const edges = useMemo(() => layoutEdges(drawing, places), [drawing, places]);
@@ -46,7 +56,15 @@ export function GraphView({ drawing, states, onNodeClick }: GraphViewProps) {
     position: { x: place.x, y: place.y },
     width: place.width,
     height: place.height,
-    data: { place, state: states?.get(place.id) },
+    data: {
+      place,
+      state: states?.get(place.id),
+      breakpoint:
+        // a run stops between the nodes of its own graph, not within a subgraph
+        onBreakpoint === undefined || place.isEnd || place.id.includes(":")
+          ? undefined
+          : { isSet: breakpoints?.has(place.id) === true, toggle: () => onBreakpoint(place.id) },
+    },
     ariaLabel: `${place.label}${states?.get(place.id) ? `, ${states.get(place.id)}` : ""}`,
   }));
   return (
@@ -95,9 +113,19 @@ function RefitOnChange() {
   return null;
 }
 
-function PlaceNode({ data: { place, state } }: NodeProps<GraphNode>) {
+function PlaceNode({ data: { place, state, breakpoint } }: NodeProps<GraphNode>) {
   return (
     <div className={classes.node} data-state={state} data-end={place.isEnd} data-node={place.id}>
+      {breakpoint && (
+        <button
+          type="button"
+          className={`${classes.breakpoint} nopan`}
+          aria-label={`Stop before ${place.label}`}
+          title={`Stop before ${place.label}`}
+          aria-pressed={breakpoint.isSet}
+          onClick={breakpoint.toggle}
+        />
+      )}
       <Handle type="target" position={Position.Top} className={classes.port} isConnectable={false} />
       {place.label}
       <Handle type="source" position={Position.Bottom} className={classes.port} isConnectable={false} />

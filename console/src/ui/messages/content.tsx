@@ -67,6 +67,9 @@ export function Reasoning({ text }: { text: string }) {
 function Media({ url, type, name }: { url: string; type: string; name: string }) {
   const isOurs = /^(data|blob):/.test(url);
   if (isOurs && type.startsWith("image")) return <img className={classes.picture} src={url} alt={name} />;
+  if (isOurs && type.startsWith("audio")) return <audio src={url} controls aria-label={name} />;
+  if (isOurs && type.startsWith("video"))
+    return <video className={classes.picture} src={url} controls aria-label={name} />;
   const label = isOurs ? `${name} (${type})` : url;
   return (
     <Text size="sm">

@@ -13,6 +13,16 @@ test("finds the URL of images in OpenAI's, Anthropic's and LangChain's standard 
   );
 });
 
+test("a data URL's own type decides how it is shown", () => {
+  const url = (type: string) => `data:${type};base64,AA==`;
+  expect(readMedia({ type: "file", file: { file_data: url("audio/wav"), filename: "call.wav" } })).toMatchObject({
+    type: "audio/wav",
+    name: "call.wav",
+  });
+  expect(readMedia({ type: "video", data: "AA==" })?.url).toBe(url("video/mp4"));
+  expect(readMedia({ type: "image_url", image_url: { url: url("image/webp") } })?.type).toBe("image/webp");
+});
+
 test("a block without bytes or address is no picture", () => {
   expect(readMedia({ type: "citation" })).toBeNull();
 });

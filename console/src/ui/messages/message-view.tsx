@@ -1,8 +1,9 @@
 import { Group, Stack, Text } from "@mantine/core";
 import { memo, type ReactNode } from "react";
 
+import { CopyButton } from "../copy-button.tsx";
 import { Content, Reasoning } from "./content.tsx";
-import type { Message } from "./message.ts";
+import { type Message, messageText } from "./message.ts";
 import classes from "./messages.module.css";
 import { ToolCallView, ToolResult } from "./tool-call-view.tsx";
 
@@ -26,7 +27,11 @@ export const MessageView = memo(function MessageView({ message, results, actions
   const { role, type, name, content, toolCalls, reasoning, usage } = message;
   const title = NAMES[role] || type;
   return (
-    <article className={classes.message} data-role={role} aria-label={name ? `${title} ${name}` : title}>
+    <article
+      className={`${classes.message} copy-on-hover`}
+      data-role={role}
+      aria-label={name ? `${title} ${name}` : title}
+    >
       <Group gap={6} mih={22} mb={2} wrap="nowrap">
         <Text size="xs" fw={600} c="dimmed">
           {title}
@@ -41,11 +46,14 @@ export const MessageView = memo(function MessageView({ message, results, actions
             {usage.input_tokens ?? 0} tokens in · {usage.output_tokens ?? 0} out
           </Text>
         )}
-        {actions && (
-          <Group gap={2} ms="auto" wrap="nowrap">
-            {actions}
-          </Group>
-        )}
+        <Group gap={2} ms="auto" wrap="nowrap">
+          {actions}
+          <CopyButton
+            isQuiet
+            label="Copy message"
+            value={() => messageText(message) || JSON.stringify(message.raw, null, 2)}
+          />
+        </Group>
       </Group>
       <Stack gap="xs">
         {reasoning !== undefined && <Reasoning text={reasoning} />}

@@ -1,6 +1,7 @@
 import { Badge, Group, Text } from "@mantine/core";
 import { IconTool } from "@tabler/icons-react";
 
+import { CopyButton } from "../copy-button.tsx";
 import { LazyJson } from "../lazy-json.tsx";
 import { Content } from "./content.tsx";
 import type { Message, ToolCall } from "./message.ts";
@@ -9,17 +10,24 @@ import classes from "./messages.module.css";
 /** Tool call with its arguments and, when available, its result. */
 export function ToolCallView({ call, result }: { call: ToolCall; result?: Message | undefined }) {
   return (
-    <section className={classes.call} aria-label={`Tool call ${call.name}`}>
+    <section className={`${classes.call} copy-on-hover`} aria-label={`Tool call ${call.name}`}>
       <Group className={classes.callHead} gap={6} wrap="nowrap">
         <IconTool size={14} aria-hidden />
         <Text size="sm" fw={600} ff="monospace" style={{ overflowWrap: "anywhere" }}>
           {call.name}
         </Text>
         {result?.isError && (
-          <Badge color="danger" variant="outline" size="xs" ms="auto">
+          <Badge color="danger" variant="outline" size="xs">
             error
           </Badge>
         )}
+        <Group ms="auto">
+          <CopyButton
+            isQuiet
+            label={`Copy arguments of ${call.name}`}
+            value={() => (typeof call.args === "string" ? call.args : JSON.stringify(call.args, null, 2))}
+          />
+        </Group>
       </Group>
       <div className={classes.callPart}>
         <Arguments args={call.args} name={call.name} />

@@ -27,7 +27,7 @@ const PIECES = 4;
 /** Characters below which contents are not searched: they occur everywhere. */
 const MIN_CONTENT = 3;
 
-const COLUMNS = ["r.trace_id", "r.name", "r.parent_run_id", "r.provisional_root"];
+const COLUMNS = ["r.trace_id", "r.name", "r.parent_run_id", "r.provisional_root", "r.thread_id"];
 
 export interface FoundRun {
   id: string;
@@ -35,6 +35,7 @@ export interface FoundRun {
   project_id: string;
   at: MicroTime;
   isTrace: boolean;
+  threadId: string | null;
 }
 
 const toFound = (row: Row): FoundRun => ({
@@ -43,6 +44,7 @@ const toFound = (row: Row): FoundRun => ({
   project_id: row.project_id,
   at: row.start_time,
   isTrace: isHead(row),
+  threadId: row.thread_id || null,
 });
 
 /** Whether the statement exceeded its limits. */

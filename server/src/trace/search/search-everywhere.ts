@@ -65,7 +65,7 @@ export async function searchEverywhere(
   const isIncomplete = byId === "incomplete" || !byContent.isComplete;
   const ids = byId === "incomplete" ? [] : byId;
   const runs = [...new Map([...ids, ...byContent.runs].map((run) => [run.id, run])).values()];
-  const found = threads === "incomplete" ? [] : threads;
+  const found = joinThreads(threads === "incomplete" ? [] : threads, byContent.runs);
   const projects = [...new Set([...runs, ...found].map((item) => item.project_id))];
   const names = await findProjectNames(sql, principal.workspaceId, projects);
   const inProject = ({ id, name, project_id, at }: Pick<FoundRun, "id" | "name" | "project_id" | "at">): Result => ({
@@ -83,6 +83,7 @@ export async function searchEverywhere(
     if (kind === "thread") {
       return found
         .filter((thread) => names.has(thread.project_id))
+        .slice(0, limit)
         .map((thread) => inProject({ ...thread, name: thread.id }));
     }
     return named.filter((item) => item.kind === kind).map(({ kind: _kind, ...item }) => item);
@@ -95,4 +96,19 @@ export async function searchEverywhere(
       ...(threads === "incomplete" ? (["thread"] as const) : []),
     ],
   };
+}
+
+type FoundThread = Pick<FoundRun, "id" | "project_id" | "at">;
+
+/** Returns the threads by id, then those of the runs that contain the text, without repeating one. */
+function joinThreads(byId: readonly FoundThread[], runs: readonly FoundRun[]): FoundThread[] {
+  const ofRuns = runs.flatMap(({ threadId, project_id, at }) =>
+    threadId === null ? [] : [{ id: threadId, project_id, at }],
+  );
+  const known = new Map<string, FoundThread>();
+  for (const thread of [...byId, ...ofRuns]) {
+    const key = `${thread.project_id} ${thread.id}`;
+    if (!known.has(key)) known.set(key, thread);
+  }
+  return [...known.values()];
 }

@@ -125,3 +125,21 @@ test("a workspace, a permission and a limit bound what is found", async () => {
     expect((await call("GET", `/search${query}`)).status).toBe(422);
   }
 });
+
+test("finds a thread by what was said in any of its runs, once", async () => {
+  const said = "capybara".toUpperCase();
+  const metadata = { metadata: { thread_id: "talk 7" } };
+  const turns = [1, 2].map((n) =>
+    sampleRun("aquarium zebrafish", { name: `turn ${n}`, inputs: { text: `${said} ${n}` }, extra: metadata }),
+  );
+  const inner = sampleRun(
+    "aquarium zebrafish",
+    { name: "inner", inputs: { text: said }, extra: metadata },
+    { parent: turns[0]! },
+  );
+  await sendRuns(call, [...turns, inner]);
+  expect((await search("capybara"))["thread"]).toEqual([
+    expect.objectContaining({ id: "talk 7", name: "talk 7", project_name: "aquarium zebrafish" }),
+  ]);
+  expect((await search("capybara 2"))["thread"]).toHaveLength(1);
+});
