@@ -4,8 +4,9 @@ try {
   const chosen = localStorage.getItem("mantine-color-scheme-value");
   const dark = chosen === "dark" || (chosen !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
   document.documentElement.setAttribute("data-mantine-color-scheme", dark ? "dark" : "light");
+  document.documentElement.dataset.density = localStorage.getItem("heddle.density") ?? "comfortable";
 } catch {
-  // without storage the page begins light
+  // without storage the page begins light, with comfortable rows
 }
 const sheet = new CSSStyleSheet();
 // a page that loads quickly shows nothing of it

@@ -159,18 +159,21 @@ test("creates a cron with its next times in its zone, pauses, updates and delete
   await context.close();
 });
 
-test("links the recent runs of a cron", async () => {
+test("starts a run of a cron now, and links to it", async () => {
   const thread = await client.threads.create();
-  // every minute; its first run is at most a minute away, so a run with the cron's id stands for it
   const cron = await client.crons.createForThread(thread.thread_id, "echo", { schedule: "0 0 1 1 *", input: {} });
   const id = (cron as unknown as { cron_id: string }).cron_id;
-  await client.runs.wait(thread.thread_id, "echo", { input: { text: "x" }, metadata: { cron_id: id } });
-  const { page, context } = await openPage(browser);
+  const { page, context, errors } = await openPage(browser);
   await page.goto(at(`/crons?cron=${id}`));
   const dialog = page.getByRole("dialog", { name: "Cron", exact: true });
+  await dialog.getByText("No runs yet.").waitFor();
+  await dialog.getByRole("button", { name: "Run now" }).click();
+  await page.getByText(/^Run .* started\. The schedule is unchanged\.$/).waitFor();
   await dialog.getByText("success").waitFor();
-  const link = dialog.getByRole("link").first();
-  expect(await link.getAttribute("href")).toContain(`/threads/${thread.thread_id}`);
+  await dialog.getByRole("link", { name: /^Run / }).click();
+  const [run] = await client.runs.list(thread.thread_id);
+  await page.waitForURL(new RegExp(`/threads/${thread.thread_id}/runs/${run!.run_id}$`));
+  expect(errors).toEqual([]);
   await context.close();
 });
 

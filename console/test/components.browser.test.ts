@@ -2,7 +2,7 @@
  * The page of the shared components in every look: it fits, axe finds nothing serious, and motion ends where it is not
  * wanted. HEDDLE_SCREENSHOTS names a directory for its photographs.
  */
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { checkOpenPage, openBrowser, openPage } from "./browser.ts";
@@ -47,6 +47,47 @@ test("the components fit and are accessible in light, dark, high contrast and ri
   expect(opened.errors).toEqual([]);
 });
 
+test("the reader's density is that of every table, also after a reload", async () => {
+  const tables = page.getByRole("region", { name: "Tables" });
+  const simple = tables.getByRole("table", { name: "Threads" }).getByRole("row").nth(1);
+  const virtual = tables.getByRole("table", { name: "Runs" }).locator("[data-row]");
+  const heights = async () => [
+    await simple.evaluate((row) => Math.round(row.getBoundingClientRect().height)),
+    await virtual.first().evaluate((row) => Math.round(row.getBoundingClientRect().height)),
+    await virtual.evaluateAll(([a, b]) => Math.round(b!.getBoundingClientRect().top - a!.getBoundingClientRect().top)),
+  ];
+  expect(await heights()).toEqual([38, 38, 38]);
+  await page.getByRole("button", { name: "Account and workspace" }).click();
+  await page.getByRole("menuitemradio", { name: "Compact" }).click();
+  await expect.poll(heights).toEqual([28, 28, 28]);
+  await page.reload();
+  await virtual.first().waitFor();
+  expect(await heights()).toEqual([28, 28, 28]);
+  await tables.getByText("comfortable", { exact: true }).click();
+  await expect.poll(heights).toEqual([38, 38, 38]);
+});
+
+test("numbers are before their units on a page that is read from the right", async () => {
+  await page.evaluate(() => (document.documentElement.dir = "rtl"));
+  const places = await page
+    .getByRole("region", { name: "Tables" })
+    .getByText(/^1\.2 s$/)
+    .evaluateAll((elements) =>
+      elements.map((element) => {
+        const text = [...element.childNodes].find((node) => node.nodeType === Node.TEXT_NODE)!;
+        const left = (index: number) => {
+          const range = document.createRange();
+          range.setStart(text, index);
+          range.setEnd(text, index + 1);
+          return range.getBoundingClientRect().left;
+        };
+        return left(0) < left(text.textContent!.length - 1);
+      }),
+    );
+  await page.evaluate(() => (document.documentElement.dir = "ltr"));
+  expect(places).toEqual([true, true]);
+});
+
 test("the samples need no data of the trace platform", () => {
   expect(requests.filter((path) => /^\/api\/trace\/.*(runs|sessions|datasets)/.test(path))).toEqual([]);
 });
@@ -85,15 +126,30 @@ test("the roles of the tokens have colours of their own", async () => {
   expect(new Set(colors).size).toBe(colors.length);
 });
 
-test("a phone shows a project's runs in the upper half, and its filters behind a button", async () => {
+test("a phone shows a project's runs in the upper half, and the filters of each page behind a button", async () => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(`${url}/projects/${traces.projectId}`);
   await page.locator("[data-row]").first().waitFor();
   expect((await page.getByRole("table", { name: "Runs" }).boundingBox())!.y).toBeLessThan(844 / 2);
-  const filter = page.getByRole("button", { name: "Quick filters" });
-  expect(await filter.isVisible()).toBe(false);
-  await page.getByRole("button", { name: "Filters", exact: true }).click();
-  await filter.waitFor();
+  const behind: [path: string, filter: Locator][] = [
+    [`/projects/${traces.projectId}`, page.getByRole("button", { name: "Quick filters" })],
+    ["/projects", page.getByText("Include experiments")],
+    ["/prompts", page.getByLabel("Filter by type")],
+    ["/settings?tab=audit", page.getByLabel("Resource", { exact: true })],
+    ["/a/local/assistants", page.getByLabel("Graph", { exact: true })],
+    ["/a/local/webhooks", page.getByLabel("Run ID")],
+    ["/a/local/store", page.getByLabel("Filter by value")],
+    [`/projects/${traces.projectId}/monitoring`, page.getByLabel("Group by", { exact: true })],
+    [`/projects/${traces.projectId}/dashboard`, page.getByText("Draw previous period")],
+  ];
+  for (const [path, filter] of behind) {
+    await page.goto(url + path);
+    const button = page.getByRole("button", { name: "Filters", exact: true });
+    await button.waitFor();
+    expect([path, await filter.first().isVisible()]).toEqual([path, false]);
+    await button.click();
+    await filter.first().waitFor();
+  }
 });
 
 test("a wide screen does not stretch the overview's cards, and a card is as high as its content", async () => {

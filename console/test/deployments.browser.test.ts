@@ -157,7 +157,12 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   await page.getByRole("log").getByText("no key").first().waitFor();
   expect(await runEcho()).toMatchObject({ word: "first" });
   await page.getByRole("link", { name: "Deployments" }).click();
-  await page.getByRole("link", { name: "Latest revision failed" }).click();
+  // the cause of the failure is in the list, and the log is two clicks away
+  await page.getByText("revision 2 serves").waitFor();
+  Object.assign(inputs, { clicks: 0, keys: 0 });
+  await page.getByRole("link", { name: /^Revision 3: Deploy failed\. / }).click();
+  await page.getByRole("log").getByText("no key").first().waitFor();
+  problems.push(...endJob("open the cause of a failed deployment", inputs));
 
   const revisions = page.getByRole("navigation", { name: "Revisions" }).getByRole("button");
   expect(await revisions.count()).toBe(3);
@@ -170,6 +175,7 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   // the newest is active and not a new upload; earlier ones are quiet
   await revisions.nth(0).getByText("active", { exact: true }).waitFor();
   expect(await revisions.filter({ hasText: "superseded" }).count()).toBe(2);
+  expect(await revisions.nth(0).innerText()).toMatch(/^4\n[^]*Rollback to revision 1\n+by local · Upload · [\d.]+ s/);
   expect(await revisions.nth(3).innerText()).toContain("First revision");
   // each says what it changed: the environment by names, the source by its upload
   expect(await revisions.nth(2).innerText()).toContain("changed variable GREETING");

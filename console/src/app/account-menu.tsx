@@ -6,6 +6,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { readKey, readWorkspace, storeWorkspace } from "../api/credentials.ts";
 import { PREFIX } from "../api/prefix.ts";
 import { identityQuery } from "../features/settings/queries.ts";
+import { DENSITIES, type Density, setDensity, useDensity } from "../ui/density.ts";
 import { endSession } from "./end-session.ts";
 import { menuWorkspacesQuery, spacesQuery } from "./queries.ts";
 
@@ -58,6 +59,16 @@ export function AccountMenu() {
           {hasKey ? "Use a different key" : isAnonymous ? "Sign in or use a key" : "Switch account"}
         </Menu.Item>
         {!isAnonymous && <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>}
+        <Menu.Divider />
+        <Menu.Label>Density of tables</Menu.Label>
+        <Menu.RadioGroup value={useDensity()} onChange={(choice) => setDensity(choice as Density)}>
+          {DENSITIES.map((choice) => (
+            <Menu.RadioItem key={choice} value={choice} closeMenuOnClick={false}>
+              {choice === "compact" ? "Compact" : "Comfortable"}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
+        <Menu.Divider />
         <Menu.Item component="a" href={`${PREFIX}/docs/`}>
           Documentation
         </Menu.Item>

@@ -23,6 +23,7 @@ import {
 } from "react";
 
 import classes from "./data-table.module.css";
+import { useRowHeight } from "./density.ts";
 
 export interface Column<T> {
   id: string;
@@ -61,6 +62,7 @@ interface DataTableProps<T> {
   onEnd?: () => void;
   /** CSS length of the whole; shorter tables take only the space they need. */
   maxHeight?: string;
+  /** In pixels, for rows of several lines; default: the density that the reader has chosen. */
   rowHeight?: number;
   isSelected?: (row: T) => boolean;
   footer?: ReactNode;
@@ -75,7 +77,9 @@ const features = tableFeatures({
 
 export function DataTable<T extends object>(props: DataTableProps<T>) {
   const { label, columns, rows, rowKey, hidden, onOpen, onEnd, maxHeight = "calc(100dvh - 220px)" } = props;
-  const { rowHeight = 40, isSelected, footer, onSort, onToggle } = props;
+  const { isSelected, footer, onSort, onToggle } = props;
+  const density = useRowHeight();
+  const rowHeight = props.rowHeight ?? density;
   const [own, setOwn] = useState<SortingState>(props.sort ? [props.sort] : []);
   const [current, setCurrent] = useState<string | null>(null);
   const scroller = useRef<HTMLDivElement>(null);
@@ -120,6 +124,7 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
     getItemKey: (index) => sorted[index]!.id,
     overscan: 10,
   });
+  useEffect(() => virtual.measure(), [rowHeight, virtual]);
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? -1;
   useEffect(() => {
@@ -222,7 +227,7 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
               >
                 {visible.map((column) => (
                   <div key={column.id} role="cell" className={classes.cell} data-align={column.align}>
-                    {column.cell(row.original)}
+                    {column.align === "right" ? <bdi>{column.cell(row.original)}</bdi> : column.cell(row.original)}
                   </div>
                 ))}
               </div>

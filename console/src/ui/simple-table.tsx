@@ -30,7 +30,6 @@ export function SimpleTable<T>({ label, columns, rows, rowKey, minWidth = 700, .
     <>
       <div className={classes["scroll"]} tabIndex={0} role="region" aria-label={label}>
         <Table
-          verticalSpacing={6}
           highlightOnHover
           layout="fixed"
           aria-label={label}
@@ -59,7 +58,7 @@ export function SimpleTable<T>({ label, columns, rows, rowKey, minWidth = 700, .
                     role="cell"
                     style={{ overflowWrap: "anywhere" }}
                   >
-                    <div className={classes["content"]}>{cell(row)}</div>
+                    <div className={classes["content"]}>{align === "right" ? <bdi>{cell(row)}</bdi> : cell(row)}</div>
                   </Table.Td>
                 ))}
               </Table.Tr>

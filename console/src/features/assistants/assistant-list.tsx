@@ -6,6 +6,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { Empty } from "../../ui/empty.tsx";
+import { Filters } from "../../ui/filters.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -35,7 +36,7 @@ export function AssistantList() {
         </Button>
       }
     >
-      <Filters server={server} filter={filter} />
+      <AssistantFilters server={server} filter={filter} />
       {list.error && <Problem error={list.error} onRetry={list.refetch} />}
       {list.isPending && <Loading />}
       {list.isSuccess && rows.length === 0 && (
@@ -70,7 +71,7 @@ export function AssistantList() {
   );
 }
 
-function Filters({ server, filter }: { server: string; filter: AssistantFilter }) {
+function AssistantFilters({ server, filter }: { server: string; filter: AssistantFilter }) {
   const navigate = route.useNavigate();
   const { data: graphs = [] } = useQuery(graphsQuery(server));
   const [name, setName] = useState(filter.name ?? "");
@@ -93,19 +94,21 @@ function Filters({ server, filter }: { server: string; filter: AssistantFilter }
         }}
         w={{ base: "100%", xs: 220 }}
       />
-      <Select
-        aria-label="Graph"
-        placeholder="All graphs"
-        size="xs"
-        data={graphs}
-        value={filter.graph ?? null}
-        onChange={(graph) =>
-          void navigate({ search: (before) => ({ ...before, graph: graph ?? undefined }), replace: true })
-        }
-        clearable
-        searchable={graphs.length > 8}
-        w={{ base: "100%", xs: 180 }}
-      />
+      <Filters active={filter.graph === undefined ? 0 : 1}>
+        <Select
+          aria-label="Graph"
+          placeholder="All graphs"
+          size="xs"
+          data={graphs}
+          value={filter.graph ?? null}
+          onChange={(graph) =>
+            void navigate({ search: (before) => ({ ...before, graph: graph ?? undefined }), replace: true })
+          }
+          clearable
+          searchable={graphs.length > 8}
+          w={{ base: "100%", xs: 180 }}
+        />
+      </Filters>
     </Group>
   );
 }

@@ -1,6 +1,7 @@
-import { Stack } from "@mantine/core";
+import { SegmentedControl, Stack } from "@mantine/core";
 
 import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { DENSITIES, type Density, setDensity, useDensity } from "../../ui/density.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -47,6 +48,9 @@ const none = <Empty title="No runs in this time range">Choose a longer time rang
 
 export const Tables = () => (
   <Part title="Tables">
+    <Sample name="Density: the reader's choice, for all tables">
+      <DensityControl />
+    </Sample>
     <Sample name="Simple table: up to some hundred rows, cards on a phone" isWide>
       <SimpleTable
         label="Threads"
@@ -93,4 +97,14 @@ export const Tables = () => (
       </Stack>
     </Sample>
   </Part>
+);
+
+const DensityControl = () => (
+  <SegmentedControl
+    size="xs"
+    aria-label="Density"
+    data={[...DENSITIES]}
+    value={useDensity()}
+    onChange={(value) => setDensity(value as Density)}
+  />
 );

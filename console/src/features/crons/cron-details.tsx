@@ -12,6 +12,7 @@ import { JsonView } from "../../ui/json-view.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { ShortId } from "../../ui/short-id.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
@@ -19,6 +20,7 @@ import { utc } from "../runs/run-record.ts";
 import { CronForm } from "./cron-form.tsx";
 import { EnabledSwitch } from "./enabled-switch.tsx";
 import { NextTimes } from "./next-times.tsx";
+import { RunNowButton } from "./run-now-button.tsx";
 import { type Cron, cronQuery, cronRunsQuery, cronTracesQuery } from "./queries.ts";
 
 /** One cron: its next times, the runs that it started, and its input. */
@@ -59,6 +61,7 @@ function Details({ server, cron, onDeleted }: { server: string; cron: Cron; onDe
         </Group>
         <Group gap="xs">
           <EnabledSwitch server={server} cron={cron} />
+          <RunNowButton server={server} cronId={cron.cron_id} />
           <Button
             size="xs"
             variant="default"
@@ -120,9 +123,19 @@ function RecentRuns({ server, cron }: { server: string; cron: Cron }) {
       {runs?.map(({ run_id: run, thread_id: threadId, status, created_at: at }) => (
         <Group key={run ?? threadId} gap="sm" py={3}>
           <StatusBadge status={status} />
-          <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId }} size="sm" ff="monospace">
-            {(run ?? threadId).slice(-12)}
-          </AnchorLink>
+          {run === null ? (
+            <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId }} size="sm">
+              Thread <ShortId id={threadId} />
+            </AnchorLink>
+          ) : (
+            <AnchorLink
+              to="/a/$server/threads/$threadId/runs/$runId"
+              params={{ server, threadId, runId: run }}
+              size="sm"
+            >
+              Run <ShortId id={run} />
+            </AnchorLink>
+          )}
           <TimeText at={at} c="dimmed" />
         </Group>
       ))}

@@ -15,6 +15,7 @@ import { useNewForm } from "../../ui/use-new-form.ts";
 import { CronDetails } from "./cron-details.tsx";
 import { CronForm } from "./cron-form.tsx";
 import { EnabledSwitch } from "./enabled-switch.tsx";
+import { RunNowButton } from "./run-now-button.tsx";
 import { assistantNamesQuery, type Cron, cronsQuery } from "./queries.ts";
 
 const route = getRouteApi("/_shell/a/$server/crons");
@@ -97,7 +98,7 @@ function CronTable({ server, ...table }: CronTableProps) {
       {...table}
       label="Crons"
       rowKey={({ cron_id: id }) => id}
-      minWidth={760}
+      minWidth={860}
       columns={[
         {
           title: "Schedule",
@@ -127,6 +128,11 @@ function CronTable({ server, ...table }: CronTableProps) {
           width: 110,
         },
         { title: "Enabled", cell: (cron) => <EnabledSwitch server={server} cron={cron} />, width: 90 },
+        {
+          title: "",
+          cell: (cron) => <RunNowButton server={server} cronId={cron.cron_id} size="compact-xs" />,
+          width: 120,
+        },
       ]}
     />
   );

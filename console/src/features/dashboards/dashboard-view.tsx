@@ -5,6 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useRef } from "react";
 
 import type { ChartMarker } from "../../ui/chart-props.ts";
+import { Filters } from "../../ui/filters.tsx";
 import { notifyDone } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -93,18 +94,20 @@ export function DashboardView({
       isLate
       actions={
         <>
-          <Switch
-            size="xs"
-            label="Draw previous period"
-            checked={search.before === true}
-            onChange={(event) => change({ before: event.currentTarget.checked || undefined })}
-          />
-          <GroupPicker
-            label="Group all charts by"
-            isCompact
-            value={search.group}
-            onChange={(group) => change({ group })}
-          />
+          <Filters active={(search.group === undefined ? 0 : 1) + (search.before === true ? 1 : 0)}>
+            <Switch
+              size="xs"
+              label="Draw previous period"
+              checked={search.before === true}
+              onChange={(event) => change({ before: event.currentTarget.checked || undefined })}
+            />
+            <GroupPicker
+              label="Group all charts by"
+              isCompact
+              value={search.group}
+              onChange={(group) => change({ group })}
+            />
+          </Filters>
           <TimeRangePicker
             value={range}
             onChange={(next) => change({ last: undefined, from: undefined, to: undefined, ...next })}

@@ -9,6 +9,7 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
+import { Filters } from "../../ui/filters.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { NameForm } from "../../ui/name-form.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -97,10 +98,12 @@ export function DatasetsPage() {
           initial={search.text}
           onSearch={(text: string) => void navigate({ search: { ...search, text }, replace: true })}
         />
-        <TagFilter
-          value={search.tags}
-          onChange={(tags) => void navigate({ search: { ...search, tags }, replace: true })}
-        />
+        <Filters active={search.tags === "" ? 0 : 1}>
+          <TagFilter
+            value={search.tags}
+            onChange={(tags) => void navigate({ search: { ...search, tags }, replace: true })}
+          />
+        </Filters>
       </Group>
       {found.error ? (
         <Problem error={found.error} onRetry={found.refetch} />

@@ -11,11 +11,11 @@ import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
-import { StatusBadge } from "../../ui/status-badge.tsx";
+import { StatusBadge, statusWords } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { DeploymentAddress } from "./deployment-address.tsx";
 import { NewDeployment } from "./new-deployment.tsx";
-import { deploymentsQuery, SOURCE_NAMES } from "./queries.ts";
+import { type Deployment, deploymentsQuery, SOURCE_NAMES } from "./queries.ts";
 import { DeploySample } from "../samples/sample-parts.tsx";
 
 const route = getRouteApi("/_shell/deployments/");
@@ -81,27 +81,11 @@ export function DeploymentList() {
               ),
             },
             {
-              title: "Status",
-              cell: (deployment) => (
-                <>
-                  <StatusBadge status={deployment.status} />
-                  {/FAILED/.test(deployment.latest_revision_status ?? "") && (
-                    <AnchorLink
-                      to="/deployments/$deploymentId"
-                      params={{ deploymentId: deployment.id }}
-                      search={{ tab: "revisions" }}
-                      size="xs"
-                      display="block"
-                      c="var(--heddle-danger)"
-                    >
-                      Latest revision failed
-                    </AnchorLink>
-                  )}
-                </>
-              ),
-              width: 180,
+              title: "Health",
+              cell: (deployment) => <Health deployment={deployment} />,
+              width: "28%",
             },
-            { title: "URL", cell: (deployment) => <DeploymentAddress deployment={deployment} />, width: "34%" },
+            { title: "URL", cell: (deployment) => <DeploymentAddress deployment={deployment} />, width: "30%" },
             { title: "Source", cell: ({ source }) => <Text size="sm">{SOURCE_NAMES[source]}</Text>, width: 110 },
             { title: "Updated", cell: ({ updated_at: at }) => <TimeText at={at} />, width: 100 },
           ]}
@@ -114,5 +98,35 @@ export function DeploymentList() {
         />
       )}
     </Page>
+  );
+}
+
+/** What serves, and how the latest revision does if that is another one. */
+function Health({ deployment }: { deployment: Deployment }) {
+  const { latest_revision_status: status, latest_revision_message: message } = deployment;
+  const hasFailed = /FAILED/.test(status ?? "");
+  const isLatestActive = deployment.latest_revision_id === deployment.active_revision_id;
+  return (
+    <>
+      <StatusBadge status={deployment.status} />{" "}
+      {deployment.active_revision_number !== null && (
+        <Text span size="xs" c="dimmed" className="numbers">
+          revision {deployment.active_revision_number} serves
+        </Text>
+      )}
+      {!isLatestActive && status !== null && (
+        <AnchorLink
+          to="/deployments/$deploymentId"
+          params={{ deploymentId: deployment.id }}
+          search={{ tab: "revisions" }}
+          size="xs"
+          lineClamp={2}
+          {...(hasFailed && { c: "var(--heddle-danger)" })}
+        >
+          Revision {deployment.latest_revision_number}: {statusWords(status)}
+          {hasFailed && message !== null && `. ${message.split("\n", 1)[0]}`}
+        </AnchorLink>
+      )}
+    </>
   );
 }

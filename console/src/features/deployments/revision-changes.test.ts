@@ -1,23 +1,29 @@
 import { expect, test } from "vitest";
 
-import { describeChanges, listChanges, shownStatus } from "./revision-changes.ts";
+import { describeChanges, describeRedeploy, listChanges, shownStatus } from "./revision-changes.ts";
 
 const git = (commit: string, ref = "main") =>
   ({ source: "github", source_revision_config: { repo_ref: ref, repo_commit_sha: commit } }) as never;
 
 test("names the changes of a revision's source", () => {
-  expect(describeChanges(git("a".repeat(40)), [])).toBe("First revision");
-  expect(describeChanges(git("a".repeat(40)), [git("a".repeat(40))])).toBe("No changes");
-  expect(describeChanges(git("b".repeat(40), "next"), [git("a".repeat(40))])).toBe(
+  expect(describeChanges(git("a".repeat(40)), undefined)).toBe("First revision");
+  expect(describeChanges(git("a".repeat(40)), git("a".repeat(40)))).toBe("No changes");
+  expect(describeChanges(git("b".repeat(40), "next"), git("a".repeat(40)))).toBe(
     "branch or tag main → next, commit aaaaaaaaaa → bbbbbbbbbb",
   );
   const upload = (path: string) =>
     ({ source: "internal_source", source_revision_config: { source_tarball_path: path } }) as never;
-  expect(describeChanges(upload("b"), [upload("a")])).toBe("new upload");
-  // the source of an earlier revision again
-  const earlier = { ...(upload("a") as object), id: "0198-486707a5" } as never;
-  expect(describeChanges(upload("a"), [upload("b"), earlier])).toBe("Rollback to 486707a5");
-  expect(describeChanges(upload("a"), [upload("a"), earlier])).toBe("No changes");
+  expect(describeChanges(upload("b"), upload("a"))).toBe("new upload");
+});
+
+test("a revision that deploys an earlier one again is named after it", () => {
+  const revisions = [2, 1].map((number) => ({ id: `0198-4867070${number}`, number }));
+  const again = (number: number, redeploy_of: string | null) => describeRedeploy({ number, redeploy_of }, revisions);
+  expect(again(3, null)).toBeNull();
+  expect(again(3, "0198-48670701")).toBe("Rollback to revision 1");
+  expect(again(3, "0198-48670702")).toBe("Redeploy of revision 2");
+  // older than those that were loaded
+  expect(again(200, "0198-486707a5")).toBe("Rollback to 486707a5");
 });
 
 test("names changed variables, resources and commands", () => {

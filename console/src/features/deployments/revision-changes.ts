@@ -40,8 +40,6 @@ export function listChanges(revision: Made, previous: Made): string[] {
   return [...changes, ...listVariables(revision), ...listSettings(revision, previous)];
 }
 
-const sortedEntries = (config: object) => Object.entries(config).sort(([a], [b]) => (a < b ? -1 : 1));
-
 function listVariables({ made_from: made }: Made): string[] {
   const { added = [], changed = [], removed = [] } = made?.variable_changes ?? {};
   const phrase = (verb: string, names: string[]) =>
@@ -62,18 +60,23 @@ function listSettings({ made_from: after }: Made, { made_from: before }: Made): 
     .map((name) => `${name} ${short(then[name])} → ${short(now[name])}`);
 }
 
-/**
- * Describes in one line what a revision changed.
- * @param older earlier revisions, newest first; one with the same source, other than the newest, was rolled back to
- */
-export function describeChanges(revision: Made, older: readonly (Made & Pick<Revision, "id">)[]): string {
-  const [previous, ...earlier] = older;
+/** Describes in one line what a revision changed from the one before it. */
+export function describeChanges(revision: Made, previous: Made | undefined): string {
   if (previous === undefined) return "First revision";
-  const source = (made: Made) => JSON.stringify([made.source, sortedEntries(made.source_revision_config)]);
-  if (source(revision) !== source(previous)) {
-    const restored = earlier.find((candidate) => source(candidate) === source(revision));
-    if (restored) return `Rollback to ${restored.id.slice(-8)}`;
-  }
   const changes = listChanges(revision, previous);
   return changes.length === 0 ? "No changes" : changes.join(", ");
+}
+
+/**
+ * Names the step back of a revision that deploys an earlier one again.
+ * @param revisions of its deployment
+ */
+export function describeRedeploy(
+  { number, redeploy_of: of }: Pick<Revision, "number" | "redeploy_of">,
+  revisions: readonly Pick<Revision, "id" | "number">[],
+): string | null {
+  if (of === null) return null;
+  const from = revisions.find(({ id }) => id === of)?.number;
+  const name = from === undefined ? of.slice(-8) : `revision ${from}`;
+  return from === number - 1 ? `Redeploy of ${name}` : `Rollback to ${name}`;
 }

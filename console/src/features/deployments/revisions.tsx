@@ -18,13 +18,15 @@ import { controlApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Empty } from "../../ui/empty.tsx";
+import { duration } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
+import { useNow } from "../../ui/use-now.ts";
 import { DeploymentLog } from "./deployment-log.tsx";
-import { describeChanges, listChanges, shownStatus } from "./revision-changes.ts";
+import { describeChanges, describeRedeploy, listChanges, shownStatus } from "./revision-changes.ts";
 import { type Deployment, isInProgress, type Revision, revisionsQuery, SOURCE_NAMES } from "./queries.ts";
 import classes from "./revisions.module.css";
 import type { LogKind } from "./tabs.ts";
@@ -64,6 +66,9 @@ export function Revisions({ deployment }: { deployment: Deployment }) {
                 }}
               >
                 <Group gap="xs">
+                  <Text span size="sm" fw={600} className="numbers">
+                    {revision.number}
+                  </Text>
                   <StatusBadge status={shownStatus(deployment, revision)} />
                   {revision.id === deployment.active_revision_id && (
                     <Text size="xs" fw={600}>
@@ -72,11 +77,11 @@ export function Revisions({ deployment }: { deployment: Deployment }) {
                   )}
                   <TimeText at={revision.created_at} c="dimmed" />
                 </Group>
-                <Text size="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
-                  {describe(revision)}
+                <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+                  {describeRedeploy(revision, revisions) ?? describeChanges(revision, revisions[index + 1])}
                 </Text>
                 <Text size="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
-                  {describeChanges(revision, revisions.slice(index + 1))}
+                  <Origin revision={revision} />
                 </Text>
               </UnstyledButton>
             </Timeline.Item>
@@ -93,11 +98,25 @@ export function Revisions({ deployment }: { deployment: Deployment }) {
   );
 }
 
-function describe({ source, source_revision_config: config, id }: Revision): string {
+/** Author, duration and source of a revision, in one line. */
+function Origin({ revision }: { revision: Revision }) {
+  const { source, source_revision_config: config, created_by: author } = revision;
   const commit = config.repo_commit_sha?.slice(0, 10);
-  const origin =
-    config.image_uri ?? (config.repo_ref === null ? null : `${config.repo_ref}${commit ? ` at ${commit}` : ""}`);
-  return `${SOURCE_NAMES[source]}${origin === null ? "" : ` ${origin}`} · ${id.slice(-8)}`;
+  const place = config.image_uri ?? (config.repo_ref && `${config.repo_ref}${commit ? ` at ${commit}` : ""}`);
+  const facts = [`${SOURCE_NAMES[source]}${place ? ` ${place}` : ""}`];
+  if (author) facts.unshift(`by ${author}`);
+  return (
+    <>
+      {facts.join(" · ")} · <Took revision={revision} />
+    </>
+  );
+}
+
+/** How long a revision took from its creation to its end, or takes until now. */
+function Took({ revision: { created_at: from, finished_at: to } }: { revision: Revision }) {
+  const now = useNow();
+  const ms = (to === null ? now : Date.parse(to)) - Date.parse(from);
+  return <span className="numbers">{to === null ? `for ${duration(ms)}` : duration(ms)}</span>;
 }
 
 interface DetailsProps {
@@ -117,6 +136,9 @@ function RevisionDetails({ deployment, revision, previous }: DetailsProps) {
       <Stack gap="sm">
         <Group justify="space-between">
           <Group gap="xs">
+            <Title order={2} size="h5">
+              Revision {revision.number}
+            </Title>
             <StatusBadge status={shownStatus(deployment, revision)} />
             <Text size="xs" ff="monospace" c="dimmed" style={{ overflowWrap: "anywhere" }}>
               {revision.id}
@@ -167,8 +189,8 @@ function Changes({ revision, previous }: Pick<DetailsProps, "revision" | "previo
   const { variables } = revision.made_from;
   return (
     <section aria-label="Changes">
-      <Title order={2} size="h6" mb={2}>
-        {previous ? `Changes from ${previous.id.slice(-8)}` : "Changes"}
+      <Title order={3} size="h6" mb={2}>
+        {previous ? `Changes from revision ${previous.number}` : "Changes"}
       </Title>
       {changes.length === 0 ? (
         <Text size="sm" c="dimmed">
@@ -205,7 +227,7 @@ function RevisionActions({ deployment, revision }: { deployment: Deployment; rev
   const verb = isRollback ? "Roll back" : "Redeploy";
   const redeploy = () =>
     confirm({
-      title: `${verb} ${isRollback ? "to revision" : "revision"} ${revision.id.slice(-8)}?`,
+      title: `${verb} ${isRollback ? "to revision" : "revision"} ${revision.number}?`,
       body: "This creates a new revision from its build and environment. The active revision keeps serving until the new one is healthy.",
       action: verb,
       isHarmless: true,

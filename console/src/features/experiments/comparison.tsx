@@ -8,6 +8,7 @@ import { ColumnPicker } from "../../ui/column-picker.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { counted } from "../../ui/format.ts";
+import { Filters } from "../../ui/filters.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
@@ -91,36 +92,38 @@ export function Comparison({ datasetId, experiments: requested, search, onSearch
         onOnly={(next) => onSearch({ only: next })}
       />
       <Group gap="sm">
-        <Select
-          size="xs"
-          w={170}
-          aria-label="Order of examples"
-          allowDeselect={false}
-          value={search.order}
-          data={ORDERS.map((value) => ({ value, label: ORDER_LABELS[value] }))}
-          onChange={(order) => onSearch({ order: order as ComparisonSearch["order"] })}
-        />
-        <Select
-          size="xs"
-          w={220}
-          aria-label="Baseline"
-          allowDeselect={false}
-          value={baseline}
-          data={comparison.experiments.map(({ id, name }) => ({ value: id, label: `Baseline: ${name}` }))}
-          onChange={(id) => onSearch({ baseline: id ?? "" })}
-        />
-        <ColumnPicker
-          columns={pickable}
-          hidden={shown.hidden}
-          onChange={(hidden) => save.mutate({ hidden, hasColors })}
-        />
-        <Switch
-          size="xs"
-          label="Colours"
-          checked={hasColors}
-          onChange={({ currentTarget: { checked } }) => save.mutate({ hidden: shown.hidden, hasColors: checked })}
-        />
-        <ReviewPairsButton datasetId={datasetId} experiments={experiments} baseline={baseline} />
+        <Filters active={search.baseline === "" ? 0 : 1}>
+          <Select
+            size="xs"
+            w={170}
+            aria-label="Order of examples"
+            allowDeselect={false}
+            value={search.order}
+            data={ORDERS.map((value) => ({ value, label: ORDER_LABELS[value] }))}
+            onChange={(order) => onSearch({ order: order as ComparisonSearch["order"] })}
+          />
+          <Select
+            size="xs"
+            w={220}
+            aria-label="Baseline"
+            allowDeselect={false}
+            value={baseline}
+            data={comparison.experiments.map(({ id, name }) => ({ value: id, label: `Baseline: ${name}` }))}
+            onChange={(id) => onSearch({ baseline: id ?? "" })}
+          />
+          <ColumnPicker
+            columns={pickable}
+            hidden={shown.hidden}
+            onChange={(hidden) => save.mutate({ hidden, hasColors })}
+          />
+          <Switch
+            size="xs"
+            label="Colours"
+            checked={hasColors}
+            onChange={({ currentTarget: { checked } }) => save.mutate({ hidden: shown.hidden, hasColors: checked })}
+          />
+          <ReviewPairsButton datasetId={datasetId} experiments={experiments} baseline={baseline} />
+        </Filters>
         <Text size="xs" c="dimmed" role="status">
           {counted(comparison.total, "example")}
           {only && ` with ${only.change} ${only.key ?? only.metric}`}

@@ -23,12 +23,12 @@ export function DeploymentsCard() {
           deployments”.
         </Text>
       }
-      line={({ id, name, status }) => (
+      line={({ id, name, status, latest_revision_status: latest }) => (
         <Group key={id} justify="space-between" wrap="nowrap">
           <AnchorLink to="/deployments/$deploymentId" params={{ deploymentId: id }} size="sm" truncate>
             {name}
           </AnchorLink>
-          <StatusBadge status={status} />
+          <StatusBadge status={/FAILED/.test(latest ?? "") ? latest : status} />
         </Group>
       )}
     />

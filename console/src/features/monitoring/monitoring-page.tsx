@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 
+import { Filters } from "../../ui/filters.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
 import { Page } from "../../ui/page.tsx";
 import { TimeRangePicker } from "../../ui/time-range-picker.tsx";
@@ -34,12 +35,6 @@ export function MonitoringPage() {
       title={project ? `${project.name} monitoring` : "Monitoring"}
       actions={
         <>
-          <Switch
-            size="xs"
-            label="Compare with previous period"
-            checked={search.before === true}
-            onChange={(event) => change({ before: event.currentTarget.checked || undefined })}
-          />
           {"from" in range && (
             <Button
               size="xs"
@@ -49,7 +44,15 @@ export function MonitoringPage() {
               Reset range
             </Button>
           )}
-          <GroupPicker value={search.group} onChange={(value) => change({ group: value })} />
+          <Filters active={(search.group === undefined ? 0 : 1) + (search.before === true ? 1 : 0)}>
+            <Switch
+              size="xs"
+              label="Compare with previous period"
+              checked={search.before === true}
+              onChange={(event) => change({ before: event.currentTarget.checked || undefined })}
+            />
+            <GroupPicker value={search.group} onChange={(value) => change({ group: value })} />
+          </Filters>
           <TimeRangePicker
             value={range}
             onChange={(next) => change({ last: undefined, from: undefined, to: undefined, ...next })}

@@ -9,6 +9,7 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count, counted, duration, money, percent, tokens } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
+import { Filters } from "../../ui/filters.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -152,18 +153,20 @@ export function ProjectsPage() {
           initial={search.text}
           onSearch={(text: string) => void navigate({ search: { ...search, text }, replace: true })}
         />
-        <TagFilter
-          value={search.tags}
-          onChange={(tags) => void navigate({ search: { ...search, tags }, replace: true })}
-        />
-        <Switch
-          size="xs"
-          label="Include experiments"
-          checked={search.experiments}
-          onChange={({ currentTarget: { checked } }) =>
-            void navigate({ search: { ...search, experiments: checked }, replace: true })
-          }
-        />
+        <Filters active={(search.tags === "" ? 0 : 1) + (search.experiments ? 1 : 0)}>
+          <TagFilter
+            value={search.tags}
+            onChange={(tags) => void navigate({ search: { ...search, tags }, replace: true })}
+          />
+          <Switch
+            size="xs"
+            label="Include experiments"
+            checked={search.experiments}
+            onChange={({ currentTarget: { checked } }) =>
+              void navigate({ search: { ...search, experiments: checked }, replace: true })
+            }
+          />
+        </Filters>
       </Group>
       {found.error ? (
         <Problem error={found.error} onRetry={found.refetch} />

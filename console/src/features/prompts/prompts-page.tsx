@@ -10,6 +10,7 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
+import { Filters } from "../../ui/filters.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
@@ -119,7 +120,7 @@ export function PromptsPage() {
         </PermittedButton>
       }
     >
-      <Filters search={search} onChange={change} />
+      <PromptFilters search={search} onChange={change} />
       {found.error ? (
         <Problem error={found.error} onRetry={found.refetch} />
       ) : found.isPending ? (
@@ -150,14 +151,16 @@ export function PromptsPage() {
   );
 }
 
-interface FiltersProps {
+interface PromptFiltersProps {
   search: PromptSearch;
   onChange: (changes: Partial<PromptSearch>) => void;
 }
 
-function Filters({ search, onChange }: FiltersProps) {
+function PromptFilters({ search, onChange }: PromptFiltersProps) {
   const { data: tags = [] } = useQuery(promptTagNamesQuery);
   const names = [...new Set([...tags.map(({ tag }) => tag), ...(search.tag === "" ? [] : [search.tag])])];
+  const set = [search.tag, search.tags, search.type].filter((value) => value !== "").length;
+  const active = set + (search.visibility === "all" ? 0 : 1) + (search.archived === "false" ? 0 : 1);
   return (
     <Group gap="xs" mb="sm">
       <SearchField
@@ -167,58 +170,60 @@ function Filters({ search, onChange }: FiltersProps) {
         width={280}
         onSearch={(text: string) => onChange({ text })}
       />
-      <Select
-        aria-label="Filter by tag"
-        size="xs"
-        w={150}
-        searchable
-        data={[{ value: "", label: "All tags" }, ...names]}
-        value={search.tag}
-        allowDeselect={false}
-        onChange={(tag) => onChange({ tag: tag ?? "" })}
-      />
-      <TagFilter value={search.tags} onChange={(value) => onChange({ tags: value })} />
-      <Select
-        aria-label="Filter by type"
-        size="xs"
-        w={130}
-        data={[
-          { value: "", label: "All types" },
-          { value: "prompt", label: "Prompts" },
-          { value: "agent", label: "Agents" },
-          { value: "skill", label: "Skills" },
-          { value: "file", label: "Files" },
-        ]}
-        value={search.type}
-        allowDeselect={false}
-        onChange={(type) => onChange({ type: (type ?? "") as PromptSearch["type"] })}
-      />
-      <Select
-        aria-label="Filter by visibility"
-        size="xs"
-        w={160}
-        data={[
-          { value: "all", label: "Private and public" },
-          { value: "private", label: "Private" },
-          { value: "public", label: "Public" },
-        ]}
-        value={search.visibility}
-        allowDeselect={false}
-        onChange={(visibility) => onChange({ visibility: visibility as PromptSearch["visibility"] })}
-      />
-      <Select
-        aria-label="Archived prompts"
-        size="xs"
-        w={170}
-        data={[
-          { value: "false", label: "Without archived" },
-          { value: "allow", label: "With archived" },
-          { value: "true", label: "Only archived" },
-        ]}
-        value={search.archived}
-        allowDeselect={false}
-        onChange={(archived) => onChange({ archived: archived as PromptSearch["archived"] })}
-      />
+      <Filters active={active}>
+        <Select
+          aria-label="Filter by tag"
+          size="xs"
+          w={150}
+          searchable
+          data={[{ value: "", label: "All tags" }, ...names]}
+          value={search.tag}
+          allowDeselect={false}
+          onChange={(tag) => onChange({ tag: tag ?? "" })}
+        />
+        <TagFilter value={search.tags} onChange={(value) => onChange({ tags: value })} />
+        <Select
+          aria-label="Filter by type"
+          size="xs"
+          w={130}
+          data={[
+            { value: "", label: "All types" },
+            { value: "prompt", label: "Prompts" },
+            { value: "agent", label: "Agents" },
+            { value: "skill", label: "Skills" },
+            { value: "file", label: "Files" },
+          ]}
+          value={search.type}
+          allowDeselect={false}
+          onChange={(type) => onChange({ type: (type ?? "") as PromptSearch["type"] })}
+        />
+        <Select
+          aria-label="Filter by visibility"
+          size="xs"
+          w={160}
+          data={[
+            { value: "all", label: "Private and public" },
+            { value: "private", label: "Private" },
+            { value: "public", label: "Public" },
+          ]}
+          value={search.visibility}
+          allowDeselect={false}
+          onChange={(visibility) => onChange({ visibility: visibility as PromptSearch["visibility"] })}
+        />
+        <Select
+          aria-label="Archived prompts"
+          size="xs"
+          w={170}
+          data={[
+            { value: "false", label: "Without archived" },
+            { value: "allow", label: "With archived" },
+            { value: "true", label: "Only archived" },
+          ]}
+          value={search.archived}
+          allowDeselect={false}
+          onChange={(archived) => onChange({ archived: archived as PromptSearch["archived"] })}
+        />
+      </Filters>
     </Group>
   );
 }

@@ -131,7 +131,6 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
           onOpen={({ id }) => void navigate({ to: "/projects/$projectId/r/$runId", params: { projectId, runId: id } })}
           onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
           maxHeight="max(320px, calc(100dvh - 330px))"
-          rowHeight={38}
           footer={
             found.isFetchingNextPage && (
               <Group justify="center" p={6}>

@@ -6,6 +6,7 @@ import { useMemo, useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { Empty } from "../../ui/empty.tsx";
+import { Filters } from "../../ui/filters.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
@@ -55,19 +56,26 @@ export function AuditLog() {
           onChange={(value) => set({ days: Number(value) })}
           w={150}
         />
-        <FilterField
-          label="Action"
-          placeholder="Create API key"
-          value={operation && nameOperation(operation)}
-          onSet={(text) => set({ operation: text && readOperation(text) })}
-        />
-        <FilterField label="Actor" placeholder="Key or user ID" value={actor} onSet={(text) => set({ actor: text })} />
-        <FilterField
-          label="Resource"
-          placeholder="Resource ID"
-          value={target}
-          onSet={(text) => set({ target: text })}
-        />
+        <Filters active={[operation, actor, target].filter((it) => it !== undefined).length}>
+          <FilterField
+            label="Action"
+            placeholder="Create API key"
+            value={operation && nameOperation(operation)}
+            onSet={(text) => set({ operation: text && readOperation(text) })}
+          />
+          <FilterField
+            label="Actor"
+            placeholder="Key or user ID"
+            value={actor}
+            onSet={(text) => set({ actor: text })}
+          />
+          <FilterField
+            label="Resource"
+            placeholder="Resource ID"
+            value={target}
+            onSet={(text) => set({ target: text })}
+          />
+        </Filters>
         <ExportButtons filter={filter} />
       </Group>
       {log.error && <Problem error={log.error} onRetry={log.refetch} />}

@@ -6,6 +6,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { Empty } from "../../ui/empty.tsx";
+import { Filters } from "../../ui/filters.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -136,22 +137,24 @@ function Search({ search }: { search: ItemSearch }) {
         style={{ flex: "1 1 14rem" }}
         maw={360}
       />
-      <TextInput
-        aria-label="Filter by value"
-        placeholder='Filter: {"kind": "note"}'
-        size="xs"
-        value={filter}
-        error={filterError}
-        onChange={(event) => {
-          const text = event.currentTarget.value;
-          setFilter(text);
-          if (text.trim() === "") apply({ filter: undefined });
-          else if (isObject(text)) apply({ filter: text });
-        }}
-        style={{ flex: "1 1 14rem" }}
-        maw={360}
-        ff="monospace"
-      />
+      <Filters active={filter === "" ? 0 : 1}>
+        <TextInput
+          aria-label="Filter by value"
+          placeholder='Filter: {"kind": "note"}'
+          size="xs"
+          value={filter}
+          error={filterError}
+          onChange={(event) => {
+            const text = event.currentTarget.value;
+            setFilter(text);
+            if (text.trim() === "") apply({ filter: undefined });
+            else if (isObject(text)) apply({ filter: text });
+          }}
+          style={{ flex: "1 1 14rem" }}
+          maw={360}
+          ff="monospace"
+        />
+      </Filters>
     </Group>
   );
 }

@@ -6,6 +6,7 @@ import { useState } from "react";
 import { agentApi, data } from "../../api/clients.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { FailingReceivers } from "../../ui/failing-receivers.tsx";
+import { Filters } from "../../ui/filters.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -48,25 +49,27 @@ export function WebhooksPage() {
             })
           }
         />
-        <TextInput
-          aria-label="Run ID"
-          placeholder="Run ID"
-          size="xs"
-          value={runText}
-          error={runText !== "" && !UUID.test(runText.trim()) ? "Enter a full run ID" : null}
-          onChange={(event) => {
-            const text = event.currentTarget.value.trim();
-            setRunText(event.currentTarget.value);
-            if (text === "" || UUID.test(text)) {
-              void navigate({
-                search: (before) => ({ ...before, run: text === "" ? undefined : text }),
-                replace: true,
-              });
-            }
-          }}
-          w={{ base: "100%", xs: 300 }}
-          maw="100%"
-        />
+        <Filters active={run === undefined ? 0 : 1}>
+          <TextInput
+            aria-label="Run ID"
+            placeholder="Run ID"
+            size="xs"
+            value={runText}
+            error={runText !== "" && !UUID.test(runText.trim()) ? "Enter a full run ID" : null}
+            onChange={(event) => {
+              const text = event.currentTarget.value.trim();
+              setRunText(event.currentTarget.value);
+              if (text === "" || UUID.test(text)) {
+                void navigate({
+                  search: (before) => ({ ...before, run: text === "" ? undefined : text }),
+                  replace: true,
+                });
+              }
+            }}
+            w={{ base: "100%", xs: 300 }}
+            maw="100%"
+          />
+        </Filters>
       </Group>
       <FailingReceivers
         queryKey={["agent", server, "deliveries", "receivers"]}

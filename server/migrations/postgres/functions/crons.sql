@@ -9,7 +9,7 @@ $$;
 -- Decides an occurrence, once over all servers and restarts: moves the cron on from _expected to _next and, with
 -- _start, creates the run, in one transaction. outcome: taken (another server decided it, or the cron was changed),
 -- passed (without _start), waiting (the previous occurrence's run has not started: with _skip_waiting none is added),
--- or the outcome of accept_run. Locks the thread before the cron, like its deletion.
+-- or the outcome of accept_run. _expected null: a run beside the schedule, which stays as it is, also of a paused cron. Locks the thread before the cron, like its deletion.
 create or replace function fire_cron(
   _cron_id uuid, _expected timestamptz, _next timestamptz, _start boolean, _skip_waiting boolean,
   _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _temporary boolean
@@ -20,7 +20,7 @@ declare
 begin
   perform 1 from threads t where t.thread_id = _thread_id for update;
   select s.thread_id, s.last_run_id into c from crons s
-  where s.cron_id = _cron_id and s.next_run_date = _expected and s.enabled
+  where s.cron_id = _cron_id and (_expected is null or (s.next_run_date = _expected and s.enabled))
   for update skip locked;
   if not found then return 'taken'; end if;
   if _start and _skip_waiting and exists (select 1 from runs r where r.run_id = c.last_run_id and r.status = 'pending') then
@@ -32,7 +32,7 @@ begin
     if _outcome = 'created' then perform pg_notify('heddle_queue', ''); end if;
   end if;
   update crons s
-  set next_run_date = _next, last_run_id = case when _outcome = 'created' then _run_id else s.last_run_id end
+  set next_run_date = case when _expected is null then s.next_run_date else _next end, last_run_id = case when _outcome = 'created' then _run_id else s.last_run_id end
   where s.cron_id = _cron_id;
   return _outcome;
 end $$;

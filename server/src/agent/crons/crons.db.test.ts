@@ -262,3 +262,33 @@ test("a cron starts its run on time, not earlier", async () => {
   });
   expect(run!.metadata).toHaveProperty("cron_scheduled_for");
 });
+
+test("a run is started beside the schedule, also of a paused cron, and the next occurrence stays", async () => {
+  const thread = await newThread();
+  const bound = await create({ metadata: { of: "now" } }, thread);
+  const trigger = (id: string) => call("POST", `/runs/crons/${id}/trigger`);
+  const { status, json } = await trigger(bound.cron_id);
+  expect([status, json]).toEqual([200, { cron_id: bound.cron_id, run_id: expect.any(String), thread_id: thread }]);
+  await waitFor(async () =>
+    expect(await selectCronRuns(bound.cron_id)).toMatchObject([
+      { run_id: json.run_id, status: "success", metadata: { of: "now", cron_id: bound.cron_id } },
+    ]),
+  );
+  expect((await call("GET", `/runs/crons/${bound.cron_id}`)).json.next_run_date).toBe(bound.next_run_date);
+
+  const paused = await create({ enabled: false, on_run_completed: "keep" });
+  const started = (await trigger(paused.cron_id)).json;
+  await waitFor(async () =>
+    expect(await selectCronRuns(paused.cron_id)).toMatchObject([{ run_id: started.run_id, status: "success" }]),
+  );
+  expect((await call("GET", `/runs/crons/${paused.cron_id}`)).json).toMatchObject({
+    enabled: false,
+    next_run_date: null,
+  });
+  expect((await trigger("00000000-0000-7000-8000-0000000000ff")).status).toBe(404);
+
+  const busy = await call("POST", `/threads/${thread}/runs`, { assistant_id: "slow", input: { topic: "x" } });
+  const rejecting = await create({ multitask_strategy: "reject" }, thread);
+  expect(await trigger(rejecting.cron_id)).toMatchObject({ status: 422, text: expect.stringContaining(thread) });
+  await call("POST", `/threads/${thread}/runs/${busy.json.run_id}/cancel?wait=1`);
+});

@@ -8,6 +8,7 @@ import type { AgentDeps } from "../deps.ts";
 import { createCron, patchCron, unknownCron } from "./create-cron.ts";
 import * as schema from "./schema.ts";
 import * as rows from "./sql.ts";
+import { triggerCron } from "./trigger-cron.ts";
 
 const shared = { tag: "Crons" } as const;
 
@@ -105,6 +106,18 @@ export function cronRoutes(deps: AgentDeps): AgentRoute[] {
       out: { 200: schema.cron },
       handler: async ({ params, body, c, principal }) =>
         rawJson(await patchCron(deps, params.cron_id, body, { headers: c.req.raw.headers, principal })),
+    }),
+    agentRoute({
+      ...shared,
+      method: "POST",
+      path: "/runs/crons/:cron_id/trigger",
+      permission: "crons:write",
+      auth: onCron("crons:update"),
+      summary: "Start a run of a cron now, beside its schedule",
+      params: schema.cronParams,
+      out: { 200: schema.triggered },
+      errors: [409],
+      handler: async ({ params, c }) => c.json(await triggerCron(deps, params.cron_id)),
     }),
     agentRoute({
       ...shared,

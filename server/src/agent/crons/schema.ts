@@ -141,3 +141,6 @@ export type CronCreate = z.output<typeof createBody>;
 export type CronPatch = z.output<typeof patchBody>;
 export type CronFilter = z.output<typeof countBody>;
 export type CronSearch = z.output<typeof searchBody>;
+
+/** The run that a cron was made to start. */
+export const triggered = z.object({ cron_id: z.guid(), run_id: z.guid(), thread_id: z.guid() });

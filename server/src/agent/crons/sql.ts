@@ -159,6 +159,15 @@ export function selectDueCrons(sql: Sql, limit: number): Promise<DueCron[]> {
     ) due order by random()`;
 }
 
+/** The cron as it is due now, whatever its schedule says. */
+export async function selectCronNow(sql: Sql, id: string): Promise<DueCron | undefined> {
+  const [row] = await sql<DueCron[]>`
+    select cron_id, assistant_id, thread_id, schedule, timezone, end_time, on_run_completed, payload, metadata,
+           now() as due, now()::text as due_text, now() as now
+    from crons where cron_id = ${id}`;
+  return row;
+}
+
 /** Milliseconds until the next cron is due; null when none is. */
 export async function selectNextDueCron(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ ms: number | null }[]>`
@@ -168,7 +177,8 @@ export async function selectNextDueCron(sql: Sql): Promise<number | null> {
 
 export interface Firing {
   cronId: string;
-  due: string;
+  /** Null: a run beside the schedule. */
+  due: string | null;
   next: Date | null;
   start: boolean;
   skipWaiting: boolean;

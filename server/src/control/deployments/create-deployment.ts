@@ -1,3 +1,4 @@
+import type { Principal } from "../../base/auth/principal.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { ControlDeps } from "../deps.ts";
 import { follow } from "../watches/sql.ts";
@@ -23,7 +24,11 @@ import {
  * none: their first revision comes with a later change (contract control-plane §10.1).
  * @returns its id
  */
-export async function createDeployment(deps: ControlDeps, tenantId: string, body: CreateBody): Promise<string> {
+export async function createDeployment(
+  deps: ControlDeps,
+  { workspaceId: tenantId, actor }: Principal,
+  body: CreateBody,
+): Promise<string> {
   const { settings } = deps;
   checkName(body.name);
   const revision = readRevisionConfig(body.source_revision_config);
@@ -55,7 +60,7 @@ export async function createDeployment(deps: ControlDeps, tenantId: string, body
     if (isComplete(body.source, revision)) {
       const row = (await findDeployment(tx, tenantId, id))!;
       const { source, source_config: config, secrets: environment } = body;
-      await addRevision(deps, tx, row, { source, config, references, revision, environment });
+      await addRevision(deps, tx, row, { source, config, references, revision, environment, createdBy: actor.name });
     }
     return id;
   });

@@ -394,7 +394,23 @@ test("a revision names the variables and resources that it was made from, and no
     { variables: ["KEY"], variable_changes: { added: ["KEY"], changed: [], removed: [] } },
   ]);
   expect(JSON.stringify(resources)).not.toContain("value-");
+  const steps = resources.map(({ number, created_by, redeploy_of }: Record<string, unknown>) => [
+    number,
+    created_by,
+    redeploy_of,
+  ]);
+  expect(steps).toEqual([
+    [3, "a test", first],
+    [2, "a test", null],
+    [1, "a test", null],
+  ]);
+  expect(Date.parse(resources[2].finished_at)).toBeGreaterThan(Date.parse(resources[2].created_at));
   await untilStatus(call, id, resources[0].id, "BUILD_FAILED");
+  expect((await call("GET", path)).json).toMatchObject({
+    latest_revision_number: 3,
+    latest_revision_message: expect.stringContaining("langgraph.json"),
+    active_revision_number: null,
+  });
 });
 
 test("vendor-only endpoints name the alternative, and a link printed by the vendor's CLI redirects to the console", async () => {

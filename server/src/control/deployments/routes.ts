@@ -63,7 +63,7 @@ export function deploymentRoutes(deps: ControlDeps): Route[] {
       out: { 201: schema.deployment },
       errors: [400],
       async handler({ body, principal, c }) {
-        const id = await createDeployment(deps, principal.workspaceId, body);
+        const id = await createDeployment(deps, principal, body);
         await deps.table.refresh();
         deps.worker.wake();
         return c.json(await print(await find(principal, id)), 201);
@@ -118,7 +118,7 @@ export function deploymentRoutes(deps: ControlDeps): Route[] {
         await sql.begin(async (tx) => {
           const row = await lockDeployment(tx, principal.workspaceId, params.deployment_id);
           if (!row) throw unknownDeployment(params.deployment_id);
-          await applyChange(deps, tx, row, body, { always: false });
+          await applyChange(deps, tx, row, body, { always: false, createdBy: principal.actor.name });
         });
         deps.worker.wake();
         return c.json(await print(await find(principal, params.deployment_id)));

@@ -194,7 +194,10 @@ export const deployment = z
       .enum(STATUSES)
       .nullable()
       .describe("Of the latest revision, which may have failed while an earlier one serves"),
+    latest_revision_number: z.int().nullable(),
+    latest_revision_message: text.describe("Why the latest revision failed, or what it waits for"),
     active_revision_id: text,
+    active_revision_number: z.int().nullable(),
     image_version: text,
     is_preview: z.boolean(),
   })

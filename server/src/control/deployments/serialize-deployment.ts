@@ -19,11 +19,16 @@ export function serializeDeployment(row: DeploymentRow, secrets: Secret[], url: 
     status: row.status,
     latest_revision_id: row.latest_revision_id,
     latest_revision_status: row.latest_revision_status,
+    latest_revision_number: readNumber(row.latest_revision_number),
+    latest_revision_message: row.latest_revision_message,
     active_revision_id: row.active_revision_id,
+    active_revision_number: readNumber(row.active_revision_number),
     image_version: null,
     is_preview: false,
   };
 }
+
+const readNumber = (number: string | null): number | null => (number === null ? null : Number(number));
 
 type RevisionConfig = Pick<
   DeploymentRow,

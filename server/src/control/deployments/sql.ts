@@ -35,13 +35,17 @@ export interface DeploymentRow {
   source_tarball_path: string | null;
   repo_commit_sha: string | null;
   latest_revision_status: Status | null;
+  latest_revision_number: string | null;
+  latest_revision_message: string | null;
+  active_revision_number: string | null;
 }
 
 const DEPLOYMENT = `d.id, d.tenant_id, d.name, d.slug, d.display_name, d.source, d.source_config, d.secret_references,
   d.status, d.latest_revision_id, d.active_revision_id, d.delete_tracing_project, d.force_delete, d.git_ref,
   d.git_config_path, d.created_at, d.updated_at,
   r.repo_ref, r.langgraph_config_path, r.image_uri, r.source_tarball_path, r.repo_commit_sha,
-  r.status as latest_revision_status`;
+  r.status as latest_revision_status, r.number as latest_revision_number, r.status_message as latest_revision_message,
+  (select a.number from revisions a where a.id = d.active_revision_id) as active_revision_number`;
 
 export async function findDeployment(
   sql: Sql | Transaction,

@@ -109,6 +109,7 @@ export class PushWatcher {
           source_tarball_path: null,
         },
         environment: await readEnvironment(deps.secrets, { purpose: "deployment-env", id: row.id }, tx),
+        createdBy: `Push to ${row.git_ref}`,
         commitSha: sha,
       });
       const [{ number }] = await tx<[{ number: string }]>`select number from revisions where id = ${id}`;

@@ -42,7 +42,7 @@ export async function applyChange(
   tx: Transaction,
   row: DeploymentRow,
   body: RevisionBody & { display_name?: string | null | undefined },
-  { always }: { always: boolean },
+  { always, createdBy }: { always: boolean; createdBy: string },
 ): Promise<string | null> {
   const { revision } = checkRevisionBody(deps, body);
   if (row.status === "AWAITING_DELETE") throw stateError(`Deployment ID ${row.id} is being deleted.`);
@@ -76,7 +76,7 @@ export async function applyChange(
   await storeEnvironment(deps.secrets, { purpose: "deployment-env", id: row.id }, row.tenant_id, environment, tx);
   if (!always && !wantsRevision(body, revision, row)) return null;
   const built = await reusableBuild(deps, tx, row, body, { source, config, revision });
-  return addRevision(deps, tx, row, { source, config, references, revision, environment, built });
+  return addRevision(deps, tx, row, { source, config, references, revision, environment, createdBy, built });
 }
 
 /**
@@ -142,6 +142,7 @@ interface RevisionParams {
   /** Nulls are filled from the latest revision. */
   revision: RevisionInput;
   environment: Secret[];
+  createdBy: string;
   /** Commit of a repository, if already resolved. */
   commitSha?: string;
   /** Revision of the same source, whose build is used again. */
@@ -153,7 +154,7 @@ export async function addRevision(
   deps: WorkDeps,
   tx: Transaction,
   row: DeploymentRow,
-  { source, config, references, revision, environment, commitSha, built }: RevisionParams,
+  { source, config, references, revision, environment, createdBy, commitSha, built }: RevisionParams,
 ): Promise<string> {
   const hasImage = built?.built_image != null;
   checkDriver(deps, { id: row.id, source, config, references }, { hasImage });
@@ -186,6 +187,8 @@ export async function addRevision(
     artifact_id: built?.artifact_id ?? null,
     built_image: built?.built_image ?? null,
     cluster: placement(deps.settings, config),
+    created_by: createdBy,
+    redeploy_of: null,
     ...(await describeVariables(deps, tx, row.id, environment)),
   });
   await storeEnvironment(deps.secrets, { purpose: "revision-env", id }, row.tenant_id, environment, tx);

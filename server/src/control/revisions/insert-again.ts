@@ -18,6 +18,7 @@ export async function insertAgain(
   tx: Transaction,
   deployment: DeploymentRow,
   old: RevisionRow,
+  createdBy: string,
 ): Promise<string> {
   const environment = await readEnvironment(deps.secrets, { purpose: "revision-env", id: old.id }, tx);
   const id = uuid7();
@@ -31,7 +32,7 @@ export async function insertAgain(
   const { source, secret_references: references } = old;
   if (cluster !== null) checkDriver(deps, { id: deployment.id, source, config, references }, { hasImage });
   const described = await describeVariables(deps, tx, deployment.id, environment);
-  await insertRevision(tx, { ...old, ...described, id, cluster, ...made });
+  await insertRevision(tx, { ...old, ...described, id, cluster, ...made, created_by: createdBy, redeploy_of: old.id });
   await storeEnvironment(deps.secrets, { purpose: "revision-env", id }, deployment.tenant_id, environment, tx);
   return id;
 }

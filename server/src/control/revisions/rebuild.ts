@@ -40,7 +40,7 @@ export class MissingBuilds {
       const row = await lockDeployment(tx, tenantId, id);
       if (row?.status !== "READY" || row.active_revision_id !== revisionId) return undefined;
       const old = await findRevision(tx, id, revisionId);
-      return old && insertAgain(this.#deps, tx, row, old);
+      return old && insertAgain(this.#deps, tx, row, old, "Heddle");
     });
     if (created === undefined) return;
     const log = this.#deps.logs.open({ deploymentId: id, revisionId: created, kind: "build" });

@@ -16,6 +16,10 @@ const shared = { tag: "Revisions", errorFamily: "validation" } as const;
 
 const serializeRevision = (row: RevisionRow): schema.Revision => ({
   id: row.id,
+  number: Number(row.number),
+  created_by: row.created_by,
+  redeploy_of: row.redeploy_of,
+  finished_at: row.finished_at?.toISOString() ?? null,
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at.toISOString(),
   status: row.status,
@@ -76,7 +80,7 @@ export function revisionRoutes(deps: ControlDeps): Route[] {
         const created = await sql.begin(async (tx) => {
           const row = await lockDeployment(tx, principal.workspaceId, params.deployment_id);
           if (!row) throw unknownDeployment(params.deployment_id);
-          return (await applyChange(deps, tx, row, body, { always: true }))!;
+          return (await applyChange(deps, tx, row, body, { always: true, createdBy: principal.actor.name }))!;
         });
         deps.worker.wake();
         return c.json(serializeRevision(await find(principal.workspaceId, params.deployment_id, created)), 201);
@@ -105,7 +109,7 @@ export function revisionRoutes(deps: ControlDeps): Route[] {
       errors: [400],
       async handler({ params, principal, c }) {
         const { deployment_id: id, revision_id: revision } = params;
-        await redeploy(deps, principal.workspaceId, id, revision);
+        await redeploy(deps, principal, id, revision);
         const row = (await findDeployment(sql, principal.workspaceId, id))!;
         const environment = await readEnvironment(deps.secrets, { purpose: "deployment-env", id });
         const secrets = maskSecrets(environment, deps.settings.returnSecrets);

@@ -23,6 +23,13 @@ export const listQuery = z.object({
 export const revision = z
   .object({
     id: z.string(),
+    number: z.int().describe("Counts the revisions of the deployment, from 1"),
+    created_by: z
+      .string()
+      .nullable()
+      .describe("Name of the caller who made it; null for revisions of versions before 0.8"),
+    redeploy_of: z.string().nullable().describe("Earlier revision that it deploys again: a rollback"),
+    finished_at: z.string().nullable().describe("When its deployment ended, well or not; null before"),
     created_at: z.string(),
     updated_at: z.string(),
     status: z.enum(STATUSES),

@@ -33,13 +33,19 @@ export interface RevisionRow {
   /** Names of its environment's variables; null for revisions of earlier versions. */
   variables: string[] | null;
   variable_changes: VariableChanges | null;
+  /** Name of the caller who made it; null for revisions of versions before 0.8. */
+  created_by: string | null;
+  /** Earlier revision that it deploys again: a rollback. */
+  redeploy_of: string | null;
   created_at: Date;
   updated_at: Date;
+  finished_at: Date | null;
 }
 
 const REVISION = `r.id, r.deployment_id, r.number, r.source, r.source_config, r.secret_references, r.repo_ref,
   r.langgraph_config_path, r.image_uri, r.source_tarball_path, r.repo_commit_sha, r.status, r.status_message,
-  r.artifact_id, r.cluster, r.built_image, r.variables, r.variable_changes, r.created_at, r.updated_at`;
+  r.artifact_id, r.cluster, r.built_image, r.variables, r.variable_changes,
+  r.created_by, r.redeploy_of, r.created_at, r.updated_at, r.finished_at`;
 
 export async function findRevision(
   sql: Sql | Transaction,
@@ -77,21 +83,25 @@ export const keptBuilds = (sql: Sql, each: number) => sql<{ id: string }[]>`
   union
   select r.artifact_id from deployments d join revisions r on r.id = d.active_revision_id`;
 
-export type NewRevision = Omit<RevisionRow, "number" | "status" | "status_message" | "created_at" | "updated_at">;
+export type NewRevision = Omit<
+  RevisionRow,
+  "number" | "status" | "status_message" | "created_at" | "updated_at" | "finished_at"
+>;
 
 /** Inserts a revision and makes it the deployment's latest. The deployment must be locked. */
 export async function insertRevision(tx: Transaction, revision: NewRevision): Promise<void> {
   await tx`
     insert into revisions (id, deployment_id, number, source, source_config, secret_references, repo_ref,
       langgraph_config_path, image_uri, source_tarball_path, repo_commit_sha, artifact_id, cluster, built_image,
-      variables, variable_changes, status)
+      variables, variable_changes, created_by, redeploy_of, status)
     select ${revision.id}, ${revision.deployment_id},
       coalesce((select max(number) from revisions where deployment_id = ${revision.deployment_id}), 0) + 1,
       ${revision.source}, ${JSON.stringify(revision.source_config)}::text::jsonb,
       ${revision.secret_references ? JSON.stringify(revision.secret_references) : null}::text::jsonb, ${revision.repo_ref},
       ${revision.langgraph_config_path}, ${revision.image_uri}, ${revision.source_tarball_path}, ${revision.repo_commit_sha},
       ${revision.artifact_id}, ${revision.cluster}, ${revision.built_image}, ${revision.variables}::text[],
-      ${revision.variable_changes ? JSON.stringify(revision.variable_changes) : null}::text::jsonb, 'CREATING'`;
+      ${revision.variable_changes ? JSON.stringify(revision.variable_changes) : null}::text::jsonb,
+      ${revision.created_by}, ${revision.redeploy_of}, 'CREATING'`;
   await tx`insert into revision_events (revision_id, status, attempt) values (${revision.id}, 'CREATING', 0)`;
   await setLatestRevision(tx, revision.deployment_id, revision.id);
 }
