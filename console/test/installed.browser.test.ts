@@ -141,6 +141,7 @@ test("without its server the console shows what it last had, says so, and goes o
   await page.reload();
   await page.getByText("two pairs").first().waitFor();
   await page.getByText(/Server unreachable/).waitFor();
+  expect(await page.locator("html").getAttribute("data-offline")).toBe("");
   await startConsole({}, Number(new URL(url).port));
   await page.getByText(/Server unreachable/).waitFor({ state: "detached" });
   await context.close();
