@@ -83,6 +83,10 @@ export default defineConfig({
     noPalettes,
     noChunkCycles,
   ],
+  // scripts and styles name files relative to themselves, so that the server chooses the path below which all are
+  experimental: {
+    renderBuiltUrl: (file, { hostType }) => (hostType === "html" ? `/${file}` : { relative: true }),
+  },
   build: {
     target: "es2023",
     modulePreload: { polyfill: false },

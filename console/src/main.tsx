@@ -12,6 +12,7 @@ import "./app/app.css";
 
 import { takeCsrfToken } from "./api/credentials.ts";
 import { LazyPart } from "./app/lazy-part.tsx";
+import { prepareForOffline, restoreWhenOffline } from "./app/offline.ts";
 import { queryClient } from "./app/query-client.ts";
 import { reloadWhenReplaced } from "./app/reload-when-replaced.ts";
 import { router } from "./app/router.tsx";
@@ -25,13 +26,18 @@ const notices = async () => {
 
 reloadWhenReplaced();
 takeCsrfToken();
-createRoot(document.getElementById("root")!).render(
-  <StrictMode>
-    <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
-      <LazyPart load={notices} />
-      <QueryClientProvider client={queryClient}>
-        <RouterProvider router={router} />
-      </QueryClientProvider>
-    </MantineProvider>
-  </StrictMode>,
-);
+prepareForOffline(queryClient);
+void restoreWhenOffline(queryClient).then(render);
+
+function render(): void {
+  createRoot(document.getElementById("root")!).render(
+    <StrictMode>
+      <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
+        <LazyPart load={notices} />
+        <QueryClientProvider client={queryClient}>
+          <RouterProvider router={router} />
+        </QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>,
+  );
+}

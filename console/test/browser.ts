@@ -22,12 +22,14 @@ export async function openBrowser(): Promise<Browser> {
 /** Opens a page and collects its errors: uncaught ones, and those reported by React and the content security policy. */
 export async function openPage(
   browser: Browser,
-  { width = 1280, scheme = "light" as "light" | "dark" } = {},
+  { width = 1280, scheme = "light" as "light" | "dark", isOfflineReady = false } = {},
 ): Promise<{ page: Page; context: BrowserContext; errors: string[] }> {
   const context = await browser.newContext({
     viewport: { width, height: width < 600 ? 844 : 900 },
     colorScheme: scheme,
     reducedMotion: "reduce",
+    // its requests pass the routes of tests by
+    serviceWorkers: isOfflineReady ? "allow" : "block",
   });
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);

@@ -3,6 +3,7 @@ import createClient, { type Middleware } from "openapi-fetch";
 
 import type { paths as AgentPaths } from "./agent.d.ts";
 import { ApiError } from "./api-error.ts";
+import { BASE_PATH } from "./base-path.ts";
 import type { paths as ControlPaths } from "./control.d.ts";
 import { agentCredentials, credentialHeaders } from "./credentials.ts";
 import type { paths as TracePaths } from "./trace.d.ts";
@@ -49,14 +50,14 @@ function createApiClient<Paths extends object>(baseUrl: string, { isAgent = fals
   return apiClient;
 }
 
-export const traceApi = createApiClient<TracePaths>("/api/trace");
-export const controlApi = createApiClient<ControlPaths>("/api/control");
+export const traceApi = createApiClient<TracePaths>(`${BASE_PATH}/api/trace`);
+export const controlApi = createApiClient<ControlPaths>(`${BASE_PATH}/api/control`);
 
 const agents = new Map<string, ReturnType<typeof createApiClient<AgentPaths>>>();
 
 /** `local` is the agent server beside the console; every other name is a deployment's, behind the gateway. */
 export const agentUrl = (server: string): string =>
-  server === "local" ? "/api/agent" : `/api/control/d/${encodeURIComponent(server)}`;
+  `${BASE_PATH}${server === "local" ? "/api/agent" : `/api/control/d/${encodeURIComponent(server)}`}`;
 
 export function agentApi(server: string) {
   const known = agents.get(server) ?? createApiClient<AgentPaths>(agentUrl(server), { isAgent: true });

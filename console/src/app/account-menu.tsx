@@ -3,6 +3,7 @@ import { IconUserCircle } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 
+import { BASE_PATH } from "../api/base-path.ts";
 import { traceApi } from "../api/clients.ts";
 import { storeCsrfToken, storeKey, storeWorkspace, readKey, readWorkspace } from "../api/credentials.ts";
 import { identityQuery } from "../features/settings/queries.ts";
@@ -72,7 +73,7 @@ export function AccountMenu() {
           ))}
         </Menu.RadioGroup>
         <Menu.Divider />
-        <Menu.Item component="a" href="/docs/">
+        <Menu.Item component="a" href={`${BASE_PATH}/docs/`}>
           Documentation
         </Menu.Item>
         <Menu.Label>Heddle {about?.version}</Menu.Label>

@@ -1,6 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 
 import { ApiError } from "../api/api-error.ts";
+import { BASE_PATH } from "../api/base-path.ts";
 import { agentApi, controlApi, data, traceApi } from "../api/clients.ts";
 
 export interface Spaces {
@@ -12,7 +13,7 @@ export interface Spaces {
 export const spacesQuery = queryOptions({
   queryKey: ["console"],
   async queryFn(): Promise<Spaces> {
-    const response = await fetch("/console.json");
+    const response = await fetch(`${BASE_PATH}/console.json`);
     if (!response.ok) throw await ApiError.from(response);
     return (await response.json()) as Spaces;
   },

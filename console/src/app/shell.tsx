@@ -5,6 +5,7 @@ import { IconMoon, IconSun } from "@tabler/icons-react";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect } from "react";
 
+import { BASE_PATH } from "../api/base-path.ts";
 import { AccountMenu } from "./account-menu.tsx";
 import { ConnectionNotice } from "./connection-notice.tsx";
 import { GoToButton } from "./go-to-button.tsx";
@@ -30,7 +31,7 @@ export function Shell() {
           <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
           <Link to="/" style={{ textDecoration: "none", color: "inherit" }}>
             <Group gap={8} wrap="nowrap">
-              <img src="/favicon.svg" width={22} height={22} alt="" />
+              <img src={`${BASE_PATH}/favicon.svg`} width={22} height={22} alt="" />
               <Text fw={700}>Heddle</Text>
             </Group>
           </Link>

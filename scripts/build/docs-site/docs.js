@@ -8,13 +8,15 @@ isWide.addEventListener("change", openMenu);
 openMenu();
 menu.querySelector(`a[href="${location.pathname}"]`)?.setAttribute("aria-current", "page");
 
+/** Path below which the console is, and the documentation with it. */
+const BASE = new URL("..", import.meta.url).pathname.slice(0, -1);
 /** A file of the site, which the build copies. */
-const LIBRARY = "/docs/minisearch.js";
+const LIBRARY = `${BASE}/docs/minisearch.js`;
 
 let index;
 /** The index is loaded once, when a reader reaches for the search. */
 function load() {
-  index ??= Promise.all([import(LIBRARY), fetch("/docs/search.json").then((answer) => answer.text())]).then(
+  index ??= Promise.all([import(LIBRARY), fetch(`${BASE}/docs/search.json`).then((answer) => answer.text())]).then(
     ([{ default: MiniSearch }, text]) =>
       MiniSearch.loadJSON(text, { fields: ["title", "page", "text"], storeFields: ["title", "page", "url"] }),
   );
@@ -39,7 +41,7 @@ async function search() {
 }
 
 function row({ title, page, url }) {
-  const link = Object.assign(document.createElement("a"), { href: url, textContent: title });
+  const link = Object.assign(document.createElement("a"), { href: BASE + url, textContent: title });
   if (page !== title) link.append(Object.assign(document.createElement("small"), { textContent: page }));
   return link;
 }

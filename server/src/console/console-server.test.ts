@@ -9,7 +9,8 @@ import { afterAll, expect, test, vi } from "vitest";
 
 import { readOptions } from "../base/config/options.ts";
 import { createLog } from "../base/log.ts";
-import { PAGES, startConsoleServer } from "./console-server.ts";
+import { startConsoleServer } from "./console-server.ts";
+import { PAGES } from "./serve-files.ts";
 import { consoleOptions } from "./settings.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "heddle-console-files-"));
@@ -103,6 +104,47 @@ test("serves the documentation at /docs, with the policy of the console", async 
     expect([page.status, await page.text(), page.headers.get("cache-control")]).toEqual([200, text, "no-cache"]);
     expect(page.headers.get("content-security-policy")).toContain("default-src 'self'");
   }
+});
+
+test("below the path of its public URL, pages name their files there, and a proxy may remove the path or not", async () => {
+  writeFileSync(join(directory, "index.html"), `<script src="/assets/app-1a2b.js"></script><a href="//x">Heddle</a>`);
+  const below = await start(false, { HEDDLE_CONSOLE_URL: "https://portal.example/tools/heddle/" });
+  try {
+    const page = `<script src="/tools/heddle/assets/app-1a2b.js"></script><a href="//x">Heddle</a>`;
+    for (const path of ["", "/", "/a/local/threads/x", "/projects?tab=llm"]) {
+      for (const base of ["/tools/heddle", ""]) {
+        const found = await fetch(below.url + base + path);
+        expect([base, path, found.status, await found.text()]).toEqual([base, path, 200, page]);
+        expect(found.headers.get("content-security-policy")).toContain("default-src 'self'");
+      }
+    }
+    const ask = async (path: string) => {
+      const response = await fetch(below.url + path);
+      return [response.status, await response.text()];
+    };
+    expect(await ask("/tools/heddle/assets/app-1a2b.js")).toEqual([200, "export {};"]);
+    expect(await ask("/tools/heddle/docs/rules")).toEqual([200, "rules"]);
+    expect(await ask("/tools/heddle/docs")).toEqual([200, "index"]);
+    expect((await ask("/tools/heddlex"))[0]).toBe(404);
+    expect((await ask("/tools/heddle/nothing.js"))[0]).toBe(404);
+    answer = (request, response) => void response.end(request.url);
+    expect(await ask("/tools/heddle/api/agent/threads?x=1")).toEqual([200, "/threads?x=1"]);
+  } finally {
+    await below.close();
+    writeFileSync(join(directory, "index.html"), "<title>Heddle</title>");
+  }
+});
+
+test("only the configured origins may show it in a frame", async () => {
+  expect(() => readOptions(consoleOptions, { HEDDLE_CONSOLE_FRAME_ANCESTORS: "portal.example" })).toThrow("origins");
+  const framed = await start(false, { HEDDLE_CONSOLE_FRAME_ANCESTORS: "https://portal.example, https://b.example" });
+  const { headers } = await fetch(framed.url);
+  await framed.close();
+  expect(headers.get("content-security-policy")).toMatch(
+    /frame-ancestors https:\/\/portal\.example https:\/\/b\.example$/,
+  );
+  expect(headers.get("x-frame-options")).toBeNull();
+  expect((await fetch(url)).headers.get("x-frame-options")).toBe("DENY");
 });
 
 test("answers any Range with the whole file", async () => {

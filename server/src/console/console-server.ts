@@ -4,13 +4,12 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import sirv, { type RequestHandler } from "sirv";
-
 import { type HealthReport, LIVE } from "../base/health.ts";
 import { openPeerCheck } from "../base/http/confined-peers.ts";
 import { type HttpServer, listenHttp } from "../base/http/http-server.ts";
 import type { Log } from "../base/log.ts";
 import { readVersion } from "../base/version.ts";
+import { serveFiles } from "./serve-files.ts";
 import type { ConsoleSettings } from "./settings.ts";
 import { SPACES, SpaceProxy, type SpaceUrls } from "./space-proxy.ts";
 
@@ -33,17 +32,18 @@ export interface ConsoleServerOptions {
  * Styles are set by scripts in elements' attributes; images in messages arrive as data URLs. Everything else is limited
  * to this origin.
  */
-const POLICY = [
-  "default-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data: blob:",
-  "media-src 'self' data: blob:",
-  "font-src 'self' data:",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join("; ");
+const policy = (frameAncestors: readonly string[]): string =>
+  [
+    "default-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "media-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    `frame-ancestors ${frameAncestors.length === 0 ? "'none'" : frameAncestors.join(" ")}`,
+  ].join("; ");
 
 const NO_PAGE =
   "The console has no such page. It forwards /api/agent, /api/trace and /api/control to the servers; clients of these " +
@@ -55,10 +55,14 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
   const http = await listenHttp(host, port, settings);
   // the servers behind see this process as the caller of proxied requests
   const proxy = new SpaceProxy(spaces, log, keysNeeded || !besideDeployments ? undefined : openPeerCheck({ log }));
+  const base = basePath(settings.consoleUrl);
+  const contentPolicy = policy(settings.frameAncestors);
   let serve: ReturnType<typeof serveFiles> | undefined;
   const handle = (request: IncomingMessage, response: ServerResponse): boolean => {
     response.setHeader("x-content-type-options", "nosniff");
-    response.setHeader("x-frame-options", "DENY");
+    // it cannot name the pages that may; the policy does
+    if (settings.frameAncestors.length === 0) response.setHeader("x-frame-options", "DENY");
+    dropBase(request, base);
     if (proxy.handle(request, response)) return true;
     if (request.method !== "GET" && request.method !== "HEAD") return respond(response, 405, "Only GET and HEAD.");
     const path = request.url?.split("?", 1)[0];
@@ -71,14 +75,14 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
       return respond(response, 503, "The console is being built. This page will load again by itself.");
     }
     try {
-      serve ??= serveFiles(directory);
+      serve ??= serveFiles(directory, base);
     } catch (error) {
       log.error({ err: error }, "the files of the console cannot be read");
       return respond(response, 503, "The files of the console cannot be read; see the server's log.");
     }
     // a server may ignore ranges (RFC 9110 §14.2); the library throws for those that end before they begin
     delete request.headers.range;
-    response.setHeader("content-security-policy", POLICY);
+    response.setHeader("content-security-policy", contentPolicy);
     response.setHeader("referrer-policy", "no-referrer");
     serve(request, response, () => void respond(response, 404, NO_PAGE));
     return true;
@@ -87,6 +91,7 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
   http.serve(() => new Response(null, { status: 404 }), pages, {
     handle,
     upgrade(request, socket, head) {
+      dropBase(request, base);
       return proxy.upgrade(request, socket, head);
     },
   });
@@ -99,33 +104,17 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
   };
 }
 
-/** First segments of the paths of the application's pages (console/src/routes). */
-export const PAGES =
-  "a alerts annotation-queues authorize budgets compare components dashboards datasets deployments evaluators experiments exports hub o playground projects prompts public rules settings sign-in".split(
-    " ",
-  );
-const PAGE = new RegExp(`^/(?:${PAGES.join("|")})(?:/|$)`);
-
-/**
- * Serves the console's files, and the application's page at the paths of its pages and to browsers at any path, where
- * the application says that there is no such page. Anything else is not found: a client of an API that has the
- * console's URL must not get a page with status 200. Asset names contain their hash.
- */
-function serveFiles(directory: string): RequestHandler {
-  const common = { brotli: true, gzip: true, etag: true };
-  const assets = sirv(directory, { ...common, immutable: true, maxAge: 31_536_000 });
-  const setHeaders = (response: ServerResponse) => void response.setHeader("cache-control", "no-cache");
-  const files = sirv(directory, { ...common, setHeaders });
-  const pages = sirv(directory, { ...common, setHeaders, single: true, ignores: false });
-  return (request, response, next) => {
-    if (request.url!.startsWith("/assets/")) return assets(request, response, next);
-    files(request, response, () => (isForPage(request) ? pages(request, response, next) : next?.()));
-  };
+/** Returns the path of the console's public URL, without a slash at its end: empty, or `/heddle`. */
+function basePath(consoleUrl: string): string {
+  return URL.canParse(consoleUrl) ? new URL(consoleUrl).pathname.replace(/\/+$/, "") : "";
 }
 
-/** Browsers name HTML in the `Accept` of a navigation; clients of an API do not. */
-function isForPage({ url = "/", headers: { accept = "*/*" } }: IncomingMessage): boolean {
-  return accept.includes("text/html") || (accept.includes("*/*") && PAGE.test(url.split("?", 1)[0]!));
+/** Removes the path below which the console is, if the proxy in front has not done so. */
+function dropBase(request: IncomingMessage, base: string): void {
+  const { url = "/" } = request;
+  if (base === "" || !url.startsWith(base) || !/^(?:[/?]|$)/.test(url.slice(base.length))) return;
+  const rest = url.slice(base.length);
+  request.url = rest.startsWith("/") ? rest : `/${rest}`;
 }
 
 /** Lists the available spaces, for the application's first request. */

@@ -1,5 +1,6 @@
 /** Inputs of a deployment as the forms collect them, and the requests that create it. */
 import { ApiError } from "../../api/api-error.ts";
+import { BASE_PATH } from "../../api/base-path.ts";
 import { controlApi, data } from "../../api/clients.ts";
 import type { Deployment, Source } from "./queries.ts";
 
@@ -21,7 +22,7 @@ export async function uploadArchive(deploymentId: string, archive: Blob): Promis
   // the URL contains the control plane's own origin; here it is reached through this origin
   const { pathname, search } = new URL(target.upload_url, location.origin);
   const path = pathname.slice(pathname.indexOf("/uploads/"));
-  const response = await fetch(`/api/control${path}${search}`, {
+  const response = await fetch(`${BASE_PATH}/api/control${path}${search}`, {
     method: "PUT",
     headers: { "content-type": "application/gzip" },
     body: archive,

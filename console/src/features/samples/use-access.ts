@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 
+import { BASE_PATH } from "../../api/base-path.ts";
 import { agentUrl } from "../../api/clients.ts";
 import { readKey } from "../../api/credentials.ts";
 import { spacesQuery } from "../../app/queries.ts";
@@ -16,7 +17,7 @@ export const KEY_PLACE = "<your API key>";
 export function useAccess(space: { agent: string } | "trace" | "control"): Access {
   const { data: about } = useQuery(spacesQuery);
   const { data: identity } = useQuery({ ...identityQuery, enabled: about?.spaces.trace === true, staleTime: 60_000 });
-  const path = typeof space === "string" ? `/api/${space}` : agentUrl(space.agent);
+  const path = typeof space === "string" ? `${BASE_PATH}/api/${space}` : agentUrl(space.agent);
   const isOpen = identity !== undefined && identity.user_id === "" && readKey() === null;
   return { url: `${location.origin}${path}`, key: isOpen || about?.spaces.trace === false ? null : KEY_PLACE };
 }

@@ -1,6 +1,7 @@
 import { Alert, Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient, type UseQueryOptions } from "@tanstack/react-query";
 
+import { BASE_PATH } from "../../api/base-path.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 
 interface ShareLinkProps {
@@ -24,7 +25,7 @@ export function ShareLink({ query, noun, covers, kind, ...calls }: ShareLinkProp
   const begin = useMutation({ mutationFn: calls.begin, onSuccess });
   const end = useMutation({ mutationFn: calls.end, onSuccess });
   const error = share.error ?? begin.error ?? end.error;
-  const link = share.data == null ? null : `${location.origin}/public/${share.data}/${kind}`;
+  const link = share.data == null ? null : `${location.origin}${BASE_PATH}/public/${share.data}/${kind}`;
   return (
     <Stack gap="xs">
       {error && (

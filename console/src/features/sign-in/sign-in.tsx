@@ -4,8 +4,10 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 
+import { BASE_PATH } from "../../api/base-path.ts";
 import { data, traceApi } from "../../api/clients.ts";
 import { storeCsrfToken, storeKey, redirectToProvider } from "../../api/credentials.ts";
+import { forgetKept } from "../../app/offline.ts";
 import { signInMethodsQuery } from "./queries.ts";
 
 const route = getRouteApi("/sign-in");
@@ -24,7 +26,10 @@ function clearProblem(): void {
 
 /** Builds the query parameters with the redirect targets after success and failure. */
 const loginParams = (next: string) =>
-  new URLSearchParams({ return_to: next, error_to: `/sign-in?${new URLSearchParams({ next })}` }).toString();
+  new URLSearchParams({
+    return_to: `${BASE_PATH}${next}`,
+    error_to: `${BASE_PATH}/sign-in?${new URLSearchParams({ next })}`,
+  }).toString();
 
 /** Sign-in with a password, at the identity provider, or with a key that lives as long as the tab. */
 export function SignIn() {
@@ -33,7 +38,10 @@ export function SignIn() {
   const queryClient = useQueryClient();
   const [error, setError] = useState<string | null>(readProblem);
   // shown once: a reload starts over
-  useEffect(clearProblem, []);
+  useEffect(() => {
+    clearProblem();
+    void forgetKept();
+  }, []);
   const { data: methods } = useQuery(signInMethodsQuery);
   const byPassword = useForm({ initialValues: { email: "", password: "" } });
   const byKey = useForm({ initialValues: { key: "" } });
@@ -96,7 +104,7 @@ export function SignIn() {
             <Button
               component="a"
               variant="default"
-              href={`/api/trace${methods.oidc.path}?${loginParams(next)}`}
+              href={`${BASE_PATH}/api/trace${methods.oidc.path}?${loginParams(next)}`}
               onClick={() => {
                 storeKey(null);
                 redirectToProvider();

@@ -1,6 +1,7 @@
 import { Anchor, Group, Stack, Text, Title } from "@mantine/core";
 import { IconDownload, IconFile } from "@tabler/icons-react";
 
+import { BASE_PATH } from "../../api/base-path.ts";
 import type { AnyRun } from "../runs/run-record.ts";
 
 export interface Attachment {
@@ -15,7 +16,7 @@ export function listAttachments({ s3_urls: urls }: { s3_urls?: AnyRun["s3_urls"]
     ([key, { presigned_url: link, mime_type: type }]) => {
       const path = /\/attachments\/[^/]+$/.exec(link ?? "")?.[0];
       if (path === undefined) return [];
-      const url = `/api/trace/api/v1${path}`;
+      const url = `${BASE_PATH}/api/trace/api/v1${path}`;
       return [{ name: key.replace(/^attachment\./, ""), url, type: type ?? "application/octet-stream" }];
     },
   );
