@@ -99,7 +99,11 @@ export default defineConfig({
             { name: "controls", test: CONTROLS, minShareCount: 3, priority: 1 },
             { name: "forms", test: FORMS, minShareCount: 3, priority: 1 },
             // these use controls, which use what is shared: within it, the two would load each other
-            { name: "run-value", test: anyPart("console/src/features/traces/(run-value|field-list|find-messages)"), priority: 1 },
+            {
+              name: "run-value",
+              test: anyPart("console/src/features/traces/(run-value|field-list|find-messages)"),
+              priority: 1,
+            },
             { name: "chart", test: anyPart("console/src/ui/(chart|chart-props)[.]"), priority: 1 },
             {
               name: "queries",

@@ -55,7 +55,7 @@ async function chat(page: Page, text: string): Promise<void> {
 
 test("below a path, pages, streams, links, files and documentation work", async () => {
   const { projectId, agentRunId } = await sharedTraces(platform);
-  const { url } = await startConsole({ HEDDLE_CONSOLE_PREFIX: "/tools/heddle" });
+  const { url } = await startConsole({ HEDDLE_CONSOLE_URL: "https://intranet.example/tools/heddle" });
   const { page, context, errors } = await openPage(browser);
   const outside: string[] = [];
   page.on("request", (request) => {

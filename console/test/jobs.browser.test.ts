@@ -232,6 +232,63 @@ test("find slow traces of a model", async () => {
   ).toEqual([]);
 });
 
+/** Rows of the runs' table with the numbers of a column. */
+const numbersOf = async (page: Page, title: string): Promise<number[]> => {
+  const heads = await page.getByRole("columnheader").allInnerTexts();
+  const index = heads.findIndex((head) => head.trim().startsWith(title));
+  const texts = await runRows(page).evaluateAll(
+    (rows, at) => rows.map((row) => row.querySelectorAll('[role="cell"]')[at]!.textContent ?? ""),
+    index,
+  );
+  return texts.map((text) => Number(text.replace(/[^\d.]/g, "")));
+};
+
+test("see the slowest traces first, in at most two clicks", async () => {
+  expect(
+    await doJob("see the slowest traces first", async (page) => {
+      await page.goto(`${platform.url}/projects/${seeded.projectId}`);
+      await runRows(page).first().waitFor();
+      await page.getByRole("columnheader", { name: "Latency" }).getByRole("button").click();
+      await page.waitForURL(/sort=latency/);
+      await until(async () => {
+        const [first = 0, second = 0] = await numbersOf(page, "Latency");
+        return first >= second && first > 4;
+      });
+    }),
+  ).toEqual([]);
+});
+
+test("keep the traces above a cost, which is the cost that their column shows, in at most three inputs", async () => {
+  expect(
+    await doJob("keep the traces above a cost", async (page) => {
+      await page.goto(`${platform.url}/projects/${seeded.projectId}`);
+      await runRows(page).first().waitFor();
+      const costs = (await numbersOf(page, "Cost")).filter((cost) => cost > 0).toSorted((a, b) => a - b);
+      const least = costs[Math.floor(costs.length / 2)]!;
+      await page.getByRole("button", { name: "Latency and cost" }).click();
+      await enter(page.getByRole("textbox", { name: "From (dollars)" }), String(least));
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/filter=/);
+      await until(async () => {
+        const shown = await numbersOf(page, "Cost");
+        return shown.length > 0 && shown.every((cost) => cost >= least * 0.99);
+      });
+    }),
+  ).toEqual([]);
+});
+
+test("find an object by a part of its name, in at most four keys and clicks", async () => {
+  expect(
+    await doJob("find an object by a part of its name", async (page) => {
+      await page.keyboard.press("Control+k");
+      await enter(page.getByRole("combobox", { name: "Page, object or ID" }), seeded.projectName.slice(1, 9));
+      await page.getByRole("option", { name: seeded.projectName }).first().waitFor();
+      await page.keyboard.press("Enter");
+      await page.waitForURL(new RegExp(`/projects/${seeded.projectId}`));
+    }),
+  ).toEqual([]);
+});
+
 test("put two traces in a new dataset", async () => {
   expect(
     await doJob("put two traces in a new dataset", async (page) => {

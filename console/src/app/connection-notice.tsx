@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 
 import { ConnectionState } from "../ui/problem.tsx";
-import { retryLost, watchServers } from "./lost-servers.ts";
+import { retryLost, staleSince, watchServers } from "./lost-servers.ts";
 
 const RETRY_MS = 3_000;
 /** Time for which the notice about the recovery is shown. */
@@ -35,7 +35,9 @@ export function ConnectionNotice() {
         maxWidth: "92vw",
       }}
     >
-      {state !== "fine" && <ConnectionState isLost={state === "lost"} />}
+      {state !== "fine" && (
+        <ConnectionState isLost={state === "lost"} since={state === "lost" ? staleSince(cache) : null} />
+      )}
     </div>
   );
 }

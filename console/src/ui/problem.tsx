@@ -2,6 +2,7 @@ import { Alert, Button, Group, Loader, Paper, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 
 import { ApiError } from "../api/api-error.ts";
+import { relativeTime } from "./format.ts";
 
 /** Error with a button to retry. */
 export function Problem({ error, onRetry, title }: { error: unknown; onRetry?: () => unknown; title?: string }) {
@@ -48,13 +49,16 @@ function errorTitle(error: unknown): string {
   return `Request failed (${error.status})`;
 }
 
-/** Notice about the connection to a server of the page. */
-export const ConnectionState = ({ isLost }: { isLost: boolean }) => (
+/**
+ * Notice about the connection to a server of the page.
+ * @param since time of the oldest data that the page still shows, in milliseconds since 1970
+ */
+export const ConnectionState = ({ isLost, since = null }: { isLost: boolean; since?: number | null }) => (
   <Paper withBorder shadow="md" px="md" py="xs" style={{ display: "flex", gap: 10, alignItems: "center" }}>
     {isLost && <Loader size={14} color="var(--heddle-warning)" />}
     <Text size="sm">
       {isLost
-        ? "Server unreachable. Reconnecting… This page may be out of date."
+        ? `Server unreachable. Reconnecting… ${since === null ? "This page may be out of date." : `Data from ${relativeTime(new Date(since).toISOString())}.`}`
         : "Reconnected. The page is up to date."}
     </Text>
   </Paper>

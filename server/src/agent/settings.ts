@@ -1,15 +1,15 @@
-import { choice, flag, integer, type Options, type OptionSpec, text } from "../base/config/options.ts";
+import { choice, ConfigError, flag, integer, type Options, type OptionSpec, text } from "../base/config/options.ts";
 import { processOptions } from "../base/config/process-options.ts";
 import { embeddedPostgresOptions } from "../base/db/settings.ts";
 import { clientIpOptions } from "../base/http/client-ip.ts";
 import { bodyOptions } from "../base/http/body-gate.ts";
 import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions } from "../base/http/cross-origin.ts";
-import { parsePathPrefix } from "../base/http/path-prefix.ts";
 import { webSocketOptions } from "../base/http/websocket.ts";
 import { outboundOptions } from "../base/outbound/settings.ts";
 import { cronOptions } from "./crons/settings.ts";
 import { webhookOptions } from "../base/webhooks/settings.ts";
+import { prefix } from "./project/http-schema.ts";
 
 /** Settings of the agent server. Names used by peers are accepted as aliases. */
 export const agentOptions = {
@@ -283,7 +283,7 @@ export const agentOptions = {
     env: ["MOUNT_PREFIX"],
     default: undefined,
     description: "Path prefix of all routes, such as /agents; overrides http.mount_prefix.",
-    parse: parsePathPrefix,
+    parse: parsePrefix,
   } satisfies OptionSpec<string | undefined> as OptionSpec<string | undefined>,
   studioAuth: flag({
     env: ["HEDDLE_STUDIO_AUTH"],
@@ -301,5 +301,11 @@ export const agentOptions = {
   ...webhookOptions,
   ...cronOptions,
 };
+
+function parsePrefix(text: string): string {
+  const parsed = prefix.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new ConfigError(`${parsed.error.issues[0]!.message}, not "${text}"`);
+}
 
 export type AgentSettings = Options<typeof agentOptions>;

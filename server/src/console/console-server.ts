@@ -58,7 +58,8 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
   // the servers behind see this process as the caller of proxied requests
   const proxy = new SpaceProxy(spaces, log, keysNeeded || !besideDeployments ? undefined : openPeerCheck({ log }));
   let serve: ReturnType<typeof serveFiles> | undefined;
-  const { consolePrefix: prefix, embedOrigins } = settings;
+  const { embedOrigins } = settings;
+  const prefix = prefixOf(settings);
   const handle = (request: IncomingMessage, response: ServerResponse): boolean => {
     response.setHeader("x-content-type-options", "nosniff");
     // older browsers know no list of origins
@@ -120,8 +121,10 @@ const PAGE = new RegExp(`^/(?:${PAGES.join("|")})(?:/|$)`);
  * the application says that there is no such page. Anything else is not found: a client of an API that has the
  * console's URL must not get a page with status 200. Asset names contain their hash.
  */
-function serveFiles(directory: string, { consolePrefix, embedOrigins }: ConsoleSettings): RequestHandler {
-  const page = new AppPage(directory, consolePrefix);
+function serveFiles(directory: string, settings: ConsoleSettings): RequestHandler {
+  const { embedOrigins } = settings;
+  const prefix = prefixOf(settings);
+  const page = new AppPage(directory, prefix);
   const common = { brotli: true, gzip: true, etag: true };
   const assets = sirv(directory, { ...common, immutable: true, maxAge: 31_536_000 });
   const setHeaders = (response: ServerResponse) => void response.setHeader("cache-control", "no-cache");
@@ -130,12 +133,14 @@ function serveFiles(directory: string, { consolePrefix, embedOrigins }: ConsoleS
     if (request.url!.startsWith("/assets/")) return assets(request, response, next);
     const open = () =>
       page.send(response, (nonce) => response.setHeader("content-security-policy", policy(embedOrigins, nonce)));
-    if (consolePrefix !== "" && sendDocument(directory, consolePrefix, request.url!.split("?", 1)[0]!, response))
-      return;
+    if (prefix !== "" && sendDocument(directory, prefix, request.url!.split("?", 1)[0]!, response)) return;
     if (/^\/(?:index\.html)?(?:\?|$)/.test(request.url!)) return open();
     files(request, response, () => (isForPage(request) ? open() : next?.()));
   };
 }
+
+/** Path below which the console is served, without a slash at its end. */
+const prefixOf = ({ consoleUrl }: ConsoleSettings): string => new URL(consoleUrl).pathname.replace(/\/+$/, "");
 
 /** Removes the console's prefix, if the proxy in front has left it. */
 function removePrefix(request: IncomingMessage, prefix: string): void {

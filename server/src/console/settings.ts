@@ -1,22 +1,15 @@
+import { consoleUrlOptions } from "../base/config/console-url.ts";
 import { ConfigError, type Options, type OptionSpec } from "../base/config/options.ts";
 import { processOptions } from "../base/config/process-options.ts";
 import { clientIpOptions } from "../base/http/client-ip.ts";
 import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions, parseOrigins } from "../base/http/cross-origin.ts";
-import { parsePathPrefix } from "../base/http/path-prefix.ts";
 
 /** Settings of the server that serves the console to browsers. */
 export const consoleOptions = {
   logLevel: processOptions.logLevel,
   allowedHosts: crossOriginOptions.allowedHosts,
-  consolePrefix: {
-    env: ["HEDDLE_CONSOLE_PREFIX"],
-    default: "",
-    description:
-      "Path below which a proxy serves the console, such as /heddle. The proxy may remove it from requests or not. " +
-      "HEDDLE_CONSOLE_URL and HEDDLE_PUBLIC_URL name it, too.",
-    parse: parsePathPrefix,
-  } satisfies OptionSpec<string> as OptionSpec<string>,
+  ...consoleUrlOptions,
   embedOrigins: {
     env: ["HEDDLE_CONSOLE_EMBED_ORIGINS"],
     default: [],

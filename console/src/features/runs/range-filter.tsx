@@ -83,7 +83,17 @@ function Field({ field, projectId, search, onApply }: FieldProps) {
       ) : (
         <Bars field={field} bins={fill(bins)} range={range} onDrag={setDraft} onDrop={(dragged) => onApply(dragged)} />
       )}
-      <Group gap="xs" align="flex-end" wrap="nowrap">
+      <Group
+        component="form"
+        gap="xs"
+        align="flex-end"
+        wrap="nowrap"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onApply(range);
+          setDraft(null);
+        }}
+      >
         <NumberInput
           size="xs"
           min={0}
@@ -93,13 +103,10 @@ function Field({ field, projectId, search, onApply }: FieldProps) {
         />
         <NumberInput size="xs" min={0} label={`To (${UNITS[field]})`} value={range.to ?? ""} onChange={type("to")} />
         <Button
+          type="submit"
           size="xs"
           disabled={draft === null || isEmpty}
           aria-label={`Apply ${label.toLowerCase()}`}
-          onClick={() => {
-            onApply(range);
-            setDraft(null);
-          }}
         >
           Apply
         </Button>

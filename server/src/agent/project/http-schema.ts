@@ -1,8 +1,6 @@
 /** `http` of langgraph.json (contract agent-server §17, §18). */
 import { z } from "zod";
 
-import { pathPrefix } from "../../base/http/path-prefix.ts";
-
 const off = z.boolean().default(false);
 
 const isPattern = (source: string): boolean => {
@@ -43,6 +41,11 @@ const openToAll = ({ allow_origins }: { allow_origins?: string[] | undefined }):
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-zA-Z-]+$/, "must be header names, with * as a wildcard");
 const headers = z.object({ includes: z.array(headerName).nullish(), excludes: z.array(headerName).nullish() }).loose();
 
+export const prefix = z
+  .string()
+  .regex(/^(\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+\/?$/, 'must be a path such as "/agents"')
+  .transform((path) => path.replace(/\/$/, ""));
+
 export const httpSection = z
   .object({
     /** `file:export` of a Hono app. */
@@ -52,7 +55,7 @@ export const httpSection = z
     logging_headers: headers.optional(),
     middleware_order: z.enum(["middleware_first", "auth_first"]).default("middleware_first"),
     enable_custom_route_auth: off,
-    mount_prefix: pathPrefix.optional(),
+    mount_prefix: prefix.optional(),
     disable_assistants: off,
     disable_threads: off,
     disable_runs: off,
