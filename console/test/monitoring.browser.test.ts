@@ -69,6 +69,8 @@ test("charts show the statistics of the ingested runs", async () => {
   await expect.poll(() => page.locator(".uplot").count(), { timeout: 20_000 }).toBeGreaterThanOrEqual(8);
   expect(await sumColumn(page, "Traces")).toBe(120);
   expect(await sumColumn(page, "Cost")).toBeCloseTo(30);
+  await page.getByRole("group", { name: "Traces overall" }).getByText("120", { exact: true }).waitFor();
+  await page.getByRole("group", { name: "Cost overall" }).getByText("$30.0000").waitFor();
   const feedback = page.getByRole("region", { name: "Feedback", exact: true });
   await feedback.getByRole("button", { name: "Table" }).click();
   expect(new Set(await feedback.locator("tbody td:last-child").allTextContents())).toEqual(new Set(["0.50"]));

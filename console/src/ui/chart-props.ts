@@ -34,6 +34,8 @@ export interface ChartProps {
   /** Called with the range that the user selects by dragging, in seconds since 1970. */
   onZoom?: ((from: number, to: number) => void) | undefined;
   markers?: readonly ChartMarker[] | undefined;
+  /** The number that leads, with how it differs from the previous period in words; null keeps its room. */
+  lead?: { value: string; change?: string | undefined } | null | undefined;
   /** Note beside the title. */
   note?: string | undefined;
   /** Beside the title, at its end. */

@@ -9,7 +9,7 @@ const HEIGHT = 180;
 
 /** Time series chart with the values at the pointer; also available as a table. */
 export function Chart({ actions, ...props }: ChartProps) {
-  const { title, times, series, format, note } = props;
+  const { title, times, series, format, note, lead, kind } = props;
   const [at, setAt] = useState<number | null>(null);
   const [isTable, setTable] = useState(false);
   const isEmpty = series.every(({ values }) => values.every((value) => value === null));
@@ -37,6 +37,18 @@ export function Chart({ actions, ...props }: ChartProps) {
           {actions}
         </Group>
       </Group>
+      {lead !== undefined && (
+        <Group gap={8} align="baseline" mb={4} mih={26} role="group" aria-label={`${title} overall`}>
+          <Text fz="xl" fw={700} lh={1.3} className="numbers">
+            {lead?.value ?? "–"}
+          </Text>
+          {lead?.change !== undefined && (
+            <Text size="xs" c="dimmed">
+              {lead.change}
+            </Text>
+          )}
+        </Group>
+      )}
       <Box h={HEIGHT}>
         {isEmpty ? (
           <Text size="sm" c="dimmed" pt={HEIGHT / 2 - 20} ta="center">
@@ -54,7 +66,7 @@ export function Chart({ actions, ...props }: ChartProps) {
         {!isEmpty &&
           series.map((line, index) => (
             <Group key={line.label} gap={4} wrap="nowrap">
-              <LineSample line={line} index={index} />
+              <LineSample line={line} index={index} isBar={kind === "bars"} />
               <Text size="xs" className="numbers">
                 {line.label} {at === null ? "" : line.values[shown] == null ? "–" : format(line.values[shown]!)}
               </Text>
@@ -81,14 +93,15 @@ const markersAt = (markers: readonly ChartMarker[], times: number[], at: number)
   return markers.filter(({ time }) => time >= start && time < end).slice(0, 3);
 };
 
-/** The line of a series as the chart draws it. */
-const LineSample = ({ line, index }: { line: ChartSeries; index: number }) => (
-  <svg width={20} height={4} aria-hidden style={{ flexShrink: 0 }}>
+/** A piece of a series as the chart draws it: lines of the previous period also where there are bars. */
+const LineSample = ({ line, index, isBar }: { line: ChartSeries; index: number; isBar: boolean }) => (
+  <svg width={20} height={10} aria-hidden style={{ flexShrink: 0 }}>
     <line
-      x2={20}
-      y1={2}
-      y2={2}
-      strokeWidth={2}
+      x1={isBar && line.before === undefined ? 6 : 0}
+      x2={isBar && line.before === undefined ? 16 : 20}
+      y1={5}
+      y2={5}
+      strokeWidth={isBar && line.before === undefined ? 10 : 2}
       stroke={`var(${seriesColor(line, index)})`}
       {...(line.before !== undefined && { strokeDasharray: DASH.join(" "), opacity: 0.7 })}
     />

@@ -1,7 +1,7 @@
 import { compact, duration, durationTicks, money, percent } from "../../ui/format.ts";
 import { conjoin } from "../runs/filter-language.ts";
 import type { Group, Point, TimelineInRange, TimelineSelection } from "./queries.ts";
-import { feedbackSeries, groupSeries, type Metric, metricSeries } from "./series.ts";
+import { feedbackSeries, groupSeries, type Metric, metricSeries, rateOf, sumOf } from "./series.ts";
 import { Charts, type Place } from "./timeline-charts.tsx";
 
 interface ChartsProps extends Place {
@@ -48,6 +48,7 @@ export function TraceCharts({ group, filter, ...place }: ChartsProps) {
               kind: group ? "line" : "bars",
               format: formatInteger,
               toSeries: metricOrGroups(group, [{ label: "Traces", value: (point) => point.run_count }], 0),
+              toLead: (timeline) => sumOf(timeline, (point) => point.run_count),
             })}
             {draw({
               title: "Latency",
@@ -62,6 +63,8 @@ export function TraceCharts({ group, filter, ...place }: ChartsProps) {
               toSeries: metricOrGroups(group, [
                 { label: "Failed", value: (point) => point.error_rate, color: "danger" },
               ]),
+              toLead: (timeline) => rateOf(timeline, (point) => point.error_rate),
+              isShare: true,
             })}
             {draw({
               title: "Feedback",
@@ -97,6 +100,7 @@ function ErrorKinds({ filter, ...place }: Place & Pick<ChartsProps, "filter">) {
           note: "top 5",
           format: formatInteger,
           toSeries: (timeline) => groupSeries(timeline, (point) => point.run_count, 0),
+          toLead: (timeline) => sumOf(timeline, (point) => point.run_count),
         })
       }
     </Charts>
@@ -132,6 +136,7 @@ export function LlmCharts({ group, filter, ...place }: ChartsProps) {
               kind: group ? "line" : "bars",
               format: formatInteger,
               toSeries: metricOrGroups(group, [{ label: "LLM calls", value: (point) => point.run_count }], 0),
+              toLead: (timeline) => sumOf(timeline, (point) => point.run_count),
             })}
             {draw({
               title: "LLM latency",
@@ -156,12 +161,14 @@ export function LlmCharts({ group, filter, ...place }: ChartsProps) {
                     { label: "Prompt", value: (point) => point.prompt_tokens },
                     { label: "Completion", value: (point) => point.completion_tokens },
                   ]),
+              toLead: (timeline) => sumOf(timeline, (point) => point.total_tokens),
             })}
             {draw({
               title: "Cost",
               kind: group ? "line" : "bars",
               format: money,
               toSeries: metricOrGroups(group, [{ label: "Cost", value: (point) => point.total_cost }]),
+              toLead: (timeline) => sumOf(timeline, (point) => point.total_cost),
             })}
           </>
         )}
@@ -185,6 +192,7 @@ function CostByModel({ filter, ...place }: Place & Pick<ChartsProps, "filter">) 
           title: "Cost by model",
           format: money,
           toSeries: (timeline) => groupSeries(timeline, (point) => point.total_cost),
+          toLead: (timeline) => sumOf(timeline, (point) => point.total_cost),
         })
       }
     </Charts>
@@ -206,6 +214,7 @@ export function ToolCharts({ group: _group, filter, ...place }: ChartsProps) {
             title: "Tool calls",
             format: formatInteger,
             toSeries: (timeline) => groupSeries(timeline, (point) => point.run_count, 0),
+            toLead: (timeline) => sumOf(timeline, (point) => point.run_count),
           })}
           {draw({
             title: "Tool latency",
@@ -218,6 +227,8 @@ export function ToolCharts({ group: _group, filter, ...place }: ChartsProps) {
             title: "Tool error rate",
             format: percent,
             toSeries: (timeline) => groupSeries(timeline, (point) => point.error_rate),
+            toLead: (timeline) => rateOf(timeline, (point) => point.error_rate),
+            isShare: true,
           })}
         </>
       )}

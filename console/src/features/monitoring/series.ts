@@ -45,6 +45,33 @@ export const groupSeries = (timeline: TimelineInRange, value: Statistic, empty: 
     values: seriesValues(timeline, points, value as never, empty),
   }));
 
+const allPoints = ({ series }: Pick<TimelineInRange, "series">): Point[] => series.flatMap(({ points }) => points);
+
+/** Returns the sum of a statistic over all buckets and groups; null where it has no value. */
+export function sumOf(timeline: Pick<TimelineInRange, "series">, statistic: Statistic): number | null {
+  const values = allPoints(timeline).flatMap((point) => statistic(point) ?? []);
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0);
+}
+
+/** Returns the mean of a rate over all runs: each bucket counts by its runs. */
+export function rateOf(timeline: Pick<TimelineInRange, "series">, rate: Statistic): number | null {
+  const points = allPoints(timeline).filter((point) => rate(point) != null);
+  const runs = points.reduce((sum, point) => sum + (point.run_count ?? 0), 0);
+  if (runs === 0) return null;
+  return points.reduce((sum, point) => sum + rate(point)! * (point.run_count ?? 0), 0) / runs;
+}
+
+/** Says how a number differs from that of the previous period; shares differ by points of a hundred. */
+export function describeChange(now: number | null, before: number | null, isShare: boolean): string | undefined {
+  if (now === null || before === null) return undefined;
+  const difference = isShare ? (now - before) * 100 : before === 0 ? null : (now / before - 1) * 100;
+  if (difference === null) return now === 0 ? "as in the previous period" : "none in the previous period";
+  const rounded = Math.round(difference * (isShare ? 10 : 1)) / (isShare ? 10 : 1);
+  if (rounded === 0) return "as in the previous period";
+  const amount = `${rounded > 0 ? "+" : "−"}${Math.abs(rounded).toLocaleString("en")}`;
+  return `${amount}${isShare ? (Math.abs(rounded) === 1 ? " point" : " points") : "%"} against the previous period`;
+}
+
 /** Returns average scores by feedback key; the most frequent keys come first. */
 export function feedbackSeries(timeline: TimelineInRange, most = 5): ChartSeries[] {
   const size = ({ points }: TimelineInRange["feedback"][number]) => points.reduce((sum, { n }) => sum + n, 0);

@@ -8,7 +8,7 @@ import type { ChartMarker, ChartProps, ChartSeries } from "../../ui/chart-props.
 import { Problem } from "../../ui/problem.tsx";
 import type { TimeRange } from "../../ui/time-range.ts";
 import { type TimelineInRange, timelineQuery, type TimelineSelection } from "./queries.ts";
-import { withBefore } from "./series.ts";
+import { describeChange, withBefore } from "./series.ts";
 
 /** Props that all charts of the page share. */
 export interface Place {
@@ -49,7 +49,7 @@ export function Charts({
   const { data: timeline, error, refetch } = useQuery(timelineQuery(projectId, range, selection));
   const earlier = useQuery({ ...timelineQuery(projectId, range, selection, true), enabled: before });
   if (error && !timeline) return <Problem error={error} title="Could not load the metrics" onRetry={refetch} />;
-  if (!timeline) return Array.from({ length: count }, (_, index) => <Skeleton key={index} h={262} />);
+  if (!timeline) return Array.from({ length: count }, (_, index) => <Skeleton key={index} h={292} />);
   const filter = pickFilter ?? selection.filter;
   const onPick = (index: number) => {
     const start = timeline.times[index]! * 1000;
@@ -80,10 +80,15 @@ export function Charts({
 
 type ChartSpec = Pick<ChartProps, "title" | "format" | "formatTicks" | "kind" | "note"> & {
   toSeries: (timeline: TimelineInRange) => ChartSeries[];
+  /** Number of the whole range that leads the chart; a share is compared by points. */
+  toLead?: (timeline: TimelineInRange) => number | null;
+  isShare?: boolean;
 };
 
 function TimelineChart({
   toSeries,
+  toLead,
+  isShare = false,
   timeline,
   earlier,
   ...chart
@@ -100,5 +105,8 @@ function TimelineChart({
     // oxlint-disable-next-line react-hooks/exhaustive-deps
     [timeline, earlier],
   );
-  return <Chart {...chart} times={timeline.times} series={series} />;
+  const now = toLead?.(timeline) ?? null;
+  const change = earlier && toLead ? describeChange(now, toLead(earlier), isShare) : undefined;
+  const lead = toLead && (now === null ? null : { value: chart.format(now), change });
+  return <Chart {...chart} lead={lead} times={timeline.times} series={series} />;
 }
