@@ -29,8 +29,6 @@ const SchemaForm = lazy(async () => ({ default: (await import("../../ui/schema-f
 interface ComposerProps {
   schema: JsonSchema;
   messagesKey: string | null;
-  /** Without the choice of the input's format, and of what happens to a run in progress. */
-  isPlain?: boolean;
   isRunning: boolean;
   /** Whether the thread waits for an answer: another input discards its question, so its form is closed at first. */
   isWaiting: boolean;
@@ -51,8 +49,7 @@ const FIELD_PX = 67;
 const FIELD_GAP_PX = 10;
 
 /** Editor for the next input: a message, a form of the graph's input, or JSON. */
-export function Composer(props: ComposerProps) {
-  const { schema, messagesKey, isPlain = false, isRunning, isWaiting, strategy, onStrategy, onSend } = props;
+export function Composer({ schema, messagesKey, isRunning, isWaiting, strategy, onStrategy, onSend }: ComposerProps) {
   const hasForm = hasFields(schema, messagesKey);
   const fieldCount = Object.keys(schema.properties ?? {}).filter((name) => name !== messagesKey).length;
   const [mode, setMode] = useState<"fields" | "json">(messagesKey !== null || hasForm ? "fields" : "json");
@@ -156,18 +153,16 @@ export function Composer(props: ComposerProps) {
         )}
       </div>
       <Group gap="xs" mt="xs">
-        {!isPlain && (
-          <SegmentedControl
-            size="xs"
-            aria-label="Input format"
-            data={[
-              { value: "fields", label: messagesKey !== null && !hasForm ? "Message" : "Form" },
-              { value: "json", label: "JSON" },
-            ]}
-            value={mode}
-            onChange={(next) => setMode(next)}
-          />
-        )}
+        <SegmentedControl
+          size="xs"
+          aria-label="Input format"
+          data={[
+            { value: "fields", label: messagesKey !== null && !hasForm ? "Message" : "Form" },
+            { value: "json", label: "JSON" },
+          ]}
+          value={mode}
+          onChange={(next) => setMode(next)}
+        />
         {takesFiles && (
           <FileButton multiple onChange={(chosen) => void attach(chosen)} inputProps={{ "aria-label": "Files" }}>
             {(props) => (
@@ -180,7 +175,7 @@ export function Composer(props: ComposerProps) {
           </FileButton>
         )}
         <Group gap="xs" ms="auto" wrap="nowrap">
-          {isRunning && !isPlain && (
+          {isRunning && (
             <Select
               size="xs"
               w={210}

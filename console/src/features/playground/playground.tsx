@@ -6,7 +6,6 @@ import { useState } from "react";
 
 import { ApiError } from "../../api/api-error.ts";
 import { Empty } from "../../ui/empty.tsx";
-import { ButtonLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -37,7 +36,7 @@ export function Playground() {
   const [round, setRound] = useState(0);
   const [problem, setProblem] = useState<Error | null>(null);
 
-  if (assistants.error && !assistants.data) return <Problem error={assistants.error} onRetry={assistants.refetch} />;
+  if (assistants.error) return <Problem error={assistants.error} onRetry={assistants.refetch} />;
   const { error: lost } = thread;
   const isGone = lost instanceof ApiError && lost.status >= 400 && lost.status < 500;
   if (lost && (isGone || !thread.data)) {
@@ -117,16 +116,6 @@ export function Playground() {
               void navigate({ search: { thread: chosen, panel: search.panel } });
             }}
           />
-          <ButtonLink
-            to="/a/$server/chat"
-            params={{ server }}
-            search={{ assistant: assistant.assistant_id, ...(threadId !== undefined && { thread: threadId }) }}
-            size="xs"
-            variant="default"
-            title="The conversation alone, with a link to share"
-          >
-            Chat
-          </ButtonLink>
           <Button
             size="xs"
             variant="default"

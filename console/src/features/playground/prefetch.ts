@@ -5,7 +5,6 @@ import { chooseAssistant } from "./choose-assistant.ts";
 import type { PlaygroundSearch } from "./read-place.ts";
 
 export const loadWorkbench = () => import("./workbench.tsx");
-export const loadChat = async () => (await import("./chat.tsx")).Chat;
 export const loadSideBySide = async () => (await import("./side-by-side.tsx")).SideBySide;
 
 /**

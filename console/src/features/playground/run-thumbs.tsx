@@ -1,8 +1,6 @@
-import { ActionIcon, Button, Popover, Textarea, Tooltip } from "@mantine/core";
-import { IconMessage, IconThumbDown, IconThumbUp } from "@tabler/icons-react";
+import { ActionIcon, Tooltip } from "@mantine/core";
+import { IconThumbDown, IconThumbUp } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-
-import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { notifyFailure } from "../../ui/notify.ts";
@@ -13,11 +11,6 @@ const KEY = "user_score";
 /** Thumbs that give feedback on the run that wrote a reply: the other thumb replaces it, the same one deletes it. */
 export function RunThumbs({ runId, feedback }: { runId: string; feedback: GivenFeedback[] }) {
   const client = useQueryClient();
-  const refresh = () =>
-    Promise.all([
-      client.invalidateQueries({ queryKey: ["trace", "feedback"] }),
-      client.invalidateQueries({ queryKey: ["feedback", runId] }),
-    ]);
   const given = feedback.find(({ key, score }) => key === KEY && (score === 0 || score === 1));
   const rate = useMutation({
     async mutationFn(score: 0 | 1) {
@@ -33,7 +26,11 @@ export function RunThumbs({ runId, feedback }: { runId: string; feedback: GivenF
       }
     },
     onError: notifyFailure("Could not save the feedback"),
-    onSettled: refresh,
+    onSettled: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: ["trace", "feedback"] }),
+        client.invalidateQueries({ queryKey: ["feedback", runId] }),
+      ]),
   });
   return (
     <>
@@ -60,66 +57,6 @@ export function RunThumbs({ runId, feedback }: { runId: string; feedback: GivenF
           </Tooltip>
         );
       })}
-      {given && <CommentButton feedback={given} onSaved={refresh} />}
     </>
-  );
-}
-
-/** Reads and changes the comment of given feedback. */
-function CommentButton({ feedback, onSaved }: { feedback: GivenFeedback; onSaved: () => Promise<unknown> }) {
-  const [isOpen, setOpen] = useState(false);
-  const [text, setText] = useState("");
-  const save = useMutation({
-    async mutationFn() {
-      const path = { feedback_id: feedback.id };
-      await traceApi.PATCH("/api/v1/feedback/{feedback_id}", {
-        params: { path },
-        body: { comment: text.trim() || null },
-      });
-      await onSaved();
-    },
-    onSuccess: () => setOpen(false),
-    onError: notifyFailure("Could not save the comment"),
-  });
-  const hasComment = (feedback.comment ?? "") !== "";
-  return (
-    <Popover opened={isOpen} onChange={setOpen} width={280} position="bottom-end" trapFocus returnFocus>
-      <Popover.Target>
-        <ActionIcon
-          variant={hasComment ? "filled" : "subtle"}
-          color={hasComment ? undefined : "neutral"}
-          size="sm"
-          aria-label={hasComment ? "Edit comment" : "Add comment"}
-          title={hasComment ? (feedback.comment ?? "") : "Add comment"}
-          onClick={() => {
-            setText(feedback.comment ?? "");
-            setOpen(!isOpen);
-          }}
-        >
-          <IconMessage size={14} />
-        </ActionIcon>
-      </Popover.Target>
-      <Popover.Dropdown>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            save.mutate();
-          }}
-        >
-          <Textarea
-            label="Comment"
-            autosize
-            minRows={2}
-            maxRows={6}
-            data-autofocus
-            value={text}
-            onChange={({ currentTarget }) => setText(currentTarget.value)}
-          />
-          <Button type="submit" size="compact-sm" mt="xs" loading={save.isPending}>
-            Save comment
-          </Button>
-        </form>
-      </Popover.Dropdown>
-    </Popover>
   );
 }
