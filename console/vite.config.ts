@@ -95,7 +95,11 @@ export default defineConfig({
             { name: "controls", test: CONTROLS, minShareCount: 3, priority: 1 },
             { name: "forms", test: FORMS, minShareCount: 3, priority: 1 },
             // these use controls, which use what is shared: within it, the two would load each other
-            { name: "run-value", test: anyPart("console/src/features/traces/(run-value|field-list|find-messages)"), priority: 1 },
+            {
+              name: "run-value",
+              test: anyPart("console/src/features/traces/(run-value|field-list|find-messages)"),
+              priority: 1,
+            },
             { name: "chart", test: anyPart("console/src/ui/(chart|chart-props)[.]"), priority: 1 },
             {
               name: "queries",
@@ -171,6 +175,12 @@ export default defineConfig({
               ),
               minShareCount: 2,
               priority: 1,
+            },
+            // small parts of the playground's frame, which the chat uses too
+            {
+              name: "playground-parts",
+              test: anyPart("console/src/features/playground/(recent-threads|watcher|run-watch|choose-assistant)[.]"),
+              priority: 2,
             },
             // many pages of evaluation use these, and neither the first page nor the playground
             {

@@ -44,6 +44,7 @@ import { Route as ShellRulesIndexRouteImport } from './routes/_shell/rules.index
 import { Route as ShellRulesRuleIdRouteImport } from './routes/_shell/rules.$ruleId'
 import { Route as PublicTokenDRouteImport } from './routes/public.$token.d'
 import { Route as PublicTokenRRouteImport } from './routes/public.$token.r'
+import { Route as ShellAServerChatRouteImport } from './routes/_shell/a.$server.chat'
 import { Route as ShellAServerCronsRouteImport } from './routes/_shell/a.$server.crons'
 import { Route as ShellAServerInboxRouteImport } from './routes/_shell/a.$server.inbox'
 import { Route as ShellAServerPlaygroundRouteImport } from './routes/_shell/a.$server.playground'
@@ -252,6 +253,11 @@ const PublicTokenRRoute = PublicTokenRRouteImport.update({
   path: '/public/$token/r',
   getParentRoute: () => rootRouteImport,
 } as any)
+const ShellAServerChatRoute = ShellAServerChatRouteImport.update({
+  id: '/a/$server/chat',
+  path: '/a/$server/chat',
+  getParentRoute: () => ShellRoute,
+} as any)
 const ShellAServerCronsRoute = ShellAServerCronsRouteImport.update({
   id: '/a/$server/crons',
   path: '/a/$server/crons',
@@ -442,6 +448,7 @@ export interface FileRoutesByFullPath {
   '/projects/': typeof ShellProjectsIndexRoute
   '/prompts/': typeof ShellPromptsIndexRoute
   '/rules/': typeof ShellRulesIndexRoute
+  '/a/$server/chat': typeof ShellAServerChatRoute
   '/a/$server/crons': typeof ShellAServerCronsRoute
   '/a/$server/inbox': typeof ShellAServerInboxRoute
   '/a/$server/playground': typeof ShellAServerPlaygroundRoute
@@ -505,6 +512,7 @@ export interface FileRoutesByTo {
   '/projects': typeof ShellProjectsIndexRoute
   '/prompts': typeof ShellPromptsIndexRoute
   '/rules': typeof ShellRulesIndexRoute
+  '/a/$server/chat': typeof ShellAServerChatRoute
   '/a/$server/crons': typeof ShellAServerCronsRoute
   '/a/$server/inbox': typeof ShellAServerInboxRoute
   '/a/$server/playground': typeof ShellAServerPlaygroundRoute
@@ -570,6 +578,7 @@ export interface FileRoutesById {
   '/_shell/projects/': typeof ShellProjectsIndexRoute
   '/_shell/prompts/': typeof ShellPromptsIndexRoute
   '/_shell/rules/': typeof ShellRulesIndexRoute
+  '/_shell/a/$server/chat': typeof ShellAServerChatRoute
   '/_shell/a/$server/crons': typeof ShellAServerCronsRoute
   '/_shell/a/$server/inbox': typeof ShellAServerInboxRoute
   '/_shell/a/$server/playground': typeof ShellAServerPlaygroundRoute
@@ -635,6 +644,7 @@ export interface FileRouteTypes {
     | '/projects/'
     | '/prompts/'
     | '/rules/'
+    | '/a/$server/chat'
     | '/a/$server/crons'
     | '/a/$server/inbox'
     | '/a/$server/playground'
@@ -698,6 +708,7 @@ export interface FileRouteTypes {
     | '/projects'
     | '/prompts'
     | '/rules'
+    | '/a/$server/chat'
     | '/a/$server/crons'
     | '/a/$server/inbox'
     | '/a/$server/playground'
@@ -762,6 +773,7 @@ export interface FileRouteTypes {
     | '/_shell/projects/'
     | '/_shell/prompts/'
     | '/_shell/rules/'
+    | '/_shell/a/$server/chat'
     | '/_shell/a/$server/crons'
     | '/_shell/a/$server/inbox'
     | '/_shell/a/$server/playground'
@@ -1045,6 +1057,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof PublicTokenRRouteImport
       parentRoute: typeof rootRouteImport
     }
+    '/_shell/a/$server/chat': {
+      id: '/_shell/a/$server/chat'
+      path: '/a/$server/chat'
+      fullPath: '/a/$server/chat'
+      preLoaderRoute: typeof ShellAServerChatRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/a/$server/crons': {
       id: '/_shell/a/$server/crons'
       path: '/a/$server/crons'
@@ -1269,6 +1288,7 @@ interface ShellRouteChildren {
   ShellProjectsIndexRoute: typeof ShellProjectsIndexRoute
   ShellPromptsIndexRoute: typeof ShellPromptsIndexRoute
   ShellRulesIndexRoute: typeof ShellRulesIndexRoute
+  ShellAServerChatRoute: typeof ShellAServerChatRoute
   ShellAServerCronsRoute: typeof ShellAServerCronsRoute
   ShellAServerInboxRoute: typeof ShellAServerInboxRoute
   ShellAServerPlaygroundRoute: typeof ShellAServerPlaygroundRoute
@@ -1330,6 +1350,7 @@ const ShellRouteChildren: ShellRouteChildren = {
   ShellProjectsIndexRoute: ShellProjectsIndexRoute,
   ShellPromptsIndexRoute: ShellPromptsIndexRoute,
   ShellRulesIndexRoute: ShellRulesIndexRoute,
+  ShellAServerChatRoute: ShellAServerChatRoute,
   ShellAServerCronsRoute: ShellAServerCronsRoute,
   ShellAServerInboxRoute: ShellAServerInboxRoute,
   ShellAServerPlaygroundRoute: ShellAServerPlaygroundRoute,
