@@ -178,6 +178,12 @@ const PAGES: Checked[] = [
   agentPage("threads/$threadId", "thread-runs", "td", () => `threads/${ids.thread}?tab=runs`),
   agentPage(
     "threads/$threadId",
+    "thread-compare",
+    "text=Both conversations say the same",
+    () => `threads/${ids.thread}?tab=compare&against=${ids.thread}`,
+  ),
+  agentPage(
+    "threads/$threadId",
     "thread-diff",
     "text=Changes from",
     () => `threads/${ids.thread}?checkpoint=${ids.newer}&with=${ids.older}`,
