@@ -180,6 +180,12 @@ export default defineConfig({
               minShareCount: 2,
               priority: 1,
             },
+            // small parts of the playground's frame, which the chat uses too
+            {
+              name: "playground-parts",
+              test: anyPart("console/src/features/playground/(recent-threads|watcher|run-watch|choose-assistant)[.]"),
+              priority: 2,
+            },
             // many pages of evaluation use these, and neither the first page nor the playground
             {
               name: "evaluation",

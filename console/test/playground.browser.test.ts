@@ -413,6 +413,67 @@ test("a reply shows its cost and takes thumbs, which are feedback on its run", a
   await context.close();
 });
 
+test("sub-agents answer side by side as they stream, and are there after a reload", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(playground("?assistant=team"));
+  await page.getByRole("textbox", { name: "Message" }).waitFor();
+  await writeSlowly(page, 200);
+  await sendMessage(page, "a b c d e f g h");
+  await page.getByRole("tab", { name: "Sub-agents" }).click();
+  const agent = (name: string) => page.getByRole("region", { name: `Sub-agent ${name}` });
+  // both at the same time, before either has ended
+  for (const name of ["baker", "brewer"]) await agent(name).getByText(`You said: ${name}: a b`).waitFor();
+  await Promise.all(["baker", "brewer"].map((name) => agent(name).getByText("Running").waitFor()));
+  const [left, right] = await Promise.all([agent("baker").boundingBox(), agent("brewer").boundingBox()]);
+  expect(Math.abs(left!.y - right!.y)).toBeLessThan(2);
+  expect(Math.abs(left!.x - right!.x)).toBeGreaterThan(100);
+  await badge(page, "Success");
+  for (const name of ["baker", "brewer"]) await agent(name).getByText("Done").waitFor();
+  await page.reload();
+  for (const name of ["baker", "brewer"]) await agent(name).getByText(`You said: ${name}: a b c d e f g h`).waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("a chat is shared by a link: others continue it, or begin their own, and rate replies with a comment", async () => {
+  const [first, second] = await Promise.all([openPage(browser), openPage(browser)]);
+  await first.page.goto(playground("?assistant=agent"));
+  await first.page.getByRole("link", { name: "Chat", exact: true }).click();
+  await first.page.waitForURL(/\/a\/local\/chat\?/);
+  await sendMessage(first.page, "hello");
+  await answer(first.page, "You said: hello");
+  await first.page.waitForURL(/thread=/);
+  await first.page.getByRole("button", { name: "Share" }).click();
+  const links = first.page.getByRole("dialog", { name: "Share" });
+  const own = await links.getByRole("textbox", { name: "New conversation with agent" }).inputValue();
+  const shared = await links.getByRole("textbox", { name: "This conversation" }).inputValue();
+  expect(own).not.toContain("thread=");
+  expect(own).toContain("assistant=agent");
+
+  // the same conversation, live in both browsers
+  await second.page.goto(shared);
+  await answer(second.page, "You said: hello");
+  await sendMessage(second.page, "and thanks");
+  await answer(second.page, "You said: and thanks");
+  await answer(first.page, "You said: and thanks");
+  const reply = second.page.getByRole("article").filter({ hasText: "You said: and thanks" });
+  await reply.getByRole("button", { name: "Bad reply" }).click();
+  await reply.getByRole("button", { name: "Add comment" }).click();
+  await second.page.getByRole("textbox", { name: "Comment" }).fill("Too short.");
+  await second.page.keyboard.press("Control+Enter");
+  await reply.getByRole("button", { name: "Edit comment" }).waitFor();
+  const [newest] = await client.runs.list(threadId(second.page), { limit: 1 });
+  const given = await fetch(`${platform.traceUrl}/api/v1/feedback?run=${newest!.run_id}`);
+  expect(await given.json()).toMatchObject([{ key: "user_score", score: 0, comment: "Too short." }]);
+
+  await second.page.goto(own);
+  await second.page.getByRole("textbox", { name: "Message" }).waitFor();
+  expect(await second.page.getByRole("article").count()).toBe(0);
+  expect([...first.errors, ...second.errors]).toEqual([]);
+  await first.context.close();
+  await second.context.close();
+});
+
 test("two assistants answer the same message side by side, each in its own thread", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(playground("?assistant=agent"));

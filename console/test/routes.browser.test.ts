@@ -172,9 +172,16 @@ const PAGES: Checked[] = [
   ),
   agentPage("playground", "playground-form", "text=Stop before", () => "playground?assistant=slow&panel=setup"),
   agentPage("playground", "playground-question", "text=Sends a mail", () => `playground?thread=${ids.waiting}`),
+  agentPage("chat", "chat", "text=The tool says", () => `chat?thread=${ids.thread}`),
   agentPage("threads/", "threads", "td"),
   agentPage("threads/$threadId", "thread-state", "text=The tool says", () => `threads/${ids.thread}`),
   agentPage("threads/$threadId", "thread-runs", "td", () => `threads/${ids.thread}?tab=runs`),
+  agentPage(
+    "threads/$threadId",
+    "thread-compare",
+    "text=Both conversations say the same",
+    () => `threads/${ids.thread}?tab=compare&against=${ids.thread}`,
+  ),
   agentPage(
     "threads/$threadId",
     "thread-diff",

@@ -164,6 +164,43 @@ test("a thread shows its state and runs, compares two checkpoints, and can be fo
   await context.close();
 });
 
+test("two threads are compared from the list: where their conversations part, and how their states differ", async () => {
+  const batch = crypto.randomUUID();
+  const ids = await Promise.all(
+    ["weather in Bonn", "weather in Rome"].map(async (second) => {
+      const id = await createConversation("hello", { batch });
+      await client.runs.wait(id, "agent", sendMessage(second));
+      return id;
+    }),
+  );
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(at(`threads?meta=batch%3D${batch}`));
+  for (const id of ids) await page.getByRole("checkbox", { name: `Select thread ${id.slice(-8)}` }).check();
+  await page.getByRole("link", { name: "Compare 2 threads" }).click();
+  await page.waitForURL(new RegExp(`/threads/${ids[0]}.*against=${ids[1]}`));
+  await page.getByText("The first 2 messages are the same.").waitFor();
+  const side = (name: string) => page.getByRole("region", { name: `Thread ${name}`, exact: true });
+  await side("A").getByText("The tool says: sunny in Bonn").waitFor();
+  await side("B").getByText("The tool says: sunny in Rome").waitFor();
+  expect(await page.getByText("Differs from here").count()).toBe(2);
+  const rows = page.getByRole("table", { name: "Both threads" }).getByRole("row");
+  expect((await rows.nth(1).getByRole("cell").allInnerTexts()).slice(2, 4)).toEqual(["2", "6"]);
+  await page.getByRole("tab", { name: "Differences of state" }).click();
+  await page.locator("ins").filter({ hasText: "Rome" }).first().waitFor();
+
+  // from a thread's own page, another one is suggested
+  await page.goto(at(`threads/${ids[0]}?tab=compare`));
+  await page
+    .getByRole("list", { name: "Recent threads" })
+    .getByRole("button")
+    .filter({ hasText: "Rome" })
+    .first()
+    .click();
+  await page.getByText("The first 2 messages are the same.").waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
 test("cancels a run on its thread's page, live", async () => {
   const { thread_id: id } = await client.threads.create();
   await client.runs.create(id, "slow", { input: { steps: 20, ms: 2_000, label: "x" } });

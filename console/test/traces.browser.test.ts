@@ -865,14 +865,14 @@ test("a trace of 10,000 runs opens and scrolls without long tasks", async () => 
   await page.goto(at("/projects"));
   await page.getByRole("row", { name: /Batch/ }).waitFor();
   const tree = page.getByRole("tree", { name: "Runs of the trace" });
-  const opened = await longestTask(page, async () => {
+  const opened = await measureTasks(page, async () => {
     await page.goto(at(`/projects/${projectId}/r/${rootId}`));
     await page.getByText("10,000 runs").waitFor();
     await page.getByRole("button", { name: "Expand all runs" }).click();
     await until(() => tree.evaluate((element) => element.scrollHeight > 270_000), 10_000);
   });
   let drawn = { frames: 0, filled: 0, rows: 0 };
-  const scrolled = await longestTask(page, async () => {
+  const scrolled = await measureTasks(page, async () => {
     drawn = await tree.evaluate(async (element) => {
       const frames = 240;
       const step = (element.scrollHeight - element.clientHeight) / frames;
@@ -886,10 +886,16 @@ test("a trace of 10,000 runs opens and scrolls without long tasks", async () => 
       return { frames, filled, rows: rows() };
     });
   });
-  console.log(`10,000 runs: longest task ${opened.toFixed(0)} ms when opened, ${scrolled.toFixed(0)} ms when scrolled`);
+  const perFrame = scrolled.total / drawn.frames;
+  console.log(
+    `10,000 runs: longest task ${opened.longest.toFixed(0)} ms when opened, ${scrolled.longest.toFixed(0)} ms when ` +
+      `scrolled, ${perFrame.toFixed(1)} ms per frame`,
+  );
   expect(drawn.filled).toBe(drawn.frames);
   expect(drawn.rows).toBeLessThan(120);
-  expect(scrolled).toBeLessThan(100);
+  expect(scrolled.longest).toBeLessThan(100);
+  // 60 frames per second leave 16.7 ms for each
+  expect(perFrame).toBeLessThan(16.7);
   await tree.focus();
   await page.keyboard.press("End");
   await page.waitForURL((url) => !url.pathname.endsWith(rootId));
@@ -898,14 +904,23 @@ test("a trace of 10,000 runs opens and scrolls without long tasks", async () => 
 });
 
 /**
- * Returns the main thread's processor time, in milliseconds, during the longest task. Wall time would not do: on a
+ * Returns the main thread's processor time, in milliseconds, during the longest task and during all of them. Wall time would not do: on a
  * shared machine other processes may interrupt any task for arbitrarily long.
  */
-async function longestTask(page: Page, work: () => Promise<void>): Promise<number> {
+async function measureTasks(page: Page, work: () => Promise<void>): Promise<{ longest: number; total: number }> {
   await browser.startTracing(page, { categories: ["toplevel", "__metadata"] });
   await work();
   const trace = JSON.parse((await browser.stopTracing()).toString()) as {
-    traceEvents: { name: string; ph: string; pid: number; tid: number; tdur?: number; args?: { name?: string } }[];
+    traceEvents: {
+      name: string;
+      ph: string;
+      pid: number;
+      tid: number;
+      ts: number;
+      dur?: number;
+      tdur?: number;
+      args?: { name?: string };
+    }[];
   };
   const mains = new Set(
     trace.traceEvents
@@ -914,5 +929,13 @@ async function longestTask(page: Page, work: () => Promise<void>): Promise<numbe
   );
   const tasks = trace.traceEvents.filter(({ ph, pid, tid, tdur }) => ph === "X" && tdur && mains.has(`${pid} ${tid}`));
   if (tasks.length === 0) throw new Error("The browser has told of no task.");
-  return Math.max(...tasks.map(({ tdur }) => tdur!)) / 1000;
+  let [longest, total, end] = [0, 0, 0];
+  for (const { ts, dur = 0, tdur = 0 } of tasks.toSorted((a, b) => a.ts - b.ts)) {
+    // a part of a task is reported after the task
+    if (ts < end) continue;
+    end = ts + dur;
+    longest = Math.max(longest, tdur / 1000);
+    total += tdur / 1000;
+  }
+  return { longest, total };
 }

@@ -35,6 +35,10 @@ interface ComposerProps {
   strategy: Strategy;
   onStrategy: (strategy: Strategy) => void;
   onSend: (input: Fields, newMessages: Fields[]) => void;
+  /** Without the choice of JSON and of what a second message does during a run. */
+  isSimple?: boolean;
+  /** Stops the active run; absent where another part of the page does. */
+  onCancel?: () => void;
 }
 
 const STRATEGIES = [
@@ -49,7 +53,8 @@ const FIELD_PX = 67;
 const FIELD_GAP_PX = 10;
 
 /** Editor for the next input: a message, a form of the graph's input, or JSON. */
-export function Composer({ schema, messagesKey, isRunning, isWaiting, strategy, onStrategy, onSend }: ComposerProps) {
+export function Composer(props: ComposerProps) {
+  const { schema, messagesKey, isRunning, isWaiting, strategy, onStrategy, onSend, isSimple = false, onCancel } = props;
   const hasForm = hasFields(schema, messagesKey);
   const fieldCount = Object.keys(schema.properties ?? {}).filter((name) => name !== messagesKey).length;
   const [mode, setMode] = useState<"fields" | "json">(messagesKey !== null || hasForm ? "fields" : "json");
@@ -153,16 +158,18 @@ export function Composer({ schema, messagesKey, isRunning, isWaiting, strategy, 
         )}
       </div>
       <Group gap="xs" mt="xs">
-        <SegmentedControl
-          size="xs"
-          aria-label="Input format"
-          data={[
-            { value: "fields", label: messagesKey !== null && !hasForm ? "Message" : "Form" },
-            { value: "json", label: "JSON" },
-          ]}
-          value={mode}
-          onChange={(next) => setMode(next)}
-        />
+        {!isSimple && (
+          <SegmentedControl
+            size="xs"
+            aria-label="Input format"
+            data={[
+              { value: "fields", label: messagesKey !== null && !hasForm ? "Message" : "Form" },
+              { value: "json", label: "JSON" },
+            ]}
+            value={mode}
+            onChange={(next) => setMode(next)}
+          />
+        )}
         {takesFiles && (
           <FileButton multiple onChange={(chosen) => void attach(chosen)} inputProps={{ "aria-label": "Files" }}>
             {(props) => (
@@ -175,7 +182,12 @@ export function Composer({ schema, messagesKey, isRunning, isWaiting, strategy, 
           </FileButton>
         )}
         <Group gap="xs" ms="auto" wrap="nowrap">
-          {isRunning && (
+          {isRunning && onCancel && (
+            <Button size="xs" color="danger" variant="outline" onClick={onCancel}>
+              Cancel
+            </Button>
+          )}
+          {isRunning && !isSimple && (
             <Select
               size="xs"
               w={210}

@@ -6,6 +6,7 @@ import { useState } from "react";
 
 import { ApiError } from "../../api/api-error.ts";
 import { Empty } from "../../ui/empty.tsx";
+import { ButtonLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -36,7 +37,7 @@ export function Playground() {
   const [round, setRound] = useState(0);
   const [problem, setProblem] = useState<Error | null>(null);
 
-  if (assistants.error) return <Problem error={assistants.error} onRetry={assistants.refetch} />;
+  if (assistants.error && !assistants.data) return <Problem error={assistants.error} onRetry={assistants.refetch} />;
   const { error: lost } = thread;
   const isGone = lost instanceof ApiError && lost.status >= 400 && lost.status < 500;
   if (lost && (isGone || !thread.data)) {
@@ -123,6 +124,16 @@ export function Playground() {
           >
             Compare
           </Button>
+          <ButtonLink
+            size="xs"
+            variant="default"
+            to="/a/$server/chat"
+            params={{ server }}
+            search={{ assistant: assistant.assistant_id, ...(threadId !== undefined && { thread: threadId }) }}
+            title="The chat alone, to share with the team by a link"
+          >
+            Chat
+          </ButtonLink>
           <NewThread onClick={() => begin(assistant.assistant_id)} />
         </>
       }

@@ -1,4 +1,4 @@
-const PANELS = ["graph", "steps", "setup"] as const;
+const PANELS = ["graph", "steps", "agents", "setup"] as const;
 
 export interface PlaygroundSearch {
   /** Id of an assistant, or of a graph. */

@@ -2,9 +2,13 @@ import { ActionIcon, Tooltip } from "@mantine/core";
 import { IconThumbDown, IconThumbUp } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 
+import { lazy, Suspense } from "react";
+
 import { data, traceApi } from "../../api/clients.ts";
 import { notifyFailure } from "../../ui/notify.ts";
 import type { GivenFeedback } from "../threads/queries.ts";
+
+const RunComment = lazy(async () => ({ default: (await import("./run-comment.tsx")).RunComment }));
 
 const KEY = "user_score";
 
@@ -57,6 +61,11 @@ export function RunThumbs({ runId, feedback }: { runId: string; feedback: GivenF
           </Tooltip>
         );
       })}
+      {given && (
+        <Suspense>
+          <RunComment key={given.comment ?? ""} feedback={given} />
+        </Suspense>
+      )}
     </>
   );
 }

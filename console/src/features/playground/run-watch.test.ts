@@ -43,3 +43,19 @@ test("no node is active after the stream ends, and active nodes of a failed run 
   expect(settleWatch(watch, false).nodes.size).toBe(0);
   expect(settleWatch(watch, true).nodes.get("model")).toBe("failed");
 });
+
+test("a sub-agent is named, streams its reply, and has its own state after each step", () => {
+  const chunk = (content: string, metadata = {}): Frame => ({
+    event: "messages|baker:1",
+    data: [{ id: "m", type: "AIMessageChunk", content }, metadata],
+  });
+  const streaming = after(begin, chunk("half "), chunk("a loaf", { lc_agent_name: "Baker" }));
+  expect([...streaming.agents.values()]).toEqual([
+    { id: "baker:1", name: "Baker", taskId: "1", values: undefined, draft: { id: "m", text: "half a loaf" } },
+  ]);
+  const values = { messages: [{ type: "ai", content: "half a loaf" }] };
+  const ended = applyFrame(streaming, { event: "values|baker:1", data: values });
+  expect(ended.agents.get("baker:1")).toMatchObject({ name: "Baker", values, draft: null });
+  // the graph's own values and messages are those of no sub-agent
+  expect(applyFrame(ended, { event: "values", data: values }).agents.size).toBe(1);
+});

@@ -20,6 +20,19 @@ export interface Step {
   error?: string | undefined;
 }
 
+/** A subgraph that runs, or ran, within a task. */
+export interface SubAgent {
+  /** Its namespace: `node:task|…`. */
+  id: string;
+  name: string;
+  /** Task of the graph above it. */
+  taskId: string;
+  /** Its state after its last step; undefined before the first. */
+  values: unknown;
+  /** Message that is being streamed. */
+  draft: { id: string; text: string } | null;
+}
+
 export interface RunWatch {
   runId: string | null;
   lastEventId: string | undefined;
@@ -27,6 +40,7 @@ export interface RunWatch {
   nodes: ReadonlyMap<string, NodeState>;
   steps: readonly Step[];
   custom: readonly unknown[];
+  agents: ReadonlyMap<string, SubAgent>;
 }
 
 export const EMPTY_WATCH: RunWatch = {
@@ -36,6 +50,7 @@ export const EMPTY_WATCH: RunWatch = {
   nodes: new Map(),
   steps: [],
   custom: [],
+  agents: new Map(),
 };
 
 /** Limit on retained steps and custom events; the checkpoints contain the others. */
@@ -57,6 +72,9 @@ export function applyFrame(before: RunWatch, { id, event, data }: Frame): RunWat
     const { run_id: runId, attempt = 1 } = data as { run_id: string; attempt?: number };
     if (runId === watch.runId) return { ...watch, attempt };
     return { ...EMPTY_WATCH, runId, attempt, lastEventId: watch.lastEventId };
+  }
+  if (namespace.length > 0 && (mode === "values" || mode === "messages")) {
+    return applyToAgent(watch, namespace, mode === "values" ? { values: data } : { chunk: data as Chunk });
   }
   if (mode === "tasks") return applyTask(watch, data as TaskFrame, path);
   if (mode === "updates") {
@@ -84,6 +102,26 @@ function applyTask(watch: RunWatch, task: TaskFrame, path: string[]): RunWatch {
   const isStillActive = steps.some((other) => other.node === node && other.state === "active");
   nodes.set(node, isStillActive ? "active" : state);
   return { ...watch, steps, nodes };
+}
+
+type Chunk = [message: { id?: string; type?: string; content?: unknown }, metadata?: { lc_agent_name?: unknown }];
+
+function applyToAgent(watch: RunWatch, namespace: string[], change: { values: unknown } | { chunk: Chunk }): RunWatch {
+  const id = namespace.join("|");
+  const [node, taskId] = namespace.at(-1)!.split(":") as [string, string | undefined];
+  const known = watch.agents.get(id) ?? { id, name: node, taskId: taskId ?? "", values: undefined, draft: null };
+  const agents = new Map(watch.agents);
+  if ("values" in change) {
+    agents.set(id, { ...known, values: change.values, draft: null });
+  } else {
+    const [message, metadata] = change.chunk;
+    const name = typeof metadata?.lc_agent_name === "string" ? metadata.lc_agent_name : known.name;
+    const isReply = typeof message?.content === "string" && /^(AIMessageChunk|ai)$/.test(message.type ?? "");
+    const before = known.draft !== null && known.draft.id === message?.id ? known.draft.text : "";
+    const draft = isReply ? { id: message.id ?? "", text: before + (message.content as string) } : known.draft;
+    agents.set(id, { ...known, name, draft });
+  }
+  return { ...watch, agents: agents.size > HISTORY_LIMIT ? watch.agents : agents };
 }
 
 const nodeId = (path: string[], name: string): string => [...path, name].join(":");

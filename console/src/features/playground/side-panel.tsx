@@ -7,14 +7,16 @@ import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
 import classes from "./playground.module.css";
+import type { AgentsPanel as Agents } from "./agents-panel.tsx";
 import type { SetupPanel as Setup } from "./setup-panel.tsx";
 import type { StepsPanel as Steps } from "./steps-panel.tsx";
 
 const GraphView = lazy(async () => ({ default: (await import("../../ui/graph-view/graph-view.tsx")).GraphView }));
+const AgentsPanel = lazy(async () => ({ default: (await import("./agents-panel.tsx")).AgentsPanel }));
 const SetupPanel = lazy(async () => ({ default: (await import("./setup-panel.tsx")).SetupPanel }));
 const StepsPanel = lazy(async () => ({ default: (await import("./steps-panel.tsx")).StepsPanel }));
 
-export type Panel = "graph" | "steps" | "setup";
+export type Panel = "graph" | "steps" | "agents" | "setup";
 
 interface SidePanelProps {
   panel: Panel;
@@ -23,20 +25,23 @@ interface SidePanelProps {
   drawingError: Error | null;
   nodeStates: ReadonlyMap<string, NodeState>;
   steps: ComponentProps<typeof Steps>;
+  /** Undefined for a graph without subgraphs. */
+  agents: ComponentProps<typeof Agents> | undefined;
   setup: ComponentProps<typeof Setup>;
 }
 
-export function SidePanel({ panel, onPanel, drawing, drawingError, nodeStates, steps, setup }: SidePanelProps) {
+export function SidePanel({ panel, onPanel, drawing, drawingError, nodeStates, steps, agents, setup }: SidePanelProps) {
   return (
     <Tabs
       className={classes.side}
-      value={panel}
+      value={panel === "agents" && !agents ? "graph" : panel}
       onChange={(next) => next !== null && onPanel(next as Panel)}
       keepMounted={false}
     >
       <TabList>
         <Tabs.Tab value="graph">Graph</Tabs.Tab>
         <Tabs.Tab value="steps">Steps</Tabs.Tab>
+        {agents && <Tabs.Tab value="agents">Sub-agents</Tabs.Tab>}
         <Tabs.Tab value="setup">Setup</Tabs.Tab>
       </TabList>
       <Tabs.Panel value="graph" className={classes.panel} data-fill="true">
@@ -81,6 +86,13 @@ export function SidePanel({ panel, onPanel, drawing, drawingError, nodeStates, s
           <StepsPanel {...steps} />
         </Suspense>
       </Tabs.Panel>
+      {agents && (
+        <Tabs.Panel value="agents" className={classes.panel} tabIndex={0}>
+          <Suspense fallback={<Loading />}>
+            <AgentsPanel {...agents} />
+          </Suspense>
+        </Tabs.Panel>
+      )}
       <Tabs.Panel value="setup" className={classes.panel}>
         <Suspense fallback={<Loading />}>
           <SetupPanel {...setup} />

@@ -14,6 +14,7 @@ import classes from "./playground.module.css";
 import { readSetup, type SetupDraft } from "./read-setup.ts";
 import { RunBar } from "./run-bar.tsx";
 import { type Panel, SidePanel } from "./side-panel.tsx";
+import { storedAgents } from "./stored-agents.ts";
 import { ThreadView } from "./thread-view.tsx";
 import { type Send, type Setup, type Strategy, useRun } from "./use-run.ts";
 import type { Watcher } from "./watcher.ts";
@@ -102,6 +103,9 @@ export function Workbench(props: WorkbenchProps) {
     .filter((candidate) => candidate.status === "pending" && candidate.run_id !== watch.runId)
     .toReversed();
   const nodes = (drawing.data?.nodes ?? []).map(({ id }) => String(id)).filter((id) => !/^__(start|end)__$/.test(id));
+  // nodes of subgraphs are named parent:child
+  const stored = storedAgents(states);
+  const hasSubgraphs = watch.agents.size > 0 || stored.length > 0 || nodes.some((name) => name.includes(":"));
   // after a rejected answer the thread's status is "error", and its question is still open
   const isOpen = (stream.interrupts as { value?: unknown }[]).some(({ value }) => value !== undefined);
   const isWaiting = !isRunning && (run.thread?.status === "interrupted" || (run.thread?.status === "error" && isOpen));
@@ -168,6 +172,7 @@ export function Workbench(props: WorkbenchProps) {
           onRunFrom: ({ checkpoint }) => void send({ input: null }, checkpoint ?? null),
           onEdit: setEdited,
         }}
+        agents={hasSubgraphs ? { server, threadId, watch, stored } : undefined}
         setup={{
           schema: kind === "context" ? context! : ((schemas.data.config_schema ?? null) as JsonSchema | null),
           kind,

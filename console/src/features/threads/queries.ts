@@ -62,6 +62,21 @@ export const stateQuery = (server: string, threadId: string, checkpointId: strin
     staleTime: Number.POSITIVE_INFINITY,
   });
 
+/** Query for the last state of a subgraph, whose checkpoints have their own namespace; null where it left none. */
+export const namespaceStateQuery = (server: string, threadId: string, namespace: string) =>
+  queryOptions({
+    queryKey: [...threadKey(server, threadId), "namespace", namespace],
+    queryFn: async () => {
+      const params = { path: { thread_id: threadId } };
+      const body = { checkpoint: { checkpoint_ns: namespace } };
+      const state = await data(agentApi(server).POST("/threads/{thread_id}/state/checkpoint", { params, body }));
+      const { values } = state as unknown as State;
+      return Object.keys(values ?? {}).length > 0 ? (state as unknown as State) : null;
+    },
+    staleTime: 60_000,
+    retry: false,
+  });
+
 /** Limit on listed assistants; their own page has a search. */
 const ASSISTANT_LIMIT = 500;
 

@@ -1,6 +1,6 @@
 export const STATUSES = ["idle", "busy", "interrupted", "error"] as const;
 export const SORTS = ["updated_at", "created_at", "status"] as const;
-export const TABS = ["state", "runs", "history", "feedback"] as const;
+export const TABS = ["state", "runs", "history", "compare", "feedback"] as const;
 
 export interface ThreadListSearch {
   status?: (typeof STATUSES)[number];
@@ -19,6 +19,8 @@ export interface ThreadSearch {
   checkpoint?: string;
   /** The other checkpoint to compare with. */
   with?: string;
+  /** Id of the thread to compare with. */
+  against?: string;
 }
 
 const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
@@ -47,6 +49,7 @@ export function readThreadSearch(search: Record<string, unknown>): ThreadSearch 
     tab: pickAllowed(TABS, search["tab"]) ?? (checkpoint === undefined ? undefined : "history"),
     checkpoint,
     with: text(search["with"]),
+    against: text(search["against"]),
   });
 }
 

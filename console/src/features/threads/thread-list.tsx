@@ -1,4 +1,4 @@
-import { Chip, Group, Pagination, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Checkbox, Chip, Group, Pagination, Select, Stack, Text, TextInput } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
@@ -42,19 +42,35 @@ export function ThreadList() {
   const goLater = useDebouncedCallback(go, 300);
   const { sort = "updated_at", order = "desc", page = 1 } = search;
   const isFiltered = Object.keys(search).some((key) => !["sort", "order", "page"].includes(key));
+  const [marked, setMarked] = useState<readonly string[]>([]);
+  const toggle = (id: string) =>
+    setMarked(marked.includes(id) ? marked.filter((other) => other !== id) : [...marked, id].slice(-2));
   const graphs = new Map((assistants.data ?? []).map((assistant) => [assistant.assistant_id, assistant.name]));
   return (
     <Page
       title="Threads"
       actions={
-        <ButtonLink
-          to="/a/$server/playground"
-          params={{ server }}
-          size="xs"
-          leftSection={<IconPlus size={14} aria-hidden />}
-        >
-          New thread
-        </ButtonLink>
+        <>
+          {marked.length === 2 && (
+            <ButtonLink
+              to="/a/$server/threads/$threadId"
+              params={{ server, threadId: marked[0]! }}
+              search={{ tab: "compare", against: marked[1]! }}
+              size="xs"
+              variant="default"
+            >
+              Compare 2 threads
+            </ButtonLink>
+          )}
+          <ButtonLink
+            to="/a/$server/playground"
+            params={{ server }}
+            size="xs"
+            leftSection={<IconPlus size={14} aria-hidden />}
+          >
+            New thread
+          </ButtonLink>
+        </>
       }
     >
       <Stack gap="sm">
@@ -131,7 +147,7 @@ export function ThreadList() {
           <>
             <SimpleTable
               label="Threads"
-              columns={columns(server, graphs)}
+              columns={columns(server, graphs, { marked, toggle })}
               rows={list.data.threads}
               rowKey={(thread) => thread.thread_id}
               minWidth={820}
@@ -155,8 +171,30 @@ export function ThreadList() {
   );
 }
 
-function columns(server: string, graphs: ReadonlyMap<string, string>): SimpleColumn<ThreadLine>[] {
+interface Marking {
+  /** Threads to compare: two at most. */
+  marked: readonly string[];
+  toggle: (id: string) => void;
+}
+
+function columns(
+  server: string,
+  graphs: ReadonlyMap<string, string>,
+  { marked, toggle }: Marking,
+): SimpleColumn<ThreadLine>[] {
   return [
+    {
+      title: "Select",
+      width: 64,
+      cell: ({ thread_id: id }) => (
+        <Checkbox
+          size="xs"
+          aria-label={`Select thread ${id.slice(-8)}`}
+          checked={marked.includes(id)}
+          onChange={() => toggle(id)}
+        />
+      ),
+    },
     {
       title: "Thread",
       cell: (thread) => (

@@ -1,6 +1,7 @@
 import { Button, Group, Tabs, Text } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 
 import { agentApi, data } from "../../api/clients.ts";
 import { spacesQuery } from "../../app/queries.ts";
@@ -23,6 +24,7 @@ import { titleThread } from "./thread-preview.ts";
 import { ThreadRuns } from "./thread-runs.tsx";
 import { ThreadStatePanel } from "./thread-state.tsx";
 
+const ThreadCompare = lazy(async () => ({ default: (await import("./thread-compare.tsx")).ThreadCompare }));
 const route = getRouteApi("/_shell/a/$server/threads/$threadId");
 
 export function ThreadPage() {
@@ -112,6 +114,7 @@ export function ThreadPage() {
           <Tabs.Tab value="state">State</Tabs.Tab>
           <Tabs.Tab value="runs">Runs</Tabs.Tab>
           <Tabs.Tab value="history">History</Tabs.Tab>
+          <Tabs.Tab value="compare">Compare</Tabs.Tab>
           {about?.spaces.trace && <Tabs.Tab value="feedback">Feedback</Tabs.Tab>}
         </TabList>
         <Tabs.Panel value="state">
@@ -129,6 +132,17 @@ export function ThreadPage() {
             other={search.with}
             onChoose={(checkpoint, other) => go({ checkpoint, with: other }, true)}
           />
+        </Tabs.Panel>
+        <Tabs.Panel value="compare">
+          <Suspense fallback={<Loading />}>
+            <ThreadCompare
+              key={threadId}
+              server={server}
+              thread={thread.data}
+              against={search.against}
+              onChoose={(against) => go({ tab: "compare", against })}
+            />
+          </Suspense>
         </Tabs.Panel>
         {about?.spaces.trace && (
           <Tabs.Panel value="feedback">
