@@ -34,7 +34,7 @@ test("lists projects with their statistics, and creates, renames, searches and d
   const row = page.getByRole("row", { name: /Shop assistant/ });
   await row.waitFor();
   expect(await row.getByRole("cell").allInnerTexts()).toEqual(
-    expect.arrayContaining(["Shop assistant", "61", "15%", "5K", "$0.0960"]),
+    expect.arrayContaining(["Shop assistant", "61", "15%", "5K", "$0.1010"]),
   );
   await page.getByRole("button", { name: "New project" }).click();
   await page.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill("Fresh");
@@ -157,7 +157,8 @@ test("completes a filter, shows its errors, and keeps it in the address", async 
   expect((await filterEditor(shared.page).innerText()).trim()).toBe('and(eq(status, "error"), eq(name, "returns"))');
   await context.close();
   await shared.context.close();
-  expect([...errors, ...shared.errors]).toEqual([]);
+  // the browser gives text that replaces a selection the styles of that selection, which the policy does not apply
+  expect([...errors, ...shared.errors].filter((text) => !/^Applying inline style/.test(text))).toEqual([]);
 });
 
 test("a view keeps filter, sort order and columns for others, and filters of the browser become views", async () => {
