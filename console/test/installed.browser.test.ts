@@ -1,7 +1,14 @@
-/** The console below a path, behind a proxy; as an installed app; and while its server does not answer. */
+/**
+ * The console below a path, behind a proxy; the first minute of a stranger there; as an installed app; and while its
+ * server does not answer.
+ */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, request as ask, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
+import { Client } from "@langchain/langgraph-sdk";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -17,6 +24,19 @@ let proxy: Server;
 let url: string;
 /** Whether the proxy has a server behind it. */
 let isUp = true;
+/** Directory of the project that is served. */
+let project: string;
+
+const SOUND = 'return { messages: [new AIMessage("You said: " + messages.at(-1).content)] };';
+const agent = (work: string) => `import { AIMessage } from "@langchain/core/messages";
+import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
+export const graph = new StateGraph(MessagesAnnotation)
+  .addNode("answer", ({ messages }) => {
+    ${work}
+  })
+  .addEdge("__start__", "answer").addEdge("answer", "__end__").compile();
+`;
+const save = (work: string) => writeFile(join(project, "agent.mjs"), agent(work));
 
 beforeAll(async () => {
   let target = "";
@@ -32,7 +52,15 @@ beforeAll(async () => {
   });
   await new Promise<void>((done) => proxy.listen(0, "127.0.0.1", done));
   url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${BASE}`;
-  platform = await startPlatform("dev", { HEDDLE_CONSOLE_URL: url, HEDDLE_AUTH: "off" });
+  // inside the repository, so that the project finds LangGraph without an installation
+  const parent = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
+  await mkdir(parent, { recursive: true });
+  project = await mkdtemp(join(parent, "heddle-first-"));
+  const config = join(project, "langgraph.json");
+  await writeFile(config, JSON.stringify({ graphs: { agent: "./agent.mjs:graph" } }));
+  await save(SOUND);
+  const settings = { HEDDLE_CONSOLE_URL: url, HEDDLE_AUTH: "off" };
+  platform = await startPlatform("dev", settings, config, { reloads: true });
   target = platform.url;
   browser = await openBrowser();
 }, 240_000);
@@ -41,10 +69,67 @@ afterAll(async () => {
   proxy?.closeAllConnections();
   proxy?.close();
   await platform?.stop();
+  if (project) await rm(project, { recursive: true, force: true });
 });
 
 const goTo = (page: Page, name: string) =>
   page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name, exact: true }).click();
+
+test("a stranger talks to the agent, sees its trace, breaks and fixes it by the hints of the pages within 90 seconds", async () => {
+  const { page, context, errors } = await openPage(browser);
+  const client = new Client({ apiUrl: platform.agentUrl, apiKey: null });
+  const steps = page.getByRole("region", { name: "First steps" });
+  const done = (label: string) =>
+    steps.getByRole("listitem").filter({ hasText: label }).getByLabel("Done", { exact: true }).waitFor();
+  const say = async (text: string) => {
+    await steps.getByRole("link", { name: "playground" }).click();
+    await page.getByRole("textbox", { name: "Message" }).fill(text);
+    await page.keyboard.press("Enter");
+  };
+  /** Saves the graph's file, as an editor does, and waits until it is in use. */
+  const change = async (work: string, failed: boolean) => {
+    await save(work);
+    await until(async () => {
+      const answer = (await client.runs.wait(null, "agent", {
+        input: { messages: [{ role: "user", content: "?" }] },
+        raiseError: false,
+      })) as { __error__?: object };
+      return (answer.__error__ !== undefined) === failed;
+    });
+  };
+  const started = Date.now();
+  await page.goto(`${url}/`);
+  await steps.getByText("Send a message in the").waitFor();
+  await say("hello");
+  await page.getByText("You said: hello").first().waitFor();
+  await goTo(page, "Overview");
+  await done("Talk to the agent");
+  await steps.getByRole("link", { name: "open the newest trace" }).click();
+  await page.getByRole("treeitem", { name: /answer/ }).waitFor();
+  await goTo(page, "Overview");
+  await done("See its trace");
+  await steps.getByText("Throw an error in a node of the graph").waitFor();
+  await change('throw new Error("no such city");', true);
+  await say("weather in Bonn");
+  await page.getByText("no such city").first().waitFor();
+  await goTo(page, "Overview");
+  await done("Break the agent");
+  await steps.getByRole("link", { name: "The failed trace" }).click();
+  await page.getByText("no such city").first().waitFor();
+  await page
+    .getByText(/agent\.mjs/)
+    .first()
+    .waitFor();
+  await goTo(page, "Overview");
+  await change(SOUND, false);
+  await say("again");
+  await page.getByText("You said: again").first().waitFor();
+  await goTo(page, "Overview");
+  await done("Fix the agent");
+  expect(Date.now() - started).toBeLessThan(90_000);
+  expect(errors).toEqual([]);
+  await context.close();
+});
 
 test("works below a path: pages, a streamed chat, its trace, the documentation", async () => {
   const { page, context, errors } = await openPage(browser);
@@ -53,17 +138,21 @@ test("works below a path: pages, a streamed chat, its trace, the documentation",
   await page.goto(`${url}/`);
   await page.getByRole("article", { name: "This server" }).getByRole("link", { name: "Playground" }).click();
   await page.waitForURL(`${url}/a/local/playground**`);
-  await page.getByRole("textbox", { name: "Message" }).fill("weather in Bonn");
+  await page.getByRole("textbox", { name: "Message" }).fill("hello there");
   await page.keyboard.press("Enter");
-  await page.getByText("The tool says: sunny in Bonn").first().waitFor();
+  await page.getByText("You said: hello there").first().waitFor();
   await page.reload();
-  await page.getByText("The tool says: sunny in Bonn").first().waitFor();
+  await page.getByText("You said: hello there").first().waitFor();
+  await until(async () => {
+    const projects = (await (await fetch(`${platform.traceUrl}/api/v1/sessions`)).json()) as object[];
+    return projects.length > 0;
+  });
   await page
     .getByRole("link", { name: "Trace", exact: true })
     .or(page.getByRole("button", { name: "Trace", exact: true }))
     .click();
   await page.waitForURL(`${url}/projects/*/r/*`);
-  await page.getByRole("treeitem", { name: /get_weather/ }).waitFor();
+  await page.getByRole("treeitem", { name: /answer/ }).waitFor();
   await goTo(page, "Exports");
   await page.waitForURL(`${url}/exports`);
   await page.getByRole("button", { name: "Account and workspace" }).click();
