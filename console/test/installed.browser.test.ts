@@ -2,9 +2,10 @@
  * The console below a path, behind a proxy; the first minute of a stranger there; as an installed app; and while its
  * server does not answer.
  */
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, request as ask, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -52,10 +53,9 @@ beforeAll(async () => {
   });
   await new Promise<void>((done) => proxy.listen(0, "127.0.0.1", done));
   url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${BASE}`;
-  // inside the repository, so that the project finds LangGraph without an installation
-  const parent = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
-  await mkdir(parent, { recursive: true });
-  project = await mkdtemp(join(parent, "heddle-first-"));
+  project = await mkdtemp(join(tmpdir(), "heddle-first-"));
+  // where the project finds LangGraph without an installation
+  await symlink(fileURLToPath(new URL("../../node_modules", import.meta.url)), join(project, "node_modules"));
   const config = join(project, "langgraph.json");
   await writeFile(config, JSON.stringify({ graphs: { agent: "./agent.mjs:graph" } }));
   await save(SOUND);
