@@ -221,17 +221,25 @@ test("browses the store by namespace, searches, updates and clears it", async ()
   await context.close();
 });
 
-test("shows the receiver's response of a failed delivery and sends it again", async () => {
+test("shows a failing receiver with its response, retries it, and sends a delivery again", async () => {
   const { port } = receiver.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/hook`;
   const thread = await client.threads.create();
   await client.runs.wait(thread.thread_id, "echo", { input: { text: "x" }, webhook: url });
   const { page, context, errors } = await openPage(browser);
   await page.goto(at("/webhooks"));
+  // the page says that the receiver fails, why, and how many messages wait
+  const origin = `http://127.0.0.1:${port}`;
+  const banner = page.getByRole("alert").filter({ hasText: origin });
+  await banner.getByText(/HTTP 500.*1 message waits/).waitFor();
   await page.getByRole("link", { name: url }).click();
   const dialog = page.getByRole("dialog", { name: "Delivery" });
   await dialog.getByText("HTTP 500").first().waitFor();
+  await page.keyboard.press("Escape");
   answer = 200;
+  await banner.getByRole("button", { name: `Retry ${origin}` }).click();
+  await banner.waitFor({ state: "hidden" });
+  await page.getByRole("link", { name: url }).click();
   await dialog.getByText("delivered").first().waitFor({ timeout: 30_000 });
   const before = received.length;
   await dialog.getByRole("button", { name: "Resend" }).click();

@@ -129,7 +129,16 @@ test("previews an export, creates it and shows its progress to the end", async (
     .getByText(/\.parquet$/)
     .first()
     .waitFor();
-  expect(await checkOpenPage(page, "export", "text=COMPLETED")).toEqual([]);
+  const verification = page.getByRole("region", { name: "Verification" });
+  await verification.getByRole("button", { name: "Verify files in the bucket" }).click();
+  await verification.getByText("The export is complete and unaltered").waitFor();
+  await verification.getByText(/^100 rows in \d+ files?, /).waitFor();
+  expect(await checkOpenPage(page, "export", "text=Completed")).toEqual([]);
+  // a file that was altered
+  const [file] = (await s3.keys("exports", "heddle/")).filter((key) => key.endsWith(".parquet"));
+  await s3.write("exports", file!, "altered");
+  await verification.getByRole("button", { name: "Verify files in the bucket" }).click();
+  await verification.getByText(/differs from what was written/).waitFor();
   expect(await s3.keys("exports", "heddle/")).toContainEqual(expect.stringMatching(/_SUCCESS$/));
   expect(errors).toEqual([]);
   await context.close();

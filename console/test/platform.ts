@@ -25,14 +25,14 @@ export interface Platform {
 
 /**
  * Starts a platform: `dev` serves a project, `up` deployments. Addresses of missing parts are empty.
+ * @param options `reloads`: whether a change of the project's files restarts its graphs
  * @param settings environment variables of the server; HEDDLE_CONSOLE_PORT and HEDDLE_TRACE_PORT set ports
- * @param isReloading whether `dev` reloads the project when its files change
  */
 export async function startPlatform(
   command: "dev" | "up" = "dev",
   settings: Record<string, string> = {},
   project = "conformance/project/langgraph.json",
-  isReloading = false,
+  { reloads = false } = {},
 ): Promise<Platform> {
   const [agent, traces, control, free] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
   const own = settings["HEDDLE_CONSOLE_PORT"] ?? free;
@@ -46,8 +46,7 @@ export async function startPlatform(
   const logFile = join(directory, "server.log");
   const args = ["cli/bin/heddle.js", command, "--data-dir", join(directory, "data"), "--trace-port", String(trace)];
   args.push("--console-port", String(own));
-  if (command === "dev")
-    args.push("--config", project, "--port", String(agent), ...(isReloading ? [] : ["--no-reload"]));
+  if (command === "dev") args.push("--config", project, ...(reloads ? [] : ["--no-reload"]), "--port", String(agent));
   else args.push("--control-port", String(control));
   const env = { ...process.env, HEDDLE_CONSOLE: "true", HEDDLE_HOSTS: "1", ...settings };
   const launch = async () => {

@@ -32,7 +32,7 @@ beforeAll(async () => {
   project = await mkdtemp(join(cache, "heddle-reload-"));
   await writeFile(join(project, "graph.ts"), graph("Take a hat."));
   await writeFile(join(project, "langgraph.json"), JSON.stringify({ graphs: { adviser: "./graph.ts:graph" } }));
-  platform = await startPlatform("dev", {}, join(project, "langgraph.json"), true);
+  platform = await startPlatform("dev", {}, join(project, "langgraph.json"), { reloads: true });
   browser = await openBrowser();
 }, 180_000);
 afterAll(async () => {

@@ -1,6 +1,6 @@
 /**
  * Every route with data that arrives late: its layout stays in place, it fits at three widths, and axe finds nothing
- * serious, light and dark. A route that is missing from the lists fails the last test.
+ * serious, light and dark, and the keyboard reaches what it has, visibly. A route that is missing from the lists fails the last test.
  */
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -12,6 +12,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { checkOpenPage, openBrowser, openPage, until } from "./browser.ts";
 import { observeShifts, shiftProblems } from "./layout-shift.ts";
+import { walkKeys } from "./walk-keys.ts";
 import { chatManifest, promptApi, withModel } from "./seed-prompts.ts";
 import { type Seeded, seedAlert, seedBudget, seedEvaluator, seedQueue, seedRule } from "./seed-traces.ts";
 import { type SharedPlatform, sharedPlatform, sharedTraces } from "./shared-platform.ts";
@@ -414,13 +415,13 @@ async function checkLate(page: Page, { name, path, ready }: Checked, endLateness
   await sleep(LATE_MS);
   const shifts = await shiftProblems(page, name);
   endLateness();
-  return [...shifts, ...(await checkOpenPage(page, name, ready))];
+  return [...shifts, ...(await checkOpenPage(page, name, ready)), ...(await walkKeys(page, name))];
 }
 
 const PARTS = 3;
 const part = Math.ceil(PAGES.length / PARTS);
 test.each(Array.from({ length: PARTS }, (_, index) => index + 1))(
-  "the pages of part %i stay in place, fit, and axe finds nothing serious",
+  "the pages of part %i stay in place, fit, are walked by keys, and axe finds nothing serious",
   async (number) => {
     expect(await check(PAGES.slice((number - 1) * part, number * part))).toEqual([]);
   },

@@ -7,7 +7,7 @@ import { Client as AgentClient } from "@langchain/langgraph-sdk";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { checkOpenPage, openBrowser, openPage, until } from "./browser.ts";
+import { checkOpenPage, openBrowser, openPage, seriousFindings, until } from "./browser.ts";
 import { place, type Seeded, seedLargeTrace, send } from "./seed-traces.ts";
 import { type SharedPlatform, sharedPlatform, sharedTraces } from "./shared-platform.ts";
 
@@ -159,6 +159,32 @@ test("completes a filter, shows its errors, and keeps it in the address", async 
   await shared.context.close();
   // the browser gives text that replaces a selection the styles of that selection, which the policy does not apply
   expect([...errors, ...shared.errors].filter((text) => !text.startsWith("Applying inline style"))).toEqual([]);
+});
+
+test("a filter is built of rows of conditions, which show the same as its text", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(projectPage());
+  await runRows(page).first().waitFor();
+  await page.getByRole("button", { name: "Conditions" }).click();
+  const row = (n: number) => page.getByRole("group", { name: `Condition ${n}`, exact: true });
+  const written = async () => (await filterEditor(page).innerText()).trim();
+  await row(1).getByLabel("Value").fill("error");
+  await page.getByRole("option", { name: "error", exact: true }).click();
+  await page.getByRole("button", { name: "Add condition" }).click();
+  await row(2).getByLabel("Value").fill("returns");
+  await row(2).getByLabel("Value").press("Enter");
+  await page.waitForURL(/filter=/);
+  expect(await written()).toBe('and(eq(status, "error"), eq(name, "returns"))');
+  await until(async () => (await runRows(page).count()) === 3, 10_000);
+  // the text changes the rows
+  await filterEditor(page).fill("gte(latency, 4)");
+  await expect.poll(() => row(1).getByLabel("Field").inputValue()).toBe("Latency (seconds)");
+  expect([await row(1).getByLabel("Value").inputValue(), await row(2).count()]).toEqual(["4", 0]);
+  expect(await seriousFindings(page)).toEqual([]);
+  await filterEditor(page).fill('or(eq(status, "error"), gte(latency, 4))');
+  await page.getByText("says more than rows of conditions can").waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
 });
 
 test("a view keeps filter, sort order and columns for others, and filters of the browser become views", async () => {

@@ -32,6 +32,8 @@ export interface TestS3 {
   /** Returns the path under the store of each object, ordered by key. */
   keys(bucket: string, prefix?: string): Promise<string[]>;
   read(bucket: string, key: string): Promise<Buffer>;
+  /** Writes an object beside the API, as a person or a fault would. */
+  write(bucket: string, key: string, content: string): Promise<void>;
   /** Returns the keys of multipart uploads that were neither completed nor aborted. */
   openUploads(): string[];
   /** Returns `METHOD action bucket/key` of each request since the last call. */
@@ -76,6 +78,8 @@ export async function startTestS3(): Promise<TestS3> {
   await once(gate, "listening");
   const { port } = gate.address() as AddressInfo;
   const inside = `http://127.0.0.1:${store.port}`;
+  const address = (bucket: string, key: string) =>
+    `${inside}/${bucket}/${key.split("/").map(encodeURIComponent).join("/")}`;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readAll(request);
@@ -149,8 +153,12 @@ export async function startTestS3(): Promise<TestS3> {
         if (page.length === 0 || !/<IsTruncated>true</.test(text)) return found;
       }
     },
+    async write(bucket, key, content) {
+      const response = await fetch(address(bucket, key), { method: "PUT", body: content });
+      if (!response.ok) throw new Error(`${bucket}/${key}: HTTP ${response.status}`);
+    },
     async read(bucket, key) {
-      const response = await fetch(`${inside}/${bucket}/${key.split("/").map(encodeURIComponent).join("/")}`);
+      const response = await fetch(address(bucket, key));
       if (!response.ok) throw new Error(`${bucket}/${key}: HTTP ${response.status}`);
       return Buffer.from(await response.arrayBuffer());
     },

@@ -54,8 +54,12 @@ test("data that was loaded stays while a server does not respond, and an error t
   failure = null;
   await retryLost(queryCache);
   expect([changes, staleSince(queryCache)]).toEqual([[true, false], null]);
+  // a server that answers with an error is back
+  failure = new ApiError(503, "restarting");
+  await observer.refetch();
   failure = new ApiError(404, "no such thread");
   await observer.refetch();
+  expect(changes).toEqual([true, false, true, false]);
   expect(observer.getCurrentResult().error).toBe(failure);
   await vi.waitFor(() => expect(seen.at(-1)).toBe(failure));
   expect(new Set(seen)).toEqual(new Set([null, failure]));

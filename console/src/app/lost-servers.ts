@@ -7,13 +7,14 @@ const isOutage = (error: unknown): boolean =>
   error instanceof TypeError || (error instanceof ApiError && [0, 502, 503, 504].includes(error.status));
 
 interface Counted {
-  state: { dataUpdateCount: number };
+  state: { dataUpdateCount: number; error: unknown };
 }
 
 /** Queries that keep data of before because a server does not respond, each with the count of its answers then. */
 const kept = new WeakMap<object, number>();
 
-const isStale = (query: Counted): boolean => kept.get(query) === query.state.dataUpdateCount;
+const isStale = (query: Counted): boolean =>
+  kept.get(query) === query.state.dataUpdateCount && query.state.error === null;
 
 /**
  * Keeps what a query has loaded when a server does not respond: the notice above the pages says so, and an error in the
@@ -30,9 +31,8 @@ const isLostQuery = (query: Query): boolean =>
 
 /** Returns since when the page shows data of before, in milliseconds since 1970; null if it shows none. */
 export function staleSince(cache: QueryCache): number | null {
-  const times = cache
-    .getAll()
-    .flatMap((query) => (query.isActive() && isStale(query) ? query.state.dataUpdatedAt : []));
+  const lost = cache.getAll().filter((query) => query.isActive() && isLostQuery(query));
+  const times = lost.flatMap(({ state }) => (state.data === undefined ? [] : state.dataUpdatedAt));
   return times.length === 0 ? null : Math.min(...times);
 }
 

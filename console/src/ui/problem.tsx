@@ -2,7 +2,7 @@ import { Alert, Button, Group, Loader, Paper, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 
 import { ApiError } from "../api/api-error.ts";
-import { relativeTime } from "./format.ts";
+import { TimeText } from "./time-text.tsx";
 
 /** Error with a button to retry. */
 export function Problem({ error, onRetry, title }: { error: unknown; onRetry?: () => unknown; title?: string }) {
@@ -57,9 +57,20 @@ export const ConnectionState = ({ isLost, since = null }: { isLost: boolean; sin
   <Paper withBorder shadow="md" px="md" py="xs" style={{ display: "flex", gap: 10, alignItems: "center" }}>
     {isLost && <Loader size={14} color="var(--heddle-warning)" />}
     <Text size="sm">
-      {isLost
-        ? `Server unreachable. Reconnecting… ${since === null ? "This page may be out of date." : `Data from ${relativeTime(new Date(since).toISOString())}.`}`
-        : "Reconnected. The page is up to date."}
+      {!isLost ? (
+        "Reconnected. The page is up to date."
+      ) : (
+        <>
+          Server unreachable. Reconnecting…{" "}
+          {since === null ? (
+            "This page may be out of date."
+          ) : (
+            <>
+              Data from <TimeText at={new Date(since).toISOString()} />.
+            </>
+          )}
+        </>
+      )}
     </Text>
   </Paper>
 );

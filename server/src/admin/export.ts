@@ -5,9 +5,9 @@ import { readPolicy } from "../base/outbound/policy.ts";
 import { outboundOptions } from "../base/outbound/settings.ts";
 import { openSecrets } from "../base/secrets/secrets.ts";
 import { secretsOptions } from "../base/secrets/settings.ts";
-import { findDestination, openBucket } from "../trace/export-destinations/bucket.ts";
+import { findDestination } from "../trace/export-destinations/bucket.ts";
 import { findExportRecord } from "../trace/bulk-exports/sql.ts";
-import { type Verification, verifyExport } from "../trace/bulk-exports/verify-export.ts";
+import { type Verification, verifyStored } from "../trace/bulk-exports/verify-export.ts";
 import type { Environment } from "./secrets.ts";
 import { type DataLocation, withDatabase } from "./with-database.ts";
 
@@ -28,21 +28,12 @@ export function verify(
     try {
       const destination = await findDestination({ sql, secrets }, found.tenant_id, found.destination_id);
       if (!destination) throw new Error(`The destination ${found.destination_id} no longer exists.`);
-      const bucket = await openBucket(destination, outbound);
-      try {
-        const verified = await verifyExport(bucket, destination.config, id.toLowerCase(), onFile);
-        const isRead = verified.files > 0 || verified.problems.length === 0;
-        // a manifest that was altered to match the remaining files
-        if (isRead && verified.query_count !== Number(found.row_count)) {
-          verified.problems.push(
-            `the manifest lists ${verified.query_count} rows of the query, but the platform counted ` +
-              `${found.row_count}`,
-          );
-        }
-        return verified;
-      } finally {
-        bucket.close();
-      }
+      return await verifyStored(
+        destination,
+        outbound,
+        { id: id.toLowerCase(), row_count: found.row_count },
+        { onFile },
+      );
     } finally {
       await outbound.close();
     }

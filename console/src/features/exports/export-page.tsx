@@ -27,6 +27,7 @@ import {
   isInProgress,
   projectNamesQuery,
 } from "./queries.ts";
+import { VerifyExport } from "./verify-export.tsx";
 import { describeWindow, nextWindows, utcMoment } from "./windows.ts";
 
 const route = getRouteApi("/_shell/exports/$exportId");
@@ -43,6 +44,9 @@ export function ExportPage() {
       {bulkExport ? (
         <Stack gap="lg">
           <Summary bulkExport={bulkExport} />
+          {/^completed$/i.test(bulkExport.status) && bulkExport.interval_hours === null && (
+            <VerifyExport id={bulkExport.id} />
+          )}
           {bulkExport.interval_hours === null ? (
             <ExportRuns bulkExport={bulkExport} />
           ) : (

@@ -9,6 +9,8 @@ import { filterCheckQuery, validateFilter } from "./queries.ts";
 
 const FilterEditor = lazy(async () => ({ default: (await import("./filter-editor.tsx")).FilterEditor }));
 
+const ConditionRows = lazy(async () => ({ default: (await import("./condition-rows.tsx")).ConditionRows }));
+
 interface FilterFieldProps {
   /** Label such as `Runs where`. */
   label: string;
@@ -22,10 +24,15 @@ interface FilterFieldProps {
   children?: ReactNode;
 }
 
-/** Field for an expression, validated by the server while typing, and applied with Enter. */
+/** Field for an expression, validated by the server while typing, and applied with Enter; or built of rows. */
 export function FilterField({ label, value, onApply, isLive = false, facts, children }: FilterFieldProps) {
   const [draft, setDraft] = useState(value);
   useEffect(() => setDraft(value), [value]);
+  const [hasRows, setHasRows] = useState(false);
+  const change = (text: string) => {
+    setDraft(text);
+    if (isLive) onApply(text);
+  };
   const [settled] = useDebouncedValue(draft, 350);
   const check = useQuery(filterCheckQuery(settled));
   const id = useId();
@@ -45,10 +52,7 @@ export function FilterField({ label, value, onApply, isLive = false, facts, chil
           <Suspense fallback={<div className={classes.waiting}>{draft}</div>}>
             <FilterEditor
               value={draft}
-              onChange={(text) => {
-                setDraft(text);
-                if (isLive) onApply(text);
-              }}
+              onChange={change}
               onSubmit={() => void apply()}
               facts={facts}
               mistakeAt={filterError?.at ?? null}
@@ -68,9 +72,28 @@ export function FilterField({ label, value, onApply, isLive = false, facts, chil
               Clear
             </Button>
           )}
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            color="neutral"
+            aria-expanded={hasRows}
+            onClick={() => setHasRows(!hasRows)}
+          >
+            Conditions
+          </Button>
           {children}
         </Group>
       </div>
+      {hasRows && (
+        <Suspense>
+          <ConditionRows
+            value={draft}
+            onChange={change}
+            onSubmit={isLive ? undefined : () => void apply()}
+            facts={facts}
+          />
+        </Suspense>
+      )}
       <Text id={id} size="xs" c="var(--heddle-danger)" role="status" style={{ overflowWrap: "anywhere" }}>
         {filterError && `At character ${filterError.at + 1}: ${filterError.reason}`}
       </Text>

@@ -7,6 +7,7 @@ import type { TraceDeps } from "../deps.ts";
 import { cancel, createExport, unknownExport } from "./create-export.ts";
 import { selectDestination } from "../export-destinations/sql.ts";
 import { requireExports } from "../export-destinations/export-plan.ts";
+import { ExportVerifier } from "./stream-verification.ts";
 import { serializeExport, serializeExportRun } from "./serialize.ts";
 import * as schema from "./schema.ts";
 import { type ExportRunRow, findExport, listExportRuns, listExports } from "./sql.ts";
@@ -17,6 +18,7 @@ const shared = { tag: "Bulk exports" } as const;
 export function bulkExportRoutes(deps: TraceDeps): Route[] {
   const { sql, settings } = deps;
   const { exportStatusCase } = settings;
+  const verifier = new ExportVerifier(deps);
   return [
     route({
       ...shared,
@@ -98,6 +100,24 @@ export function bulkExportRoutes(deps: TraceDeps): Route[] {
         const row = await cancel(deps, principal.workspaceId, params.bulk_export_id);
         deps.exporter.wake();
         return c.json(serializeExport(row, exportStatusCase));
+      },
+    }),
+    route({
+      ...shared,
+      ...v1("/bulk-exports/:bulk_export_id/verification"),
+      method: "POST",
+      permission: "bulk-exports:manage",
+      audit: "data",
+      summary:
+        "Compare the files in the bucket with the export's manifest, and stream the progress as server-sent events",
+      params: schema.exportParams,
+      out: { 200: "text/event-stream" },
+      errors: [404, 409],
+      async handler({ params, principal }) {
+        requireExports(principal);
+        const row = await findExport(sql, principal.workspaceId, params.bulk_export_id);
+        if (!row) throw unknownExport(params.bulk_export_id);
+        return verifier.verify(row);
       },
     }),
     route({

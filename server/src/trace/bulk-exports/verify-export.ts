@@ -11,6 +11,8 @@ import { z } from "zod";
 
 import type { Bucket } from "../../base/blob/bucket.ts";
 import { StorageError } from "../../base/blob/s3-error.ts";
+import type { Outbound } from "../../base/outbound/outbound.ts";
+import { type ExportDestination, openBucket } from "../export-destinations/bucket.ts";
 import type { DestinationConfig } from "../export-destinations/schema.ts";
 import { exportPath, MANIFEST, SUCCESS } from "./paths.ts";
 
@@ -23,22 +25,58 @@ export interface Verification {
   deleted_count: number;
   /** False where listing the bucket is denied: files missing from the manifest cannot be detected then. */
   listed: boolean;
+  /** False where the export has more rows than may be remembered: duplicate ids were not looked for. */
+  ids_checked: boolean;
   /** Empty: the export is complete, without duplicates, and unaltered. */
   problems: string[];
 }
 
+export interface VerifyOptions {
+  /** Called after each file; ends the verification by throwing. */
+  onFile?: (done: number, total: number) => void;
+  /** Rows up to which duplicate ids are looked for, as all ids are kept in memory; default: any number. */
+  maxIds?: number;
+}
+
+/**
+ * Verifies an export against its bucket, with the credentials of its destination.
+ * @param record what the platform has counted
+ */
+export async function verifyStored(
+  destination: ExportDestination,
+  outbound: Outbound,
+  record: { id: string; row_count: string | null },
+  options: VerifyOptions = {},
+): Promise<Verification> {
+  const bucket = await openBucket(destination, outbound);
+  try {
+    const verified = await verifyExport(bucket, destination.config, record.id, options);
+    const isRead = verified.files > 0 || verified.problems.length === 0;
+    // a manifest that was altered to match the remaining files
+    if (isRead && verified.query_count !== Number(record.row_count)) {
+      verified.problems.push(
+        `the manifest lists ${verified.query_count} rows of the query, but the platform counted ${record.row_count}`,
+      );
+    }
+    return verified;
+  } finally {
+    bucket.close();
+  }
+}
+
 /**
  * Verifies an export from the bucket alone: reads every file, compares hash, rows and ids with the manifest, and
- * rejects duplicate ids. Needs memory for all ids of the export, and disk space for one file.
+ * rejects duplicate ids. Needs disk space for one file.
  */
 export async function verifyExport(
   bucket: Bucket,
   config: DestinationConfig,
   exportId: string,
-  onFile: (done: number, total: number) => void = () => {},
+  { onFile = () => {}, maxIds = Number.POSITIVE_INFINITY }: VerifyOptions = {},
 ): Promise<Verification> {
   const problems: string[] = [];
-  const found: Verification = { rows: 0, bytes: 0, files: 0, query_count: 0, deleted_count: 0, listed: true, problems };
+  const counts = { rows: 0, bytes: 0, files: 0, query_count: 0, deleted_count: 0 };
+  const found: Verification = { ...counts, listed: true, ids_checked: true, problems };
   const stored = await bucket.get(exportPath(config, exportId, MANIFEST));
   if (!stored) return { ...found, problems: [`${MANIFEST} is missing: the export did not complete`] };
   const manifest = readManifest(await text(stored.content));
@@ -47,7 +85,8 @@ export async function verifyExport(
   found.deleted_count = manifest.deleted_count;
   if (manifest.export_id !== exportId) problems.push(`the manifest belongs to the export ${manifest.export_id}`);
   if (!(await bucket.head(exportPath(config, exportId, SUCCESS)))) problems.push(`${SUCCESS} is missing`);
-  const seen = manifest.fields.includes("id") ? new Set<string>() : undefined;
+  found.ids_checked = manifest.rows <= maxIds;
+  const seen = manifest.fields.includes("id") && found.ids_checked ? new Set<string>() : undefined;
   const directory = await mkdtemp(join(tmpdir(), "heddle-verify-"));
   try {
     for (const file of manifest.files) {

@@ -4,7 +4,7 @@ import type { TraceDeps } from "../deps.ts";
 import { batchBody, batchResult, experimentBody, invokeBody, invoked, MAX_BATCH_RUNS } from "./experiment-schema.ts";
 import { invokePrompt } from "./invoke-prompt.ts";
 import { startExperiment } from "./run-experiment.ts";
-import { eventStream, type WireEvent } from "./stream-events.ts";
+import { eventStream, type WireEvent } from "../../base/events/event-stream.ts";
 
 const tag = "Playground";
 const shared = { tag, method: "POST", permission: "models:call", audit: "data" } as const;

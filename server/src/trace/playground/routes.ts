@@ -7,7 +7,7 @@ import { missingVariables, promptVariables, renderPrompt } from "./prompt.ts";
 import { buildRequest, resolveModel, runMetadata, toWireEvent } from "./run-prompt.ts";
 import { readRun } from "./read-run.ts";
 import * as schema from "./schema.ts";
-import { eventStream, type WireEvent } from "./stream-events.ts";
+import { eventStream, type WireEvent } from "../../base/events/event-stream.ts";
 
 const tag = "Playground";
 

@@ -17,7 +17,7 @@ import { type ExperimentBody, MAX_CONCURRENCY, MAX_RUNS } from "./experiment-sch
 import { type PreparedPrompt, preparePrompt } from "./prepare-prompt.ts";
 import { answerMessage, buildRequest, resolveModel, runMetadata } from "./run-prompt.ts";
 import { DEFAULT_TIMEOUT_SECONDS } from "./schema.ts";
-import type { WireEvent } from "./stream-events.ts";
+import type { WireEvent } from "../../base/events/event-stream.ts";
 
 export interface Experiment {
   start: { session_id: string; project_name: string; dataset_id: string; examples: number; repetitions: number };

@@ -7,7 +7,7 @@ import { ADAPTERS } from "../models/adapters.ts";
 import type { PreparedPrompt } from "./prepare-prompt.ts";
 import { renderPrompt } from "./prompt.ts";
 import type { StreamBody } from "./schema.ts";
-import type { WireEvent } from "./stream-events.ts";
+import type { WireEvent } from "../../base/events/event-stream.ts";
 
 type Options = Pick<StreamBody, "tools" | "tool_choice" | "parallel_tool_calls" | "response_schema" | "model">;
 

@@ -1,4 +1,4 @@
-import { SSE_HEADERS, sseFrame, textBody } from "../../base/events/sse.ts";
+import { SSE_HEADERS, sseFrame, textBody } from "./sse.ts";
 
 /** Event on the wire: its name and its data. */
 export interface WireEvent {
