@@ -40,6 +40,9 @@ export async function listProjects(
   }
   const all = { ...query, sort_by: "start_time", descending: true, limit: MAX_SORTED, offset: 0 } as const;
   const { projects, total } = await rows.listProjects(deps.sql, tenantId, all);
+  if (sort_by === "last_run_start_time" && !query.stats_filter && query.stats_start_time === undefined) {
+    return { items: await listByLastRun(deps, scope, projects, { ...query, descending }), total };
+  }
   const stats = await projectStats(deps, scope, ids(projects), {
     ...query,
     // without statistics in the response, only the statistic that is sorted by is computed
@@ -63,6 +66,40 @@ export async function listProjects(
   if (query.include_stats) return { items, total };
   const byId = new Map(projects.map((project) => [project.id, project]));
   return { items: items.map((item) => plain(byId.get(item.id)!)), total };
+}
+
+const DAY_MS = 86_400_000;
+/** Times before now in which last runs are sought, before all runs are read. */
+const WINDOWS_MS = [DAY_MS, 30 * DAY_MS];
+
+/**
+ * Returns a page of projects by their last runs. Times are read backwards, until the page is full: whoever asks for the
+ * newest projects does not wait for the runs of a year. Statistics are read for the page only.
+ */
+async function listByLastRun(
+  deps: TraceDeps,
+  scope: RunScope,
+  projects: rows.Project[],
+  query: Parameters<typeof listProjects>[2] & { descending: boolean },
+): Promise<Item[]> {
+  const { offset, limit, descending } = query;
+  const last = new Map<string, unknown>();
+  const now = Date.now();
+  for (const since of [...WINDOWS_MS.map((ms) => new Date(now - ms).toISOString()), undefined]) {
+    const rest = ids(projects).filter((id) => !last.has(id));
+    if (rest.length === 0 || (descending && last.size >= offset + limit)) break;
+    const request = { stats_start_time: since, stats_select: ["last_run_start_time"] };
+    for (const [id, { last_run_start_time: at }] of await projectStats(deps, scope, rest, request)) {
+      if (at !== null) last.set(id, at);
+    }
+  }
+  const page = projects
+    .toSorted((a, b) => compare(last.get(a.id), last.get(b.id), descending))
+    .slice(offset, offset + limit);
+  if (!query.include_stats && !query.facets) return page.map(plain);
+  const request = query.include_stats ? query : { ...query, stats_select: [] };
+  const stats = await projectStats(deps, scope, ids(page), request);
+  return page.map((project) => ({ ...plain(project), ...stats.get(project.id) }));
 }
 
 const ids = (projects: rows.Project[]): string[] => projects.map((project) => project.id);

@@ -176,6 +176,27 @@ test("returns statistics of a project's runs on request", async () => {
   }
 });
 
+test("projects are listed by their last runs, however long ago, and those without runs come last", async () => {
+  const mine = other(62);
+  const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().replace("Z", "000Z");
+  const runs = Object.entries({ today: [0.1, 3], week: [7, 50], months: [90], year: [400] }).flatMap(([name, days]) =>
+    days.map((day) => sampleRun(name, { start_time: ago(day) })),
+  );
+  await sendRuns(call, runs, mine);
+  await call("POST", "/sessions", { name: "none" }, mine);
+  const sorted = async (query: string) => names(await list(`sort_by=last_run_start_time&${query}`, mine));
+  expect(await sorted("")).toEqual(["today", "week", "months", "year", "none"]);
+  expect(await sorted("sort_by_desc=false")).toEqual(["year", "months", "week", "today", "none"]);
+  // the page is full before all runs were read
+  expect(await sorted("limit=1")).toEqual(["today"]);
+  expect(await sorted("limit=2&offset=1")).toEqual(["week", "months"]);
+  const page = await list("sort_by=last_run_start_time&include_stats=true&limit=2&offset=1", mine);
+  expect(page.json).toMatchObject([
+    { name: "week", run_count: 2, last_run_start_time: runs[2]!.start_time.slice(0, -1) },
+    { name: "months", run_count: 1 },
+  ]);
+});
+
 test("returns the most frequent metadata of a project's runs", async () => {
   const runs = ["a", "b", "b", "c"].map((user) =>
     sampleRun("metadata", { extra: { metadata: { user, env: "prod" } } }),

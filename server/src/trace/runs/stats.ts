@@ -83,9 +83,10 @@ export async function computeStats(
     ...metrics.map((metric) => raw(`${METRICS[metric]} as ${metric}`)),
     ...details.map((name) => raw(`${sumDetails(`u.${name}`, "u.calls_model")} as ${name}`)),
   ];
+  const needsTotals = details.length > 0 || metrics.some((metric) => /tokens|cost/.test(metric));
   const only = groups ? ch`where u.grp in ${bind("Array(String)", groups)}` : raw("");
   const statement = ch`select u.grp as group_name, count() as group_size, ${join([raw("0 as nothing"), ...columns], ", ")}
-    from (${selectUnits(scope, selection, grouping, true, details)}) as u ${only}
+    from (${selectUnits(scope, selection, grouping, needsTotals, details)}) as u ${only}
     group by u.grp order by group_size desc, group_name limit ${bind("UInt32", maxGroups)}`;
   // checking a set of thousands of traces against the index costs more than it saves
   const settings = { use_skip_indexes: selection.ids || selection.traces ? 1 : 0 } as const;
