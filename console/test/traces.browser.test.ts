@@ -33,6 +33,8 @@ test("lists projects with their statistics, and creates, renames, searches and d
   await page.goto(at("/projects"));
   const row = page.getByRole("row", { name: /Shop assistant/ });
   await row.waitFor();
+  // statistics arrive after the list
+  await row.getByText("15%").waitFor();
   expect(await row.getByRole("cell").allInnerTexts()).toEqual(
     expect.arrayContaining(["Shop assistant", "61", "15%", "5K", "$0.1010"]),
   );

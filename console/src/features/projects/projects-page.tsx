@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Code, Group, Menu, Switch, Text } from "@mantine/core";
 import { IconDots, IconPlus } from "@tabler/icons-react";
-import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useQueries, useQueryClient, type UseQueryResult } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
 
@@ -21,11 +21,17 @@ import { FeedbackChips } from "../runs/feedback-chips.tsx";
 import { utc } from "../runs/run-record.ts";
 import { PROJECT_SEARCH } from "./project-search.ts";
 import { EditProject } from "./edit-project.tsx";
-import { deleteProject, type Project, type ProjectSort, projectsQuery } from "./queries.ts";
+import { deleteProject, type Project, type ProjectSort, projectsQuery, projectStatsQuery } from "./queries.ts";
 import { TracingSample } from "../samples/sample-parts.tsx";
 
 const seconds = (value: number | null | undefined): string =>
   duration(value == null ? null : Math.max(0, value) * 1000);
+
+/** Statistics arrive after the list, unless it is sorted by one. */
+const hasStatistics = (project: Project): boolean => project.run_count !== undefined;
+const combine = (results: UseQueryResult<Map<string, Project>>[]) =>
+  new Map(results.flatMap(({ data }) => [...(data ?? [])]));
+const late = (project: Project, text: ReactNode): ReactNode => (hasStatistics(project) ? text : "…");
 
 function projectColumns(actions: (project: Project) => ReactNode): Column<Project>[] {
   return [
@@ -46,7 +52,7 @@ function projectColumns(actions: (project: Project) => ReactNode): Column<Projec
       width: "76px",
       align: "right",
       sortable: true,
-      cell: (p) => count(p.run_count),
+      cell: (p) => late(p, count(p.run_count)),
     },
     {
       id: "error_rate",
@@ -54,7 +60,7 @@ function projectColumns(actions: (project: Project) => ReactNode): Column<Projec
       width: "76px",
       align: "right",
       sortable: true,
-      cell: (p) => percent(p.error_rate),
+      cell: (p) => late(p, percent(p.error_rate)),
     },
     {
       id: "latency_p50",
@@ -62,7 +68,7 @@ function projectColumns(actions: (project: Project) => ReactNode): Column<Projec
       width: "92px",
       align: "right",
       sortable: true,
-      cell: (p) => seconds(p.latency_p50),
+      cell: (p) => late(p, seconds(p.latency_p50)),
     },
     {
       id: "latency_p99",
@@ -70,16 +76,16 @@ function projectColumns(actions: (project: Project) => ReactNode): Column<Projec
       width: "92px",
       align: "right",
       sortable: true,
-      cell: (p) => seconds(p.latency_p99),
+      cell: (p) => late(p, seconds(p.latency_p99)),
     },
-    { id: "tokens", header: "Tokens", width: "76px", align: "right", cell: (p) => tokens(p.total_tokens) },
-    { id: "cost", header: "Cost", width: "84px", align: "right", cell: (p) => money(p.total_cost) },
+    { id: "tokens", header: "Tokens", width: "76px", align: "right", cell: (p) => late(p, tokens(p.total_tokens)) },
+    { id: "cost", header: "Cost", width: "84px", align: "right", cell: (p) => late(p, money(p.total_cost)) },
     {
       id: "last_run_start_time",
       header: "Last run",
       width: "104px",
       sortable: true,
-      cell: (p) => <TimeText at={utc(p.last_run_start_time)} />,
+      cell: (p) => late(p, <TimeText at={utc(p.last_run_start_time)} />),
     },
     {
       id: "feedback",
@@ -100,7 +106,18 @@ export function ProjectsPage() {
   const [edited, setEdited] = useState<Project | null>(null);
   const [isNew, setNew] = useNewForm();
   const found = useInfiniteQuery(projectsQuery(search));
-  const projects = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
+  const pages = found.data?.pages ?? [];
+  const statistics = useQueries({
+    queries: pages.map((page) => {
+      const ids = page.filter((project) => !hasStatistics(project)).map(({ id }) => id);
+      return { ...projectStatsQuery(ids), enabled: ids.length > 0 };
+    }),
+    combine,
+  });
+  const projects = useMemo(
+    () => pages.flat().map((project) => statistics.get(project.id) ?? project),
+    [found.data, statistics],
+  );
 
   const columns = useMemo(
     () =>
@@ -168,7 +185,7 @@ export function ProjectsPage() {
           />
         </Filters>
       </Group>
-      {found.error ? (
+      {found.error && !found.data ? (
         <Problem error={found.error} onRetry={found.refetch} />
       ) : found.isPending ? (
         <Loading rows={10} />

@@ -19,7 +19,10 @@ export interface ProjectSearch {
   tags: string;
 }
 
-/** Query for projects, with statistics over all their runs. */
+/** Orders that need no statistics: the list does not wait for them. */
+const isQuick = (sort: ProjectSort): boolean => ["name", "start_time", "last_run_start_time"].includes(sort);
+
+/** Query for projects, with statistics over all their runs where they are sorted by one. */
 export const projectsQuery = ({ text, sort, desc, experiments, tags }: ProjectSearch) =>
   infiniteQueryOptions({
     queryKey: ["projects", { text, sort, desc, experiments, tags }],
@@ -28,7 +31,7 @@ export const projectsQuery = ({ text, sort, desc, experiments, tags }: ProjectSe
         traceApi.GET("/api/v1/sessions", {
           params: {
             query: {
-              include_stats: "true",
+              include_stats: isQuick(sort) ? "false" : "true",
               sort_by: sort,
               sort_by_desc: desc ? "true" : "false",
               limit: String(PAGE_SIZE),
@@ -43,6 +46,18 @@ export const projectsQuery = ({ text, sort, desc, experiments, tags }: ProjectSe
       ),
     initialPageParam: 0,
     getNextPageParam: (page, pages) => (page.length < PAGE_SIZE ? undefined : pages.length * PAGE_SIZE),
+    refetchInterval: 10_000,
+  });
+
+/** Query for the statistics of a page of projects, over all their runs. */
+export const projectStatsQuery = (ids: string[]) =>
+  queryOptions({
+    queryKey: ["projects", "statistics", ids],
+    async queryFn({ signal }): Promise<Map<string, Project>> {
+      const query = { id: ids, include_stats: "true" as const, limit: String(PAGE_SIZE) };
+      const found = await data(traceApi.GET("/api/v1/sessions", { params: { query }, signal }));
+      return new Map(found.map((project) => [project.id, project]));
+    },
     refetchInterval: 10_000,
   });
 
