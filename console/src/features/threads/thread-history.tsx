@@ -129,9 +129,11 @@ function Checkpoint({ row, isChosen, onToggle }: { row: TreeRow; isChosen: boole
         onChange={() => onToggle(id)}
         label={
           <>
-            <Text span size="xs" c="dimmed" className="numbers">
-              {number}
-            </Text>{" "}
+            {number >= 0 && (
+              <Text span size="xs" c="dimmed" className="numbers">
+                {`${number} `}
+              </Text>
+            )}
             {title}
             {next.length > 0 && (
               <Text span size="xs" c="dimmed">
