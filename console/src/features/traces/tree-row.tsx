@@ -4,7 +4,8 @@ import { duration, money, tokens } from "../../ui/format.ts";
 import { colorOfType, RunIcon } from "../runs/run-icon.tsx";
 import { StatusDot } from "../runs/status-dot.tsx";
 import { type Interval, joinClose, workIntervals } from "./run-times.ts";
-import { spanPosition, type TraceNode } from "./trace-tree.ts";
+import { spanPosition } from "./time-window.ts";
+import type { TraceNode } from "./trace-tree.ts";
 import classes from "./trace-tree-view.module.css";
 
 interface TreeRowProps {
