@@ -1,5 +1,6 @@
 /** A developer changes a graph's code, and runs a thread again from one of its steps. */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -9,8 +10,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openBrowser, openPage, until } from "./browser.ts";
 import { type Platform, startPlatform } from "./platform.ts";
 
-// inside the repository, so that the project finds LangGraph without an installation
-const cache = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
+const packages = fileURLToPath(new URL("../../node_modules", import.meta.url));
 let project: string;
 let platform: Platform;
 let browser: Browser;
@@ -28,8 +28,9 @@ export const graph = new StateGraph(MessagesAnnotation)
 `;
 
 beforeAll(async () => {
-  await mkdir(cache, { recursive: true });
-  project = await mkdtemp(join(cache, "heddle-reload-"));
+  project = await mkdtemp(join(tmpdir(), "heddle-console-reload-"));
+  // the project finds LangGraph without an installation
+  await symlink(packages, join(project, "node_modules"));
   await writeFile(join(project, "graph.ts"), graph("Take a hat."));
   await writeFile(join(project, "langgraph.json"), JSON.stringify({ graphs: { adviser: "./graph.ts:graph" } }));
   platform = await startPlatform("dev", {}, join(project, "langgraph.json"), { reloads: true });

@@ -418,7 +418,7 @@ async function checkLate(page: Page, { name, path, ready }: Checked, endLateness
   return [...shifts, ...(await checkOpenPage(page, name, ready)), ...(await walkKeys(page, name))];
 }
 
-const PARTS = 3;
+const PARTS = 4;
 const part = Math.ceil(PAGES.length / PARTS);
 test.each(Array.from({ length: PARTS }, (_, index) => index + 1))(
   "the pages of part %i stay in place, fit, are walked by keys, and axe finds nothing serious",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { criticalPath, joinClose, longestOnPath, sumIntervals, workIntervals } from "./run-times.ts";
-import { panWindow, roundTimes, windowAround, zoomWindow } from "./time-window.ts";
+import { panWindow, roundTimes, spanPosition, windowAround, zoomWindow } from "./time-window.ts";
 import { buildTree, type TreeRun } from "./trace-tree.ts";
 
 const run = (
@@ -112,4 +112,11 @@ test("ticks are round times after the trace's start", () => {
   expect(roundTimes([1000, 1420], 1000, 4)).toEqual([0, 200, 400]);
   expect(roundTimes([1210, 1290], 1000, 4)).toEqual([220, 240, 260, 280]);
   expect(roundTimes([5, 5], 5, 4)).toEqual([0]);
+});
+
+test("bars are shares of the window, and those outside have none", () => {
+  expect(spanPosition([20, 60], [0, 100])).toEqual({ left: 0.2, width: expect.closeTo(0.4) });
+  expect(spanPosition([20, 60], [40, 80])).toEqual({ left: 0, width: 0.5 });
+  expect(spanPosition([20, 60], [70, 80])).toBeNull();
+  expect(spanPosition([0, 0], [0, 0])).toEqual({ left: 0, width: 0 });
 });

@@ -40,3 +40,11 @@ export function roundTimes([from, to]: Interval, start: number, count: number): 
   const last = Math.floor((to - start) / step + 1e-9);
   return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
 }
+
+/** Returns the position of a time span in a window, as fractions of it; null outside. */
+export function spanPosition([from, to]: Interval, [begin, end]: Interval): { left: number; width: number } | null {
+  if (to < begin || from > end) return null;
+  const total = Math.max(end - begin, 1e-3);
+  const left = Math.max(0, (from - begin) / total);
+  return { left: Math.min(left, 1), width: Math.max(0, Math.min(1, (to - begin) / total) - left) };
+}

@@ -23,6 +23,8 @@ import classes from "./trace-tree-view.module.css";
 import { useTimeWindow } from "./use-time-window.ts";
 
 const ROW = 28;
+/** More rows than are ever drawn. */
+const POOL = 200;
 
 interface TraceTreeViewProps {
   tree: TraceTree;
@@ -174,7 +176,8 @@ export function TraceTreeView({ tree, selectedId: routeId, onSelect: navigateTo 
             const node = nodes[index]!;
             return (
               <TreeRow
-                key={node.id}
+                // a row that leaves becomes one that enters: its elements are changed, not made anew
+                key={index % POOL}
                 domId={`${id}-${node.id}`}
                 node={node}
                 shown={times.shown}

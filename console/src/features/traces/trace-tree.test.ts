@@ -6,7 +6,6 @@ import {
   findMatches,
   treeInSlices,
   buildTree,
-  spanPosition,
   type TreeRun,
   visibleNodes,
 } from "./trace-tree.ts";
@@ -61,13 +60,6 @@ test("search matches name, type, status and error, and expands the branches of i
   expect(findMatches(named, "level 149")).toEqual(new Set([ids[0]]));
   expect(findMatches(named, "0000000000bb")).toEqual(new Set([ids[1]]));
   expect(listAncestors(tree, ["b2"])).toEqual(new Set(["b", "root"]));
-});
-
-test("bars are shares of the window, and those outside have none", () => {
-  expect(spanPosition([20, 60], [0, 100])).toEqual({ left: 0.2, width: expect.closeTo(0.4) });
-  expect(spanPosition([20, 60], [40, 80])).toEqual({ left: 0, width: 0.5 });
-  expect(spanPosition([20, 60], [70, 80])).toBeNull();
-  expect(spanPosition([0, 0], [0, 0])).toEqual({ left: 0, width: 0 });
 });
 
 test("building in slices produces the same tree and can be aborted in between", async () => {

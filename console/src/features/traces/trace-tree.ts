@@ -2,8 +2,6 @@
  * The runs of a trace as a tree ordered by start time. Built once per server response; the visible part is a walk over
  * the expanded branches.
  */
-import type { Interval } from "./run-times.ts";
-
 export interface TreeRun {
   id: string;
   name: string;
@@ -162,12 +160,4 @@ export function listAncestors({ byId }: TraceTree, ids: Iterable<string>): Set<s
 export function initiallyCollapsed({ byId }: TraceTree, most = 2000): Set<string> {
   if (byId.size <= most) return new Set();
   return new Set([...byId.values()].filter(({ depth, size }) => depth >= 1 && size > 0).map(({ id }) => id));
-}
-
-/** Returns the position of a time span in a window, as fractions of it; null outside. */
-export function spanPosition([from, to]: Interval, [begin, end]: Interval): { left: number; width: number } | null {
-  if (to < begin || from > end) return null;
-  const total = Math.max(end - begin, 1e-3);
-  const left = Math.max(0, (from - begin) / total);
-  return { left: Math.min(left, 1), width: Math.max(0, Math.min(1, (to - begin) / total) - left) };
 }

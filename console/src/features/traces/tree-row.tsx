@@ -3,9 +3,9 @@ import { memo, useMemo } from "react";
 import { duration, money, tokens } from "../../ui/format.ts";
 import { colorOfType, RunIcon } from "../runs/run-icon.tsx";
 import { StatusDot } from "../runs/status-dot.tsx";
-import { describeTimes } from "./describe-times.ts";
 import { type Interval, joinClose, workIntervals } from "./run-times.ts";
-import { spanPosition, type TraceNode } from "./trace-tree.ts";
+import { spanPosition } from "./time-window.ts";
+import type { TraceNode } from "./trace-tree.ts";
 import classes from "./trace-tree-view.module.css";
 
 interface TreeRowProps {
@@ -110,7 +110,7 @@ function Bars({
     return { left: `${left * 100}%`, width: `max(2px, ${width * 100}%)` };
   };
   return (
-    <span className={classes.time} data-times aria-hidden title={describeTimes(node, now)}>
+    <span className={classes.time} data-times aria-hidden>
       {at === null ? (
         <span className={classes.outside} data-side={whole[1] < shown[0] ? "before" : "after"}>
           {whole[1] < shown[0] ? "◂" : "▸"}
