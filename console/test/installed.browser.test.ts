@@ -127,7 +127,8 @@ test("a stranger talks to the agent, sees its trace, breaks and fixes it by the 
   await goTo(page, "Overview");
   await done("Fix the agent");
   expect(Date.now() - started).toBeLessThan(90_000);
-  expect(errors).toEqual([]);
+  // the client logs the error of a run that failed
+  expect(errors.filter((text) => !text.includes("no such city"))).toEqual([]);
   await context.close();
 });
 
@@ -233,8 +234,13 @@ test("shows what it last had while the server does not answer, and continues whe
   isUp = true;
   await page.getByText("Reconnected. The page is up to date.").waitFor();
 
-  // nothing stays for the next reader of this browser
-  await page.goto(`${url}/sign-in`);
+  // nothing stays for the next reader of this browser, although the page still knows it
+  await page.getByRole("button", { name: "Account and workspace" }).click();
+  await page.getByRole("menuitem", { name: "Sign in or use a key" }).click();
+  await page.getByText("Sign in to Heddle").waitFor();
   await until(async () => !(await saved()));
+  await page.goto("about:blank");
+  await page.goto(`${url}/sign-in`);
+  expect(await saved()).toBe(false);
   await context.close();
 });

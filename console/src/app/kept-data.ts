@@ -53,7 +53,9 @@ export function keepData(client: QueryClient): void {
   const save = () => {
     clearTimeout(timer);
     timer = undefined;
-    if (readKey() === null) void saveData(client).catch(() => {});
+    // the cache still has what a session that has ended had loaded
+    const isSignedOut = location.pathname === `${BASE_PATH}/sign-in`;
+    if (readKey() === null && !isSignedOut) void saveData(client).catch(() => {});
   };
   client.getQueryCache().subscribe(({ type, query }) => {
     if (type === "updated" && query.state.status === "success") timer ??= setTimeout(save, SAVE_MS);
