@@ -231,7 +231,7 @@ test("shows a failing receiver with its response, retries it, and sends a delive
   // the page says that the receiver fails, why, and how many messages wait
   const origin = `http://127.0.0.1:${port}`;
   const banner = page.getByRole("alert").filter({ hasText: origin });
-  await banner.getByText(/HTTP 500.*1 message waits/).waitFor();
+  await banner.getByText(/status 500\. 1 message waits/).waitFor();
   await page.getByRole("link", { name: url }).click();
   const dialog = page.getByRole("dialog", { name: "Delivery" });
   await dialog.getByText("HTTP 500").first().waitFor();

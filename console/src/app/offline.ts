@@ -36,8 +36,8 @@ export function keepForOffline(client: QueryClient): void {
 let saved = 0;
 
 async function saveResults(client: QueryClient): Promise<void> {
-  // a key lives as long as its tab
-  if (readKey() !== null) return;
+  // a key lives as long as its tab, and what an ended session has loaded is still there on the sign-in page
+  if (readKey() !== null || location.pathname === `${PREFIX}/sign-in`) return;
   const queries = client.getQueryCache().getAll();
   const newest = Math.max(0, ...queries.map(({ state }) => state.dataUpdatedAt));
   if (newest === saved) return;
