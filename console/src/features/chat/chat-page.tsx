@@ -33,7 +33,9 @@ export function ChatPage() {
   const [round, setRound] = useState(0);
   const problem = assistants.error ?? (thread.data ? null : thread.error);
   const retry = assistants.error ? assistants.refetch : thread.refetch;
-  const isPending = !assistants.data || (search.thread !== undefined && thread.isPending);
+  // a thread that the first message creates must not unmount the chat that streams into it
+  const isPending =
+    !assistants.data || (search.thread !== undefined && search.assistant === undefined && thread.isPending);
   const assistant = assistants.data && chooseAssistant(assistants.data, search.assistant, thread.data);
   const open = (threadId: string | undefined) => {
     setRound(round + 1);
@@ -73,7 +75,7 @@ export function ChatPage() {
           server={server}
           assistant={assistant}
           threadId={search.thread ?? null}
-          onThread={(id) => void navigate({ search: (before) => ({ ...before, thread: id }), replace: true })}
+          onThread={(id) => void navigate({ search: { assistant: addressOf(assistant), thread: id }, replace: true })}
         />
       ) : (
         <Empty title="No graphs on this server">
