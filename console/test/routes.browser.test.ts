@@ -415,7 +415,7 @@ async function checkLate(page: Page, { name, path, ready }: Checked, endLateness
   await sleep(LATE_MS);
   const shifts = await shiftProblems(page, name);
   endLateness();
-  return [...shifts, ...(await checkOpenPage(page, name, ready)), ...(await walkKeys(page, name))];
+  return [...shifts, ...(await checkOpenPage(page, name, ready)), ...(await walkKeys(page))];
 }
 
 const PARTS = 4;

@@ -13,7 +13,7 @@ interface Stop {
  * Walks through the main part of the open page by Tab. Returns a line for each stop whose focus is not seen, not in
  * view, or does not move on, as in an editor that takes Tab for itself.
  */
-export async function walkKeys(page: Page, pageName: string): Promise<string[]> {
+export async function walkKeys(page: Page): Promise<string[]> {
   // colours in transition would hide a change
   await page.addStyleTag({ content: "* { transition: none !important; }" }).catch(() => {});
   await page.evaluate(() => document.getElementById("main")?.focus());
@@ -22,14 +22,14 @@ export async function walkKeys(page: Page, pageName: string): Promise<string[]> 
     await page.keyboard.press("Tab");
     const { name, problem } = await page.evaluate(readStop);
     if (name === null) break;
-    if (problem !== null) problems.push(`${pageName}: the focus on "${name}" ${problem}`);
+    if (problem !== null) problems.push(`the focus on "${name}" ${problem}`);
     if (problem === "stays") break;
   }
   return problems;
 }
 
 /** Runs in the page. */
-function readStop(): Stop {
+async function readStop(): Promise<Stop> {
   const element = document.activeElement as HTMLElement;
   const labels = "labels" in element ? [...((element.labels as NodeListOf<HTMLElement> | null) ?? [])] : [];
   const text = element.getAttribute("aria-label") ?? labels[0]?.textContent ?? element.textContent ?? "";
@@ -45,16 +45,28 @@ function readStop(): Stop {
   const { width, height, bottom, top } = drawn.getBoundingClientRect();
   if (width === 0 || height === 0) return { name, problem: "has no size" };
   if (bottom < 0 || top > innerHeight) return { name, problem: "is out of view" };
-  const around = [element.parentElement, element.parentElement?.parentElement, element.closest(".cm-editor")];
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  // an editor marks itself a moment later
+  for (let n = 0; n < 3 && element.closest(".cm-editor"); n++) await frame();
+  const parts: Element[] = [element];
+  if (element.nextElementSibling) parts.push(element.nextElementSibling);
+  for (let part = element.parentElement; part && part.id !== "main" && parts.length < 8; part = part.parentElement) {
+    parts.push(part);
+  }
   const look = () =>
-    [element, element.nextElementSibling, ...around].map((part) => {
-      if (!part) return "";
-      const { outline, boxShadow, borderColor, backgroundColor, stroke } = getComputedStyle(part);
-      return [outline, boxShadow, borderColor, backgroundColor, stroke].join(" ");
-    });
-  const withFocus = look().join();
+    parts
+      .map((part) => {
+        const { outline, boxShadow, borderColor, backgroundColor, stroke } = getComputedStyle(part);
+        return [outline, boxShadow, borderColor, backgroundColor, stroke].join(" ");
+      })
+      .join();
+  const withFocus = look();
   element.blur();
-  const without = look().join();
+  let isSeen = withFocus !== look();
+  for (let n = 0; n < 10 && !isSeen && element.closest(".cm-editor"); n++) {
+    await frame();
+    isSeen = withFocus !== look();
+  }
   element.focus({ preventScroll: true });
-  return { name, problem: withFocus === without ? "is not seen" : null };
+  return { name, problem: isSeen ? null : "is not seen" };
 }
