@@ -82,6 +82,17 @@ test("below a path, pages, streams, links, files and documentation work", async 
   await page.locator("#results a").first().click();
   await page.waitForURL(`${url}/tools/heddle/docs/**`);
   expect(await page.evaluate(() => document.styleSheets.length)).toBeGreaterThan(0);
+  // it is installed as an app of its own path
+  await page.goto(`${url}/tools/heddle/`);
+  const session = await context.newCDPSession(page);
+  const manifest = await session.send("Page.getAppManifest");
+  expect([manifest.url, manifest.errors]).toEqual([`${url}/tools/heddle/app.webmanifest`, []]);
+  const { start_url, scope, icons } = JSON.parse(manifest.data!) as Record<string, string> & {
+    icons: { src: string }[];
+  };
+  const at = (path: string) => new URL(path, manifest.url).href;
+  expect([at(start_url!), at(scope!)]).toEqual([`${url}/tools/heddle/`, `${url}/tools/heddle/`]);
+  for (const { src } of icons) expect((await fetch(at(src))).headers.get("content-type")).toMatch(/^image\//);
   expect(outside).toEqual([]);
   expect(errors).toEqual([]);
   await context.close();

@@ -7,6 +7,7 @@ import { useEffect, useState } from "react";
 import { data, traceApi } from "../../api/clients.ts";
 import { storeCsrfToken, storeKey, redirectToProvider } from "../../api/credentials.ts";
 import { PREFIX } from "../../api/prefix.ts";
+import { forgetResults } from "../../app/offline.ts";
 import { signInMethodsQuery } from "./queries.ts";
 
 const route = getRouteApi("/sign-in");
@@ -38,6 +39,8 @@ export function SignIn() {
   const [error, setError] = useState<string | null>(readProblem);
   // shown once: a reload starts over
   useEffect(clearProblem, []);
+  // another user may sign in
+  useEffect(() => void forgetResults(), []);
   const { data: methods } = useQuery(signInMethodsQuery);
   const byPassword = useForm({ initialValues: { email: "", password: "" } });
   const byKey = useForm({ initialValues: { key: "" } });
