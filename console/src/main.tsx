@@ -11,9 +11,9 @@ import "./app/tokens.css";
 import "./app/app.css";
 
 import { takeCsrfToken } from "./api/credentials.ts";
+import { canKeepResults } from "./app/forget-results.ts";
 import { LazyPart } from "./app/lazy-part.tsx";
 import { styleNonce } from "./app/style-nonce.ts";
-import { keepForOffline, restoreResults } from "./app/offline.ts";
 import { queryClient } from "./app/query-client.ts";
 import { reloadWhenReplaced } from "./app/reload-when-replaced.ts";
 import { router } from "./app/router.tsx";
@@ -27,8 +27,22 @@ const notices = async () => {
 
 reloadWhenReplaced();
 takeCsrfToken();
-await restoreResults(queryClient).catch(() => {});
-keepForOffline(queryClient);
+if (canKeepResults()) {
+  const load = () => import("./app/offline.ts");
+  // the service worker says that the page was opened without its server
+  if (document.documentElement.dataset["offline"] !== undefined) {
+    await load()
+      .then(({ restoreResults }) => restoreResults(queryClient))
+      .catch(() => {});
+  }
+  const keep = () =>
+    void load()
+      .then(({ keepForOffline }) => keepForOffline(queryClient))
+      .catch(() => {});
+  // what the page itself loads comes first
+  if (document.readyState === "complete") keep();
+  else window.addEventListener("load", keep, { once: true });
+}
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <MantineProvider

@@ -6,24 +6,17 @@ import { dehydrate, hydrate, type Query, type QueryClient } from "@tanstack/reac
 
 import { readKey } from "../api/credentials.ts";
 import { PREFIX } from "../api/prefix.ts";
+import { CACHE } from "./forget-results.ts";
 
-const CACHE = "heddle.data";
 const KEY = `${PREFIX}/last-results.json`;
 const SAVE_MS = 20_000;
 /** Largest text of a result that is kept, and of all. */
 const MAX_RESULT = 256 * 1024;
 const MAX_ALL = 4 * 1024 * 1024;
 
-/** Browsers have the cache on HTTPS and localhost only. */
-const isPossible = (): boolean => "caches" in globalThis && "serviceWorker" in navigator;
-
 /** Registers the service worker, and saves results from time to time and when the page is left. */
 export function keepForOffline(client: QueryClient): void {
-  if (!isPossible()) return;
-  const register = () => void navigator.serviceWorker.register(`${PREFIX}/service-worker.js`).catch(() => {});
-  // what the page itself loads comes first
-  if (document.readyState === "complete") register();
-  else window.addEventListener("load", register, { once: true });
+  void navigator.serviceWorker.register(`${PREFIX}/service-worker.js`).catch(() => {});
   const save = () => void saveResults(client).catch(() => {});
   setInterval(() => {
     if (document.visibilityState === "visible") save();
@@ -64,14 +57,8 @@ export function selectResults(queries: readonly Pick<Query, "queryHash" | "state
   return kept;
 }
 
-/** Shows what was saved, where the page was opened without its server. */
+/** Shows what was saved. */
 export async function restoreResults(client: QueryClient): Promise<void> {
-  if (!isPossible() || document.documentElement.dataset["offline"] === undefined) return;
   const kept = await (await caches.open(CACHE)).match(KEY);
   if (kept) hydrate(client, await kept.json());
-}
-
-/** Deletes what was saved: another user may sign in. */
-export async function forgetResults(): Promise<void> {
-  if (isPossible()) await caches.delete(CACHE).catch(() => {});
 }

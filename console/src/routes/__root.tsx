@@ -3,7 +3,7 @@ import { createRootRouteWithContext, Outlet, useRouter } from "@tanstack/react-r
 import { useEffect } from "react";
 
 import { setUnauthorizedHandler } from "../api/clients.ts";
-import { forgetResults } from "../app/offline.ts";
+import { forgetResults } from "../app/forget-results.ts";
 import { identityQuery } from "../features/settings/queries.ts";
 
 export const Route = createRootRouteWithContext<{ queryClient: QueryClient }>()({ component: Root });

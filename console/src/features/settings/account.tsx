@@ -5,7 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 
 import { traceApi } from "../../api/clients.ts";
 import { storeCsrfToken, storeKey, storeWorkspace, readKey } from "../../api/credentials.ts";
-import { forgetResults } from "../../app/offline.ts";
+import { forgetResults } from "../../app/forget-results.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { notifyDone } from "../../ui/notify.ts";

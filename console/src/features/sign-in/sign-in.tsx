@@ -7,7 +7,7 @@ import { useEffect, useState } from "react";
 import { data, traceApi } from "../../api/clients.ts";
 import { storeCsrfToken, storeKey, redirectToProvider } from "../../api/credentials.ts";
 import { PREFIX } from "../../api/prefix.ts";
-import { forgetResults } from "../../app/offline.ts";
+import { forgetResults } from "../../app/forget-results.ts";
 import { signInMethodsQuery } from "./queries.ts";
 
 const route = getRouteApi("/sign-in");
