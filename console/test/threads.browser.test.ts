@@ -56,7 +56,7 @@ test("lists threads with counts, and filters them by status, metadata and id in 
   await page.getByRole("group", { name: "Status" }).getByText("interrupted").click();
   await row(ada).waitFor({ state: "hidden" });
   await row(waits).waitFor();
-  await page.getByRole("radio", { name: /^interrupted 1$/ }).waitFor({ state: "attached" });
+  await page.getByRole("radio", { name: /^Interrupted 1$/ }).waitFor({ state: "attached" });
   expect(page.url()).toContain("status=interrupted");
 
   await page.goto(at("threads"));
@@ -111,7 +111,7 @@ test("lists threads of one assistant, in another order, page by page", async () 
   await page.getByRole("option", { name: "agent", exact: true }).click();
   await first(id);
   await until(async () => (await links.count()) === 1);
-  await page.getByRole("radio", { name: /^all 1$/ }).waitFor({ state: "attached" });
+  await page.getByRole("radio", { name: /^All 1$/ }).waitFor({ state: "attached" });
   expect(errors).toEqual([]);
   await context.close();
 });
