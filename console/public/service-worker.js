@@ -2,12 +2,15 @@
 // (src/app/offline.ts). Requests to the servers are never answered from here.
 const FILES = "heddle.files";
 const PAGE = new URL("./", self.registration.scope).href;
+const SCHEME = new URL("./color-scheme.js", self.registration.scope).href;
+const ICON = new URL("./favicon.svg", self.registration.scope).href;
 const ASSETS = new URL("./assets/", self.registration.scope).href;
 /** Files of earlier builds are deleted from this number on, the oldest first. */
 const MOST_FILES = 400;
 
 self.addEventListener("install", (event) => {
-  event.waitUntil(caches.open(FILES).then((files) => files.add(new Request(PAGE, { cache: "reload" }))));
+  const needed = [PAGE, SCHEME, ICON].map((url) => new Request(url, { cache: "reload" }));
+  event.waitUntil(caches.open(FILES).then((files) => files.addAll(needed)));
   self.skipWaiting();
 });
 
@@ -20,9 +23,22 @@ self.addEventListener("fetch", (event) => {
   const scope = new URL(self.registration.scope).pathname;
   if (request.mode === "navigate" && !pathname.startsWith(`${scope}api/`) && !pathname.startsWith(`${scope}docs`)) {
     event.respondWith(openPage(request));
+  } else if (request.url === SCHEME || request.url === ICON) {
+    event.respondWith(fetch(request).catch(() => caches.match(request)));
   } else if (request.url.startsWith(ASSETS)) {
     event.respondWith(openAsset(request));
   }
+});
+
+// files that a page has loaded without this worker
+self.addEventListener("message", (event) => {
+  event.waitUntil(
+    caches.open(FILES).then(async (files) => {
+      for (const name of event.data.slice(0, MOST_FILES)) {
+        if (name.startsWith(ASSETS) && !(await files.match(name))) await files.add(name).catch(() => {});
+      }
+    }),
+  );
 });
 
 async function openPage(request) {

@@ -25,36 +25,42 @@ const notices = async () => {
   return { Part: (await import("./app/notices.tsx")).Notices };
 };
 
+/** Time after which what is loaded is kept for times without the server. */
+const KEEP_AFTER_MS = 3_000;
+
 reloadWhenReplaced();
 takeCsrfToken();
+const load = () => import("./app/offline.ts");
+// the service worker says that the page was opened without its server
+if (canKeepResults() && document.documentElement.dataset["offline"] !== undefined) {
+  void load()
+    .then(({ restoreResults }) => restoreResults(queryClient))
+    .catch(() => {})
+    .finally(render);
+} else render();
+// what the page itself loads comes first
 if (canKeepResults()) {
-  const load = () => import("./app/offline.ts");
-  // the service worker says that the page was opened without its server
-  if (document.documentElement.dataset["offline"] !== undefined) {
-    await load()
-      .then(({ restoreResults }) => restoreResults(queryClient))
-      .catch(() => {});
-  }
-  const keep = () =>
+  setTimeout(() => {
     void load()
       .then(({ keepForOffline }) => keepForOffline(queryClient))
       .catch(() => {});
-  // what the page itself loads comes first
-  if (document.readyState === "complete") keep();
-  else window.addEventListener("load", keep, { once: true });
+  }, KEEP_AFTER_MS);
 }
-createRoot(document.getElementById("root")!).render(
-  <StrictMode>
-    <MantineProvider
-      theme={theme}
-      cssVariablesResolver={cssVariables}
-      defaultColorScheme="auto"
-      {...(styleNonce !== undefined && { getStyleNonce: () => styleNonce! })}
-    >
-      <LazyPart load={notices} />
-      <QueryClientProvider client={queryClient}>
-        <RouterProvider router={router} />
-      </QueryClientProvider>
-    </MantineProvider>
-  </StrictMode>,
-);
+
+function render(): void {
+  createRoot(document.getElementById("root")!).render(
+    <StrictMode>
+      <MantineProvider
+        theme={theme}
+        cssVariablesResolver={cssVariables}
+        defaultColorScheme="auto"
+        {...(styleNonce !== undefined && { getStyleNonce: () => styleNonce! })}
+      >
+        <LazyPart load={notices} />
+        <QueryClientProvider client={queryClient}>
+          <RouterProvider router={router} />
+        </QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>,
+  );
+}

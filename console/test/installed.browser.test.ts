@@ -12,6 +12,7 @@ import { createLog } from "../../server/src/base/log.ts";
 import { startConsoleServer } from "../../server/src/console/console-server.ts";
 import { consoleOptions } from "../../server/src/console/settings.ts";
 import { openBrowser, openPage, until } from "./browser.ts";
+import { keptResults } from "./kept-results.ts";
 import { sharedTraces, type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
 // built by the platform's start
@@ -131,21 +132,21 @@ test("without its server the console shows what it last had, says so, and goes o
   await page.goto(trace);
   await page.getByRole("article", { name: "Run shoe agent" }).waitFor();
   await page.evaluate(async () => void (await navigator.serviceWorker.ready));
-  // files are kept from the second visit on
-  await page.goto(`${url}/projects/${projectId}`);
-  await page.getByRole("link", { name: "shoe agent" }).first().waitFor();
-  await page.goto(trace);
   await page.getByText("two pairs").first().waitFor();
   await page.evaluate(() => {
     Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });
     document.dispatchEvent(new Event("visibilitychange"));
   });
-  const isKept = (path: string) =>
-    page.evaluate(async (part) => {
-      const kept = await (await caches.open("heddle.data")).match("/last-results.json");
-      return (await kept?.text())?.includes(part) ?? false;
-    }, path);
+  const isKept = async (text: string) => (await keptResults(page)).includes(text);
   await until(() => isKept("two pairs"));
+  // all files of the page, although they were loaded before the worker was there
+  await until(() =>
+    page.evaluate(async () => {
+      const kept = new Set((await (await caches.open("heddle.files")).keys()).map(({ url }) => url));
+      const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
+      return loaded.filter((name) => name.includes("/assets/")).every((name) => kept.has(name));
+    }),
+  );
 
   await first.close();
   open.delete(first);

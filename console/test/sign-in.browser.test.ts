@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { testProvider } from "../../server/test/openid-provider.ts";
 import { openBrowser, openPage, until } from "./browser.ts";
+import { keptResults } from "./kept-results.ts";
 import { freePort } from "../../server/src/base/free-port.ts";
 import { heddle, type Platform, startPlatform } from "./platform.ts";
 
@@ -70,10 +71,10 @@ test("signs in at the identity provider, returns to the requested page, and sign
   };
   await until(async () => {
     await page.evaluate(hide);
-    return page.evaluate(() => caches.has("heddle.data"));
+    return (await keptResults(page)) !== "";
   });
   await signOut(page);
-  expect(await page.evaluate(() => caches.has("heddle.data"))).toBe(false);
+  expect(await keptResults(page)).toBe("");
   await page.goto(`${platform.url}/a/local/threads`);
   await page.waitForURL(/\/sign-in\?next=/);
   expect(errors).toEqual([]);

@@ -1,14 +1,15 @@
 /**
- * What the console last had, for when its server cannot be reached: the results of its queries, in this browser's cache of
- * the console's origin. Signing out, and being signed out, deletes them. The files are kept by public/service-worker.js.
+ * What the console last had, for when its server cannot be reached: the results of its queries, in IndexedDB. Signing out,
+ * and being signed out, deletes them. The files are kept by public/service-worker.js.
  */
 import { dehydrate, hydrate, type Query, type QueryClient } from "@tanstack/react-query";
 
 import { readKey } from "../api/credentials.ts";
-import { PREFIX } from "../api/prefix.ts";
-import { CACHE } from "./forget-results.ts";
+import { addressOf, PREFIX } from "../api/prefix.ts";
+import { onResults } from "./forget-results.ts";
 
-const KEY = `${PREFIX}/last-results.json`;
+/** The console of another path of this origin has its own. */
+const KEY = `results${PREFIX}`;
 const SAVE_MS = 20_000;
 /** Largest text of a result that is kept, and of all. */
 const MAX_RESULT = 256 * 1024;
@@ -17,13 +18,23 @@ const MAX_ALL = 4 * 1024 * 1024;
 /** Registers the service worker, and saves results from time to time and when the page is left. */
 export function keepForOffline(client: QueryClient): void {
   void navigator.serviceWorker.register(`${PREFIX}/service-worker.js`).catch(() => {});
-  const save = () => void saveResults(client).catch(() => {});
+  void navigator.serviceWorker.ready.then(keepFiles);
+  const save = () => {
+    void navigator.serviceWorker.ready.then(keepFiles);
+    void saveResults(client).catch(() => {});
+  };
   setInterval(() => {
     if (document.visibilityState === "visible") save();
   }, SAVE_MS);
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "hidden") save();
   });
+}
+
+/** Names the files that were loaded before the worker, which it has not seen. */
+function keepFiles({ active }: ServiceWorkerRegistration): void {
+  const files = performance.getEntriesByType("resource").map(({ name }) => name);
+  active?.postMessage(files.filter((name) => name.startsWith(addressOf("/assets/"))));
 }
 
 let saved = 0;
@@ -36,8 +47,8 @@ async function saveResults(client: QueryClient): Promise<void> {
   if (newest === saved) return;
   const kept = selectResults(queries);
   const state = dehydrate(client, { shouldDehydrateQuery: (query) => kept.has(query.queryHash) });
-  const cache = await caches.open(CACHE);
-  await cache.put(KEY, new Response(JSON.stringify(state), { headers: { "content-type": "application/json" } }));
+  // structured, as results contain maps
+  await onResults("readwrite", (store) => store.put(state, KEY));
   saved = newest;
 }
 
@@ -49,7 +60,7 @@ export function selectResults(queries: readonly Pick<Query, "queryHash" | "state
     .filter(({ state }) => state.status === "success")
     .toSorted((a, b) => b.state.dataUpdatedAt - a.state.dataUpdatedAt);
   for (const { queryHash, state } of byAge) {
-    const { length } = JSON.stringify(state.data) ?? "";
+    const length = sizeOf(state.data);
     if (length > MAX_RESULT || size + length > MAX_ALL) continue;
     size += length;
     kept.add(queryHash);
@@ -57,8 +68,20 @@ export function selectResults(queries: readonly Pick<Query, "queryHash" | "state
   return kept;
 }
 
+const values = (_: string, value: unknown): unknown =>
+  value instanceof Map || value instanceof Set ? [...(value as Iterable<unknown>)] : value;
+
+/** Returns about the characters of a result as JSON; of what cannot be written as JSON, more than may be kept. */
+function sizeOf(data: unknown): number {
+  try {
+    return (JSON.stringify(data, values) ?? "").length;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
 /** Shows what was saved. */
 export async function restoreResults(client: QueryClient): Promise<void> {
-  const kept = await (await caches.open(CACHE)).match(KEY);
-  if (kept) hydrate(client, await kept.json());
+  const kept = await onResults<unknown>("readonly", (store) => store.get(KEY));
+  if (kept) hydrate(client, kept);
 }
