@@ -70,7 +70,7 @@ test("charts show the statistics of the ingested runs", async () => {
   expect(await sumColumn(page, "Traces")).toBe(120);
   expect(await sumColumn(page, "Cost")).toBeCloseTo(30);
   await page.getByRole("group", { name: "Traces overall" }).getByText("120", { exact: true }).waitFor();
-  await page.getByRole("group", { name: "Cost overall" }).getByText("$30.0000").waitFor();
+  await page.getByRole("group", { name: "Cost overall" }).getByText("$30.00", { exact: true }).waitFor();
   const feedback = page.getByRole("region", { name: "Feedback", exact: true });
   await feedback.getByRole("button", { name: "Table" }).click();
   expect(new Set(await feedback.locator("tbody td:last-child").allTextContents())).toEqual(new Set(["0.50"]));
