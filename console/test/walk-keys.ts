@@ -15,7 +15,12 @@ interface Stop {
  */
 export async function walkKeys(page: Page): Promise<string[]> {
   // colours in transition would hide a change
-  await page.addStyleTag({ content: "* { transition: none !important; }" }).catch(() => {});
+  await page.evaluate(() => {
+    // the page's policy applies no style that stands in it
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync("* { transition: none !important; }");
+    document.adoptedStyleSheets.push(sheet);
+  });
   await page.evaluate(() => document.getElementById("main")?.focus());
   const problems: string[] = [];
   for (let stop = 0; stop < MAX_STOPS; stop++) {
@@ -36,7 +41,8 @@ async function readStop(): Promise<Stop> {
   if (element === document.body || !element.closest("#main")) return { name: null, problem: null };
   const name = `${element.tagName.toLowerCase()} ${text.trim().slice(0, 50)}`;
   const memory = window as unknown as { lastStop?: Element };
-  if (memory.lastStop === element) return { name, problem: "stays" };
+  // the controls of a recording are inside of it
+  if (memory.lastStop === element) return { name, problem: element instanceof HTMLMediaElement ? null : "stays" };
   memory.lastStop = element;
   // a switch or a radio button is drawn beside its field, which is hidden
   const drawn = element.matches("input[type=checkbox], input[type=radio]")
