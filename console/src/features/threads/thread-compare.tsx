@@ -1,4 +1,4 @@
-import { Button, Grid, Group, Stack, Table, Tabs, Text, TextInput, UnstyledButton } from "@mantine/core";
+import { Button, Grid, Group, Stack, Tabs, Text, TextInput, UnstyledButton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
 
@@ -10,6 +10,7 @@ import { asMessages, type Message } from "../../ui/messages/message.ts";
 import { MessageList } from "../../ui/messages/message-list.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { ShortId } from "../../ui/short-id.tsx";
+import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -194,35 +195,32 @@ function Conversation({ name, side, shared }: { name: string; side: Side; shared
 function Metrics({ server, sides }: { server: string; sides: readonly Side[] }) {
   const stepOf = (state: State | undefined) => (state?.metadata as { step?: number } | null | undefined)?.step ?? null;
   return (
-    <Table withTableBorder verticalSpacing={4} maw={720} aria-label="Both threads">
-      <Table.Thead>
-        <Table.Tr>
-          {["Thread", "Status", "Runs", "Messages", "Last step", "Active"].map((title) => (
-            <Table.Th key={title}>{title}</Table.Th>
-          ))}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {sides.map(({ id, thread, runs, messages, state }, index) => (
-          <Table.Tr key={id}>
-            <Table.Td>
-              <Group gap={6} wrap="nowrap">
-                <Text fw={600}>{"AB"[index]}</Text>
-                <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId: id }} size="sm">
-                  {id.slice(-8)}
-                </AnchorLink>
-              </Group>
-            </Table.Td>
-            <Table.Td>{thread && <StatusBadge status={thread.status} />}</Table.Td>
-            <Table.Td className="numbers">
-              {runs && (runs.length === MAX_RUNS ? `${MAX_RUNS} or more` : count(runs.length))}
-            </Table.Td>
-            <Table.Td className="numbers">{count(messages.length)}</Table.Td>
-            <Table.Td className="numbers">{count(stepOf(state))}</Table.Td>
-            <Table.Td>{thread && <TimeText at={thread.updated_at} />}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <SimpleTable
+      label="Both threads"
+      rows={[...sides]}
+      rowKey={({ id }) => id}
+      columns={[
+        {
+          title: "Thread",
+          cell: (side) => (
+            <Group gap={6} wrap="nowrap">
+              <Text fw={600}>{"AB"[sides.indexOf(side)]}</Text>
+              <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId: side.id }} size="sm">
+                {side.id.slice(-8)}
+              </AnchorLink>
+            </Group>
+          ),
+        },
+        { title: "Status", cell: ({ thread }) => thread && <StatusBadge status={thread.status} /> },
+        {
+          title: "Runs",
+          align: "right",
+          cell: ({ runs }) => runs && (runs.length === MAX_RUNS ? `${MAX_RUNS} or more` : count(runs.length)),
+        },
+        { title: "Messages", align: "right", cell: ({ messages }) => count(messages.length) },
+        { title: "Last step", align: "right", cell: ({ state }) => count(stepOf(state)) },
+        { title: "Active", cell: ({ thread }) => thread && <TimeText at={thread.updated_at} /> },
+      ]}
+    />
   );
 }
