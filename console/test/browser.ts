@@ -19,6 +19,9 @@ export async function openBrowser(): Promise<Browser> {
   return await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 }
 
+/** Styles that Chromium gives to text that replaces a selection in an editor: the policy of the page does not apply them. */
+const OF_THE_BROWSER = /^Applying inline style[^]*sha256-(nXCYc9XlLhJpsbN6\/W64|NoU4Qtd5mDCSo\+cIr)/;
+
 /** Opens a page and collects its errors: uncaught ones, and those reported by React and the content security policy. */
 export async function openPage(
   browser: Browser,
@@ -38,7 +41,8 @@ export async function openPage(
   page.on("console", (message) => {
     if (message.type() !== "error") return;
     // the page shows a rejected request, and the browser logs it too
-    if (!/Failed to load resource/.test(message.text())) errors.push(message.text());
+    const text = message.text();
+    if (!/Failed to load resource/.test(text) && !OF_THE_BROWSER.test(text)) errors.push(text);
   });
   return { page, context, errors };
 }

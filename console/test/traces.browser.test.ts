@@ -7,6 +7,7 @@ import { Client as AgentClient } from "@langchain/langgraph-sdk";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { machineFactor } from "../../test/crash/machine.ts";
 import { checkOpenPage, openBrowser, openPage, seriousFindings, until } from "./browser.ts";
 import { place, type Seeded, seedLargeTrace, send } from "./seed-traces.ts";
 import { type SharedPlatform, sharedPlatform, sharedTraces } from "./shared-platform.ts";
@@ -27,9 +28,6 @@ const at = (path: string) => platform.url + path;
 const projectPage = (search = "") => at(`/projects/${seeded.projectId}${search}`);
 const runRows = (page: Page) => page.getByRole("table", { name: "Runs" }).locator("[data-row]");
 const filterEditor = (page: Page) => page.getByRole("textbox", { name: "Filter expression" });
-
-/** The browser gives text that replaces a selection the styles of that selection, which the policy does not apply. */
-const isOurs = (error: string): boolean => !error.startsWith("Applying inline style");
 
 test("lists projects with their statistics, and creates, renames, searches and deletes them", async () => {
   const { page, context, errors } = await openPage(browser);
@@ -162,7 +160,7 @@ test("completes a filter, shows its errors, and keeps it in the address", async 
   expect((await filterEditor(shared.page).innerText()).trim()).toBe('and(eq(status, "error"), eq(name, "returns"))');
   await context.close();
   await shared.context.close();
-  expect([...errors, ...shared.errors].filter(isOurs)).toEqual([]);
+  expect([...errors, ...shared.errors]).toEqual([]);
 });
 
 test("a filter is built of rows of conditions, which show the same as its text", async () => {
@@ -187,7 +185,7 @@ test("a filter is built of rows of conditions, which show the same as its text",
   expect(await seriousFindings(page)).toEqual([]);
   await filterEditor(page).fill('or(eq(status, "error"), gte(latency, 4))');
   await page.getByText("says more than rows of conditions can").waitFor();
-  expect(errors.filter(isOurs)).toEqual([]);
+  expect(errors).toEqual([]);
   await context.close();
 });
 
@@ -933,7 +931,7 @@ test("a trace of 10,000 runs opens and scrolls without long tasks", async () => 
       `${(flung.total / drawn.frames).toFixed(1)} ms when flung`,
   );
   expect(drawn.filled).toBe(drawn.frames);
-  expect(flung.total / drawn.frames).toBeLessThan(16.7);
+  expect(flung.total / drawn.frames).toBeLessThan(16.7 * (await machineFactor()));
   await tree.focus();
   await page.keyboard.press("End");
   await page.waitForURL((url) => !url.pathname.endsWith(rootId));
