@@ -115,7 +115,7 @@ test("another page shows the console in a frame only where its origin is allowed
   await frame.getByRole("textbox", { name: "Message" }).press("Enter");
   await frame.getByRole("article").filter({ hasText: "You said: in a frame" }).first().waitFor();
   expect(await frame.getByRole("navigation").count()).toBe(0);
-  // the platform's own console allows nobody
+  // the platform's own console allows no origin
   const refused = page.waitForEvent("console", (message) => /frame-ancestors|X-Frame-Options/i.test(message.text()));
   await page.goto(`${origin}/${encodeURIComponent(platform.url)}`);
   await refused;
@@ -123,7 +123,7 @@ test("another page shows the console in a frame only where its origin is allowed
   await context.close();
 });
 
-test("without its server the console shows what it last had, says so, and goes on when the server is back", async () => {
+test("without its server the console shows its last data and says so, and continues when the server is back", async () => {
   const { projectId, agentRunId } = await sharedTraces(platform);
   const first = await startConsole({});
   const { url } = first;

@@ -31,10 +31,15 @@ export function keepForOffline(client: QueryClient): void {
   });
 }
 
-/** Names the files that were loaded before the worker, which it has not seen. */
+/** Entries of the page's timeline whose files the worker was told. */
+let told = 0;
+
+/** Names the files that were loaded without the worker, each once. */
 function keepFiles({ active }: ServiceWorkerRegistration): void {
-  const files = performance.getEntriesByType("resource").map(({ name }) => name);
-  active?.postMessage(files.filter((name) => name.startsWith(addressOf("/assets/"))));
+  const entries = performance.getEntriesByType("resource");
+  const files = entries.slice(told).flatMap(({ name }) => (name.startsWith(addressOf("/assets/")) ? name : []));
+  told = entries.length;
+  if (files.length > 0) active?.postMessage(files);
 }
 
 let saved = 0;

@@ -32,7 +32,7 @@ export function noteVisits(router: AnyRouter): () => void {
   return onPageTitle((title) => {
     const match = router.state.matches.at(-1) as { fullPath: string; params: Record<string, string> } | undefined;
     const kind = KINDS[match?.fullPath ?? ""];
-    // a page bears the name of its kind until its data has come
+    // a page is titled by its kind until its data arrives
     if (!match || kind === undefined || title === kind) return;
     const object = { kind, name: title, to: match.fullPath, params: match.params };
     localStorage.setItem(RECENT_KEY, JSON.stringify(withRecent(readRecent(), object)));

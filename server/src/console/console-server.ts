@@ -59,17 +59,17 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
   const proxy = new SpaceProxy(spaces, log, keysNeeded || !besideDeployments ? undefined : openPeerCheck({ log }));
   let serve: ReturnType<typeof serveFiles> | undefined;
   const { embedOrigins } = settings;
-  const prefix = prefixOf(settings);
+  const prefix = new URL(settings.consoleUrl).pathname.replace(/\/+$/, "");
+  const ofFiles = policy(embedOrigins);
   const handle = (request: IncomingMessage, response: ServerResponse): boolean => {
     response.setHeader("x-content-type-options", "nosniff");
     // older browsers know no list of origins
     if (embedOrigins.length === 0) response.setHeader("x-frame-options", "DENY");
-    const [whole] = (request.url ?? "").split("?", 1);
-    if (prefix !== "" && whole === prefix) return redirect(response, `${prefix}/`);
+    if (prefix !== "" && pathOf(request) === prefix) return redirect(response, `${prefix}/`);
     removePrefix(request, prefix);
     if (proxy.handle(request, response)) return true;
     if (request.method !== "GET" && request.method !== "HEAD") return respond(response, 405, "Only GET and HEAD.");
-    const path = request.url?.split("?", 1)[0];
+    const path = pathOf(request);
     if (path === "/console.json") return describe(response, spaces);
     const directory = files();
     if (path === "/livez") return sayHealth(response, LIVE);
@@ -79,14 +79,14 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
       return respond(response, 503, "The console is being built. This page will load again by itself.");
     }
     try {
-      serve ??= serveFiles(directory, settings);
+      serve ??= serveFiles(directory, prefix, embedOrigins);
     } catch (error) {
       log.error({ err: error }, "the files of the console cannot be read");
       return respond(response, 503, "The files of the console cannot be read; see the server's log.");
     }
     // a server may ignore ranges (RFC 9110 §14.2); the library throws for those that end before they begin
     delete request.headers.range;
-    response.setHeader("content-security-policy", policy(embedOrigins));
+    response.setHeader("content-security-policy", ofFiles);
     response.setHeader("referrer-policy", "no-referrer");
     serve(request, response, () => void respond(response, 404, NO_PAGE));
     return true;
@@ -121,9 +121,7 @@ const PAGE = new RegExp(`^/(?:${PAGES.join("|")})(?:/|$)`);
  * the application says that there is no such page. Anything else is not found: a client of an API that has the
  * console's URL must not get a page with status 200. Asset names contain their hash.
  */
-function serveFiles(directory: string, settings: ConsoleSettings): RequestHandler {
-  const { embedOrigins } = settings;
-  const prefix = prefixOf(settings);
+function serveFiles(directory: string, prefix: string, embedOrigins: readonly string[]): RequestHandler {
   const page = new AppPage(directory, prefix);
   const common = { brotli: true, gzip: true, etag: true };
   const assets = sirv(directory, { ...common, immutable: true, maxAge: 31_536_000 });
@@ -133,14 +131,14 @@ function serveFiles(directory: string, settings: ConsoleSettings): RequestHandle
     if (request.url!.startsWith("/assets/")) return assets(request, response, next);
     const open = () =>
       page.send(response, (nonce) => response.setHeader("content-security-policy", policy(embedOrigins, nonce)));
-    if (prefix !== "" && sendDocument(directory, prefix, request.url!.split("?", 1)[0]!, response)) return;
-    if (/^\/(?:index\.html)?(?:\?|$)/.test(request.url!)) return open();
+    const path = pathOf(request);
+    if (prefix !== "" && sendDocument(directory, prefix, path, response)) return;
+    if (path === "/" || path === "/index.html") return open();
     files(request, response, () => (isForPage(request) ? open() : next?.()));
   };
 }
 
-/** Path below which the console is served, without a slash at its end. */
-const prefixOf = ({ consoleUrl }: ConsoleSettings): string => new URL(consoleUrl).pathname.replace(/\/+$/, "");
+const pathOf = ({ url = "/" }: IncomingMessage): string => url.split("?", 1)[0]!;
 
 /** Removes the console's prefix, if the proxy in front has left it. */
 function removePrefix(request: IncomingMessage, prefix: string): void {
@@ -148,8 +146,9 @@ function removePrefix(request: IncomingMessage, prefix: string): void {
 }
 
 /** Browsers name HTML in the `Accept` of a navigation; clients of an API do not. */
-function isForPage({ url = "/", headers: { accept = "*/*" } }: IncomingMessage): boolean {
-  return accept.includes("text/html") || (accept.includes("*/*") && PAGE.test(url.split("?", 1)[0]!));
+function isForPage(request: IncomingMessage): boolean {
+  const { accept = "*/*" } = request.headers;
+  return accept.includes("text/html") || (accept.includes("*/*") && PAGE.test(pathOf(request)));
 }
 
 /** Lists the available spaces, for the application's first request. */

@@ -5,7 +5,8 @@ import { Empty } from "../../ui/empty.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
-import { BranchHeading, branchColor } from "../threads/branch-heading.tsx";
+import { branchColor } from "../threads/branch-heading.tsx";
+import { BranchLines } from "../threads/branch-lines.tsx";
 import type { State } from "../threads/queries.ts";
 import { describeStep } from "../threads/steps.ts";
 import { useBranches } from "../threads/use-branches.ts";
@@ -50,31 +51,18 @@ export function StepsPanel({ states, live, custom, viewed, isRunning, ...on }: S
           </div>
         ))}
       {custom.length > 0 && <LazyDetails label={`Custom events (${custom.length})`} value={custom} />}
-      {!isRunning &&
-        branches.lines.map(({ branch, row }) =>
-          branch ? (
-            <InBranch key={`branch ${branch.id}`} depth={branch.depth} number={branch.number}>
-              <BranchHeading
-                branch={branch}
-                isOpen={branches.isOpen(branch.id)}
-                onToggle={() => branches.toggle(branch.id)}
-              />
-            </InBranch>
-          ) : (
-            <InBranch
-              key={row.state.checkpoint?.checkpoint_id ?? "none"}
-              depth={row.depth}
-              number={branches.numbers.get(row.branch)!}
-            >
-              <StateCard
-                state={row.state}
-                parent={row.parent}
-                isViewed={viewed !== null && viewed === row.state.checkpoint?.checkpoint_id}
-                {...on}
-              />
-            </InBranch>
-          ),
-        )}
+      {!isRunning && (
+        <BranchLines branches={branches} frame={InBranch}>
+          {({ state, parent }) => (
+            <StateCard
+              state={state}
+              parent={parent}
+              isViewed={viewed !== null && viewed === state.checkpoint?.checkpoint_id}
+              {...on}
+            />
+          )}
+        </BranchLines>
+      )}
     </Stack>
   );
 }

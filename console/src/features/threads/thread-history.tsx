@@ -9,7 +9,8 @@ import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
-import { BranchHeading, branchColor } from "./branch-heading.tsx";
+import { branchColor } from "./branch-heading.tsx";
+import { BranchLines } from "./branch-lines.tsx";
 import type { TreeRow } from "./history-tree.ts";
 import { describeStep } from "./steps.ts";
 import { HISTORY_LIMIT, historyQuery, type State, stateQuery } from "./queries.ts";
@@ -55,29 +56,15 @@ export function ThreadHistory({ server, threadId, version, checkpoint, other, on
     <Grid gap="md">
       <Grid.Col span={{ base: 12, md: 5 }}>
         <Stack gap={4} component="ol" aria-label="Checkpoints" p={0} m={0} style={{ listStyle: "none" }}>
-          {branches.lines.map(({ branch, row }) =>
-            branch ? (
-              <Indented key={`branch ${branch.id}`} depth={branch.depth} number={branch.number}>
-                <BranchHeading
-                  branch={branch}
-                  isOpen={branches.isOpen(branch.id)}
-                  onToggle={() => branches.toggle(branch.id)}
-                />
-              </Indented>
-            ) : (
-              <Indented
-                key={row.state.checkpoint?.checkpoint_id}
-                depth={row.depth}
-                number={branches.numbers.get(row.branch)!}
-              >
-                <Checkpoint
-                  row={row}
-                  isChosen={chosen.includes(row.state.checkpoint?.checkpoint_id ?? "")}
-                  onToggle={toggle}
-                />
-              </Indented>
-            ),
-          )}
+          <BranchLines branches={branches} frame={Indented}>
+            {(row) => (
+              <Checkpoint
+                row={row}
+                isChosen={chosen.includes(row.state.checkpoint?.checkpoint_id ?? "")}
+                onToggle={toggle}
+              />
+            )}
+          </BranchLines>
         </Stack>
         {history.data.length >= limit && limit < MAX_LIMIT && (
           <Button

@@ -1,7 +1,7 @@
 import { Button, Group, Tabs, Text } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useMemo } from "react";
 
 import { agentApi, data } from "../../api/clients.ts";
 import { spacesQuery } from "../../app/queries.ts";
@@ -59,7 +59,8 @@ export function ThreadPage() {
     });
   const go = (next: Partial<ThreadSearch>, replace = false) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace });
-  const title = (thread.data && titleThread(thread.data.values)) || `Thread ${threadId.slice(-8)}`;
+  const said = useMemo(() => titleThread(thread.data?.values), [thread.data?.values]);
+  const title = said || `Thread ${threadId.slice(-8)}`;
   if (thread.error && !thread.data) {
     return (
       <Page title={title} isLate>

@@ -15,8 +15,11 @@ export function previewThread({ extracted, error, interrupts }: ThreadLine): str
 
 /** Returns what a thread began with, for its title: the text of the first message in its values. */
 export function titleThread(values: unknown): string {
-  const lists = Object.values((values ?? {}) as Record<string, unknown>).map((value) => asMessages(value));
-  return toText(lists.find((messages) => messages !== null)?.[0]?.content).trim();
+  for (const value of Object.values(values ?? {})) {
+    const [first] = asMessages(value) ?? [];
+    if (first) return toText(first.content).trim();
+  }
+  return "";
 }
 
 /** Returns the question in an interrupt's value, where it has one. */

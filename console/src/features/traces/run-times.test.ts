@@ -1,29 +1,12 @@
 import { expect, test } from "vitest";
 
 import { criticalPath, joinClose, longestOnPath, sumIntervals, workIntervals } from "./run-times.ts";
+import { sampleTreeRun } from "./sample-tree-run.ts";
 import { panWindow, roundTimes, spanPosition, windowAround, zoomWindow } from "./time-window.ts";
-import { buildTree, type TreeRun } from "./trace-tree.ts";
+import { buildTree } from "./trace-tree.ts";
 
-const run = (
-  id: string,
-  start: number,
-  end: number | null,
-  parentId: string | null = "root",
-  more: Partial<TreeRun> = {},
-): TreeRun => ({
-  id,
-  name: id,
-  run_type: "chain",
-  status: end === null ? "pending" : "success",
-  start,
-  end,
-  firstToken: null,
-  tokens: null,
-  cost: null,
-  error: null,
-  parentId,
-  ...more,
-});
+const run = (id: string, start: number, end: number | null, parentId: string | null = "root", more = {}) =>
+  sampleTreeRun(id, start, end, parentId, more);
 
 test("a run works while none of its children runs, and a model's call from its first token", () => {
   const tree = buildTree([

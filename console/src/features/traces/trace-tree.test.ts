@@ -1,29 +1,7 @@
 import { expect, test } from "vitest";
 
-import {
-  listAncestors,
-  initiallyCollapsed,
-  findMatches,
-  treeInSlices,
-  buildTree,
-  type TreeRun,
-  visibleNodes,
-} from "./trace-tree.ts";
-
-const run = (id: string, start: number, end: number | null, parentId: string | null = null, more = {}): TreeRun => ({
-  id,
-  name: id,
-  run_type: "chain",
-  status: end === null ? "pending" : "success",
-  start,
-  end,
-  firstToken: null,
-  tokens: null,
-  cost: null,
-  error: null,
-  parentId,
-  ...more,
-});
+import { listAncestors, initiallyCollapsed, findMatches, treeInSlices, buildTree, visibleNodes } from "./trace-tree.ts";
+import { sampleTreeRun as run } from "./sample-tree-run.ts";
 
 const tree = buildTree([
   run("b2", 30, 40, "b", { status: "error", error: "Boom" }),

@@ -44,7 +44,7 @@ export class RouteTable {
   #known = new Set<string>();
   readonly #inFlight = new Map<string, number>();
   #waiting: (() => void)[] = [];
-  readonly #switches = new Set<Promise<void>>();
+  readonly #switches = new Set<Promise<unknown>>();
   #turn = 0;
   #asked = 0;
   #shown = 0;
@@ -116,8 +116,7 @@ export class RouteTable {
   ): Promise<void> {
     const switched = commit()
       .then(() => this.refresh())
-      .then(settle)
-      .then(() => {});
+      .then(settle);
     this.#switches.add(switched);
     try {
       await switched;

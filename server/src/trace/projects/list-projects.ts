@@ -73,8 +73,8 @@ const DAY_MS = 86_400_000;
 const WINDOWS_MS = [DAY_MS, 30 * DAY_MS];
 
 /**
- * Returns a page of projects by their last runs. Times are read backwards, until the page is full: whoever asks for the
- * newest projects does not wait for the runs of a year. Statistics are read for the page only.
+ * Returns a page of projects by their last runs. Reads backwards in time until the page is full, so that a list of the
+ * newest projects does not read the runs of a year, and reads statistics for the page only.
  */
 async function listByLastRun(
   deps: TraceDeps,
