@@ -20,13 +20,20 @@ import { router } from "./app/router.tsx";
 import { cssVariables, theme } from "./app/theme.ts";
 import { firstNotification } from "./ui/notify.ts";
 
-const notices = async () => {
-  await firstNotification;
-  return { Part: (await import("./app/notices.tsx")).Notices };
-};
-
-/** Time after which what is loaded is kept for times without the server. */
+/** Time after which the page loads what it needs without its server: notices, and what keeps its data. */
 const KEEP_AFTER_MS = 3_000;
+
+const pause = () => new Promise<void>((done) => setTimeout(done, KEEP_AFTER_MS));
+const notices = async () => {
+  await Promise.race([firstNotification, pause()]);
+  for (;;) {
+    try {
+      return { Part: (await import("./app/notices.tsx")).Notices };
+    } catch {
+      await pause();
+    }
+  }
+};
 
 reloadWhenReplaced();
 takeCsrfToken();

@@ -158,3 +158,29 @@ test("without its server the console shows its last data and says so, and contin
   await page.getByText(/Server unreachable/).waitFor({ state: "detached" });
   await context.close();
 });
+
+test("a file that cannot be loaded reloads a page only if the server has replaced it, not if it is unreachable", async () => {
+  const { url } = await startConsole({});
+  const { page, context } = await openPage(browser);
+  let opened = 0;
+  page.on("domcontentloaded", () => (opened += 1));
+  await page.goto(`${url}/a/local/playground?assistant=agent`);
+  await chat(page, "before the loss");
+  await until(() =>
+    page.evaluate(() => performance.getEntriesByType("resource").some((it) => it.name.includes("/notices-"))),
+  );
+  await context.setOffline(true);
+  await page.keyboard.press("Control+k");
+  await page.getByRole("alert").filter({ hasText: "Could not open the search" }).waitFor();
+  await page.getByText("You said: before the loss").waitFor();
+  await context.setOffline(false);
+  await page.keyboard.press("Control+k");
+  await page.getByRole("dialog").getByRole("combobox").waitFor();
+  expect(opened).toBe(1);
+  await page.keyboard.press("Escape");
+  // a file of the next build is not the one that this page knows
+  await page.route("**/assets/setup-panel-*.js", (route) => route.fulfill({ status: 404 }));
+  await page.getByRole("tab", { name: "Setup" }).click();
+  await until(() => opened === 2);
+  await context.close();
+});

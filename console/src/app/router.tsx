@@ -5,6 +5,7 @@ import { routeTree } from "../route-tree.gen.ts";
 import { Problem } from "../ui/problem.tsx";
 import { NotFound } from "../ui/not-found.tsx";
 import { queryClient } from "./query-client.ts";
+import { isLostFile } from "./reload-when-replaced.ts";
 
 export const router = createRouter({
   routeTree,
@@ -12,7 +13,15 @@ export const router = createRouter({
   basepath: PREFIX || "/",
   defaultPreload: "intent",
   scrollRestoration: true,
-  defaultErrorComponent: ({ error, reset }) => <Problem error={error} onRetry={reset} />,
+  defaultErrorComponent: ({ error, reset }) =>
+    isLostFile(error) ? (
+      <Problem
+        error={new Error("The server did not respond while a part of the page was loaded.")}
+        onRetry={() => location.reload()}
+      />
+    ) : (
+      <Problem error={error} onRetry={reset} />
+    ),
   defaultNotFoundComponent: NotFound,
 });
 
