@@ -32,3 +32,10 @@ const escapeText = (text: string): string => text.replace(/[\t\n\r\0'\\]/g, (cha
 
 /** Quotes text as an SQL literal, for statements without parameters, such as SET. */
 export const sqlLiteral = (text: string): string => `'${text.replace(/['\\]/g, "\\$&")}'`;
+
+/** Formats a parameter as a literal of its ClickHouse type. */
+export function paramLiteral(value: Param, type: string): string {
+  if (value === null) return "NULL";
+  const text = typeof value === "string" ? value : formatParam(value);
+  return `_CAST('${escapeText(text)}', ${sqlLiteral(type)})`;
+}
