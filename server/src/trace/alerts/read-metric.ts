@@ -4,8 +4,8 @@
  */
 import { bind, ch, raw } from "../../base/clickhouse/fragment.ts";
 import type { TraceDeps } from "../deps.ts";
-import { divide as divideSources, findFacts } from "../dashboards/fact-source.ts";
-import { selectGrouped, SERIES_SETTINGS, union } from "../dashboards/read-series.ts";
+import { divide as divideSources, findFacts, union } from "../run-facts/fact-source.ts";
+import { selectGrouped, SERIES_SETTINGS } from "../dashboards/read-series.ts";
 import { readGroupBy } from "../dashboards/series-request.ts";
 import { requiresRoot } from "../rule-candidates/rule-filters.ts";
 import { readFilter } from "../filter/read-filter.ts";

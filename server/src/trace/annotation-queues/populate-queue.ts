@@ -26,7 +26,7 @@ export async function populateQueue(
   scope: RunScope,
   { queue_id, session_ids, extend_trace_retention, limit, ...conditions }: PopulateBody,
 ): Promise<{ matched: number; added: number }> {
-  const { sql, clickhouse } = deps;
+  const { sql } = deps;
   await checkProjects(deps, scope, session_ids);
   const queue = await findQueueRow(sql, scope.tenantId, queue_id);
   if (!queue) throw notFound("Annotation queue not found");
@@ -53,7 +53,7 @@ export async function populateQueue(
   let after: Position | undefined;
   do {
     const page = { columns: ["r.trace_id"], descending: false, limit: Math.min(BATCH, max - matched), after };
-    const { rows, next } = await selectPage(clickhouse, loaded, selection, page);
+    const { rows, next } = await selectPage(deps, loaded, selection, page);
     const keys = rows.map(({ id, project_id, start_time, trace_id }) => ({
       id,
       project_id,

@@ -6,7 +6,13 @@ import { type AlertDefinition } from "../alerts/definition.ts";
 import { type Observations, readObservations } from "../alerts/read-metric.ts";
 import { resetHours } from "../run-facts/sql.ts";
 import { FactBuilder } from "./fact-builder.ts";
-import { findFacts } from "./fact-source.ts";
+import { findFacts } from "../run-facts/fact-source.ts";
+import { readFilter } from "../filter/read-filter.ts";
+import { loadScope } from "../runs/load-scope.ts";
+import { RunScope } from "../runs/run-scope.ts";
+import { selectPage } from "../runs/select-page.ts";
+import { computeStats, METRIC_NAMES } from "../runs/stats.ts";
+import { countThreads, selectThreads } from "../threads/clickhouse.ts";
 import { readManySeries } from "./read-series.ts";
 import type { SeriesPoint } from "./series-point.ts";
 import type { SeriesRequest } from "./series-request.ts";
@@ -161,6 +167,48 @@ async function observe(project: string, runCopies: boolean): Promise<string[]> {
   );
 }
 
+const METRICS = METRIC_NAMES.filter((name) => name !== "last_run_start_time");
+
+/** Statistics and lists over all time. */
+async function list(projects: string[], runCopies: boolean): Promise<string[]> {
+  const deps = { ...platform.deps, settings: { ...platform.deps.settings, runCopies } };
+  const scope = await loadScope(deps, RunScope.ofTenant(TENANT));
+  const found: unknown[] = [];
+  for (const selected of [projects.slice(0, 1), projects]) {
+    for (const is_head of [true, undefined]) {
+      for (const attribute of [undefined, "project", "thread"] as const) {
+        const selection = { projects: selected, is_head };
+        const request = { selection, metrics: METRICS, grouping: attribute && { attribute } };
+        found.push([...(await computeStats(deps, scope, request))].toSorted());
+      }
+    }
+  }
+  const one: [string] = [projects[0]!];
+  const filters = [
+    'and(eq(metadata_key, "env"), eq(metadata_value, "prod"))',
+    "gt(total_tokens, 60)",
+    "gt(latency, 3)",
+    'eq(status, "error")',
+  ];
+  const sorts = ["start_time", "latency", "total_tokens", "total_cost", "name", "feedback:helpful"] as const;
+  for (const [i, sort] of sorts.entries()) {
+    const filter = filters[i % filters.length]!;
+    const selection = { projects: one, is_head: i % 2 === 0 || undefined, filters: [readFilter(filter)] };
+    const page = { columns: ["r.name"], descending: sort !== "name", sort, limit: 7 };
+    const first = await selectPage(deps, scope, selection, page);
+    found.push(first, await selectPage(deps, scope, selection, { ...page, after: first.next }));
+  }
+  for (const sort of ["start_time", "latency", "total_tokens", "total_cost", "feedback:helpful"] as const) {
+    const page = { sort, descending: sort !== "latency", limit: 4 };
+    const threads = await selectThreads(deps, scope, { projects: one }, page);
+    found.push(threads, await selectThreads(deps, scope, { projects: one }, { ...page, after: threads.at(-1) }));
+  }
+  found.push(await countThreads(deps, scope, { projects: one }));
+  // means depend on the order of the sum in their last digit
+  const rounded = (_: string, value: unknown) => (typeof value === "number" ? Number(value.toPrecision(12)) : value);
+  return found.map((value) => JSON.stringify(value, rounded));
+}
+
 /** @returns the number of hours that were read from copies */
 async function compare(project: string): Promise<number> {
   const wanted = requests(project);
@@ -180,6 +228,8 @@ async function compare(project: string): Promise<number> {
   // from what was remembered
   expect(describe(wanted, await readManySeries(platform.deps, TENANT, wanted))).toEqual(all.direct);
   expect(await observe(project, true)).toEqual(await observe(project, false));
+  const projects = [project, await platform.deps.projects.ensureProject(TENANT, "other")];
+  expect(await list(projects, true)).toEqual(await list(projects, false));
   return all.facts?.builds.length ?? 0;
 }
 
@@ -253,4 +303,58 @@ test("a copy that began before a write does not become the current one", async (
   ).toBeUndefined();
   await build();
   expect(await compare(project)).toBe(1);
+});
+
+test("a filtered list beyond its first window is the same from copies", async () => {
+  const project = await platform.deps.projects.ensureProject(TENANT, "long");
+  const at = (second: number) => ({ start_time: microseconds(FROM + second * 1000) });
+  for (let sent = 0; sent < 9_000; sent += 1_500) {
+    const runs = Array.from({ length: 1_500 }, (_, i) =>
+      sampleRun(
+        "long",
+        { ...at(sent + i), ...((sent + i) % 900 < 2 && { error: "rare", tags: ["rare"] }) },
+        { seconds: 1 },
+      ),
+    );
+    await sendRuns(call, runs);
+  }
+  await build();
+  const names: string[] = [];
+  const spied = Object.assign(Object.create(clickhouse) as typeof clickhouse, {
+    forTenant(tenant: string) {
+      const own = clickhouse.forTenant(tenant);
+      const rows = own.rows.bind(own);
+      return Object.assign(own, {
+        rows: (query: Parameters<typeof rows>[0]) => {
+          names.push(`${query.name}${query.query.includes("run_facts") ? " of copies" : ""}`);
+          return rows(query);
+        },
+      });
+    },
+  });
+  const pages = async (runCopies: boolean) => {
+    const deps = { ...platform.deps, clickhouse: spied, settings: { ...platform.deps.settings, runCopies } };
+    const scope = await loadScope(deps, RunScope.ofTenant(TENANT));
+    const found: unknown[] = [];
+    for (const selection of [
+      { projects: [project], error: true },
+      { projects: [project], is_root: true, filters: [readFilter('has(tags, "rare")')] },
+      { projects: [project], is_root: true, filters: [readFilter('has(tags, "nowhere")')] },
+    ]) {
+      for (const descending of [true, false]) {
+        let page = { columns: ["r.name"], descending, limit: 8, after: undefined } as Parameters<typeof selectPage>[3];
+        for (let more = true; more;) {
+          const { rows, next } = await selectPage(deps, scope, selection, page);
+          found.push(rows.map(({ id }) => id));
+          page = { ...page, after: next };
+          more = next !== undefined;
+        }
+      }
+    }
+    return found;
+  };
+  const copied = await pages(true);
+  expect(copied.flat()).toHaveLength(4 * 20);
+  expect(names).toContain("runs.page of copies");
+  expect(copied).toEqual(await pages(false));
 });

@@ -11,7 +11,7 @@ import { fromRuns } from "../runs/selection.ts";
 import { groupColumn, type Grouping, selectUnits } from "../runs/stats.ts";
 import { agentKind, type AgentMetricName, isOfAgents } from "./agent-metrics.ts";
 import { readAgentSeries } from "./agent-series.ts";
-import { divide, type Facts, type FactSource, findFacts } from "./fact-source.ts";
+import { divide, type Facts, type FactSource, findFacts, union } from "../run-facts/fact-source.ts";
 import {
   isFeedback,
   isOfUnits,
@@ -179,9 +179,6 @@ function selectPoints(
   return ch`select ${bucketOf(request)} as bucket, ${group} as group_name, ${join(columns, ", ")}
     from (${source}) as u group by bucket, group_name`;
 }
-
-export const union = (sources: readonly FactSource[], select: (source: FactSource) => Fragment): Fragment =>
-  join(sources.map(select), " union all ");
 
 function bucketOf({ stepSeconds, offsetSeconds = 0 }: SeriesRequest): Fragment {
   const step = bind("Int64", stepSeconds);

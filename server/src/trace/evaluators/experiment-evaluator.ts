@@ -87,7 +87,7 @@ export class ExperimentEvaluator {
     for (;;) {
       signal.throwIfAborted();
       const page = { columns: ["r.trace_id"], descending: false, limit: PAGE, after };
-      const { rows, next } = await selectPage(clickhouse, scope, selection, page);
+      const { rows, next } = await selectPage(this.#deps, scope, selection, page);
       if (rows.length === 0) return { status: "completed" };
       const result = await this.#judgePage(
         job,

@@ -78,7 +78,7 @@ async function findKeys(deps: TraceDeps, principal: Principal, body: TryBody): P
   await checkProjects(deps, scope, [project]);
   const selection = toSelection({ session: [project], is_root: true, ...(filter != null && { filter }) } as never);
   const page = { columns: ["r.trace_id"], descending: true, limit };
-  const { rows } = await selectPage(deps.clickhouse, await loadScope(deps, scope, selection), selection, page);
+  const { rows } = await selectPage(deps, await loadScope(deps, scope, selection), selection, page);
   return rows.map((row) => ({ ...row, trace_id: row.trace_id! }));
 }
 

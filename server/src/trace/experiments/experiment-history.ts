@@ -32,7 +32,7 @@ export async function experimentHistory(
   const excluded = await findComparativeKeys(sql, tenantId, ids);
   const [moments, statistics] = await Promise.all([
     readScoreMoments(clickhouse, scope, ids, key, excluded),
-    computeStats(clickhouse, scope, {
+    computeStats(deps, scope, {
       selection: { projects: ids, is_head: true },
       metrics: METRICS,
       grouping: { attribute: "project" },

@@ -13,6 +13,7 @@ import { lookUp } from "../runs/related.ts";
 import type { SerializationContext } from "../runs/run-fields.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { readPage } from "../runs/bounded-page.ts";
+import type { PageDeps } from "../runs/select-page.ts";
 import type { Position, Row } from "../runs/select-page.ts";
 import { fromRuns } from "../runs/selection.ts";
 import { type ExampleSort, sortExamples } from "./sort-examples.ts";
@@ -114,7 +115,7 @@ async function sortedPage(
 }
 
 async function* readRuns(
-  { clickhouse }: Pick<TraceDeps, "clickhouse">,
+  deps: PageDeps,
   scope: RunScope,
   { experiments: projects, runs: filters }: ExperimentQuery,
   examples: string[],
@@ -126,7 +127,7 @@ async function* readRuns(
   const request = { columns: [...columns, "r.reference_example_id"], descending: false, limit: RUN_PAGE };
   let after: Position | undefined;
   for (let sent = 0; sent < MAX_RUNS; sent += RUN_PAGE) {
-    const next = yield* readPage(clickhouse, scope, selection, { ...request, after });
+    const next = yield* readPage(deps, scope, selection, { ...request, after });
     if (!next) return;
     after = next;
   }

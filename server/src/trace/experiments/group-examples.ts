@@ -102,17 +102,18 @@ export interface GroupStatistics {
 
 /** Computes the statistics of a group's runs. */
 export async function groupStatistics(
-  { clickhouse }: Pick<TraceDeps, "clickhouse">,
+  deps: Pick<TraceDeps, "sql" | "clickhouse" | "settings">,
   scope: RunScope,
   projects: string[],
   group: ExampleGroup,
 ): Promise<GroupStatistics> {
+  const { clickhouse } = deps;
   const { examples: reference_examples, runs: filters } = group;
   const selection: RunSelection = { projects, is_root: true, reference_examples, filters };
   const byProject = { attribute: "project" } as const;
   const [all, each, feedback, feedbackOfEach, times] = await Promise.all([
-    computeStats(clickhouse, scope, { selection, metrics: METRICS }),
-    computeStats(clickhouse, scope, { selection, metrics: METRICS, grouping: byProject, maxGroups: projects.length }),
+    computeStats(deps, scope, { selection, metrics: METRICS }),
+    computeStats(deps, scope, { selection, metrics: METRICS, grouping: byProject, maxGroups: projects.length }),
     computeFeedbackStats(clickhouse, scope, { selection, grouping: undefined, groups: undefined }),
     computeFeedbackStats(clickhouse, scope, { selection, grouping: byProject, groups: undefined }),
     readTimes(clickhouse, scope, selection),

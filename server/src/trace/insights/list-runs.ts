@@ -62,7 +62,7 @@ async function readById(
   const plan = planV1(FIELDS);
   const found = new Map<string, Record<string, unknown>>();
   const request = { columns: plan.columns, descending: true, limit: rows.length };
-  for await (const batch of readPage(deps.clickhouse, loaded, selection, request, undefined)) {
+  for await (const batch of readPage(deps, loaded, selection, request, undefined)) {
     const related = await lookUp(deps, loaded, batch, plan.lookups);
     for (const row of batch) {
       found.set(row.id, JSON.parse(plan.print(row, related, context)) as Record<string, unknown>);

@@ -54,7 +54,7 @@ export async function projectStats(
   const selection = limited({ projects: ids, is_head: true, since, filters });
   const known = await loadScope({ sql, settings, projects }, scope, selection);
   const [statistics, feedback, ownFeedback, facets] = await Promise.all([
-    computeStats(clickhouse, known, {
+    computeStats({ sql, clickhouse, settings }, known, {
       selection,
       metrics,
       grouping: { attribute: "project" },

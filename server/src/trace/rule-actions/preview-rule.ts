@@ -92,9 +92,9 @@ const COLUMNS = [
   "toFloat64(length(r.outputs)) as outputs_length",
 ];
 
-async function readSample({ clickhouse }: TraceDeps, { scope, selection }: BackfillSelection): Promise<Row[]> {
+async function readSample(deps: TraceDeps, { scope, selection }: BackfillSelection): Promise<Row[]> {
   const page = { columns: COLUMNS, descending: true, limit: SAMPLE };
-  return (await selectPage(clickhouse, scope, selection, page)).rows;
+  return (await selectPage(deps, scope, selection, page)).rows;
 }
 
 interface Cost {

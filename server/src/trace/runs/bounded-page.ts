@@ -7,9 +7,16 @@
  */
 import type { ClickHouseSettings } from "@clickhouse/client";
 
-import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { RunScope } from "./run-scope.ts";
-import { isTooLarge, type PageRequest, type Position, readRuns, type Row, selectPage } from "./select-page.ts";
+import {
+  isTooLarge,
+  type PageDeps,
+  type PageRequest,
+  type Position,
+  readRuns,
+  type Row,
+  selectPage,
+} from "./select-page.ts";
 import type { RunSelection } from "./selection.ts";
 
 /** Bytes of a batch; a single run may be larger. */
@@ -36,27 +43,28 @@ const TEXTS = ["inputs", "outputs", "events", "extra", "serialized", "error"];
  * @returns the position after which the next page begins, if there may be more
  */
 export async function* readPage(
-  clickhouse: ClickHouse,
+  deps: PageDeps,
   scope: RunScope,
   selection: RunSelection,
   page: PageRequest,
   maxBytes = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Row[], Position | undefined> {
+  const { clickhouse } = deps;
   const texts = TEXTS.filter((name) => page.columns.includes(`r.${name}`));
   if (texts.length === 0) {
-    const { rows, next } = await selectPage(clickhouse, scope, selection, page);
+    const { rows, next } = await selectPage(deps, scope, selection, page);
     yield rows;
     return next;
   }
   try {
-    const { rows, next } = await selectPage(clickhouse, scope, selection, { ...page, settings: SMALL });
+    const { rows, next } = await selectPage(deps, scope, selection, { ...page, settings: SMALL });
     yield rows;
     return next;
   } catch (error) {
     if (!isTooLarge(error)) throw error;
   }
   const size = `${texts.map((name) => `ifNull(length(r.${name}), 0)`).join(" + ")} as text_bytes`;
-  const { rows: keys, next } = await selectPage(clickhouse, scope, selection, {
+  const { rows: keys, next } = await selectPage(deps, scope, selection, {
     ...page,
     columns: [size],
     settings: LARGE,
@@ -84,13 +92,13 @@ export async function* readPage(
 
 /** Passes the batches of a page to `take`. @returns the position after which the next page begins */
 export async function collectPage(
-  clickhouse: ClickHouse,
+  deps: PageDeps,
   scope: RunScope,
   selection: RunSelection,
   page: PageRequest,
   take: (rows: Row[]) => Promise<void>,
 ): Promise<Position | undefined> {
-  const batches = readPage(clickhouse, scope, selection, page, PAGE_BYTES);
+  const batches = readPage(deps, scope, selection, page, PAGE_BYTES);
   for (;;) {
     const { value, done } = await batches.next();
     if (done) return value;

@@ -122,7 +122,7 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
         const plan = planV1(undefined, { more: [...ONE_RUN, ...(query.include_messages ? ["messages"] : [])] });
         const selection = { ids: [params.run_id], projects };
         const known = await loadScope(deps, scope);
-        const { rows } = await selectPage(deps.clickhouse, known, selection, {
+        const { rows } = await selectPage(deps, known, selection, {
           columns: plan.columns,
           descending: true,
           limit: 1,

@@ -94,7 +94,7 @@ export async function* serializeRuns(
   for (;;) {
     const { columns } = plan;
     const request = { columns, ...order, limit: page?.limit ?? AT_ONCE, after };
-    const batches = readPage(deps.clickhouse, scope, selection, request, page && PAGE_BYTES);
+    const batches = readPage(deps, scope, selection, request, page && PAGE_BYTES);
     let next: Position | undefined;
     for (;;) {
       const { value: rows, done } = await batches.next();

@@ -49,7 +49,7 @@ export async function serializePage(
   const known = await loadScope(deps, scope, selection);
   const items: string[] = [];
   const request = { ...page, columns: plan.columns };
-  const next = await collectPage(deps.clickhouse, known, selection, request, async (rows) => {
+  const next = await collectPage(deps, known, selection, request, async (rows) => {
     const related = await lookUp(deps, scope, rows, plan.lookups);
     if (withSubtrees) await addSubtreeUsage(deps.clickhouse, known, rows);
     for (const row of rows) items.push(plan.print(row, related, context));
@@ -135,7 +135,7 @@ export async function queryTraces(
   };
   const known = await loadScope(deps, scope, selection);
   const items: string[] = [];
-  const next = await collectPage(deps.clickhouse, known, selection, request, async (rows) => {
+  const next = await collectPage(deps, known, selection, request, async (rows) => {
     if (rows.length === 0) return;
     const [related, totals] = await Promise.all([
       lookUp(deps, scope, rows, plan.lookups),

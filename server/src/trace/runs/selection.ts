@@ -99,6 +99,10 @@ export const hasConditions = ({ filters, ...selection }: RunSelection): boolean 
   (filters?.length ?? 0) > 0 ||
   Object.keys(selection).some((key) => !KEYS.has(key) && selection[key as never] !== undefined);
 
+/** Returns the conditions on the location of runs. */
+export const locationOf = (selection: RunSelection): RunSelection =>
+  Object.fromEntries(Object.entries(selection).filter(([name]) => KEYS.has(name)));
+
 const KEYS = new Set(["projects", "ids", "traces", "since", "until", "after", "before", "at", "ranges"]);
 
 /**
@@ -154,13 +158,16 @@ function inMatchingTrace(given: RunScope, selection: RunSelection, filter: Expre
 /** Builds the statement of a sum over each trace whose head may be in the selection: `usage_trace` and `whole`. */
 export function selectTraceSums(
   scope: RunScope,
-  { projects, traces, since, after, is_final }: RunSelection,
+  { projects, traces, since, after, ranges, is_final }: RunSelection,
   name: Summed,
 ): Fragment {
-  const first = since ?? after;
+  const first = since ?? after ?? ranges?.[0]?.from;
   const runs: RunSelection = { projects, traces, since: first && earliestRun(first) };
-  return ch`select ${traceKey({ is_final })} as usage_trace, ${raw(sumOfTrace(name))} as whole
-    ${fromRuns(scope, runs)} group by usage_trace`;
+  const key = traceKey({ is_final });
+  // few of many traces
+  const own = ranges ? [ch`${key} in (select ${key} ${fromPieces(scope, { projects, ranges })})`] : [];
+  return ch`select ${key} as usage_trace, ${raw(sumOfTrace(name))} as whole
+    ${fromRuns(scope, runs, own)} group by usage_trace`;
 }
 
 /** Tests of tokens and costs mean what lists show: of the head of a trace, the sums of the trace (contract §1.9). */

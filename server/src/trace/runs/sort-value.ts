@@ -1,6 +1,9 @@
 /** Value of a run that a list is sorted by, and the condition of a page that begins after it. */
 import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
+import type { TraceDeps } from "../deps.ts";
 import type { MicroTime } from "../filter/literals.ts";
+import { type FactSource, findSources, union } from "../run-facts/fact-source.ts";
+import { IS_HEAD } from "../run-rows/clickhouse.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns, type RunSelection, time } from "./selection.ts";
 import { fromShownUsage } from "./shown-usage.ts";
@@ -9,29 +12,46 @@ import { feedbackKeyOf, type SortKey } from "./sort-keys.ts";
 /** Characters of a name that are compared. Cursors contain them. */
 const NAME_CHARACTERS = 100;
 
+const isOfUsage = (sort: SortKey) => sort === "total_tokens" || sort === "total_cost";
+
+/** Finds where the values of the sort key are read. Copies have the sums of a project's part of a trace. */
+export async function sourcesToSort(
+  deps: Pick<TraceDeps, "sql" | "settings">,
+  scope: RunScope,
+  selection: RunSelection,
+  sort: SortKey,
+): Promise<FactSource[]> {
+  if (isOfUsage(sort) && selection.projects?.length !== 1) return [{ scope, selection }];
+  return findSources(deps, scope, selection, { sums: false });
+}
+
 /**
  * Builds the source of the selected runs with the value of the sort key: columns `project_id`, `start_time`, `id` and
  * `sort_value`, a nullable Float64 or, for names, a String.
+ * @param sources of `sourcesToSort`
  */
-export function fromSortValues(
-  scope: RunScope,
-  selection: RunSelection,
-  sort: Exclude<SortKey, "start_time">,
-): Fragment {
+export function fromSortValues(sources: readonly FactSource[], sort: Exclude<SortKey, "start_time">): Fragment {
   const keys = raw("r.project_id as project_id, r.start_time as start_time, r.id as id");
   const key = feedbackKeyOf(sort);
   if (key !== undefined) {
+    const runs = union(sources, ({ scope, selection }) => ch`select ${keys} ${fromRuns(scope, selection)}`);
     return ch`from (select project_id, start_time, id, f.mean as sort_value
-      from (select ${keys} ${fromRuns(scope, selection)}) as k
+      from (${runs}) as k
       left any join (
         select run_id, avg(score) as mean from feedback final
-        where tenant_id = ${bind("UUID", scope.tenantId)} and key = ${bind("String", key)} and score is not null
+        where tenant_id = ${bind("UUID", sources[0]!.scope.tenantId)} and key = ${bind("String", key)} and score is not null
         group by run_id) as f on f.run_id = k.id)`;
   }
-  if (sort === "total_tokens" || sort === "total_cost") {
-    return ch`from (select project_id, start_time, id, shown as sort_value ${fromShownUsage(scope, selection, sort)})`;
-  }
-  return ch`from (select ${keys}, ${raw(VALUES[sort as keyof typeof VALUES])} as sort_value ${fromRuns(scope, selection)})`;
+  const values = union(sources, ({ scope, selection }) => {
+    if (!isOfUsage(sort)) {
+      return ch`select ${keys}, ${raw(VALUES[sort as keyof typeof VALUES])} as sort_value ${fromRuns(scope, selection)}`;
+    }
+    const name = sort as "total_tokens" | "total_cost";
+    return scope.builds
+      ? ch`select ${keys}, ${raw(`toFloat64(if(${IS_HEAD}, r.trace_${name}, r.${name}))`)} as sort_value ${fromRuns(scope, selection)}`
+      : ch`select project_id, start_time, id, shown as sort_value ${fromShownUsage(scope, selection, name)}`;
+  });
+  return ch`from (${values})`;
 }
 
 const VALUES = {

@@ -23,7 +23,7 @@ const TOKENS = METRIC_NAMES.filter((name) => name.includes("token"));
 
 /** Returns the response of `POST /runs/stats`: statistics, or statistics by group. */
 export async function statsOfRuns(
-  { clickhouse }: Pick<TraceDeps, "clickhouse">,
+  deps: Pick<TraceDeps, "sql" | "clickhouse" | "settings">,
   scope: RunScope,
   selection: RunSelection,
   body: Pick<StatsBody, "select" | "group_by" | "groups"> = {},
@@ -49,12 +49,13 @@ export async function statsOfRuns(
     maxGroups: body.group_by?.max_groups ?? 1,
     groups: body.group_by ? body.groups?.flatMap((name) => name ?? []) : undefined,
   };
+  const { clickhouse } = deps;
   const wantsFeedback = selectedMetrics.includes("feedback_stats") || selectedMetrics.includes("all_run_stats");
   // no facets by group
   const wantsFacets = selectedMetrics.includes("run_facets") && !body.group_by;
   const wantsProjectFeedback = selectedMetrics.includes("session_feedback_stats");
   const [statistics, feedback, projectFeedback, facets] = await Promise.all([
-    computeStats(clickhouse, scope, request),
+    computeStats(deps, scope, request),
     wantsFeedback ? computeFeedbackStats(clickhouse, scope, request) : undefined,
     wantsProjectFeedback ? computeProjectFeedbackStats(clickhouse, scope, selection.projects) : undefined,
     wantsFacets ? findFacets(clickhouse, scope, selection, "all") : undefined,

@@ -7,6 +7,8 @@ import { all, bind, ch, type Fragment, join, raw } from "../../base/clickhouse/f
 import type { MicroTime } from "../filter/literals.ts";
 import { IS_CALL, RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";
+import type { TraceDeps } from "../deps.ts";
+import { findSources, union } from "../run-facts/fact-source.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromPieces, fromRuns, type RunSelection } from "./selection.ts";
 import { type DetailColumn, readDetails, sumDetails, sumTraceDetails } from "./trace-totals.ts";
@@ -75,7 +77,7 @@ export interface StatsRequest {
 
 /** Computes statistics by group; without grouping there is a single group named "". */
 export async function computeStats(
-  clickhouse: ClickHouse,
+  deps: Pick<TraceDeps, "sql" | "clickhouse" | "settings">,
   scope: RunScope,
   { selection, metrics, details = [], grouping, maxGroups = 1000, groups }: StatsRequest,
 ): Promise<Map<string, Statistics>> {
@@ -83,15 +85,20 @@ export async function computeStats(
     ...metrics.map((metric) => raw(`${METRICS[metric]} as ${metric}`)),
     ...details.map((name) => raw(`${sumDetails(`u.${name}`, "u.calls_model")} as ${name}`)),
   ];
-  const needsTotals = details.length > 0 || metrics.some((metric) => /tokens|cost/.test(metric));
+  const sums = details.length > 0 || needsTotals(metrics);
+  const byProject = grouping?.attribute === "project";
+  // copies lack details
+  const sources =
+    details.length > 0 ? [{ scope, selection }] : await findSources(deps, scope, selection, { sums, byProject });
+  const units = union(sources, (part) => selectUnits(part.scope, part.selection, grouping, sums, details));
   const only = groups ? ch`where u.grp in ${bind("Array(String)", groups)}` : raw("");
   const statement = ch`select u.grp as group_name, count() as group_size, ${join([raw("0 as nothing"), ...columns], ", ")}
-    from (${selectUnits(scope, selection, grouping, needsTotals, details)}) as u ${only}
+    from (${units}) as u ${only}
     group by u.grp order by group_size desc, group_name limit ${bind("UInt32", maxGroups)}`;
   // checking a set of thousands of traces against the index costs more than it saves
   const settings = { use_skip_indexes: selection.ids || selection.traces ? 1 : 0 } as const;
   const rows = await readRows<Statistics & { group_name: string }>(
-    clickhouse.forTenant(scope.tenantId),
+    deps.clickhouse.forTenant(scope.tenantId),
     "runs.stats",
     statement,
     settings,
@@ -150,6 +157,8 @@ function selectTraces(
     ? [ch`r.trace_id in (select r.trace_id ${fromPieces(scope, { projects, ranges, since, before })})`]
     : [];
   const first = ranges?.[0] && earliestRun(ranges[0].from);
+  // a project's statistics are the same whichever others are requested
+  const key = raw(grouping?.attribute === "project" ? "(r.project_id, r.trace_id)" : "r.trace_id");
   return ch`
     select roots.id as id, roots.grp as grp, roots.started as started, roots.latency as latency,
       roots.first_token as first_token, roots.failed as failed, true as calls_model,
@@ -158,13 +167,13 @@ function selectTraces(
       sums.trace_prompt_cost as prompt_cost, sums.trace_completion_cost as completion_cost
       ${raw(details.map((name) => `, sums.trace_${name} as ${name}`).join(""))}
     from (
-      select r.id as id, r.trace_id as trace, ${groupColumn(grouping)} as grp, r.start_time as started,
+      select r.id as id, ${key} as trace, ${groupColumn(grouping)} as grp, r.start_time as started,
         ${raw(RUN_LATENCY)} as latency, ${raw(FIRST_TOKEN)} as first_token, r.error is not null as failed
       ${fromRuns(scope, selection)}
     ) as roots
     left join (
-      select r.trace_id as trace, ${raw([TRACE_SUMS, ...details.map(sumTraceDetails)].join(", "))}
-      ${fromRuns(scope, { projects, traces, since: later(since, first) }, own)} group by r.trace_id
+      select ${key} as trace, ${raw([TRACE_SUMS, ...details.map(sumTraceDetails)].join(", "))}
+      ${fromRuns(scope, { projects, traces, since: later(since, first) }, own)} group by trace
     ) as sums on sums.trace = roots.trace`;
 }
 

@@ -4,14 +4,15 @@ import { parseTime } from "../filter/literals.ts";
 import { serializeFeedback } from "../runs/serialize-v2.ts";
 import { naive, zulu } from "../runs/run-fields.ts";
 import type { RunScope } from "../runs/run-scope.ts";
+import type { PageDeps } from "../runs/select-page.ts";
 import { formatDecimal, parseDecimal } from "../run-rows/decimal.ts";
 import type { ThreadSortKey } from "../runs/sort-keys.ts";
-import { computeFeedbackStats } from "../runs/stats.ts";
+import { computeFeedbackStats, computeStats } from "../runs/stats.ts";
 import type { DetailColumn } from "../runs/trace-totals.ts";
 import {
   countThreads,
   readThreadTotals,
-  selectSortedThreads,
+  type PageOfThreads,
   selectThreads,
   type ThreadPosition,
   type ThreadRow,
@@ -21,23 +22,26 @@ import {
 import type { GroupBody, STATS, ThreadsBody } from "./schema.ts";
 
 /** Data of a thread on a page, other than its turns. */
-interface About {
-  totals: ThreadTotals | undefined;
+interface About<T> {
+  totals: T | undefined;
   feedback: Record<string, object>;
 }
 
-async function about(
+/** @param readTotals reads what the traces of these threads used, by thread */
+async function about<T>(
   { clickhouse }: Pick<TraceDeps, "clickhouse">,
   scope: RunScope,
   selection: ThreadSelection,
   threads: ThreadRow[],
-): Promise<(thread: string) => About> {
+  readTotals: (selection: ThreadSelection, names: string[]) => Promise<Map<string, T>>,
+): Promise<(thread: string) => About<T>> {
   if (threads.length === 0) return () => ({ totals: undefined, feedback: {} });
-  const ofPage: ThreadSelection = { ...selection, threads: threads.map((thread) => thread.thread) };
+  const bounded = { ...selection, ...boundsOf(threads) };
+  const names = threads.map(({ thread }) => thread);
   const [totals, feedback] = await Promise.all([
-    readThreadTotals(clickhouse, scope, ofPage),
+    readTotals(bounded, names),
     computeFeedbackStats(clickhouse, scope, {
-      selection: { ...ofPage, is_head: true },
+      selection: { ...bounded, threads: names, is_head: true },
       grouping: { attribute: "thread" },
     }),
   ]);
@@ -51,36 +55,38 @@ async function about(
   });
 }
 
-const money = (text: string | null | undefined): number | null => (text == null ? null : Number(text));
+/** Like `about`, with the details of usage. */
+const aboutInDetail = (
+  deps: Pick<TraceDeps, "clickhouse">,
+  scope: RunScope,
+  selection: ThreadSelection,
+  threads: ThreadRow[],
+) =>
+  about(deps, scope, selection, threads, (bounded, names) =>
+    readThreadTotals(deps.clickhouse, scope, { ...bounded, threads: names }),
+  );
 
-interface PageOfThreads {
-  sort: ThreadSortKey;
-  descending: boolean;
-  limit: number;
-  offset?: number;
-  after?: ThreadPosition | undefined;
-}
+const money = (text: string | number | null | undefined): number | null => (text == null ? null : Number(text));
+
+/** Bounds of the starts of the threads' turns. */
+const boundsOf = (threads: readonly ThreadRow[]) => ({
+  since: threads.map(({ first_start }) => first_start).toSorted()[0]!,
+  until: threads
+    .map(({ last_start }) => last_start)
+    .toSorted()
+    .at(-1)!,
+});
 
 /** Selects a page of threads in the order asked for; `end` is set if more follow. */
 async function selectPage(
-  { clickhouse }: Pick<TraceDeps, "clickhouse">,
+  deps: PageDeps,
   scope: RunScope,
   selection: ThreadSelection,
-  { sort, limit, ...page }: PageOfThreads,
+  page: PageOfThreads,
 ): Promise<{ threads: ThreadRow[]; end: ThreadPosition | undefined }> {
-  const withNext = { ...page, limit: limit + 1 };
-  if (sort === "start_time" && page.descending) {
-    const found = await selectThreads(clickhouse, scope, selection, withNext);
-    return { threads: found.slice(0, limit), end: found.length > limit ? found[limit - 1] : undefined };
-  }
-  const found = await selectSortedThreads(clickhouse, scope, selection, sort, withNext);
-  const threads = found.slice(0, limit).map(({ thread }) => thread);
-  const rows = threads.length === 0 ? [] : await selectThreads(clickhouse, scope, { ...selection, threads }, { limit });
-  const byThread = new Map(rows.map((row) => [row.thread, row]));
-  return {
-    threads: threads.flatMap((thread) => byThread.get(thread) ?? []),
-    end: found.length > limit ? found[limit - 1] : undefined,
-  };
+  const found = await selectThreads(deps, scope, selection, { ...page, limit: page.limit + 1 });
+  const threads = found.slice(0, page.limit);
+  return { threads, end: found.length > page.limit ? threads.at(-1) : undefined };
 }
 
 /** Returns the response of `POST /runs/group`. */
@@ -92,9 +98,17 @@ export async function groupByThread(
 ): Promise<{ groups: object[]; total: number }> {
   const [{ threads }, total] = await Promise.all([
     selectPage(deps, scope, selection, { sort, descending: order === "desc", limit, offset }),
-    countThreads(deps.clickhouse, scope, selection),
+    countThreads(deps, scope, selection),
   ]);
-  const describeThread = await about(deps, scope, selection, threads);
+  const describeThread = await about(deps, scope, selection, threads, (bounded, groups) =>
+    computeStats(deps, scope, {
+      selection: { ...bounded, is_head: true, has_thread: true },
+      metrics: ["total_tokens", "total_cost"],
+      grouping: { attribute: "thread" },
+      groups,
+      maxGroups: groups.length,
+    }),
+  );
   const groups = threads.map((row) => {
     const { totals, feedback } = describeThread(row.thread);
     return {
@@ -126,7 +140,7 @@ export async function queryThreads(
 ): Promise<{ items: object[]; has_more: boolean; next_cursor?: string }> {
   const page = { sort, descending: sort_order === "DESC", limit, after: readThreadCursor(cursor, sort) };
   const { threads, end } = await selectPage(deps, scope, selection, page);
-  const describeThread = await about(deps, scope, selection, threads);
+  const describeThread = await aboutInDetail(deps, scope, selection, threads);
   const items = threads.map((row) => {
     const { totals, feedback } = describeThread(row.thread);
     return present({
@@ -161,9 +175,9 @@ export async function statsOfThread(
   selection: ThreadSelection,
   selects: readonly string[] | undefined,
 ): Promise<object> {
-  const [row] = await selectThreads(deps.clickhouse, scope, selection, { limit: 1 });
+  const [row] = await selectThreads(deps, scope, selection, { sort: "start_time", descending: true, limit: 1 });
   if (!row) throw notFound("Thread not found");
-  const { totals, feedback } = (await about(deps, scope, selection, [row]))(row.thread);
+  const { totals, feedback } = (await aboutInDetail(deps, scope, selection, [row]))(row.thread);
   const raw = (details: ThreadTotals[DetailColumn] | undefined) => ({ raw: together(details, undefined) });
   const statistics: Record<(typeof STATS)[number], [string, unknown]> = {
     TURNS: ["turns", row.turns],

@@ -64,7 +64,7 @@ export function threadRoutes(deps: TraceDeps): Route[] {
         await checkProjects(deps, scope, [body.session_id]);
         const [statistics, group_count] = await Promise.all([
           statsOfRuns(deps, scope, { ...selection, is_head: true, has_thread: true }),
-          countThreads(deps.clickhouse, scope, selection),
+          countThreads(deps, scope, selection),
         ]);
         return c.json({ ...statistics, group_count });
       },

@@ -2,12 +2,13 @@
  * Where statistics read runs: copies of finished hours (`run_facts`), and the runs themselves of all other hours. Both
  * are exact: an hour to which a write was announced is read from the runs until a newer copy is complete.
  */
+import { type Fragment, join } from "../../base/clickhouse/fragment.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { Expression } from "../filter/expression.ts";
 import { fromMicros } from "../run-rows/times.ts";
-import { readHours } from "../run-facts/sql.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import type { RunSelection } from "../runs/selection.ts";
+import { readHours } from "./sql.ts";
 
 /** Scope and selection of a part of the selected runs; the parts are disjoint. */
 export interface FactSource {
@@ -30,21 +31,23 @@ export interface Facts {
 }
 
 /** Hours of a selection, of all projects; beyond them the statement would be too long. */
-const MAX_BUILDS = 10_000;
+const MAX_BUILDS = 40_000;
 /** Ranges of open hours; nearer ones are joined, with the hours between them. */
 const MAX_RANGES = 32;
 export const HOUR_SECONDS = 3600;
+
+/** Hours that no run begins in. */
+const [FIRST_HOUR, LAST_HOUR] = [-2_000_000_000, 2_000_000_000];
 
 /** Returns undefined if there are no copies to read. */
 export async function findFacts(
   sql: Sql,
   tenantId: string,
-  { projects, since, until }: { projects: readonly string[] | undefined; since: Date; until: Date },
+  { projects, since, until }: { projects: readonly string[] | undefined; since?: Date; until?: Date },
 ): Promise<Facts | undefined> {
-  const [first, last] = [since, until].map((date) => Math.floor(date.getTime() / 1000 / HOUR_SECONDS)) as [
-    number,
-    number,
-  ];
+  const hourOf = (date: Date) => Math.floor(date.getTime() / 1000 / HOUR_SECONDS);
+  const first = since ? hourOf(since) : FIRST_HOUR;
+  const last = until ? hourOf(until) : LAST_HOUR;
   const hours = await readHours(sql, tenantId, projects, { first, last, limit: MAX_BUILDS + 1 });
   if (hours.length > MAX_BUILDS) return undefined;
   const ranges = joinHours(hours.flatMap(({ hour, build }) => (build === null ? [hour] : [])));
@@ -71,6 +74,44 @@ function joinHours(hours: readonly number[]): { from: number; to: number }[] {
   }, []);
 }
 
+/** Conditions whose runs are found by an index, and those that copies cannot answer. */
+const LOCATING = [
+  "ids",
+  "at",
+  "traces",
+  "threads",
+  "parents",
+  "reference_examples",
+  "ranges",
+  "trace_filter",
+  "tree_filter",
+] as const;
+
+/**
+ * Finds what to read of a selection: copies where they serve, and the runs otherwise. With `sums`, statistics need sums
+ * over traces, and with `byProject` those of a project's part of a trace.
+ */
+export async function findSources(
+  { sql, settings }: { sql: Sql; settings: { runCopies: boolean } },
+  scope: RunScope,
+  selection: RunSelection,
+  { sums, byProject = false }: { sums: boolean; byProject?: boolean },
+): Promise<FactSource[]> {
+  const whole = [{ scope, selection }];
+  const isLocated = LOCATING.some((name) => selection[name] !== undefined);
+  if (!settings.runCopies || isLocated || !canServe(selection, sums, byProject)) return whole;
+  const [since, until] = [selection.since ?? selection.after, selection.until ?? selection.before].map(
+    (time) => time && new Date(`${time.replace(" ", "T")}Z`),
+  );
+  const { projects } = selection;
+  const facts = await findFacts(sql, scope.tenantId, { projects, ...(since && { since }), ...(until && { until }) });
+  return divide(scope, selection, facts, { sums, byProject });
+}
+
+/** Builds the union of what is selected from each source. */
+export const union = (sources: readonly FactSource[], select: (source: FactSource) => Fragment): Fragment =>
+  join(sources.map(select), " union all ");
+
 /**
  * Divides a selection, into nothing if nothing is left to read. With `sums`, copies serve for one project only, because
  * their sums are those of the project's part of a trace.
@@ -79,9 +120,9 @@ export function divide(
   scope: RunScope,
   selection: RunSelection,
   facts: Facts | undefined,
-  { sums }: { sums: boolean },
+  { sums, byProject = false }: { sums: boolean; byProject?: boolean },
 ): FactSource[] {
-  if (!facts || !canServe(selection, sums)) return [{ scope, selection }];
+  if (!facts || !canServe(selection, sums, byProject)) return [{ scope, selection }];
   const builds = facts.builds.map(({ build }) => build);
   const at = (seconds: number) => fromMicros(Math.round(seconds * 1e6))!;
   const toRange = ({ from, to }: Span) => ({ from: at(from), to: at(to) });
@@ -94,9 +135,13 @@ export function divide(
   return sources;
 }
 
-export function canServe({ filters = [], projects, is_root, is_head }: RunSelection, sums: boolean): boolean {
+export function canServe(
+  { filters = [], projects, is_root, is_head }: RunSelection,
+  sums: boolean,
+  byProject = false,
+): boolean {
   if (!filters.every(isOfFacts)) return false;
-  const readsSums = sums || filters.some(readsUsage);
+  const readsSums = (sums && !byProject) || filters.some(readsUsage);
   return !readsSums || projects?.length === 1 || !(is_root || is_head || filters.some(readsUsage));
 }
 
