@@ -6,6 +6,7 @@ import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { FilterError } from "../filter/filter-error.ts";
 import { readFilter } from "../filter/read-filter.ts";
+import { findRunKeys } from "../run-rows/clickhouse.ts";
 import { findProvisionalRoots } from "../run-rows/provisional-roots-sql.ts";
 import { jsonFrom } from "./json-stream.ts";
 import { planV1 } from "./serialize-v1.ts";
@@ -13,10 +14,10 @@ import { serializationContext } from "./serialization-context.ts";
 import { checkProjects, queryRuns, toSelection } from "./query-runs.ts";
 import { loadScope } from "./load-scope.ts";
 import * as schema from "./query-schema.ts";
-import { lookUp } from "./related.ts";
+import { startLookups } from "./related.ts";
 import { histogramOfRuns } from "./histogram.ts";
 import { RunScope } from "./run-scope.ts";
-import { selectPage } from "./select-page.ts";
+import { readRuns } from "./select-page.ts";
 import { statsOfRuns } from "./stats-runs.ts";
 import { histogram, histogramBody, stats, statsBody, timeline, timelineBody } from "./stats-schema.ts";
 import { timelineOfRuns } from "./timeline.ts";
@@ -120,16 +121,13 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
         const scope = RunScope.of(principal);
         const projects = query.session_id === undefined ? undefined : [query.session_id];
         const plan = planV1(undefined, { more: [...ONE_RUN, ...(query.include_messages ? ["messages"] : [])] });
-        const selection = { ids: [params.run_id], projects };
-        const known = await loadScope(deps, scope);
-        const { rows } = await selectPage(deps, known, selection, {
-          columns: plan.columns,
-          descending: true,
-          limit: 1,
-        });
-        if (rows.length === 0) throw await missingRun(deps, scope, params.run_id);
-        const related = await lookUp(deps, scope, rows, plan.lookups);
-        return rawJson(plan.print(rows[0]!, related, serializationContext(deps.settings, scope, c)));
+        const [key] = await findRunKeys(deps.clickhouse, scope.tenantId, [params.run_id]);
+        if (!key || key.deleted || !(projects?.includes(key.project_id) ?? true))
+          throw await missingRun(deps, scope, params.run_id);
+        const related = startLookups(deps, scope, [key], plan.lookups);
+        const [row] = await readRuns(deps.clickhouse, await loadScope(deps, scope), [key], plan.columns);
+        if (!row) throw await missingRun(deps, scope, params.run_id);
+        return rawJson(plan.print(row, await related([row]), serializationContext(deps.settings, scope, c)));
       },
     }),
   ];

@@ -8,10 +8,10 @@ import { loadScope } from "./load-scope.ts";
 import { limited } from "./limited.ts";
 import { planV1, type SerializationPlan, UNSELECTED } from "./serialize-v1.ts";
 import type { QueryBody, SelectionBody } from "./query-schema.ts";
-import { lookUp } from "./related.ts";
+import { startLookups } from "./related.ts";
 import type { RunScope } from "./run-scope.ts";
 import { PAGE_BYTES, readPage } from "./bounded-page.ts";
-import type { PageRequest, Position } from "./select-page.ts";
+import type { PageRequest, Position, Row } from "./select-page.ts";
 import type { RunSelection } from "./selection.ts";
 
 /** Runs read and sent per batch in a list without pages. */
@@ -93,7 +93,9 @@ export async function* serializeRuns(
   let text = "";
   for (;;) {
     const { columns } = plan;
-    const request = { columns, ...order, limit: page?.limit ?? AT_ONCE, after };
+    let related: ReturnType<typeof startLookups> | undefined;
+    const onKeys = (keys: readonly Row[]) => (related = startLookups(deps, scope, keys, plan.lookups));
+    const request = { columns, ...order, limit: page?.limit ?? AT_ONCE, after, onKeys };
     const batches = readPage(deps, scope, selection, request, page && PAGE_BYTES);
     let next: Position | undefined;
     for (;;) {
@@ -102,9 +104,9 @@ export async function* serializeRuns(
         next = rows;
         break;
       }
-      const related = await lookUp(deps, scope, rows, plan.lookups);
+      const found = await (related ?? startLookups(deps, scope, rows, plan.lookups))(rows);
       for (const row of rows) {
-        text += separator + plan.print(row, related, context);
+        text += separator + plan.print(row, found, context);
         separator = ",";
         if (text.length < CHUNK) continue;
         yield text;

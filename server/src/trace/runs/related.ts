@@ -1,8 +1,10 @@
 /** Data of a run outside its own row, looked up for a whole page at once, and only if selected. */
+import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { ch } from "../../base/clickhouse/fragment.ts";
 import { type AttachmentRow, findAttachments } from "../attachments/clickhouse.ts";
 import { attachmentPath, type LinkSigner } from "../attachments/sign-link.ts";
 import type { TraceDeps } from "../deps.ts";
+import type { MicroTime } from "../filter/literals.ts";
 import { isHead } from "../run-rows/clickhouse.ts";
 import { feedbackStats, type FeedbackStatsByKey } from "../feedback/stats.ts";
 import { findTiers, type Tier } from "../projects/sql.ts";
@@ -12,6 +14,7 @@ import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import type { Row } from "./select-page.ts";
 import { fromRuns } from "./selection.ts";
+import { earliestRun } from "./trace-sums.ts";
 import { readTraceTotals, type TraceTotals } from "./trace-totals.ts";
 
 export type Lookup = keyof Related;
@@ -44,68 +47,107 @@ export interface AttachmentLink {
   path: string;
 }
 
+/** What lookups need of a run before it is read. */
+type RunKey = Pick<Row, "id" | "project_id" | "start_time" | "trace_id">;
+
 /**
  * Runs the wanted lookups. They need `trace_id`, `parent_run_id`, and `reference_example_id` or `dotted_order` in the
  * rows.
  */
-export async function lookUp(
-  { sql, clickhouse, links }: Pick<TraceDeps, "sql" | "clickhouse" | "links">,
+export const lookUp = (
+  deps: LookupDeps,
   scope: RunScope,
   rows: readonly Row[],
   selected: ReadonlySet<Lookup>,
-): Promise<Partial<Related>> {
-  if (rows.length === 0) return {};
+): Promise<Partial<Related>> => startLookups(deps, scope, rows, selected)(rows);
+
+type LookupDeps = Pick<TraceDeps, "sql" | "clickhouse" | "links">;
+
+/**
+ * Starts the lookups that need only keys, while the runs themselves are read.
+ * @returns a function of these runs, or of some of them, that awaits these lookups and runs the others
+ */
+export function startLookups(
+  { sql, clickhouse, links }: LookupDeps,
+  scope: RunScope,
+  keys: readonly RunKey[],
+  selected: ReadonlySet<Lookup>,
+): (rows: readonly Row[]) => Promise<Partial<Related>> {
+  if (keys.length === 0) return async () => ({});
   const { tenantId } = scope;
-  const roots = rows.filter(isHead);
-  const distinctIds = (list: readonly Row[], name: "id" | "trace_id" | "project_id" | "reference_example_id") => [
-    ...new Set(list.flatMap((row) => (row[name] as string | null | undefined) ?? [])),
-  ];
-  const since = rows.reduce((first, row) => (row.start_time < first ? row.start_time : first), rows[0]!.start_time);
-  const projects = distinctIds(rows, "project_id");
-  const lookups: { [L in Lookup]: () => Promise<Related[L]> } = {
-    totals: async () =>
-      roots.length === 0
-        ? new Map()
-        : readTraceTotals(clickhouse, scope, { projects, traces: distinctIds(roots, "trace_id"), since }),
-    shares: () => findShares(sql, tenantId, distinctIds(rows, "trace_id")),
-    feedback: () => feedbackStats(sql, tenantId, "runs", distinctIds(rows, "id")),
-    datasets: () => findExampleDatasets(sql, tenantId, distinctIds(rows, "reference_example_id")),
-    inDataset: () => findExamplesFrom(sql, tenantId, distinctIds(rows, "id")),
+  const [ids, traces, projects] = [distinct(keys, "id"), distinct(keys, "trace_id"), distinct(keys, "project_id")];
+  const since = keys.reduce((first, { start_time: at }) => (at < first ? at : first), keys[0]!.start_time);
+  const totalsOf = async (wanted: string[]) =>
+    wanted.length === 0
+      ? new Map<string, TraceTotals>()
+      : readTraceTotals(clickhouse, scope, { projects, traces: wanted, since });
+  // a root has the id of its trace
+  const roots = keys.filter(({ id, trace_id }) => id === trace_id).map(({ id }) => id);
+  const byKey = {
+    totals: () => totalsOf(roots),
+    shares: () => findShares(sql, tenantId, traces),
+    feedback: () => feedbackStats(sql, tenantId, "runs", ids),
+    inDataset: () => findExamplesFrom(sql, tenantId, ids),
     tiers: () => findTiers(sql, tenantId, projects),
-    children: () => findChildren({ clickhouse }, scope, rows),
-    bounds: () => findBounds({ clickhouse }, scope, rows),
-    attachments: async () => signLinks(links, await findAttachments(clickhouse, tenantId, distinctIds(rows, "id"))),
+    children: () => readTraces(clickhouse, scope, { projects, traces, since }),
+    bounds: () => findBounds(clickhouse, scope, { projects, traces }),
+    attachments: async () => signLinks(links, await findAttachments(clickhouse, tenantId, ids)),
   };
-  const related: Partial<Related> = {};
-  await Promise.all([...selected].map(async (lookup) => Object.assign(related, { [lookup]: await lookups[lookup]() })));
-  return related;
+  const started = Promise.all(
+    Object.entries(byKey).map(async ([name, run]) => [name, selected.has(name as Lookup) ? await run() : undefined]),
+  ).then(
+    (entries) => Object.fromEntries(entries) as { [L in keyof typeof byKey]?: Awaited<ReturnType<(typeof byKey)[L]>> },
+  );
+  // awaited with the rows, unless reading those fails
+  started.catch(() => {});
+  return async (rows) => {
+    const { totals, children, ...rest } = await started;
+    const heads = rows.filter((row) => isHead(row) && !totals?.has(row.trace_id!));
+    const [others, datasets] = await Promise.all([
+      totals && totalsOf(distinct(heads, "trace_id")),
+      selected.has("datasets") ? findExampleDatasets(sql, tenantId, distinct(rows, "reference_example_id")) : undefined,
+    ]);
+    return {
+      ...Object.fromEntries(Object.entries(rest).filter(([, found]) => found !== undefined)),
+      ...(totals && { totals: new Map([...totals, ...others!]) }),
+      ...(datasets && { datasets }),
+      ...(children && { children: new Map(rows.map((row) => [row.id, descendantsOf(row, children)])) }),
+    };
+  };
 }
 
-/** Finds descendants, whose dotted order begins with their ancestor's. */
-async function findChildren(
-  { clickhouse }: Pick<TraceDeps, "clickhouse">,
+const distinct = <N extends "id" | "trace_id" | "project_id" | "reference_example_id">(
+  list: readonly { [name in N]?: string | null | undefined }[],
+  name: N,
+): string[] => [...new Set(list.flatMap((row) => row[name] ?? []))];
+
+/** Reads the runs of traces, ordered by start. */
+const readTraces = (
+  clickhouse: ClickHouse,
   scope: RunScope,
-  rows: readonly Row[],
-): Promise<Related["children"]> {
-  const statement = ch`select r.id, r.parent_run_id, r.dotted_order ${fromRuns(scope, distinctTraces(rows))}
-    order by r.dotted_order limit 200000`;
-  const runs = await readRows<Row>(clickhouse.forTenant(scope.tenantId), "runs.children", statement);
-  return new Map(
-    rows.map((row) => {
-      const prefix = `${row.dotted_order ?? ""}.`;
-      const below = runs.filter((run) => run.dotted_order?.startsWith(prefix) || run.parent_run_id === row.id);
-      return [row.id, below.map((run) => ({ id: run.id, isDirect: run.parent_run_id === row.id }))];
-    }),
+  { projects, traces, since }: { projects: string[]; traces: string[]; since: MicroTime },
+): Promise<Row[]> =>
+  readRows<Row>(
+    clickhouse.forTenant(scope.tenantId),
+    "runs.children",
+    ch`select r.id, r.parent_run_id, r.dotted_order
+      ${fromRuns(scope, { projects, traces, since: earliestRun(since) })} order by r.dotted_order limit 200000`,
   );
+
+/** Finds descendants, whose dotted order begins with their ancestor's. */
+function descendantsOf({ id, dotted_order }: Row, runs: readonly Row[]): { id: string; isDirect: boolean }[] {
+  const prefix = `${dotted_order ?? ""}.`;
+  const below = runs.filter((run) => run.dotted_order?.startsWith(prefix) || run.parent_run_id === id);
+  return below.map((run) => ({ id: run.id, isDirect: run.parent_run_id === id }));
 }
 
 async function findBounds(
-  { clickhouse }: Pick<TraceDeps, "clickhouse">,
+  clickhouse: ClickHouse,
   scope: RunScope,
-  rows: readonly Row[],
+  selection: { projects: string[]; traces: string[] },
 ): Promise<Related["bounds"]> {
   const statement = ch`select r.trace_id as trace, min(r.start_time) as first, max(r.start_time) as last
-    ${fromRuns(scope, distinctTraces(rows))} group by r.trace_id`;
+    ${fromRuns(scope, selection)} group by r.trace_id`;
   const bounds = await readRows<{ trace: string; first: string; last: string }>(
     clickhouse.forTenant(scope.tenantId),
     "runs.trace_bounds",
@@ -122,8 +164,3 @@ function signLinks(links: LinkSigner, attachments: AttachmentRow[]): Related["at
   }
   return found;
 }
-
-const distinctTraces = (rows: readonly Row[]) => ({
-  projects: [...new Set(rows.map((row) => row.project_id))],
-  traces: [...new Set(rows.flatMap((row) => row.trace_id ?? []))],
-});

@@ -41,6 +41,8 @@ export interface PageRequest {
   after?: Position | undefined;
   /** Limits of the statements that read the columns; a statement beyond them fails (`isTooLarge`). */
   settings?: ClickHouseSettings;
+  /** Called with the keys of the whole page, where they are found before the columns are read. */
+  onKeys?: (keys: readonly Row[]) => void;
 }
 
 /** Selected values, as ClickHouse formats them. Tenant, project, start time and id are always included. */
@@ -55,7 +57,7 @@ const MAX_WINDOW = 200_000;
 /** Column of the status, whose expression depends on the scope. */
 export const STATUS_COLUMN = "run_status";
 
-const KEY = ["r.project_id", "r.start_time", "r.id"];
+const KEY = ["r.project_id", "r.start_time", "r.id", "r.trace_id"];
 
 /** What selections of runs are read with. */
 export type PageDeps = Pick<TraceDeps, "clickhouse" | "sql" | "settings">;
@@ -77,6 +79,7 @@ export async function selectPage(
     // one extra row shows whether there are more
     const rows = await selectRuns(clickhouse, sources, { ...page, columns, limit: missing + 1 });
     const batch = rows.slice(0, missing);
+    if (columns === KEY && found.length === 0 && (last || rows.length > missing)) page.onKeys?.(batch);
     found.push(...(columns === KEY ? await readRuns(clickhouse, scope, batch, page.columns, page.settings) : batch));
     const isFull = found.length === page.limit;
     if (rows.length > missing || (isFull && !last)) return { rows: found, next: found.at(-1) };
@@ -221,7 +224,7 @@ async function selectRuns(clickhouse: ClickHouse, sources: readonly FactSource[]
 export async function readRuns(
   clickhouse: ClickHouse,
   scope: RunScope,
-  keys: readonly Row[],
+  keys: readonly Pick<Row, "id" | "project_id" | "start_time">[],
   columns: readonly string[],
   settings?: ClickHouseSettings,
   filters?: RunSelection["filters"],
