@@ -1,5 +1,6 @@
 // npm run bench -- query: response times of the trace platform in a project of 1,000,000 runs. Options: --runs N,
-// --samples N, --quick (100,000 runs), --data DIR (kept). Exits with 1 when a target is missed.
+// --samples N, --quick (100,000 runs), --laptop (50,000 runs, with the targets of that size), --data DIR (kept). Exits
+// with 1 when a target is missed.
 import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 
@@ -11,12 +12,13 @@ const { values: options } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: "boolean", default: false },
+    laptop: { type: "boolean", default: false },
     data: { type: "string" },
     runs: { type: "string" },
     samples: { type: "string" },
   },
 });
-const RUNS = Number(options.runs ?? (options.quick ? 100_000 : 1_000_000));
+const RUNS = Number(options.runs ?? (options.laptop ? 50_000 : options.quick ? 100_000 : 1_000_000));
 const SAMPLES = Number(options.samples ?? 21);
 const DAY_MS = 86_400_000;
 const ENV = { HEDDLE_RATE_LIMITS: "off", UV_THREADPOOL_SIZE: "8" };
@@ -55,6 +57,18 @@ try {
       `A project of ${RUNS.toLocaleString("en")} runs in two pieces each, Node ${process.version}, ${cpus().length} cores, ` +
         `client on the same machine. Medians of ${SAMPLES}.\n`,
     );
+    if (options.laptop) {
+      await line("a run by its id", () => ask(server, "GET", `/runs/${bigTrace}`), 8);
+      const { runs } = await ask(server, "POST", "/runs/query", { session, is_root: true, select: ["id"], limit: 10 });
+      await line("a trace, whole", query({ trace: (runs!.at(-1) as { id: string }).id }), 12);
+      await line("newest 100 roots, as a table shows them", query({ is_root: true, select }), 25);
+      await line("newest 100 errors, as a table", query({ error: true, select }), 25);
+      await line("totals", () => ask(server, "GET", `/sessions/${project.id}?include_stats=true`), 10);
+      await line("100 by an attribute", query({ select, filter: metadata }), 40);
+      await line("100 by a word", query({ select, filter: 'search("answer")' }), 100);
+      await line("a word that occurs nowhere", query({ select, filter: 'search("zebracrossing")' }), 60);
+      console.log("");
+    }
     await line("newest 100 runs, whole", query({}), 50);
     await line("newest 100 roots, whole", query({ is_root: true }));
     await line("newest 100 roots, as a table shows them", query({ is_root: true, select }), 50);

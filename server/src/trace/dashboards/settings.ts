@@ -7,6 +7,6 @@ export const dashboardOptions = {
     default: true,
     description:
       "Whether this process keeps copies of what statistics read of the runs of finished hours, about 50 bytes per run, " +
-      "and reads them for dashboards. Without them, dashboards read the runs.",
+      "and reads them for dashboards, statistics and lists. Without them, those read the runs.",
   }),
 };
