@@ -13,13 +13,20 @@ alter table run_stream_segments
   -- ids of the interrupts that its events announce; null: none does. Frames may be encrypted.
   add column interrupts text[];
 
+-- last events that their servers have not written yet
+do $$ begin
+  if to_regprocedure('close_protocol_run(uuid, boolean, text)') is not null then
+    perform close_protocol_run(run_id, false, null) from protocol_runs where ended_at is null;
+  end if;
+end $$;
+
 insert into run_streams (run_id, thread_id, attempt, frames, status, created_at, ended_at, protocol_graph)
 select p.run_id, p.thread_id, p.attempt, 0,
        case when p.ended_at is not null then coalesce((select r.status from runs r where r.run_id = p.run_id), 'deleted') end,
        p.created_at, p.ended_at, p.graph_id
 from protocol_runs p
 on conflict (run_id) do update
-set protocol_graph = excluded.protocol_graph, ended_at = greatest(run_streams.ended_at, excluded.ended_at);
+set protocol_graph = excluded.protocol_graph, status = excluded.status, ended_at = excluded.ended_at;
 
 -- a negative first: they have no place among the frames that the stream has already
 insert into run_stream_segments (run_id, first, frames, thread_id, last_seq, events, interrupts)

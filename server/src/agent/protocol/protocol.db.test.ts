@@ -351,8 +351,7 @@ test("deletes old events, and continues their numbering", async () => {
   reader.close();
   await vi.waitUntil(() => server.agent.deps.protocol.readers === 0, { timeout: 20_000 });
   await server.sql`update run_streams set ended_at = now() - interval '1 hour' where thread_id = ${thread}`;
-  const count = async () =>
-    (await server.sql`select 1 from run_stream_segments where thread_id = ${thread}`).length;
+  const count = async () => (await server.sql`select 1 from run_stream_segments where thread_id = ${thread}`).length;
   expect(await count()).toBeGreaterThan(0);
   await sweepStreams(server.sql, 120);
   expect(await count()).toBe(0);

@@ -34,6 +34,8 @@ export function countEvents(frames: string): EventCount {
   if (!frames.includes(`event: ${EVENT_PREFIX}`)) return { events: 0, interrupts: null };
   const found = Array.from(frames.matchAll(EVENTS), ([, data]) => data);
   const asked = found.filter((data) => data !== undefined);
-  const ids = asked.flatMap((data) => (JSON.parse(data) as { data?: { interrupt_id?: string } }).data?.interrupt_id ?? []);
+  const ids = asked.flatMap(
+    (data) => (JSON.parse(data) as { data?: { interrupt_id?: string } }).data?.interrupt_id ?? [],
+  );
   return { events: found.length, interrupts: asked.length === 0 ? null : ids.join("\n") };
 }
