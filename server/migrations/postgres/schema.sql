@@ -2629,7 +2629,6 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function join_values(_thread_id uuid, _values jsonb, _lists jsonb) returns json
 -- function keep_events(_run_id uuid, _thread_id uuid, _first integer, _frames text, _events integer, _interrupts text[]) returns bigint
 -- function keep_frames(_run_id uuid, _thread_id uuid, _attempt integer, _first integer, _count integer, _frames text, _marks text, _status text, _events integer DEFAULT 0, _interrupts text[] DEFAULT NULL::text[]) returns TABLE(outcome text, stored integer, seq bigint)
--- function last_event(_run_id uuid, _events integer, _ended boolean) returns bigint
 -- function list_value_at(_thread_id uuid, _values jsonb, _lists jsonb, _path text[]) returns jsonb
 -- function lists_contain(_thread_id uuid, _values jsonb, _lists jsonb, _filter jsonb) returns boolean
 -- function live_interrupts(_thread_id uuid) returns text[]

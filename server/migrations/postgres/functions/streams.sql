@@ -31,7 +31,9 @@ begin
         when s.attempt = _attempt and s.frames > _first and not s.ended then 'behind'
         else 'lost' end;
       stored := s.frames;
-      if outcome = 'stored' then seq := last_event(_run_id, _events, _status is not null); end if;
+      if outcome = 'stored' and (_events > 0 or _status is not null) then
+        seq := (select max(g.last_seq) from run_stream_segments g where g.run_id = _run_id);
+      end if;
       return next; return;
     end if;
     insert into run_streams (run_id, thread_id, ordinal, attempt, frames, marks, status, ended_at)
@@ -49,11 +51,6 @@ begin
   outcome := 'stored';
   return next;
 end $$;
-
--- Returns the number of the last event that a call stored whose response was lost; null if it stored none.
-create or replace function last_event(_run_id uuid, _events integer, _ended boolean) returns bigint language sql stable as $$
-  select max(g.last_seq) from run_stream_segments g where g.run_id = _run_id and (_events > 0 or _ended)
-$$;
 
 -- Ends a run and its stored stream in one commit: a run is final exactly when all frames of the attempt
 -- that ended it are stored. outcome: as of finish_run, or 'behind' as of keep_frames. _last is one more frame, unless the
@@ -77,7 +74,7 @@ begin
       else 'lost' end;
     if s.status is not null then
       waiting := exists (select 1 from runs where thread_id = _thread_id and status = 'pending');
-      if s.protocol_graph is not null then seq := last_event(_run_id, _events, true); end if;
+      seq := (select max(g.last_seq) from run_stream_segments g where g.run_id = _run_id and s.protocol_graph is not null);
     end if;
     return next; return;
   end if;
