@@ -37,7 +37,7 @@ from protocol_events e cross join lateral (
          array_agg(u.body::json -> 'data' ->> 'interrupt_id') filter (where u.name ~ '^\["input"[],]') as interrupts
   from unnest(string_to_array(e.names, E'\n'), string_to_array(e.bodies, E'\n')) with ordinality as u(name, body, n)
 ) l;
-create index run_stream_segments_by_event on run_stream_segments (thread_id, last_seq) where last_seq is not null;
+create index run_stream_segments_by_event on run_stream_segments (thread_id, last_seq) where thread_id is not null;
 create index run_stream_interrupts on run_stream_segments (run_id) where interrupts is not null;
 
 drop table protocol_events, protocol_runs;

@@ -2479,7 +2479,7 @@ CREATE INDEX run_rates_by_time ON public.run_rates USING btree (tat);
 CREATE INDEX run_ready_by_lane ON public.run_ready USING btree (lane, since, seq);
 CREATE INDEX run_slots_by_run ON public.run_slots USING btree (run_id);
 CREATE INDEX run_stream_interrupts ON public.run_stream_segments USING btree (run_id) WHERE (interrupts IS NOT NULL);
-CREATE INDEX run_stream_segments_by_event ON public.run_stream_segments USING btree (thread_id, last_seq) WHERE (last_seq IS NOT NULL);
+CREATE INDEX run_stream_segments_by_event ON public.run_stream_segments USING btree (thread_id, last_seq) WHERE (thread_id IS NOT NULL);
 CREATE INDEX run_streams_by_end ON public.run_streams USING btree (ended_at);
 CREATE INDEX run_streams_by_thread ON public.run_streams USING btree (thread_id, ordinal);
 CREATE INDEX run_streams_going ON public.run_streams USING btree (created_at) WHERE (ended_at IS NULL);
