@@ -1520,28 +1520,6 @@ create table prompts (
   constraint prompts_tenant_id_repo_handle_key UNIQUE (tenant_id, repo_handle)
 );
 
-create table protocol_events (
-  thread_id uuid not null,
-  last_seq bigint not null,
-  run_id uuid not null,
-  names text not null,
-  bodies text not null,
-  constraint protocol_events_thread_id_fkey FOREIGN KEY (thread_id) REFERENCES protocol_threads(thread_id) ON DELETE CASCADE,
-  constraint protocol_events_pkey PRIMARY KEY (thread_id, last_seq)
-);
-
-create table protocol_runs (
-  run_id uuid not null,
-  thread_id uuid not null,
-  graph_id text not null,
-  attempt integer not null default 0,
-  batch integer not null default 0,
-  created_at timestamp with time zone not null default now(),
-  ended_at timestamp with time zone,
-  constraint protocol_runs_thread_id_fkey FOREIGN KEY (thread_id) REFERENCES protocol_threads(thread_id) ON DELETE CASCADE,
-  constraint protocol_runs_pkey PRIMARY KEY (run_id)
-);
-
 create table protocol_threads (
   thread_id uuid not null,
   last_seq bigint not null default 0,
@@ -1916,6 +1894,11 @@ create table run_stream_segments (
   run_id uuid not null,
   first integer not null,
   frames text not null,
+  thread_id uuid,
+  last_seq bigint,
+  events integer,
+  interrupts text[],
+  constraint run_stream_segments_thread_id_fkey FOREIGN KEY (thread_id) REFERENCES protocol_threads(thread_id) ON DELETE CASCADE,
   constraint run_stream_segments_pkey PRIMARY KEY (run_id, first)
 );
 
@@ -1929,6 +1912,7 @@ create table run_streams (
   created_at timestamp with time zone not null default now(),
   ended_at timestamp with time zone,
   marks text,
+  protocol_graph text,
   constraint run_streams_pkey PRIMARY KEY (run_id)
 );
 
@@ -2453,10 +2437,6 @@ CREATE INDEX prompts_by_change ON public.prompts USING btree (tenant_id, updated
 CREATE INDEX prompts_by_original ON public.prompts USING btree (original_repo_id) WHERE (original_repo_id IS NOT NULL);
 CREATE INDEX prompts_by_upstream ON public.prompts USING btree (upstream_repo_id) WHERE (upstream_repo_id IS NOT NULL);
 CREATE INDEX prompts_public ON public.prompts USING btree (updated_at DESC, repo_id) WHERE is_public;
-CREATE INDEX protocol_events_by_run ON public.protocol_events USING btree (run_id);
-CREATE INDEX protocol_runs_by_end ON public.protocol_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
-CREATE INDEX protocol_runs_by_thread ON public.protocol_runs USING btree (thread_id);
-CREATE INDEX protocol_runs_going ON public.protocol_runs USING btree (created_at) WHERE (ended_at IS NULL);
 CREATE INDEX provisional_roots_projects ON public.provisional_roots USING btree (tenant_id, project_id);
 CREATE INDEX provisional_roots_unchecked ON public.provisional_roots USING btree (created_at) WHERE (NOT checked);
 CREATE INDEX resource_taggings_by_value ON public.resource_taggings USING btree (tenant_id, tag_value_id);
@@ -2498,6 +2478,8 @@ CREATE INDEX run_queue_events_due ON public.run_queue_events USING btree (due_at
 CREATE INDEX run_rates_by_time ON public.run_rates USING btree (tat);
 CREATE INDEX run_ready_by_lane ON public.run_ready USING btree (lane, since, seq);
 CREATE INDEX run_slots_by_run ON public.run_slots USING btree (run_id);
+CREATE INDEX run_stream_interrupts ON public.run_stream_segments USING btree (run_id) WHERE (interrupts IS NOT NULL);
+CREATE INDEX run_stream_segments_by_event ON public.run_stream_segments USING btree (thread_id, last_seq) WHERE (thread_id IS NOT NULL);
 CREATE INDEX run_streams_by_end ON public.run_streams USING btree (ended_at);
 CREATE INDEX run_streams_by_thread ON public.run_streams USING btree (thread_id, ordinal);
 CREATE INDEX run_streams_going ON public.run_streams USING btree (created_at) WHERE (ended_at IS NULL);
@@ -2541,12 +2523,14 @@ CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log
 CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER cluster_targets_changes AFTER UPDATE OF generation, revision_id, state, message ON public.cluster_targets FOR EACH ROW WHEN (((((old.generation IS DISTINCT FROM new.generation) OR (old.revision_id IS DISTINCT FROM new.revision_id)) OR (old.state IS DISTINCT FROM new.state)) OR (old.message IS DISTINCT FROM new.message))) EXECUTE FUNCTION announce_control();
 CREATE TRIGGER cluster_targets_rows AFTER INSERT OR DELETE ON public.cluster_targets FOR EACH ROW EXECUTE FUNCTION announce_control();
+CREATE TRIGGER delete_unstarted_protocol_run AFTER DELETE ON public.runs FOR EACH ROW WHEN (((old.status = 'pending'::text) AND (old.attempt = 0) AND ((old.kwargs ->> 'protocol'::text) = 'v2'::text))) EXECUTE FUNCTION end_unstarted_protocol_run();
 CREATE TRIGGER deployments_changes AFTER UPDATE OF slug, status, active_revision_id, scale ON public.deployments FOR EACH ROW WHEN (((((old.slug IS DISTINCT FROM new.slug) OR (old.status IS DISTINCT FROM new.status)) OR (old.active_revision_id IS DISTINCT FROM new.active_revision_id)) OR (old.scale IS DISTINCT FROM new.scale))) EXECUTE FUNCTION announce_control();
 CREATE TRIGGER deployments_rows AFTER INSERT OR DELETE ON public.deployments FOR EACH ROW EXECUTE FUNCTION announce_control();
 CREATE TRIGGER disable_rules AFTER DELETE ON public.annotation_queues REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION disable_rules_of_deleted();
 CREATE TRIGGER disable_rules AFTER DELETE ON public.datasets REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION disable_rules_of_deleted();
 CREATE TRIGGER disable_rules AFTER DELETE ON public.projects REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION disable_rules_of_deleted();
 CREATE TRIGGER drop_value_items AFTER DELETE ON public.threads FOR EACH ROW WHEN ((old.value_lists IS NOT NULL)) EXECUTE FUNCTION drop_value_items();
+CREATE TRIGGER end_unstarted_protocol_run AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((old.status = 'pending'::text) AND (old.attempt = 0) AND (new.status <> ALL (ARRAY['pending'::text, 'running'::text])) AND ((old.kwargs ->> 'protocol'::text) = 'v2'::text))) EXECUTE FUNCTION end_unstarted_protocol_run();
 CREATE TRIGGER feedback_changed AFTER INSERT OR DELETE OR UPDATE OF key, session_id, trace_id, score, value, comment, extra, source_type, modified_at ON public.feedback FOR EACH ROW EXECUTE FUNCTION note_feedback_change();
 CREATE TRIGGER flow_of_changed_run AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((old.status <> new.status) AND ((old.flow IS NOT NULL) OR ((old.status = 'pending'::text) AND (new.status <> 'running'::text))))) EXECUTE FUNCTION note_flow_change();
 CREATE TRIGGER flow_of_deleted_run AFTER DELETE ON public.runs FOR EACH ROW WHEN (((old.flow IS NOT NULL) OR (old.status = 'pending'::text))) EXECUTE FUNCTION note_flow_change();
@@ -2563,6 +2547,25 @@ CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON p
 CREATE TRIGGER instances_changes AFTER UPDATE OF state, port, place, address ON public.instances FOR EACH ROW WHEN (((((old.state IS DISTINCT FROM new.state) OR (old.port IS DISTINCT FROM new.port)) OR (old.place IS DISTINCT FROM new.place)) OR (old.address IS DISTINCT FROM new.address))) EXECUTE FUNCTION announce_control();
 CREATE TRIGGER instances_rows AFTER INSERT OR DELETE ON public.instances FOR EACH ROW EXECUTE FUNCTION announce_control();
 CREATE TRIGGER note_protocol_run AFTER INSERT ON public.runs FOR EACH ROW WHEN (((new.kwargs ->> 'protocol'::text) = 'v2'::text)) EXECUTE FUNCTION note_protocol_run();
+ SELECT thread_id,
+    last_seq,
+    run_id,
+    ( SELECT string_agg(x.m[1], '
+'::text ORDER BY x.n) AS string_agg
+           FROM regexp_matches(run_stream_segments.frames, '(?:^|\n)event: protocol:([^\n]*)\n'::text, 'g'::text) WITH ORDINALITY x(m, n)) AS names,
+    ( SELECT string_agg(x.m[1], '
+'::text ORDER BY x.n) AS string_agg
+           FROM regexp_matches(run_stream_segments.frames, '(?:^|\n)event: protocol:[^\n]*\ndata: ([^\n]*)\n'::text, 'g'::text) WITH ORDINALITY x(m, n)) AS bodies
+   FROM run_stream_segments
+  WHERE ((last_seq IS NOT NULL) AND (frames ~~ '%event: protocol:%'::text));;
+ SELECT run_id,
+    thread_id,
+    protocol_graph AS graph_id,
+    attempt,
+    created_at,
+    ended_at
+   FROM run_streams
+  WHERE ((protocol_graph IS NOT NULL) AND (ended_at IS NULL));;
 CREATE TRIGGER replace_value_lists BEFORE UPDATE OF "values" ON public.threads FOR EACH ROW WHEN ((new.value_lists IS NOT NULL)) EXECUTE FUNCTION replace_value_lists();
 CREATE TRIGGER revisions_changes AFTER UPDATE OF status, holder, not_before, interrupted_by_user ON public.revisions FOR EACH ROW WHEN (((((old.status IS DISTINCT FROM new.status) OR (old.holder IS DISTINCT FROM new.holder)) OR (old.not_before IS DISTINCT FROM new.not_before)) OR (old.interrupted_by_user IS DISTINCT FROM new.interrupted_by_user))) EXECUTE FUNCTION announce_control();
 CREATE TRIGGER revisions_rows AFTER INSERT ON public.revisions FOR EACH ROW EXECUTE FUNCTION announce_control();
@@ -2605,7 +2608,9 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function discarded_questions(_thread_id uuid, _kwargs jsonb, _settled text) returns jsonb
 -- function drop_value_items() returns trigger
 -- function drop_waits() returns trigger
--- function end_kept_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean, _first integer, _count integer, _frames text, _last text) returns TABLE(outcome text, waiting boolean, stored integer)
+-- function end_kept_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean, _first integer, _count integer, _frames text, _last text, _events integer DEFAULT 0, _interrupts text[] DEFAULT NULL::text[]) returns TABLE(outcome text, waiting boolean, stored integer, seq bigint)
+-- function end_protocol_run(_run_id uuid, _thread_id uuid) returns bigint
+-- function end_unstarted_protocol_run() returns trigger
 -- function enqueue_webhook() returns trigger
 -- function expire_runs(_expired uuid[]) returns void
 -- function expire_thread(_thread_id uuid) returns boolean
@@ -2622,7 +2627,8 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function interrupts_text(_ids text[]) returns text
 -- function is_stale_state(_lists jsonb, _of text, _state jsonb) returns boolean
 -- function join_values(_thread_id uuid, _values jsonb, _lists jsonb) returns json
--- function keep_frames(_run_id uuid, _thread_id uuid, _attempt integer, _first integer, _count integer, _frames text, _marks text, _status text) returns TABLE(outcome text, stored integer)
+-- function keep_events(_run_id uuid, _thread_id uuid, _first integer, _frames text, _events integer, _interrupts text[]) returns bigint
+-- function keep_frames(_run_id uuid, _thread_id uuid, _attempt integer, _first integer, _count integer, _frames text, _marks text, _status text, _events integer DEFAULT 0, _interrupts text[] DEFAULT NULL::text[]) returns TABLE(outcome text, stored integer, seq bigint)
 -- function list_value_at(_thread_id uuid, _values jsonb, _lists jsonb, _path text[]) returns jsonb
 -- function lists_contain(_thread_id uuid, _values jsonb, _lists jsonb, _filter jsonb) returns boolean
 -- function live_interrupts(_thread_id uuid) returns text[]
@@ -2664,7 +2670,6 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function stop_inflight(_thread_id uuid, _strategy text) returns uuid[]
 -- function store_matches(_value jsonb, _conditions jsonb) returns boolean
 -- function take_queue_events(_vtimes double precision[]) returns text[]
--- function tell_protocol_lifecycle(_run_id uuid, _thread_id uuid, _data jsonb) returns void
 -- function thread_values(_thread_id uuid, _values jsonb, _lists jsonb) returns json
 -- function thread_wire(t threads) returns json
 -- function user_keys() returns text[]

@@ -12,7 +12,7 @@ import type { Access } from "./custom-auth/access.ts";
 import type { GraphHosts } from "./hosts/graph-hosts.ts";
 import type { Project } from "./project/read-project.ts";
 import type { PythonCode } from "./python-code/python-code.ts";
-import type { ProtocolLog } from "./protocol/protocol-log.ts";
+import type { ThreadFeeds } from "./protocol/thread-feeds.ts";
 import type { RunFollower } from "./streams/run-follower.ts";
 import type { RunQueue } from "./runs/run-queue.ts";
 import type { RunStreams } from "./streams/run-streams.ts";
@@ -38,7 +38,7 @@ export interface AgentDeps {
   streams: RunStreams;
   follower: RunFollower;
   threadWatch: ThreadWatch;
-  protocol: ProtocolLog;
+  protocol: ThreadFeeds;
   metrics: Metrics;
   telemetry: Telemetry | undefined;
   health: ServerHealth;

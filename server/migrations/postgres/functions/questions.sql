@@ -100,9 +100,8 @@ begin
   end if;
   select coalesce(array_agg(k), '{}') into _queued
   from runs r, jsonb_object_keys(r.questions -> 'bound') k where r.thread_id = _thread_id and r.status = 'pending';
-  select coalesce(array_agg(u.body::jsonb -> 'data' ->> 'interrupt_id'), '{}') into _found
-  from protocol_events e, unnest(string_to_array(e.names, E'\n'), string_to_array(e.bodies, E'\n')) u(name, body)
-  where e.run_id = _running and e.names ~ '(^|\n)\["input"[],]' and u.name ~ '^\["input"[],]';
+  select coalesce(array_agg(i), '{}') into _found
+  from run_stream_segments g, unnest(g.interrupts) i where g.run_id = _running and g.interrupts is not null;
   -- while a resume executes, the interrupts that it answers look as if they were pending
   if _bound <> '{}' or _running::text = (
     select c.metadata ->> 'run_id' from checkpoints c

@@ -1,6 +1,5 @@
 import { mapFields, sealError, sealInterrupts, sealKwargs, sealValues } from "../../../../host-kit/src/sealed-json.ts";
 import { ANY_OWNER } from "../../../../host-kit/src/state-cipher.ts";
-import { sealBodies } from "../protocol/sql.ts";
 import type { Resealer } from "./resealer.ts";
 
 /** A row with the texts of the columns that `SealedColumn.beside` names. */
@@ -56,14 +55,6 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     column: "frames",
     type: "text",
     seal: (resealer, text) => resealer.sealText(text),
-  },
-  {
-    table: "protocol_events",
-    key: { thread_id: "uuid", last_seq: "bigint" },
-    column: "bodies",
-    type: "text",
-    beside: ["names"],
-    seal: (resealer, text, row) => sealBodies(resealer, row["names"]!, text),
   },
   {
     table: "webhook_deliveries",

@@ -1,7 +1,7 @@
 import { oneLine, SSE_HEADERS } from "../../base/events/sse.ts";
 import { type EventFilter, matches, channelMethod } from "./event-name.ts";
 import type { Caller } from "./caller.ts";
-import type { ProtocolLog } from "./protocol-log.ts";
+import type { ThreadFeeds } from "./thread-feeds.ts";
 import type { ProtocolEvent } from "./sql.ts";
 
 const HEARTBEAT_MS = 5000;
@@ -21,8 +21,8 @@ export interface EventStream {
  * Streams a thread's events, past and new, over all of its runs; ends only with the server or the thread. Pull-based: a
  * stalled reader holds one page of events and slows down no other reader.
  */
-export async function eventStream(log: ProtocolLog, { caller, filter, since }: EventStream): Promise<Response> {
-  const feed = await log.open(caller.threadId);
+export async function eventStream(feeds: ThreadFeeds, { caller, filter, since }: EventStream): Promise<Response> {
+  const feed = await feeds.open(caller.threadId);
   let at = since;
   let isClosed = false;
   let lastPull = performance.now();
@@ -38,7 +38,7 @@ export async function eventStream(log: ProtocolLog, { caller, filter, since }: E
     if (isClosed) return;
     isClosed = true;
     clearInterval(timer);
-    log.release(feed);
+    feeds.release(feed);
     silent?.();
   }
   function finish(): void {

@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { testAgentServer } from "../../../test/agent-server.ts";
 import { EventReader, listenAgent } from "../../../test/protocol-client.ts";
 import { uuid7 } from "../../base/ids.ts";
-import { deleteOldEvents } from "./sql.ts";
+import { sweepStreams } from "../streams/sql.ts";
 
 const server = await testAgentServer();
 const { url } = await listenAgent(server);
@@ -350,8 +350,11 @@ test("deletes old events, and continues their numbering", async () => {
   const last = reader.events.at(-1).seq;
   reader.close();
   await vi.waitUntil(() => server.agent.deps.protocol.readers === 0, { timeout: 20_000 });
-  await server.sql`update protocol_runs set ended_at = now() - interval '1 hour' where thread_id = ${thread}`;
-  expect(await deleteOldEvents(server.sql, 120)).toBeGreaterThan(0);
+  await server.sql`update run_streams set ended_at = now() - interval '1 hour' where thread_id = ${thread}`;
+  const count = async () => (await server.sql`select 1 from run_stream_segments where thread_id = ${thread}`).length;
+  expect(await count()).toBeGreaterThan(0);
+  await sweepStreams(server.sql, 120);
+  expect(await count()).toBe(0);
   const late = await read(thread);
   await start(thread, "trail", { topic: "b" });
   await until(late, 1);

@@ -192,8 +192,6 @@ export class ActiveRuns {
     clearTimeout(run.timeout);
     clearTimeout(run.killTimer);
     if (this.#runs.get(run.runId) === run) this.#runs.delete(run.runId);
-    // however it left: its end may be committed although this server takes it for lost
-    this.#o.protocol.ended(run);
     this.#claimer.onCapacity();
   }
 }

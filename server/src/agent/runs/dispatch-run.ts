@@ -4,7 +4,7 @@ import type { KeptLength } from "../streams/sql.ts";
 import type { ActiveRun } from "./active-run.ts";
 import type { RunEvent } from "./phase.ts";
 import type { RunQueueOptions } from "./queue-options.ts";
-import { type BegunRun, metadataOf, parseQuestions } from "./start-run.ts";
+import { type BegunRun, isProtocolRun, metadataOf, parseQuestions } from "./start-run.ts";
 import { continueStream } from "./take-over.ts";
 
 /** Stored stream of earlier attempts: absent, or it could not be determined. */
@@ -35,7 +35,7 @@ export class RunDispatch {
    */
   prepare(run: ActiveRun, row: BegunRun, kept: Kept, isKept: boolean): RunEvent | Promise<RunEvent> {
     const stream = this.#o.streams.open(run.runId);
-    stream.execution = { threadId: run.threadId, attempt: run.attempt };
+    setExecution(stream, run);
     if (kept === "unknown") {
       this.announce(run);
       if (isKept) stream.markIncomplete("Its frames could not be stored.", run.attempt);
@@ -60,8 +60,9 @@ export class RunDispatch {
   }
 
   /** @param stored number of frames already kept */
-  #keep({ threadId, attempt }: ActiveRun, stream: RunStream, stored: number): void {
-    stream.execution = { threadId, attempt };
+  #keep(run: ActiveRun, stream: RunStream, stored: number): void {
+    setExecution(stream, run);
+    const { threadId, attempt } = run;
     this.#o.keeper.keep(stream, { threadId, attempt, stored, held: true });
   }
 
@@ -95,4 +96,9 @@ export class RunDispatch {
     const discarded = parseQuestions(run.kwargs)?.discarded;
     this.#o.streams.open(run.runId).emit(run.attempt, "metadata", metadataOf(run.runId, run.attempt, discarded));
   }
+}
+
+function setExecution(stream: RunStream, run: ActiveRun): void {
+  stream.execution = { threadId: run.threadId, attempt: run.attempt };
+  if (isProtocolRun(run)) stream.protocolGraph = run.graphId ?? "";
 }

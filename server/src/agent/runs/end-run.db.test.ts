@@ -21,7 +21,6 @@ import type { Ended } from "./phase.ts";
 import { RunFollower } from "../streams/run-follower.ts";
 import { RunStreams } from "../streams/run-streams.ts";
 import { StreamKeeper } from "../streams/stream-keeper.ts";
-import { ProtocolLog } from "../protocol/protocol-log.ts";
 import { createRuns, finishRuns, selectRunState } from "./sql.ts";
 import { announceWant, keepFrames } from "../streams/sql.ts";
 
@@ -42,7 +41,6 @@ const follower = new RunFollower({
   isActive: (runId) => executed.has(runId),
   alone: () => true,
 });
-const protocol = new ProtocolLog({ sql, log, ttlSecs: 60, alone: () => true });
 const endingsOn = (on: Sql) =>
   new RunEndings({
     sql: on,
@@ -51,7 +49,6 @@ const endingsOn = (on: Sql) =>
     settings: readOptions(agentOptions, {}),
     streams,
     keeper,
-    protocol,
     fault: createFaultPoint(""),
     alone: () => true,
     hosts: () => {

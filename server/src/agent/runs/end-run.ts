@@ -35,7 +35,7 @@ const REFRESH_PAUSE_MS = 1000;
 
 export type RunEndingsOptions = Pick<
   RunQueueOptions,
-  "sql" | "hotSql" | "log" | "settings" | "hosts" | "streams" | "keeper" | "protocol" | "fault" | "alone"
+  "sql" | "hotSql" | "log" | "settings" | "hosts" | "streams" | "keeper" | "fault" | "alone"
 >;
 
 const LOST = { is: "lost" } as const;
@@ -123,7 +123,6 @@ export class RunEndings {
       error: error ? JSON.stringify(error) : null,
       state,
     };
-    await this.#o.protocol.settled(run.runId);
     await this.#o.streams.get(run.runId)?.flagged;
     const isKept = !end.finished && this.#o.streams.get(run.runId)?.keeping !== undefined;
     const write = () => this.#whileOwned(run, () => (isKept ? this.#finishKept(run, row) : this.#commits.call(row)));

@@ -16,15 +16,6 @@ export interface RunCounts {
   lost: number;
 }
 
-/** Receives the protocol events of runs (`protocol/protocol-log.ts`). */
-export interface ProtocolEvents {
-  append(run: ActiveRun, name: string, body: Buffer): void;
-  /** Resolves when the run's events so far are stored, or cannot be. */
-  settled(runId: string): Promise<void>;
-  markIncomplete(run: ActiveRun, reason: string): void;
-  ended(run: ActiveRun): void;
-}
-
 export interface RunQueueOptions {
   sql: Sql;
   hosts: () => GraphHosts;
@@ -38,7 +29,6 @@ export interface RunQueueOptions {
   streams: RunStreams;
   follower: RunFollower;
   keeper: StreamKeeper;
-  protocol: ProtocolEvents;
   fault: FaultPoint;
   /** Whether no other server shares the database, so that nothing has to be announced. */
   alone(): boolean;

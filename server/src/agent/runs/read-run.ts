@@ -8,6 +8,7 @@ import { slowJson, type SlowJsonOptions } from "../../base/http/slow-json.ts";
 import type { AgentDeps } from "../deps.ts";
 import { withLinks } from "../feedback-links/emit-links.ts";
 import { buildAnswer } from "../streams/answer.ts";
+import { isEvent } from "../streams/protocol-frames.ts";
 import { readAnswer, type RunStream } from "../streams/run-streams.ts";
 import { type RunState, selectRunState } from "./sql.ts";
 import { findMark } from "../streams/stream-marks.ts";
@@ -106,12 +107,13 @@ const frameNumber = (id: string | undefined): number | undefined =>
 const ALWAYS = new Set(["metadata", "error", "feedback", "incomplete", "end"]);
 
 /**
- * Returns a predicate over frame names, or undefined for all frames. A name is `mode|segment|segment`, without segments for the root
- * graph.
+ * Returns a predicate over frame names. A name is `mode|segment|segment`, without segments for the root graph, or that of
+ * an event of protocol v2.
  */
-function frameFilter({ modes = [], namespaces }: StreamOptions): ((name: string) => boolean) | undefined {
-  if (modes.length === 0 && !namespaces) return undefined;
+function frameFilter({ modes = [], namespaces }: StreamOptions): (name: string) => boolean {
+  if (modes.length === 0 && !namespaces) return (name) => !isEvent(name);
   return (name) => {
+    if (isEvent(name)) return false;
     const [root, ...path] = name.split("|");
     if (ALWAYS.has(root!)) return true;
     return (

@@ -1,13 +1,9 @@
 /** What hosts report of the runs that they execute: events, which go to the run's stream, and marks of checkpoints. */
 import type { ActiveRun } from "./active-run.ts";
 import type { RunQueueOptions } from "./queue-options.ts";
-import { isProtocolRun } from "./start-run.ts";
-
-/** Prefix of events that are numbered in the thread's log instead of the run's stream. */
-const PROTOCOL = "protocol:";
 
 export class RunFrames {
-  readonly #o: Pick<RunQueueOptions, "streams" | "protocol" | "keeper" | "hosts">;
+  readonly #o: Pick<RunQueueOptions, "streams" | "keeper" | "hosts">;
   readonly #active: ReadonlyMap<string, ActiveRun>;
 
   constructor(options: RunQueueOptions, active: ReadonlyMap<string, ActiveRun>) {
@@ -18,8 +14,7 @@ export class RunFrames {
   onEvent(runId: string, event: string, data: Buffer): void {
     const run = this.#active.get(runId);
     if (!run) return;
-    if (event.startsWith(PROTOCOL)) this.#o.protocol.append(run, event.slice(PROTOCOL.length), data);
-    else this.#o.streams.open(runId).emit(run.attempt, event, data);
+    this.#o.streams.open(runId).emit(run.attempt, event, data);
   }
 
   /** Handles an attempt that resumes from a checkpoint: the frames up to there belong to an earlier attempt. */
@@ -28,18 +23,11 @@ export class RunFrames {
     const stream = run && this.#o.streams.open(runId);
     if (!run || stream?.execution?.attempt !== run.attempt) return;
     if (checkpointId !== null && stream.marks.reaches(checkpointId)) return;
-    const reason = "An earlier attempt was interrupted, and some of its frames may be missing.";
-    stream.markIncomplete(reason, run.attempt);
-    if (isProtocolRun(run)) this.#o.protocol.markIncomplete(run, reason);
+    stream.markIncomplete("An earlier attempt was interrupted, and some of its frames may be missing.", run.attempt);
   }
 
   onMark(runId: string, checkpointId: string): void {
-    const run = this.#active.get(runId);
-    const stream = this.#o.streams.get(runId);
-    if (!run || !stream) return;
-    if (!isProtocolRun(run)) return stream.mark(checkpointId);
-    // its events are numbered separately from the stream
-    void this.#o.protocol.settled(runId).then(() => stream.mark(checkpointId));
+    if (this.#active.has(runId)) this.#o.streams.get(runId)?.mark(checkpointId);
   }
 
   /** Handles requests of other servers whose readers follow runs that are, or were, executed here. */

@@ -16,7 +16,7 @@ import { createRuns, selectRunState } from "./sql.ts";
 
 const server = await testAgentServer();
 const { call, sql } = server;
-const { streams, protocol, hosts } = server.agent.deps;
+const { streams, hosts } = server.agent.deps;
 const log = createLog("silent");
 const serverId = uuid7();
 await sql`insert into servers (server_id, host_name, process) values (${serverId}, 'here', 'null')`;
@@ -29,7 +29,6 @@ const endings = new RunEndings({
   settings: readOptions(agentOptions, {}),
   streams,
   keeper,
-  protocol,
   fault: createFaultPoint(""),
   alone: () => true,
   hosts: () => hosts,

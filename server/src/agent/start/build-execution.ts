@@ -49,7 +49,7 @@ interface Options extends Pick<LocalStreams, "streams">, SharedStreams {
 export function buildExecution(options: Options, started: Started): { queue: RunQueue; hosts: GraphHosts } {
   const { settings, log, metrics, telemetry, lease, webhooks } = options;
   const { sql, hotSql, leaseSql } = options.stores;
-  const { serverId, streams, follower, keeper, protocol, fault, threadWatch } = options;
+  const { serverId, streams, follower, keeper, fault, threadWatch } = options;
   const durations = runDurations(metrics.registry);
   const queue = new RunQueue({
     sql,
@@ -62,7 +62,6 @@ export function buildExecution(options: Options, started: Started): { queue: Run
     streams,
     follower,
     keeper,
-    protocol,
     fault,
     alone: () => lease.alone,
     lowestLoadElsewhere: () => lease.lowestLoadElsewhere,

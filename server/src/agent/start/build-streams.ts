@@ -1,7 +1,7 @@
 import type { Log } from "../../base/log.ts";
 import type { Started } from "../../base/started.ts";
 import type { AgentDeps } from "../deps.ts";
-import { ProtocolLog } from "../protocol/protocol-log.ts";
+import { ThreadFeeds } from "../protocol/thread-feeds.ts";
 import { RunFollower } from "../streams/run-follower.ts";
 import { type RunStream, RunStreams, type StreamBacking } from "../streams/run-streams.ts";
 import { streamBacking } from "../streams/stream-backing.ts";
@@ -45,16 +45,24 @@ interface SharingOptions extends Options, LocalStreams {
 
 export type SharedStreams = Pick<AgentDeps, "protocol" | "threadWatch" | "follower"> & { keeper: StreamKeeper };
 
-/** Builds what shares streams through the database: writers of frames and events, and readers of those of others. */
+/** Builds what shares streams through the database: the writer of frames, and readers of those of others. */
 export function shareStreams(options: SharingOptions, started: Started): SharedStreams {
-  const { stores, settings, log, serverId, streams, backing, alone, isActive } = options;
+  const { stores, settings, log, serverId, streams, alone, isActive } = options;
   const { sql, framesSql, hotSql, live } = stores;
   const { streamTtlSecs: ttlSecs } = settings;
   const onLost = (stream: RunStream) => void follower.follow(stream.runId);
-  const keeper = new StreamKeeper({ sql: framesSql, endSql: hotSql, log, live, notify: () => !alone(), onLost });
-  started.add(() => keeper.stop());
-  const protocol = new ProtocolLog({ sql, log, ttlSecs, alone, ...backing });
+  const protocol = new ThreadFeeds(sql, log);
   started.add(() => protocol.stop());
+  const keeper = new StreamKeeper({
+    sql: framesSql,
+    endSql: hotSql,
+    log,
+    live,
+    notify: () => !alone(),
+    onLost,
+    onEvents: (...stored) => protocol.onEvents(...stored),
+  });
+  started.add(() => keeper.stop());
   const threadWatch = new ThreadWatch(sql, log);
   started.add(async () => threadWatch.stop());
   const streamSweeper = new StreamSweeper(sql, log, ttlSecs);

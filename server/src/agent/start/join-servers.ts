@@ -65,9 +65,12 @@ const createListener = ({ database, log, parts }: JoinOptions): Listener =>
     channels: {
       heddle_queue: () => parts().queue.onAnnounced(),
       heddle_cancel: (runId) => parts().queue.onCancelNotice(runId),
-      heddle_protocol: (threadId) => parts().protocol.onNotice(threadId),
       heddle_done: (runId) => parts().follower.onNotice(runId),
-      heddle_frames: (runId) => parts().follower.onNotice(runId),
+      // id of a run, or of a thread with new events of protocol v2
+      heddle_frames: (id) => {
+        parts().follower.onNotice(id);
+        parts().protocol.onNotice(id);
+      },
       heddle_want: (runIds) => parts().queue.frames.onWanted(runIds.split(",")),
     },
     onGap: () => parts().queue.wake(),

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import type { Sql } from "../../base/db/connect.ts";
 import { frameData, splitFrames, sseFrame } from "../../base/events/sse.ts";
+import { incompleteEvent } from "./protocol-frames.ts";
 import {
   flagIncompleteStream,
   keepFrames,
@@ -31,6 +32,8 @@ export async function endKeptStream(sql: Sql, stream: KeptStream): Promise<void>
   const isIncomplete = first > 0 || attempt > 0;
   if (isIncomplete) {
     missing.unshift({ event: "incomplete", data: JSON.stringify({ run_id: runId, attempt, reason: REASON }) });
+    if (stream.protocol_graph !== null)
+      missing.push(incompleteEvent({ runId, attempt, graph: stream.protocol_graph }, REASON));
     await flagIncompleteStream(sql, runId, REASON);
   }
   if (result?.links) missing.push({ event: "feedback", data: result.links });

@@ -28,7 +28,7 @@ async function fill(table: string, event: string, condition = "true"): Promise<v
 }
 
 async function empty(): Promise<void> {
-  for (const table of ["runs", "protocol_events"]) await sql.unsafe(`drop trigger if exists full_disk on ${table}`);
+  for (const table of ["runs", "run_stream_segments"]) await sql.unsafe(`drop trigger if exists full_disk on ${table}`);
 }
 afterEach(empty);
 
@@ -79,7 +79,7 @@ test("a gap of a stream is recorded with its run once there is space", async () 
 });
 
 test("events of protocol v2 wait for space", async () => {
-  await fill("protocol_events", "insert");
+  await fill("run_stream_segments", "insert", "new.last_seq is not null");
   const { runId, path } = await start("events", 50, true);
   await sleep(FULL_MS);
   await empty();

@@ -6,6 +6,7 @@ import { FrameLog } from "../../base/events/frame-log.ts";
 import type { SpillSpace } from "../../base/events/spill-space.ts";
 import { frameData, splitFrames, sseFrame } from "../../base/events/sse.ts";
 import type { RunStatus } from "./finished-run.ts";
+import { eventFrameName, incompleteEvent, isEvent } from "./protocol-frames.ts";
 import { StreamMarks } from "./stream-marks.ts";
 
 /** Outcome of a run, for its readers on this server. */
@@ -63,6 +64,8 @@ export class RunStream {
   endedAt = 0;
   /** Thread and attempt of a run that is, or was, executed here. */
   execution: { threadId: string; attempt: number } | undefined;
+  /** Graph of a run of protocol v2 that is executed here. */
+  protocolGraph: string | undefined;
   keeping: PersistProgress | undefined;
   /** Whether all of its frames and its end are stored. */
   kept = false;
@@ -115,7 +118,7 @@ export class RunStream {
 
   /** Appends an event of an attempt executed here. Ignored once another server writes the stream. */
   emit(attempt: number, event: string, data: Buffer | string): void {
-    if (this.execution?.attempt === attempt) this.append(event, data);
+    if (this.execution?.attempt === attempt) this.append(isEvent(event) ? eventFrameName(event) : event, data);
   }
 
   #append(event: string, id: number | undefined, data: Buffer | string): void {
@@ -138,6 +141,10 @@ export class RunStream {
   markIncomplete(reason: string, attempt: number): void {
     this.incomplete ??= reason;
     this.#append("incomplete", this.log.appended, this.#describeGap(reason, attempt));
+    if (this.protocolGraph !== undefined) {
+      const { event, data } = incompleteEvent({ runId: this.runId, attempt, graph: this.protocolGraph }, reason);
+      this.#append(event, this.log.appended, data);
+    }
     this.flagged ??= this.#backing.flagIncomplete?.(this.runId, reason);
   }
 

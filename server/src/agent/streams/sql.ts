@@ -3,6 +3,7 @@ import { sealError, sealState } from "../../../../host-kit/src/sealed-json.ts";
 import { sealed } from "../../base/db/sealed-values.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { FinishedRun, FinishOutcome, RunStatus } from "./finished-run.ts";
+import { countEvents } from "./protocol-frames.ts";
 
 export interface FramesToKeep {
   runId: string;
@@ -25,23 +26,36 @@ export interface FramesToKeep {
 export interface KeepOutcome {
   outcome: "stored" | "behind" | "lost";
   stored: number;
+  /** Number of the last event of protocol v2 that was stored, with the end of its run; undefined: none was. */
+  seq?: number;
 }
+
+const parseSeq = <Row extends { seq: string | null }>({ seq, ...row }: Row): Omit<Row, "seq"> & { seq?: number } =>
+  seq === null ? row : { ...row, seq: Number(seq) };
 
 const sealFrames = <T extends string | null>(sql: Sql, frames: T): T =>
   sealed(sql, frames, (cipher, text) => cipher.sealText(text));
 
-/** Stores frames in the given order; callers sort by run, so that concurrent statements lock in the same order. */
-export async function keepFrames(sql: Sql, batch: FramesToKeep[]): Promise<KeepOutcome[]> {
-  return sql<KeepOutcome[]>`
-    select k.outcome, k.stored, case when u.notify then pg_notify('heddle_frames', u.run_id::text) end
+/**
+ * Stores frames in the given order; callers sort by thread, so that concurrent statements lock in the same order.
+ * @param announce whether other servers are notified of events
+ */
+export async function keepFrames(sql: Sql, batch: FramesToKeep[], announce = true): Promise<KeepOutcome[]> {
+  const counts = batch.map((b) => countEvents(b.frames));
+  const rows = await sql<(Omit<KeepOutcome, "seq"> & { seq: string | null })[]>`
+    select k.outcome, k.stored, k.seq::text as seq, case when u.notify then pg_notify('heddle_frames', u.run_id::text) end,
+           case when k.seq is not null and ${announce} then pg_notify('heddle_frames', u.thread_id::text) end
     from unnest(
       ${batch.map((b) => b.runId)}::uuid[], ${batch.map((b) => b.threadId)}::uuid[],
       ${batch.map((b) => b.attempt)}::int[], ${batch.map((b) => b.first)}::int[], ${batch.map((b) => b.count)}::int[],
       ${batch.map((b) => sealFrames(sql, b.frames))}::text[], ${batch.map((b) => b.marks)}::text[], ${batch.map((b) => b.status)}::text[],
-      ${batch.map((b) => String(b.notify))}::text[]::boolean[]
-    ) with ordinality as u(run_id, thread_id, attempt, first, count, frames, marks, status, notify, n)
-    cross join lateral keep_frames(u.run_id, u.thread_id, u.attempt, u.first, u.count, u.frames, u.marks, u.status) k
+      ${batch.map((b) => String(b.notify))}::text[]::boolean[],
+      ${counts.map(({ events }) => events)}::int[], ${counts.map(({ interrupts }) => interrupts)}::text[]
+    ) with ordinality as u(run_id, thread_id, attempt, first, count, frames, marks, status, notify, events, interrupts, n)
+    cross join lateral keep_frames(u.run_id, u.thread_id, u.attempt, u.first, u.count, u.frames, u.marks, u.status,
+                                   u.events, string_to_array(u.interrupts, E'\\n')) k
     order by u.n`;
+  return rows.map(parseSeq);
 }
 
 /** The end of a run, with the last frames of its stored stream. */
@@ -56,23 +70,29 @@ export interface KeptEnd extends FinishedRun {
 export interface KeptEndOutcome extends Omit<FinishOutcome, "outcome"> {
   outcome: FinishOutcome["outcome"] | "behind";
   stored: number;
+  /** See `KeepOutcome`. */
+  seq?: number;
 }
 
 /** Ends runs in the given order; callers sort by thread, as for `finishRuns`. */
 export async function endKeptRuns(sql: Sql, runs: KeptEnd[], notify: boolean): Promise<KeptEndOutcome[]> {
-  return sql<KeptEndOutcome[]>`
-    select e.outcome, e.waiting, e.stored from unnest(
+  const counts = runs.map((r) => countEvents(r.frames));
+  const rows = await sql<(Omit<KeptEndOutcome, "seq"> & { seq: string | null })[]>`
+    select e.outcome, e.waiting, e.stored, e.seq::text as seq from unnest(
       ${runs.map((r) => r.runId)}::uuid[], ${runs.map((r) => r.threadId)}::uuid[],
       ${runs.map((r) => r.attempt)}::int[], ${runs.map((r) => r.outcome)}::text[],
       ${runs.map((r) => sealed(sql, r.error, sealError))}::text[],
       ${runs.map((r) => sealed(sql, r.state, sealState))}::text[],
       ${runs.map((r) => r.first)}::int[], ${runs.map((r) => r.count)}::int[],
       ${runs.map((r) => sealFrames(sql, r.frames))}::text[],
-      ${runs.map((r) => sealFrames(sql, r.last))}::text[]
-    ) with ordinality as u(run_id, thread_id, attempt, outcome, error, state, first, count, frames, last, n)
+      ${runs.map((r) => sealFrames(sql, r.last))}::text[],
+      ${counts.map(({ events }) => events)}::int[], ${counts.map(({ interrupts }) => interrupts)}::text[]
+    ) with ordinality as u(run_id, thread_id, attempt, outcome, error, state, first, count, frames, last, events, interrupts, n)
     cross join lateral end_kept_run(u.run_id, u.thread_id, u.attempt, u.outcome, u.error::jsonb, u.state::jsonb,
-                                    ${notify}, u.first, u.count, u.frames, u.last) e
+                                    ${notify}, u.first, u.count, u.frames, u.last,
+                                    u.events, string_to_array(u.interrupts, E'\\n')) e
     order by u.n`;
+  return rows.map(parseSeq);
 }
 
 /** Marks the run's stream as incomplete; the first reason is kept. */
@@ -90,11 +110,13 @@ export interface KeptStream {
   /** See stream-marks.ts. */
   marks: string | null;
   status: RunStatus | "deleted" | null;
+  /** Graph of a run of protocol v2; null for other runs. */
+  protocol_graph: string | null;
 }
 
 export async function selectKeptStream(sql: Sql, runId: string): Promise<KeptStream | undefined> {
   const [row] = await sql<KeptStream[]>`
-    select run_id, thread_id, ordinal::text, attempt, frames, marks, status from run_streams where run_id = ${runId}`;
+    select run_id, thread_id, ordinal::text, attempt, frames, marks, status, protocol_graph from run_streams where run_id = ${runId}`;
   return row;
 }
 
@@ -202,18 +224,24 @@ export async function sweepStreams(sql: Sql, ttlSecs: number): Promise<void> {
     ) delete from run_stream_segments g using old where g.run_id = old.run_id`;
 }
 
-/** Streams whose writer died between the run's end and theirs. With `runId`: only that stream, however young. */
+/**
+ * Streams whose writer died between the run's end and theirs, without delay where that server is known to be gone. With
+ * `runId`: only that stream, however young.
+ */
 export function selectUnendedStreams(sql: Sql, runId?: string): Promise<KeptStream[]> {
   return sql<KeptStream[]>`
-    select s.run_id, s.thread_id, s.ordinal::text, s.attempt, s.frames, s.marks,
+    select s.run_id, s.thread_id, s.ordinal::text, s.frames, s.marks, s.protocol_graph,
+           case when s.protocol_graph is null then s.attempt else greatest(s.attempt, r.attempt) end as attempt,
            coalesce(r.status, case when exists (select 1 from threads t where t.thread_id = s.thread_id)
                                    then 'deleted' else 'success' end) as status
     from run_streams s left join runs r on r.run_id = s.run_id
     where s.ended_at is null and (r.run_id is null or r.status not in ('pending', 'running'))
       ${
         runId === undefined
-          ? sql`and s.created_at < now() - interval '10 seconds'
-                and coalesce(r.ended_at, '-infinity') < now() - interval '5 seconds'`
+          ? sql`and (s.created_at < now() - interval '10 seconds'
+                     and coalesce(r.ended_at, '-infinity') < now() - interval '5 seconds'
+                     or s.protocol_graph is not null and r.run_id is not null
+                        and not exists (select 1 from servers v where v.server_id = r.server_id))`
           : sql`and s.run_id = ${runId}`
       }
     limit 500`;
@@ -236,7 +264,7 @@ export async function selectRunResult(sql: Sql, runId: string): Promise<RunResul
 /** The last frames of a stream, as text. */
 export async function selectTail(sql: Sql, runId: string): Promise<string> {
   const rows = await sql<{ frames: string }[]>`
-    select frames from run_stream_segments where run_id = ${runId} order by first desc limit 8`;
+    select frames from run_stream_segments where run_id = ${runId} and first >= 0 order by first desc limit 8`;
   return rows
     .reverse()
     .map((row) => row.frames)

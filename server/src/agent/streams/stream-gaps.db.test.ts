@@ -56,7 +56,8 @@ async function cutOff(name: string, before: (runId: string) => unknown = () => {
       const frames = parseFrames((await reading).text);
       expect(noted(file).filter((line) => line === "a start")).toHaveLength(1);
       const run = (await call("GET", path)).json;
-      const ended = () => sql`select 1 from protocol_runs where run_id = ${runId} and ended_at is null`;
+      const ended = () =>
+        sql`select 1 from run_streams where run_id = ${runId} and protocol_graph is not null and ended_at is null`;
       await expect.poll(ended).toHaveLength(0);
       const life = (await selectLifecycle(sql, runId)).map((text) => JSON.parse(text).data.event as string);
       return { kind, frames, life, run, path, thread };

@@ -49,17 +49,25 @@ interface Write {
   row: FramesToKeep;
 }
 
+const sortKey = ({ row }: Write): string => row.threadId + row.runId;
+
 export interface StreamKeeperOptions {
   sql: Sql;
   /** Connections for the ends of runs; default: `sql`. */
   endSql?: Sql;
   log: Log;
-  /** Whether other servers must be notified of a run's end. */
+  /** Whether other servers must be notified of events and of runs' ends. */
   notify?: () => boolean;
   /** Fast path to servers with readers; the fallback is the database's notifications. */
   live: LiveFrames | undefined;
   /** Called when another server writes this stream now. */
   onLost(stream: RunStream): void;
+  /**
+   * Called when events of protocol v2 are stored.
+   * @param last number of the last event
+   * @param frames the frames with these events; undefined: they are to be read, because the run's end is the last event
+   */
+  onEvents?(threadId: string, last: number, frames: string | undefined): void;
 }
 
 export class StreamKeeper {
@@ -132,10 +140,11 @@ export class StreamKeeper {
       const count = next - keeping.stored;
       const lastFrame = last === undefined ? null : sseFrame(next, "feedback", last).toString();
       const tail = { first: keeping.stored, count, frames: bytes?.toString() ?? "", last: lastFrame };
-      const { outcome, waiting, stored } = await this.#ends.call({ ...run, ...tail }).catch((error: unknown) => {
+      const { outcome, waiting, stored, seq } = await this.#ends.call({ ...run, ...tail }).catch((error: unknown) => {
         if (!isPassing(error)) this.#abandonEnd(stream);
         throw error;
       });
+      if (seq !== undefined) this.#o.onEvents?.(run.threadId, seq, undefined);
       if (stream.keeping !== keeping) return LOST;
       if (outcome === "stale_values" || outcome === "lost" || outcome === "behind") {
         const isBehind = outcome === "behind" && stored <= log.appended;
@@ -232,7 +241,7 @@ export class StreamKeeper {
       if (write) writes.push(write);
     }
     if (writes.length === 0) return;
-    writes.sort((a, b) => (a.row.runId < b.row.runId ? -1 : 1));
+    writes.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
     await this.#write(writes);
   }
 
@@ -267,7 +276,8 @@ export class StreamKeeper {
     try {
       const rows = writes.map((write) => write.row);
       const shouldRetry = () => this.#stopsAt === undefined || performance.now() < this.#stopsAt;
-      const outcomes = await untilDone(() => keepFrames(this.#o.sql, rows), shouldRetry);
+      const announce = this.#o.notify?.() ?? true;
+      const outcomes = await untilDone(() => keepFrames(this.#o.sql, rows, announce), shouldRetry);
       for (const [i, write] of writes.entries()) this.#written(write, outcomes[i]!);
     } catch (error) {
       if (isPassing(error)) return;
@@ -292,7 +302,8 @@ export class StreamKeeper {
     if (!stream.outcome) stream.markIncomplete("Its frames could not be stored.", attempt);
   }
 
-  #written({ stream, keeping, next, marked, row }: Write, { outcome, stored }: KeepOutcome): void {
+  #written({ stream, keeping, next, marked, row }: Write, { outcome, stored, seq }: KeepOutcome): void {
+    if (seq !== undefined) this.#o.onEvents?.(row.threadId, seq, row.status === null ? row.frames : undefined);
     if (stream.keeping !== keeping) return;
     if (outcome === "behind" && stored <= stream.log.appended) {
       this.#advance(stream, keeping, stored);

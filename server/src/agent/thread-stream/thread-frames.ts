@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { frameData, splitFrames } from "../../base/events/sse.ts";
 import type { ReaderDeps } from "../runs/read-run.ts";
+import { isEvent } from "../streams/protocol-frames.ts";
 import type { RunStream } from "../streams/run-streams.ts";
 import {
   type RunPosition,
@@ -139,7 +140,8 @@ async function* runFrames(
       const { bytes, next } = await log.read(at);
       if (next === at) throw new Error("the stream of a run was disposed of");
       for (const { name, frame } of bytes ? splitFrames(bytes) : []) {
-        yield { kind: "frame", runId, number: at++, name, frame };
+        const number = at++;
+        if (!isEvent(name)) yield { kind: "frame", runId, number, name, frame };
       }
     }
   } finally {

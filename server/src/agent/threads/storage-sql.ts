@@ -23,14 +23,16 @@ export async function measureStorage(sql: Sql, threadId: string): Promise<string
       select count(*) as n, coalesce(sum(pg_column_size(kwargs) + pg_column_size(metadata) + coalesce(pg_column_size(error), 0)), 0) as bytes
       from runs where thread_id = ${threadId}::uuid
     ), f as (
-      select coalesce(sum(s.frames), 0) as n,
-             coalesce(sum((select sum(pg_column_size(g.frames)) from run_stream_segments g where g.run_id = s.run_id)), 0) as bytes
-      from run_streams s where s.thread_id = ${threadId}::uuid
+      -- a segment with events counts as events
+      select coalesce(sum(s.frames - g.events), 0) as n, coalesce(sum(g.bytes), 0) as bytes
+      from run_streams s cross join lateral (
+        select coalesce(sum(g.events) filter (where g.first >= 0), 0) as events,
+               sum(pg_column_size(g.frames)) filter (where g.last_seq is null) as bytes
+        from run_stream_segments g where g.run_id = s.run_id) g
+      where s.thread_id = ${threadId}::uuid
     ), e as (
-      -- a row is a batch, with a line an event
-      select coalesce(sum(1 + length(names) - length(replace(names, E'\\n', ''))), 0) as n,
-             coalesce(sum(pg_column_size(names) + pg_column_size(bodies)), 0) as bytes
-      from protocol_events where thread_id = ${threadId}::uuid
+      select coalesce(sum(events), 0) as n, coalesce(sum(pg_column_size(frames)), 0) as bytes
+      from run_stream_segments where thread_id = ${threadId}::uuid and last_seq is not null
     ), v as (
       select coalesce(sum(pg_column_size(item)), 0) as bytes from thread_value_items where thread_id = ${threadId}::uuid
     )
