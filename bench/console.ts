@@ -1,20 +1,21 @@
 // npm run bench -- console: the time until each route of the console's traces shows its first data, in a project of
 // 1,000,000 runs, and the processor time of the trace platform for it. The files are in the browser's cache, as at every
-// visit but the first. Options: --runs N, --samples N, --quick (100,000 runs). Needs Chromium, as the console's tests do.
-// Exits with 1 when a target is missed.
+// visit but the first. Options: --runs N, --samples N, --quick (100,000 runs), --data DIR (kept; `-- query` can share it).
+// Needs Chromium, as the console's tests do. Exits with 1 when a target is missed.
 import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 
 import { openBrowser } from "../console/test/browser.ts";
 import { processorTime } from "./processes.ts";
-import { startSeededTrace } from "./seeded-trace.ts";
-import { removeDirectory, startConsole, temporaryDirectory } from "./servers.ts";
+import { seedDirectory, startSeededTrace } from "./seeded-trace.ts";
+import { startConsole } from "./servers.ts";
 import { median, percentile } from "./statistics.ts";
 
 const { values: options } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: "boolean", default: false },
+    data: { type: "string" },
     runs: { type: "string" },
     samples: { type: "string" },
   },
@@ -42,11 +43,11 @@ const routes = (project: string, run: string): [name: string, path: string, data
   ["settings", "/settings?tab=workspaces", "td"],
 ];
 
-const directory = await temporaryDirectory();
+const { directory, end } = await seedDirectory(options.data);
 const busyBefore = loadavg()[0]!;
 let missed = false;
 try {
-  const { server: trace, project, bigTrace } = await startSeededTrace(directory, "trace", ENV, RUNS);
+  const { server: trace, project, bigTrace } = await startSeededTrace(directory, "seeded", ENV, RUNS);
   const served = await startConsole(directory, trace.url).catch(async (error: Error) => {
     await trace.stop();
     throw error;
@@ -80,7 +81,7 @@ try {
     await trace.stop();
   }
 } finally {
-  await removeDirectory(directory);
+  await end();
 }
 
 interface Visit {
