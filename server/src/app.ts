@@ -51,7 +51,7 @@ export interface Surroundings {
   /** Whether a trailing slash makes a path another one: not for LangSmith's clients (contract trace-platform §0.1). */
   strict?: boolean;
   /** Mounts handlers ahead of the routes. */
-  mountFirst?: (app: Hono, routes: Route[], guard: Guard, bodies: BodyLimits) => void;
+  mountFirst?: ((app: Hono, routes: Route[], guard: Guard, bodies: BodyLimits) => void) | undefined;
 }
 
 /** Builds the application of a space from its routes. */
