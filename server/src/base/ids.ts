@@ -6,7 +6,9 @@ export const isUuid = (text: string): boolean => UUID.test(text);
 
 let lastMs = 0;
 let counter = 0;
-const random = Buffer.alloc(8);
+/** Random bytes for several ids: a call of the generator costs more than the id. */
+const random = Buffer.alloc(8 * 128);
+let used = random.length;
 
 /**
  * Returns a UUIDv7 (RFC 9562 §5.7), increasing within this process: the twelve bits after the time are a counter within
@@ -20,11 +22,14 @@ export function uuid7(now = Date.now()): string {
     lastMs += 1;
     counter = 0;
   }
-  randomFillSync(random);
+  if (used === random.length) {
+    randomFillSync(random);
+    used = 0;
+  }
   const time = lastMs.toString(16).padStart(12, "0");
   const count = counter.toString(16).padStart(3, "0");
-  random[0] = (random[0]! & 0x3f) | 0x80;
-  const tail = random.toString("hex");
+  random[used] = (random[used]! & 0x3f) | 0x80;
+  const tail = random.toString("hex", used, (used += 8));
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${tail.slice(0, 4)}-${tail.slice(4)}`;
 }
 
