@@ -45,8 +45,7 @@ export class CheckpointWriter {
   write(item: WriteItem, lazy = false): Promise<Finished | undefined> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ item, resolve, reject, urgent: !lazy });
-      if (!lazy) this.#schedule();
-      else if (!this.#busy) this.#wait();
+      this.#schedule();
     });
   }
 
@@ -66,7 +65,7 @@ export class CheckpointWriter {
   }
 
   #schedule(): void {
-    // setImmediate: a step's writes and its checkpoint arrive in one turn
+    // setImmediate: a step's writes and its checkpoint arrive in one turn, and often an urgent item after lazy ones
     if (this.#busy || this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => void this.#run());
@@ -79,9 +78,9 @@ export class CheckpointWriter {
   async #run(): Promise<void> {
     this.#busy = true;
     this.#scheduled = false;
-    clearTimeout(this.#later);
-    this.#later = undefined;
     while (this.#urgent) {
+      clearTimeout(this.#later);
+      this.#later = undefined;
       const batch = this.#nextBatch();
       if (batch.queued.length > 0) await this.#commit(batch);
     }
