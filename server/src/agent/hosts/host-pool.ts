@@ -40,6 +40,8 @@ const FLUSH_MS = 1500;
 const MAX_RESTART_PAUSE_MS = 5000;
 /** Most hosts that are started in advance for runs that wait for their own. */
 const MOST_SPARE = 4;
+/** Longest time for which the start of a further host is put off because runs are active. */
+const YIELD_MS = 2000;
 /** Time for which an idle host is kept for the next run of an isolated graph. */
 const SPARE_MS = 60_000;
 /** Consecutive starts killed from outside, half a minute's worth, after which the project counts as unloadable here. */
@@ -77,6 +79,7 @@ export class HostPool {
   #timer: NodeJS.Timeout | undefined;
   #lastTick = performance.now();
   #thawedAt = Number.NEGATIVE_INFINITY;
+  #readyAt = 0;
   #failedStarts = 0;
   #stopping = false;
   #lastFailure = "";
@@ -377,6 +380,9 @@ export class HostPool {
     const able = [...this.#generation].filter((host) => !host.isolated && !host.suspect && host.state !== "draining");
     // one at a time: a start takes a whole core, which runs waiting for the first host need too
     if (able.some((host) => host.state === "starting")) return;
+    // the first runs need that core, too: their code is compiled
+    const pause = able.some((host) => host.runs.size > 0) ? YIELD_MS : TICK_MS;
+    if (able.length > 0 && this.#waitAlone.size === 0 && performance.now() - this.#readyAt < pause) return;
     if (able.length < this.#wanted + this.#spare) this.#spawn(this.#launch);
   }
 
@@ -403,6 +409,7 @@ export class HostPool {
   }
 
   #ready(host: GraphHost): void {
+    this.#readyAt = performance.now();
     this.#failedStarts = 0;
     this.#options.log.info({ pid: host.pid, langgraph: host.langgraphVersion }, "a graph host is ready");
     if (this.#generation.has(host)) {
