@@ -8,14 +8,14 @@ import { PREFIX } from "../api/prefix.ts";
 import { identityQuery } from "../features/settings/queries.ts";
 import { DENSITIES, type Density, setDensity, useDensity } from "../ui/density.ts";
 import { endSession } from "./end-session.ts";
-import { menuWorkspacesQuery, spacesQuery } from "./queries.ts";
+import { workspacesQuery, spacesQuery } from "./queries.ts";
 
 /** Shows the current workspace and user. */
 export function AccountMenu() {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const { data: about } = useQuery(spacesQuery);
-  const { data: workspaces = [] } = useQuery({ ...menuWorkspacesQuery, enabled: about?.spaces.trace === true });
+  const { data: workspaces = [] } = useQuery({ ...workspacesQuery, enabled: about?.spaces.trace === true });
   const { data: identity } = useQuery({ ...identityQuery, enabled: about?.spaces.trace === true, staleTime: 60_000 });
   const hasKey = readKey() !== null;
   const isAnonymous = identity !== undefined && identity.user_id === "" && !hasKey;

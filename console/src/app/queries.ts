@@ -44,11 +44,10 @@ export const deploymentServersQuery = queryOptions({
   refetchInterval: 15_000,
 });
 
-/** Query for the workspaces that the account menu offers. */
-export const menuWorkspacesQuery = queryOptions({
-  queryKey: ["workspaces"],
+/** Query for the caller's workspaces. */
+export const workspacesQuery = queryOptions({
+  queryKey: ["identity", "workspaces"],
   queryFn: () => data(traceApi.GET("/api/v1/workspaces", {})),
-  staleTime: 60_000,
 });
 
 /** Number of a server's threads that need review; also counted while the tab is in the background, for its title. */

@@ -19,7 +19,7 @@ import { readWorkspace, storeWorkspace } from "../api/credentials.ts";
 import { SETTINGS_TABS, SETTINGS_TITLES } from "../features/settings/tabs.ts";
 import { notifyDone } from "../ui/notify.ts";
 import { endSession } from "./end-session.ts";
-import { menuWorkspacesQuery, type Spaces } from "./queries.ts";
+import { workspacesQuery, type Spaces } from "./queries.ts";
 
 /** What the palette does or opens without a search. */
 export interface Action {
@@ -51,7 +51,7 @@ export function useActions(about: Spaces | undefined, server: string | undefined
   const { setColorScheme } = useMantineColorScheme();
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   const hasTraces = about?.spaces.trace === true;
-  const { data: workspaces = [] } = useQuery({ ...menuWorkspacesQuery, enabled: hasTraces });
+  const { data: workspaces = [] } = useQuery({ ...workspacesQuery, enabled: hasTraces });
   const current = readWorkspace() ?? workspaces[0]?.id;
   const isServed = (needs: "agent" | "trace") => (needs === "trace" ? hasTraces : server !== undefined);
   const go = (to: string, more: object = {}) =>

@@ -8,7 +8,7 @@ import { FormModal } from "../../ui/form-modal.tsx";
 import type { TimeRange } from "../../ui/time-range.ts";
 import { projectChoicesQuery } from "../rules/queries.ts";
 import { FilterField } from "../runs/filter-field.tsx";
-import { workspacesQuery } from "../settings/queries.ts";
+import { workspacesQuery } from "../../app/queries.ts";
 import { formatOf, toLines } from "./chart-series.ts";
 import {
   AGENT_METRIC_LABELS,

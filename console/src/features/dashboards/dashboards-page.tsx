@@ -15,7 +15,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { projectChoicesQuery } from "../rules/queries.ts";
-import { workspacesQuery } from "../settings/queries.ts";
+import { workspacesQuery } from "../../app/queries.ts";
 import { useOrganizationPermission, usePermission } from "../settings/use-permission.ts";
 import { createDashboard, dashboardsQuery, type Owner } from "./queries.ts";
 

@@ -3,11 +3,15 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useEffect, useId, useState } from "react";
 
+import { whenLoaded } from "../../app/when-loaded.ts";
 import classes from "./filter-field.module.css";
 import { type Fact, parseFilterError } from "./filter-language.ts";
 import { filterCheckQuery, validateFilter } from "./queries.ts";
 
-const FilterEditor = lazy(async () => ({ default: (await import("./filter-editor.tsx")).FilterEditor }));
+const FilterEditor = lazy(async () => {
+  await whenLoaded();
+  return { default: (await import("./filter-editor.tsx")).FilterEditor };
+});
 
 const ConditionRows = lazy(async () => ({ default: (await import("./condition-rows.tsx")).ConditionRows }));
 

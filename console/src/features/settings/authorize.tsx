@@ -9,7 +9,7 @@ import type { operations } from "../../api/trace.d.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { workspacesQuery } from "./queries.ts";
+import { workspacesQuery } from "../../app/queries.ts";
 
 type Request = operations["get_api_v1_oauth_authorizations"]["parameters"]["query"];
 

@@ -4,7 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 
 import { traceApi } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
-import { rolesQuery, workspacesQuery } from "./queries.ts";
+import { workspacesQuery } from "../../app/queries.ts";
+import { rolesQuery } from "./queries.ts";
 import { roleOptions } from "./workspaces.tsx";
 
 /** Form that invites a user by e-mail address; one with an account becomes a member at once. */

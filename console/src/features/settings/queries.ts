@@ -22,11 +22,6 @@ export const organizationQuery = queryOptions({
   queryFn: () => data(traceApi.GET("/api/v1/orgs/current/info", {})),
 });
 
-export const workspacesQuery = queryOptions({
-  queryKey: ["identity", "workspaces"],
-  queryFn: () => data(traceApi.GET("/api/v1/workspaces", {})),
-});
-
 export const membersQuery = queryOptions({
   queryKey: ["identity", "members"],
   queryFn: () => data(traceApi.GET("/api/v1/orgs/current/members", {})),

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { readWorkspace } from "../../api/credentials.ts";
-import { organizationQuery, workspacesQuery } from "./queries.ts";
+import { workspacesQuery } from "../../app/queries.ts";
+import { organizationQuery } from "./queries.ts";
 
 /**
  * Returns why the user may do none of the actions; null if they may, and while that is not known: the server decides.

@@ -12,7 +12,8 @@ import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FormModal } from "../../ui/form-modal.tsx";
-import { organizationQuery, identityQuery, type Role, type Workspace, workspacesQuery } from "./queries.ts";
+import { organizationQuery, identityQuery, type Role, type Workspace } from "./queries.ts";
+import { workspacesQuery } from "../../app/queries.ts";
 
 export function Workspaces() {
   const queryClient = useQueryClient();
@@ -21,10 +22,7 @@ export function Workspaces() {
   const { data: identity } = useQuery(identityQuery);
   const { confirm, dialog } = useConfirm();
   const [named, setNamed] = useState<Workspace | "new" | null>(null);
-  const refresh = async () => {
-    await queryClient.invalidateQueries({ queryKey: ["identity"] });
-    await queryClient.invalidateQueries({ queryKey: ["workspaces"] });
-  };
+  const refresh = () => queryClient.invalidateQueries({ queryKey: ["identity"] });
   if (error && !workspaces) return <Problem error={error} onRetry={refetch} />;
   if (!workspaces) return <Loading rows={3} />;
   const manages = organization?.permissions.includes("organization:manage") === true;

@@ -8,10 +8,12 @@ import { resetHours } from "../run-facts/sql.ts";
 import { FactBuilder } from "./fact-builder.ts";
 import { findFacts } from "../run-facts/fact-source.ts";
 import { readFilter } from "../filter/read-filter.ts";
+import { histogramOfRuns } from "../runs/histogram.ts";
 import { loadScope } from "../runs/load-scope.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { selectPage } from "../runs/select-page.ts";
 import { computeStats, METRIC_NAMES } from "../runs/stats.ts";
+import { timelineOfRuns } from "../runs/timeline.ts";
 import { countThreads, selectThreads } from "../threads/clickhouse.ts";
 import { readManySeries } from "./read-series.ts";
 import type { SeriesPoint } from "./series-point.ts";
@@ -203,6 +205,12 @@ async function list(projects: string[], runCopies: boolean): Promise<string[]> {
     const threads = await selectThreads(deps, scope, { projects: one }, page);
     found.push(threads, await selectThreads(deps, scope, { projects: one }, { ...page, after: threads.at(-1) }));
   }
+  const trees = { projects: one, is_head: true, since: microseconds(FROM).replace("T", " ").replace("Z", "") as never };
+  for (const field of ["latency", "total_cost"] as const)
+    found.push(await histogramOfRuns(deps, scope, trees, { field }));
+  found.push(
+    await timelineOfRuns(deps, scope, trees, { bucket_seconds: 86_400, select: ["run_count", "total_tokens"] }),
+  );
   found.push(await countThreads(deps, scope, { projects: one }));
   // means depend on the order of the sum in their last digit
   const rounded = (_: string, value: unknown) => (typeof value === "number" ? Number(value.toPrecision(12)) : value);

@@ -1,11 +1,10 @@
 /** Distribution of a metric over runs, in bins of equal width on a logarithmic scale. */
-import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, raw } from "../../base/clickhouse/fragment.ts";
-import { RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
-import { fromRuns, type RunSelection } from "./selection.ts";
-import { fromShownUsage } from "./shown-usage.ts";
+import type { PageDeps } from "./select-page.ts";
+import type { RunSelection } from "./selection.ts";
+import { fromSortValues, sourcesToSort } from "./sort-value.ts";
 import type { Histogram, HistogramBody } from "./stats-schema.ts";
 
 /** Bins per factor of ten; their edges are the same for every selection. */
@@ -14,15 +13,15 @@ const MAX_BINS = 200;
 
 /** Counts the selected runs by their latency, or by their cost as lists show it. Runs without a value are not counted. */
 export async function histogramOfRuns(
-  { clickhouse }: { clickhouse: ClickHouse },
+  deps: PageDeps,
   scope: RunScope,
   selection: RunSelection,
   { field }: Pick<HistogramBody, "field">,
 ): Promise<Histogram> {
-  const values =
-    field === "latency"
-      ? ch`select ${raw(RUN_LATENCY)} as value ${fromRuns(scope, selection)}`
-      : ch`select shown as value ${fromShownUsage(scope, selection, field)}`;
+  const sources = await sourcesToSort(deps, scope, selection, field);
+  // latencies are sorted in microseconds
+  const value = raw(field === "latency" ? "sort_value / 1e6" : "sort_value");
+  const values = ch`select ${value} as value ${fromSortValues(sources, field)}`;
   // smaller values count as a microsecond, or a millionth of a dollar
   const statement = ch`
     select toInt32(floor(log10(greatest(value, 1e-6)) * ${bind("UInt8", PER_DECADE)} + 1e-9)) as bin, count() as n
@@ -30,7 +29,7 @@ export async function histogramOfRuns(
     where value is not null
     group by bin order by bin limit ${bind("UInt32", MAX_BINS)}`;
   const rows = await readRows<{ bin: number; n: number | string }>(
-    clickhouse.forTenant(scope.tenantId),
+    deps.clickhouse.forTenant(scope.tenantId),
     "runs.histogram",
     statement,
   );

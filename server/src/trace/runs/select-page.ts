@@ -142,8 +142,13 @@ async function* timeWindows(
   // filters on whole traces read all of them each time, so windows do not help
   if (selection.trace_filter || selection.tree_filter) size = Number.POSITIVE_INFINITY;
   for (; size <= MAX_WINDOW; size *= GROWTH) {
-    const bound = await startTimeAt(clickhouse, scope, rest, page, size);
-    if (bound === undefined) break;
+    // from its beginning on; what the selection ends with changes with the reader's clock
+    const { since, after, until, before, ...place } = locationOf(rest);
+    const [opening, end] = page.descending
+      ? [{ ...place, until, before }, since ?? after]
+      : [{ ...place, since, after }, until ?? before];
+    const bound = await startTimeAt(clickhouse, scope, opening, page, size);
+    if (bound === undefined || (end !== undefined && (page.descending ? bound <= end : bound >= end))) break;
     yield { sources: of({ ...rest, [page.descending ? "since" : "until"]: bound }), columns, last: false };
     rest = { ...rest, [page.descending ? "before" : "after"]: bound };
     columns = KEY;
@@ -188,8 +193,7 @@ function startTimeAt(
   offset: number,
 ): Promise<MicroTime | undefined> {
   const read = () => readStartTime(clickhouse, scope, selection, page, offset);
-  if (page.after) return read();
-  return bounds.get(JSON.stringify([scope.tenantId, locationOf(selection), page.descending, offset]), read);
+  return page.after ? read() : bounds.get(JSON.stringify([scope.tenantId, selection, page.descending, offset]), read);
 }
 
 /** Reads in index order: 8 ms. */

@@ -85,12 +85,7 @@ export async function computeStats(
     ...metrics.map((metric) => raw(`${METRICS[metric]} as ${metric}`)),
     ...details.map((name) => raw(`${sumDetails(`u.${name}`, "u.calls_model")} as ${name}`)),
   ];
-  const sums = details.length > 0 || needsTotals(metrics);
-  const byProject = grouping?.attribute === "project";
-  // copies lack details
-  const sources =
-    details.length > 0 ? [{ scope, selection }] : await findSources(deps, scope, selection, { sums, byProject });
-  const units = union(sources, (part) => selectUnits(part.scope, part.selection, grouping, sums, details));
+  const units = await findUnits(deps, scope, { selection, metrics, details, grouping });
   const only = groups ? ch`where u.grp in ${bind("Array(String)", groups)}` : raw("");
   const statement = ch`select u.grp as group_name, count() as group_size, ${join([raw("0 as nothing"), ...columns], ", ")}
     from (${units}) as u ${only}
@@ -104,6 +99,20 @@ export async function computeStats(
     settings,
   );
   return new Map(rows.map(({ group_name, ...statistics }) => [group_name, statistics]));
+}
+
+/** Builds the units that these metrics count, from copies of finished hours where they serve. */
+export async function findUnits(
+  deps: Pick<TraceDeps, "sql" | "settings">,
+  scope: RunScope,
+  { selection, metrics, details = [], grouping }: StatsRequest,
+): Promise<Fragment> {
+  const sums = details.length > 0 || needsTotals(metrics);
+  const byProject = grouping?.attribute === "project";
+  // copies lack details
+  const sources =
+    details.length > 0 ? [{ scope, selection }] : await findSources(deps, scope, selection, { sums, byProject });
+  return union(sources, (part) => selectUnits(part.scope, part.selection, grouping, sums, details));
 }
 
 /**

@@ -6,15 +6,7 @@ import type { TraceDeps } from "../deps.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns, type RunSelection } from "./selection.ts";
-import {
-  type Statistics,
-  groupColumn,
-  type Grouping,
-  METRIC_NAMES,
-  METRICS,
-  needsTotals,
-  selectUnits,
-} from "./stats.ts";
+import { type Statistics, findUnits, groupColumn, type Grouping, METRIC_NAMES, METRICS } from "./stats.ts";
 import { readGrouping, serializeStatistics } from "./stats-runs.ts";
 import { MAX_POINTS, type Timeline, type TimelineBody } from "./stats-schema.ts";
 
@@ -26,7 +18,7 @@ const isoTime = (seconds: number | string): string => new Date(Number(seconds) *
 
 /** Throws 422 when the window has more buckets than the maximum number of points. */
 export async function timelineOfRuns(
-  { clickhouse }: Pick<TraceDeps, "clickhouse">,
+  deps: Pick<TraceDeps, "clickhouse" | "sql" | "settings">,
   scope: RunScope,
   selection: RunSelection,
   body: Pick<TimelineBody, "bucket_seconds" | "select" | "group_by">,
@@ -38,8 +30,8 @@ export async function timelineOfRuns(
   const maxGroups = body.group_by?.max_groups ?? 1;
   const wantsFeedback = body.select?.includes("feedback_stats") ?? true;
   const [rows, feedback] = await Promise.all([
-    readStatistics(clickhouse, scope, selection, { seconds, metrics, grouping, maxGroups }),
-    wantsFeedback ? readFeedback(clickhouse, scope, selection, { seconds, grouping }) : [],
+    readStatistics(deps, scope, selection, { seconds, metrics, grouping, maxGroups }),
+    wantsFeedback ? readFeedback(deps.clickhouse, scope, selection, { seconds, grouping }) : [],
   ]);
   const series = Array.from(
     inGroups(rows, ({ group_name }) => group_name),
@@ -98,24 +90,25 @@ interface Buckets {
 
 /** Reads statistics. Beyond the limit, groups with more runs and then newer points take precedence. */
 async function readStatistics(
-  clickhouse: ClickHouse,
+  deps: Pick<TraceDeps, "clickhouse" | "sql" | "settings">,
   scope: RunScope,
   selection: RunSelection,
   { seconds, metrics, grouping, maxGroups }: Buckets & { metrics: (keyof typeof METRICS)[]; maxGroups: number },
 ): Promise<StatisticRow[]> {
   const columns = metrics.map((metric) => raw(`${METRICS[metric]} as ${metric}`));
+  const units = await findUnits(deps, scope, { selection, metrics, grouping });
   const statement = ch`
     select * from (
       select *, dense_rank() over (order by group_size desc, group_name) as group_rank from (
         select *, sum(size) over (partition by group_name) as group_size from (
           select u.grp as group_name, ${timeBucket("u.started", seconds)} as bucket, count() as size,
             ${join([raw("0 as nothing"), ...columns], ", ")}
-          from (${selectUnits(scope, selection, grouping, needsTotals(metrics))}) as u
+          from (${units}) as u
           group by group_name, bucket)))
     where group_rank <= ${bind("UInt32", maxGroups)}
     order by group_rank, bucket desc limit ${bind("UInt32", MAX_POINTS)}`;
   const rows = await readRows<StatisticRow & { group_rank: number; size: number }>(
-    clickhouse.forTenant(scope.tenantId),
+    deps.clickhouse.forTenant(scope.tenantId),
     "runs.timeline",
     statement,
     {
