@@ -4,7 +4,7 @@
  */
 import { bind, ch, raw } from "../../base/clickhouse/fragment.ts";
 import type { TraceDeps } from "../deps.ts";
-import { divide as divideSources, findFacts, union } from "../run-facts/fact-source.ts";
+import { divide as divideSources, findFacts, union } from "../runs/fact-source.ts";
 import { selectGrouped, SERIES_SETTINGS } from "../dashboards/read-series.ts";
 import { readGroupBy } from "../dashboards/series-request.ts";
 import { requiresRoot } from "../rule-candidates/rule-filters.ts";

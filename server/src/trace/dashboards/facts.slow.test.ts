@@ -6,7 +6,7 @@ import { type AlertDefinition } from "../alerts/definition.ts";
 import { type Observations, readObservations } from "../alerts/read-metric.ts";
 import { resetHours } from "../run-facts/sql.ts";
 import { FactBuilder } from "./fact-builder.ts";
-import { findFacts } from "../run-facts/fact-source.ts";
+import { findFacts } from "../runs/fact-source.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { histogramOfRuns } from "../runs/histogram.ts";
 import { loadScope } from "../runs/load-scope.ts";

@@ -6,7 +6,7 @@ import { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, time } from "../runs/selection.ts";
 import { groupColumn } from "../runs/stats.ts";
 import type { Events, EventsBody } from "./change-schema.ts";
-import { divide, type FactSource, findFacts, union } from "../run-facts/fact-source.ts";
+import { divide, type FactSource, findFacts, union } from "../runs/fact-source.ts";
 import { SERIES_SETTINGS } from "./read-series.ts";
 import type { SeriesDeps } from "./series-point.ts";
 import { boundOf, readGroupBy, readSelection } from "./series-request.ts";

@@ -11,7 +11,7 @@ import { fromRuns } from "../runs/selection.ts";
 import { groupColumn, type Grouping, selectUnits } from "../runs/stats.ts";
 import { agentKind, type AgentMetricName, isOfAgents } from "./agent-metrics.ts";
 import { readAgentSeries } from "./agent-series.ts";
-import { divide, type Facts, type FactSource, findFacts, union } from "../run-facts/fact-source.ts";
+import { divide, type Facts, type FactSource, findFacts, union } from "../runs/fact-source.ts";
 import {
   isFeedback,
   isOfUnits,

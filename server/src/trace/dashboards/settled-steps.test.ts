@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { readFilter } from "../filter/read-filter.ts";
 import { RunScope } from "../runs/run-scope.ts";
-import type { Facts } from "../run-facts/fact-source.ts";
+import type { Facts } from "../runs/fact-source.ts";
 import type { SeriesRow } from "./series-point.ts";
 import { readSteps } from "./settled-steps.ts";
 import { StepMemory } from "./step-memory.ts";

@@ -9,7 +9,7 @@ import { render } from "../../base/clickhouse/fragment.ts";
 import type { Expression } from "../filter/expression.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { conditionOn, type RunSelection } from "../runs/selection.ts";
-import { canServe, type Facts, HOUR_SECONDS, type Span } from "../run-facts/fact-source.ts";
+import { canServe, type Facts, HOUR_SECONDS, type Span } from "../runs/fact-source.ts";
 import type { SeriesRow } from "./series-point.ts";
 import { MAX_POINTS, type SeriesRequest } from "./series-request.ts";
 import type { StepMemory } from "./step-memory.ts";

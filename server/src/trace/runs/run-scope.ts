@@ -14,7 +14,7 @@ export class RunScope {
   /** Condition on `feedback as f` that bounds what tests of feedback read; undefined: all feedback of the tenant. */
   readonly feedbackOf: Fragment | undefined;
 
-  /** Builds of `run_facts` that statements read instead of the runs themselves (run-facts/fact-source.ts). */
+  /** Builds of `run_facts` that statements read instead of the runs themselves (runs/fact-source.ts). */
   readonly builds: readonly number[] | undefined;
 
   readonly #incompleteHours: IncompleteHours | undefined;

@@ -2,7 +2,7 @@
 import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
 import type { TraceDeps } from "../deps.ts";
 import type { MicroTime } from "../filter/literals.ts";
-import { type FactSource, findSources, union } from "../run-facts/fact-source.ts";
+import { type FactSource, findSources, union } from "./fact-source.ts";
 import { IS_HEAD } from "../run-rows/clickhouse.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns, type RunSelection, time } from "./selection.ts";

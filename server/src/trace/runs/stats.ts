@@ -8,7 +8,7 @@ import type { MicroTime } from "../filter/literals.ts";
 import { IS_CALL, RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";
 import type { TraceDeps } from "../deps.ts";
-import { findSources, union } from "../run-facts/fact-source.ts";
+import { findSources, union } from "./fact-source.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromPieces, fromRuns, type RunSelection } from "./selection.ts";
 import { type DetailColumn, readDetails, sumDetails, sumTraceDetails } from "./trace-totals.ts";

@@ -6,7 +6,7 @@ import { readRows } from "../runs/read-rows.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, type RunSelection, time } from "../runs/selection.ts";
 import { DETAIL_COLUMNS, type DetailColumn, sumTraceDetails } from "../runs/trace-totals.ts";
-import { type FactSource, findSources, union } from "../run-facts/fact-source.ts";
+import { type FactSource, findSources, union } from "../runs/fact-source.ts";
 import { type PageDeps, readRuns } from "../runs/select-page.ts";
 import { beyondValue, fromSortValues, sourcesToSort } from "../runs/sort-value.ts";
 import { feedbackKeyOf, type ThreadSortKey } from "../runs/sort-keys.ts";

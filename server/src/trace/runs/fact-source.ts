@@ -6,9 +6,9 @@ import { type Fragment, join } from "../../base/clickhouse/fragment.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { Expression } from "../filter/expression.ts";
 import { fromMicros } from "../run-rows/times.ts";
-import type { RunScope } from "../runs/run-scope.ts";
-import type { RunSelection } from "../runs/selection.ts";
-import { readHours } from "./sql.ts";
+import type { RunScope } from "./run-scope.ts";
+import type { RunSelection } from "./selection.ts";
+import { readHours } from "../run-facts/sql.ts";
 
 /** Scope and selection of a part of the selected runs; the parts are disjoint. */
 export interface FactSource {
