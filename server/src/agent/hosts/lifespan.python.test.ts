@@ -22,6 +22,10 @@ async function serve(env: Record<string, string> = {}, settings: Record<string, 
   try {
     const server = await testAgentServer({ HEDDLE_PYTHON: process.env["HEDDLE_PYTHON"]!, ...settings }, PROJECT);
     const { json } = await server.call("POST", "/runs/wait", { assistant_id: "look", input: {} });
+    // the host that takes runs, and the reserve, which gets the variables at its start
+    await expect
+      .poll(() => server.agent.deps.hosts.all.filter(({ state }) => state === "ready").length, { timeout: 60_000 })
+      .toBe(2);
     return { server, json, file };
   } finally {
     for (const name of Object.keys(variables)) delete process.env[name];
@@ -31,10 +35,6 @@ async function serve(env: Record<string, string> = {}, settings: Record<string, 
 test("the lifespan runs in each process on the loop of its nodes, and ends as often as it begins", async () => {
   const { server, json, file } = await serve();
   expect(json).toEqual({ has_lock: true, same_loop: true, locked: true, same_module: true });
-  // the host that takes runs, and the reserve
-  await expect
-    .poll(() => server.agent.deps.hosts.all.filter(({ state }) => state === "ready").length, { timeout: 60_000 })
-    .toBe(2);
   await server.stop();
   const events = readFileSync(file, "utf8").trim().split("\n");
   const of = (kind: string) => events.filter((event) => event.startsWith(kind)).map((event) => event.split(" ")[1]);
