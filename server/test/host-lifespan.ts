@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 
 import { testAgentServer } from "./agent-server.ts";
 import { atEnd } from "./at-end.ts";
@@ -24,7 +24,7 @@ export function describeHostLifespan(name: string, config: string, language: Rec
       const first = await server.call("POST", "/runs/wait", { assistant_id: "look", input: {} });
       // the host that takes runs, and the reserve, which gets the variables at its start
       const ready = () => server.agent.deps.hosts.all.filter(({ state }) => state === "ready").length;
-      if (first.status === 200) await expect.poll(ready, { timeout: 60_000 }).toBe(2);
+      if (first.status === 200) await vi.waitUntil(() => ready() === 2, { timeout: 50_000 });
       return { server, first };
     } finally {
       for (const variable of Object.keys(variables)) delete process.env[variable];
