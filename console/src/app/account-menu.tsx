@@ -15,7 +15,11 @@ export function AccountMenu() {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const { data: about } = useQuery(spacesQuery);
-  const { data: workspaces = [] } = useQuery({ ...workspacesQuery, enabled: about?.spaces.trace === true });
+  const { data: workspaces = [] } = useQuery({
+    ...workspacesQuery,
+    staleTime: 60_000,
+    enabled: about?.spaces.trace === true,
+  });
   const { data: identity } = useQuery({ ...identityQuery, enabled: about?.spaces.trace === true, staleTime: 60_000 });
   const hasKey = readKey() !== null;
   const isAnonymous = identity !== undefined && identity.user_id === "" && !hasKey;

@@ -51,7 +51,7 @@ export function useActions(about: Spaces | undefined, server: string | undefined
   const { setColorScheme } = useMantineColorScheme();
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   const hasTraces = about?.spaces.trace === true;
-  const { data: workspaces = [] } = useQuery({ ...workspacesQuery, enabled: hasTraces });
+  const { data: workspaces = [] } = useQuery({ ...workspacesQuery, staleTime: 60_000, enabled: hasTraces });
   const current = readWorkspace() ?? workspaces[0]?.id;
   const isServed = (needs: "agent" | "trace") => (needs === "trace" ? hasTraces : server !== undefined);
   const go = (to: string, more: object = {}) =>

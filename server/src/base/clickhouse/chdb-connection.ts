@@ -21,7 +21,7 @@ interface Statement {
  *
  * chDB's own client was rejected: it leaks settings of one statement into later ones, runs statements with parameters
  * strictly one after another, and copies inserted data through strings. Here parameters become literals of their types,
- * and a query bears its settings: setting one on the session before took 0.2 ms each.
+ * and a query ends with its settings: setting one on the session took 0.2 ms.
  */
 export class ChdbConnection implements Connection {
   readonly #sessions: ChdbSessions;
@@ -87,7 +87,7 @@ export class ChdbConnection implements Connection {
     delete settings["default_format"];
     const text = withLiterals(query, query_params);
     const own = Object.entries(settings).map(([name, value]) => `${name} = ${settingLiteral(value)}`);
-    // only queries can bear settings
+    // other statements have no such clause
     const isQuery = kind === "read" && own.length > 0 && SELECT.test(text);
     return this.#sessions.use(kind, async (session) => {
       const sets = [

@@ -1,21 +1,19 @@
 /** Value of a query parameter. Times are passed as text, exact decimals and 64-bit integers as text or bigint. */
 export type Param = string | number | bigint | boolean | null | readonly Param[];
 
-/**
- * Formats a parameter for ClickHouse's HTTP interface: the value in its TSV form, strings in an array as quoted
- * literals.
- */
-export function formatParam(value: Param): string {
-  if (value === null) return "\\N";
+/** Formats a parameter as a literal of its ClickHouse type. */
+export const paramLiteral = (value: Param, type: string): string =>
+  value === null ? "NULL" : `_CAST('${escapeText(format(value))}', ${sqlLiteral(type)})`;
+
+/** Returns the text that ClickHouse parses as the value; texts in an array are quoted. */
+function format(value: Exclude<Param, null>): string {
   if (typeof value === "boolean") return value ? "1" : "0";
-  if (typeof value === "string") return escapeText(value);
-  if (typeof value === "object") return `[${value.map(formatElement).join(",")}]`;
-  return String(value);
+  return typeof value === "object" ? `[${value.map(formatElement).join(",")}]` : String(value);
 }
 
 function formatElement(value: Param): string {
   if (value === null) return "NULL";
-  return typeof value === "string" ? `'${escapeText(value)}'` : formatParam(value);
+  return typeof value === "string" ? `'${escapeText(value)}'` : format(value);
 }
 
 const ESCAPES: Record<string, string> = {
@@ -32,10 +30,3 @@ const escapeText = (text: string): string => text.replace(/[\t\n\r\0'\\]/g, (cha
 
 /** Quotes text as an SQL literal, for statements without parameters, such as SET. */
 export const sqlLiteral = (text: string): string => `'${text.replace(/['\\]/g, "\\$&")}'`;
-
-/** Formats a parameter as a literal of its ClickHouse type. */
-export function paramLiteral(value: Param, type: string): string {
-  if (value === null) return "NULL";
-  const text = typeof value === "string" ? value : formatParam(value);
-  return `_CAST('${escapeText(text)}', ${sqlLiteral(type)})`;
-}

@@ -93,9 +93,8 @@ export function startLookups(
     bounds: () => findBounds(clickhouse, scope, { projects, traces }),
     attachments: async () => signLinks(links, await findAttachments(clickhouse, tenantId, ids)),
   };
-  const started = Promise.all(
-    Object.entries(byKey).map(async ([name, run]) => [name, selected.has(name as Lookup) ? await run() : undefined]),
-  ).then(
+  const wanted = Object.entries(byKey).filter(([name]) => selected.has(name as Lookup));
+  const started = Promise.all(wanted.map(async ([name, run]) => [name, await run()])).then(
     (entries) => Object.fromEntries(entries) as { [L in keyof typeof byKey]?: Awaited<ReturnType<(typeof byKey)[L]>> },
   );
   // awaited with the rows, unless reading those fails
@@ -108,7 +107,7 @@ export function startLookups(
       selected.has("datasets") ? findExampleDatasets(sql, tenantId, distinct(rows, "reference_example_id")) : undefined,
     ]);
     return {
-      ...Object.fromEntries(Object.entries(rest).filter(([, found]) => found !== undefined)),
+      ...rest,
       ...(totals && { totals: new Map([...totals, ...others!]) }),
       ...(datasets && { datasets }),
       ...(children && { children: new Map(rows.map((row) => [row.id, descendantsOf(row, children)])) }),
