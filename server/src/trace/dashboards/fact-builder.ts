@@ -1,7 +1,8 @@
 /**
  * Copies the runs of finished hours to `run_facts`, merged and with the sums of their traces (migration 0020), and lists
  * the hours of runs that were stored before there were copies. One server at a time, for economy only: a build becomes
- * the current one of its hour if no write was announced since it began (run-facts/sql.ts), whoever has made it.
+ * the current one of its hour if no write was announced since it began (run-facts/sql.ts), whoever has made it, and rows
+ * are deleted only of builds that cannot become current any more.
  */
 import { type Fragment, bind, ch, join, raw, render } from "../../base/clickhouse/fragment.ts";
 import { alone } from "../../base/db/alone.ts";
@@ -94,18 +95,13 @@ export class FactBuilder {
     this.#isListed = true;
   }
 
-  async #copy(open: rows.OpenHour[]): Promise<void> {
+  async #copy(listed: rows.OpenHour[]): Promise<void> {
     const { sql } = this.#deps;
-    const { tenant_id, project_id } = open[0]!;
+    const { tenant_id, project_id } = listed[0]!;
     const scope = RunScope.ofTenant(tenant_id);
+    const open = await this.#deleteRows(scope, project_id, listed);
+    if (open.length === 0) return;
     const counts = await this.#count(scope, project_id, open);
-    if (open.some(({ has_rows }) => has_rows)) {
-      await this.#delete(
-        scope,
-        project_id,
-        open.filter(({ has_rows }) => has_rows),
-      );
-    }
     const empty = open.filter(({ hour }) => !counts.has(hour));
     if (empty.length > 0) await rows.deleteEmptyHours(sql, empty);
     let batch: rows.OpenHour[] = [];
@@ -134,16 +130,26 @@ export class FactBuilder {
     return new Map(found.map(({ hour, n }) => [hour, Number(n)]));
   }
 
-  /** Rows of earlier builds have no effect, but take room, and may be of runs that were deleted. */
-  async #delete(scope: RunScope, project: string, hours: readonly rows.Hour[]): Promise<void> {
-    const { clickhouse } = this.#deps;
+  /**
+   * Deletes rows of earlier builds. They have no effect, but take room, and may be of runs that were deleted.
+   * @returns the hours that are still open
+   */
+  async #deleteRows(scope: RunScope, project: string, listed: readonly rows.OpenHour[]): Promise<rows.OpenHour[]> {
+    const written = listed.filter(({ has_rows }) => has_rows);
+    if (written.length === 0) return [...listed];
+    const { sql, clickhouse } = this.#deps;
+    const { hours, below } = await rows.voidBuilds(sql, written);
     const numbers = hours.map(({ hour }) => hour);
-    await clickhouse.command({
-      name: "run_facts.delete",
-      ...render(ch`delete from ${raw(clickhouse.mutable("run_facts"))}
-        where tenant_id = ${bind("UUID", scope.tenantId)} and project_id = ${bind("UUID", project)}
-          and intDiv(toUnixTimestamp64Second(start_time), 3600) in ${bind("Array(Int64)", numbers)}`),
-    });
+    if (numbers.length > 0) {
+      await clickhouse.command({
+        name: "run_facts.delete",
+        ...render(ch`delete from ${raw(clickhouse.mutable("run_facts"))}
+          where tenant_id = ${bind("UUID", scope.tenantId)} and project_id = ${bind("UUID", project)}
+            and intDiv(toUnixTimestamp64Second(start_time), 3600) in ${bind("Array(Int64)", numbers)}
+            and build < ${bind("UInt64", below)}`),
+      });
+    }
+    return [...listed.filter(({ has_rows }) => !has_rows), ...hours].toSorted((a, b) => a.hour - b.hour);
   }
 
   async #buildHours(scope: RunScope, project: string, hours: rows.OpenHour[]): Promise<void> {

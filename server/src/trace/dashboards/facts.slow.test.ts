@@ -313,6 +313,31 @@ test("a copy that began before a write does not become the current one", async (
   expect(await compare(project)).toBe(1);
 });
 
+test("a builder that was frozen before it deletes keeps what another has built meanwhile", async () => {
+  const project = await platform.deps.projects.ensureProject(TENANT, "frozen");
+  const at = (minutes: number) => ({ start_time: microseconds(FROM + minutes * 60_000) });
+  await sendRuns(call, [sampleRun("frozen", at(1), { seconds: 1 })]);
+  await build();
+  await sendRuns(call, [sampleRun("frozen", at(2), { seconds: 1 })]);
+  await platform.deps.writer.forget({ traces: [] });
+  const command = clickhouse.command.bind(clickhouse);
+  for (const quietSeconds of [0, 3600]) {
+    // before the statement, another builder has copied all hours
+    await sql`update run_hours set build = null, marked_at = clock_timestamp() - interval '2 hours' where project_id = ${project}`;
+    const frozen = new FactBuilder({
+      ...platform.deps,
+      clickhouse: Object.assign(Object.create(clickhouse) as typeof clickhouse, {
+        async command(query: Parameters<typeof command>[0]) {
+          if (query.name === "run_facts.delete") await builder.build(0);
+          await command(query);
+        },
+      }),
+    });
+    await frozen.build(quietSeconds);
+    expect(await compare(project)).toBe(1);
+  }
+});
+
 test("a filtered list beyond its first window is the same from copies", async () => {
   const project = await platform.deps.projects.ensureProject(TENANT, "long");
   const at = (second: number) => ({ start_time: microseconds(FROM + second * 1000) });

@@ -65,6 +65,23 @@ export const listOpenHours = (sql: Sql, quietSeconds: number, limit: number): Pr
   where build is null and marked_at < clock_timestamp() - make_interval(secs => ${quietSeconds})
   order by hour limit ${limit}`;
 
+/**
+ * Makes all builds of these hours void that have begun, also those under way elsewhere, so that their rows can be
+ * deleted. Hours that have become current, or to which a write was announced, are left out.
+ * @returns the hours as they are now, and a number above all void builds and below all that begin later
+ */
+export async function voidBuilds(sql: Sql, hours: readonly OpenHour[]): Promise<{ hours: OpenHour[]; below: number }> {
+  const { tenants, projects, numbers } = columns(hours);
+  const open = await sql<OpenHour[]>`
+    update run_hours r set marked_at = clock_timestamp()
+    from unnest(${tenants}::text[]::uuid[], ${projects}::text[]::uuid[], ${numbers}::integer[],
+      ${hours.map(({ marked_at }) => marked_at)}::text[]::timestamptz[]) as g (t, p, h, marked_at)
+    where r.tenant_id = g.t and r.project_id = g.p and r.hour = g.h and r.marked_at = g.marked_at and r.build is null
+    returning r.tenant_id, r.project_id, r.hour, r.marked_at::text as marked_at, r.has_rows`;
+  const [row] = await sql<[{ below: string }]>`select nextval('run_builds')::text as below`;
+  return { hours: open.toSorted((a, b) => a.hour - b.hour), below: Number(row.below) };
+}
+
 /** Records that rows of these hours are about to be written. @returns a build for each */
 export async function beginBuilds(sql: Sql, hours: readonly OpenHour[]): Promise<number[]> {
   const { tenants, projects, numbers } = columns(hours);
@@ -111,6 +128,15 @@ export async function readHours(
       and exists (select from run_hours_listed)
     limit ${limit}`;
   return rows.map(({ hour, build }) => ({ hour, build: build === null ? null : Number(build) }));
+}
+
+/** Returns the current builds of these hours of a project. Served by the primary key. */
+export async function readBuilds(sql: Sql, tenantId: string, projectId: string, hours: number[]): Promise<number[]> {
+  const rows = await sql<{ build: string }[]>`
+    select build::text as build from run_hours
+    where tenant_id = ${tenantId} and project_id = ${projectId} and hour = any(${hours}::integer[])
+      and build is not null and exists (select from run_hours_listed)`;
+  return rows.map(({ build }) => Number(build));
 }
 
 /** Deletes hours that turned out to be empty, except those to which a write was announced since. */
