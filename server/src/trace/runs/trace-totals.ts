@@ -3,14 +3,19 @@ import { ch, raw } from "../../base/clickhouse/fragment.ts";
 import { IS_CALL, IS_HEAD } from "../run-rows/clickhouse.ts";
 import type { MicroTime } from "../filter/literals.ts";
 import { readRows } from "./read-rows.ts";
+import type { TraceDeps } from "../deps.ts";
+import { hourOf } from "../run-facts/hour-marks.ts";
+import { readBuilds } from "../run-facts/sql.ts";
 import type { RunScope } from "./run-scope.ts";
+import type { Row } from "./select-page.ts";
 import { fromRuns } from "./selection.ts";
 import { earliestRun, SUMMED } from "./trace-sums.ts";
 
 /** Usage of a whole trace, named as in TRACE_SUMS. Costs are exact decimal text. */
 export interface TraceTotals {
   trace: string;
-  first_token: MicroTime | null;
+  /** Copies lack it. */
+  first_token?: MicroTime | null;
   trace_total_tokens: number | null;
   trace_prompt_tokens: number | null;
   trace_completion_tokens: number | null;
@@ -43,6 +48,53 @@ export function sumTraceDetails(name: DetailColumn): string {
   const model = `ifNull(${IS_CALL}, false)`;
   return `multiIf(countIf(${model} and notEmpty(${map})) > 0, sumMapIf(${map}, ${model}),
     countIf(${root} and notEmpty(${map})) > 0, sumMapIf(${map}, ${root}), sumMap(${map})) as trace_${name}`;
+}
+
+/** Head of a trace. */
+type Head = Pick<Row, "trace_id" | "project_id" | "start_time">;
+
+/** Finds the totals of the traces of these heads: in copies of finished hours, and otherwise from their runs. */
+export async function findTraceTotals(
+  deps: Pick<TraceDeps, "sql" | "clickhouse" | "settings">,
+  scope: RunScope,
+  projects: string[],
+  heads: readonly Head[],
+): Promise<Map<string, TraceTotals>> {
+  // copies have the sums of a project's part of a trace
+  const copied =
+    heads.length > 1 && projects.length === 1 && deps.settings.runCopies
+      ? await readCopiedTotals(deps, scope, projects[0]!, heads)
+      : new Map<string, TraceTotals>();
+  const others = heads.filter((head) => !copied.has(head.trace_id!));
+  if (others.length === 0) return copied;
+  const since = others.map((head) => head.start_time).toSorted()[0]!;
+  const traces = others.map((head) => head.trace_id!);
+  return new Map([...copied, ...(await readTraceTotals(deps.clickhouse, scope, { projects, traces, since }))]);
+}
+
+async function readCopiedTotals(
+  { sql, clickhouse }: Pick<TraceDeps, "sql" | "clickhouse">,
+  scope: RunScope,
+  project: string,
+  heads: readonly Head[],
+): Promise<Map<string, TraceTotals>> {
+  const builds = await readBuilds(sql, scope.tenantId, project, [
+    ...new Set(heads.map((head) => hourOf(head.start_time))),
+  ]);
+  if (builds.length === 0) return new Map();
+  const sums = raw(SUMMED.map((name) => `r.trace_${name} as trace_${name}`).join(", "));
+  const selection = {
+    projects: [project],
+    is_head: true,
+    at: [...new Set(heads.map((head) => head.start_time))],
+    traces: heads.map((head) => head.trace_id!),
+  };
+  const rows = await readRows<TraceTotals>(
+    clickhouse.forTenant(scope.tenantId),
+    "runs.copied_totals",
+    ch`select r.trace_id as trace, ${sums} ${fromRuns(scope.withBuilds(builds), selection)}`,
+  );
+  return new Map(rows.map((row) => [row.trace, row]));
 }
 
 /** Source of a statistic: a model call, the root, or another run. */
