@@ -14,6 +14,8 @@ import { RunScope } from "../runs/run-scope.ts";
 import { selectPage } from "../runs/select-page.ts";
 import { computeStats, METRIC_NAMES } from "../runs/stats.ts";
 import { timelineOfRuns } from "../runs/timeline.ts";
+import { readTraceRuns, sumTraces } from "../runs/trace-runs.ts";
+import { findTraceTotals, type TraceTotals } from "../runs/trace-totals.ts";
 import { countThreads, selectThreads } from "../threads/clickhouse.ts";
 import { readManySeries } from "./read-series.ts";
 import type { SeriesPoint } from "./series-point.ts";
@@ -212,9 +214,24 @@ async function list(projects: string[], runCopies: boolean): Promise<string[]> {
     await timelineOfRuns(deps, scope, trees, { bucket_seconds: 86_400, select: ["run_count", "total_tokens"] }),
   );
   found.push(await countThreads(deps, scope, { projects: one }));
+  found.push(...(await sumOfTraces(deps, scope, one)));
   // means depend on the order of the sum in their last digit
   const rounded = (_: string, value: unknown) => (typeof value === "number" ? Number(value.toPrecision(12)) : value);
   return found.map((value) => JSON.stringify(value, rounded));
+}
+
+/** Sums of all traces of a project, as lists find them and from the runs themselves. */
+async function sumOfTraces(deps: typeof platform.deps, scope: RunScope, projects: [string]): Promise<unknown[]> {
+  const page = { columns: ["r.name"], descending: true, limit: 500 };
+  const { rows: heads } = await selectPage(deps, scope, { projects, is_head: true }, page);
+  const traces = heads.map(({ trace_id }) => trace_id!);
+  const sorted = (totals: Map<string, TraceTotals>) =>
+    Array.from(totals.values(), ({ first_token: _, ...sums }) =>
+      JSON.stringify(Object.entries(sums).toSorted()),
+    ).toSorted();
+  const byEngine = sorted(await findTraceTotals(deps, scope, projects, heads));
+  expect(sorted(sumTraces(await readTraceRuns(clickhouse, scope, { projects, traces })))).toEqual(byEngine);
+  return byEngine;
 }
 
 /** @returns the number of hours that were read from copies */
@@ -359,7 +376,12 @@ test("a filtered list beyond its first window is the same from copies", async ()
       const rows = own.rows.bind(own);
       return Object.assign(own, {
         rows: (query: Parameters<typeof rows>[0]) => {
-          names.push(`${query.name}${query.query.includes("run_facts") ? " of copies" : ""}`);
+          const how = query.query.includes("run_facts")
+            ? " of copies"
+            : query.query.includes(" in (select r.start_time")
+              ? " by pieces"
+              : "";
+          names.push(`${query.name}${how}`);
           return rows(query);
         },
       });
@@ -373,6 +395,8 @@ test("a filtered list beyond its first window is the same from copies", async ()
       { projects: [project], error: true },
       { projects: [project], is_root: true, filters: [readFilter('has(tags, "rare")')] },
       { projects: [project], is_root: true, filters: [readFilter('has(tags, "nowhere")')] },
+      { projects: [project], is_root: true, filters: [readFilter('and(search("RARE"), eq(name, "sample"))')] },
+      { projects: [project], is_root: true, filters: [readFilter('search("nowhere")')] },
     ]) {
       for (const descending of [true, false]) {
         let page = { columns: ["r.name"], descending, limit: 8, after: undefined } as Parameters<typeof selectPage>[3];
@@ -387,7 +411,8 @@ test("a filtered list beyond its first window is the same from copies", async ()
     return found;
   };
   const copied = await pages(true);
-  expect(copied.flat()).toHaveLength(4 * 20);
+  expect(copied.flat()).toHaveLength(6 * 20);
   expect(names).toContain("runs.page of copies");
+  expect(names).toContain("runs.page by pieces");
   expect(copied).toEqual(await pages(false));
 });
