@@ -43,7 +43,7 @@ async function createThread(): Promise<string> {
   return thread;
 }
 
-/** Stores an event as another server does, of a run of its own. */
+/** Stores an event as another server does. */
 async function storeEvent(thread: string): Promise<void> {
   const frame = `event: protocol:["custom"]\ndata: {"namespace":[],"data":{}}\n\n`;
   await sql`select keep_events(${randomUUID()}, ${thread}, 0, ${frame}, 1, null)`;
