@@ -15,7 +15,7 @@ import { SENT } from "./sent.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
 
-/** Keys of Heddle in plain text, whoever has made them; listings show fewer digits. */
+/** Keys of Heddle in plain text, from any source; listings show fewer digits. */
 const KEY_PATTERN = String.raw`lsv2_(sk|pt)_[0-9a-f]{24}|heddle_(session|csrf)_[0-9a-f]{32}`;
 
 /** Keys, sessions, credentials of headers and passwords in URLs, as a log might have them. */

@@ -115,7 +115,7 @@ test("with forced colours, selection is an outline, and colours that are data st
   await page.emulateMedia({ forcedColors: "none" });
 });
 
-test("the roles of the tokens have colours of their own", async () => {
+test("the roles of the tokens have their own colours", async () => {
   const colors = await page.evaluate(() => {
     const style = getComputedStyle(document.documentElement);
     return ["brand", "link", "selection", "focus", "success", "warning", "danger", "info", "series-1"].map((name) =>

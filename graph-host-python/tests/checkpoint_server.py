@@ -1,4 +1,4 @@
-"""The server's side of checkpoints, in a process of its own, and the host's side in this one."""
+"""The server's side of checkpoints, in a separate process, and the host's side in this one."""
 
 from __future__ import annotations
 

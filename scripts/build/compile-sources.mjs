@@ -4,7 +4,7 @@
  * compiled files starts faster and takes 40 MB less than with a loader that compiles in memory.
  *
  * The command line and the servers are also joined to a few files, `.compiled/joined`, which the launcher runs: a trace
- * platform loads from them with 1.4 instead of 2.3 s of a processor. Processes that have a file of their own (graph
+ * platform loads from them with 1.4 instead of 2.3 s of a processor. Processes that have their own file (graph
  * hosts, workers) run that.
  *
  * Source maps are beside the files; `NODE_OPTIONS=--enable-source-maps` uses them.

@@ -44,7 +44,7 @@ test("compiles sources to modules that import each other, and later only those t
   write("server/src/main.test.ts", "syntax error (");
   write("cli/src/main.ts", 'console.log((await import("../../server/src/main.ts")).say());');
   expect(compileAndRun()).toBe("first,true,server/src/main.js\n");
-  // what runs is joined: a module of its own is not loaded
+  // what runs is joined: a separate module is not loaded
   rmSync(join(root, ".compiled/server/src/base"), { recursive: true });
   const alone = execFileSync(process.execPath, [join(root, ".compiled/cli/bin/heddle.js")], { encoding: "utf8" });
   expect(alone).toBe("first,true,server/src/main.js\n");

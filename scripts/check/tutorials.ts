@@ -12,7 +12,7 @@
  * - `LANG file=PATH` is the content of a file of the current directory.
  * - `sh` is typed into the first terminal, whose variables and directory last. It must end with 0.
  * - `sh install` is the same, and installs packages.
- * - `sh terminal=NAME [in=DIR]` is a terminal of its own in the current directory, with a program that keeps running;
+ * - `sh terminal=NAME [in=DIR]` is a separate terminal in the current directory, with a program that keeps running;
  *   the same name again, or `stop`, presses Ctrl-C in it first.
  * - `text` is what the block before prints: each line, in this order, where `…` stands for anything.
  * - Blocks without a language, such as those that name the reader's registry, are not executed.

@@ -73,7 +73,7 @@ export function describeAnswers(project: string, { call, sql, agent }: TestAgent
       expect(state.metadata).toMatchObject(ids);
     });
 
-    test("remains theirs through further questions, whoever answers them", async () => {
+    test("remains theirs through further questions, with any answering user", async () => {
       const thread = await begin();
       await resume(staff, thread, 1);
       const seen = await resume(as("anna:2"), thread, 2);

@@ -7,7 +7,7 @@ import type { Session } from "chdb";
 import { ChdbSessions } from "../src/base/clickhouse/chdb-sessions.ts";
 import { sqlLiteral } from "../src/base/clickhouse/format-param.ts";
 
-/** Starts such a server with an engine of its own, for platforms in other processes. */
+/** Starts such a server with its own engine, for platforms in other processes. */
 export async function startClickHouseServer(directory: string): Promise<{ url: string; stop(): Promise<void> }> {
   const sessions = await ChdbSessions.open({
     directory,

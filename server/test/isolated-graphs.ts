@@ -1,5 +1,5 @@
 /**
- * Tests of graphs whose runs get a host of their own (`heddle.hosts.isolated`), in any language: the project is that of
+ * Tests of graphs whose runs get their own host (`heddle.hosts.isolated`), in any language: the project is that of
  * the unruly graphs, with `BG_JOB_ISOLATED_LOOPS` or a declaration.
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

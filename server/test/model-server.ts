@@ -624,7 +624,7 @@ async function answer({ path, headers, body }: ModelCallSeen, response: ServerRe
   }
   for (const part of parts) {
     response.write(part);
-    // chunks of their own on the wire
+    // separate chunks on the wire
     await new Promise((resolve) => setImmediate(resolve));
   }
   response.end();

@@ -166,7 +166,7 @@ export class StreamServer {
     this.#alive = false;
     this.#die();
     void this.keeper.stop();
-    this.follower.stop();
+    void this.follower.stop();
     void this.sql.end({ timeout: 0 }).catch(() => {});
   }
 

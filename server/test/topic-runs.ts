@@ -1,4 +1,4 @@
-/** Runs whose questions belong to planted topics: each has words of its own, among words that all share. */
+/** Runs whose questions belong to planted topics: each has its own words, among words that all share. */
 import { seeded } from "../src/trace/insights/vectors.ts";
 import type { Call } from "./call.ts";
 import { microseconds, type SampleRun, sampleRun, sendRuns } from "./sample-runs.ts";

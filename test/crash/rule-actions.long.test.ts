@@ -80,7 +80,7 @@ afterAll(async () => {
 
 let made = 0;
 
-/** A rule with every action, on a project of its own. */
+/** A rule with every action, on a separate project. */
 async function ruled() {
   const name = `acted ${++made}`;
   const project = await send("/api/v1/sessions", { name });

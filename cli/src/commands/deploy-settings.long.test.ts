@@ -81,7 +81,7 @@ test("a deployment signs its webhooks and admits the console, as its .env says",
   vi.restoreAllMocks();
   expect(printed).not.toContain("Skipped");
 
-  // whoever reads the log learns who authorizes callers
+  // the log says who authorizes callers
   const asAdmin: typeof control.call = (method, path, body) =>
     control.call(method, path, body, { "x-api-key": a.admin });
   const { json } = await asAdmin("GET", "/v2/deployments?name=signed");

@@ -1,65 +1,20 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 
-import { afterAll, afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { identifyProcess } from "../../../server/src/base/db/process-identity.ts";
-import { testDatabase } from "../../../server/test/db.ts";
+import { runHeddle } from "../../test/run-heddle.ts";
+import { type ServingCommand, servingCommands, tracePid, TRACES_ANNOUNCED } from "../../test/serve-heddle.ts";
 
-const LAUNCHER = fileURLToPath(new URL("../../bin/heddle.js", import.meta.url));
-const PROJECT = fileURLToPath(new URL("../../../server/test/fixtures/agent-project/langgraph.json", import.meta.url));
-const db = await testDatabase();
-const dataDir = mkdtempSync(join(tmpdir(), "heddle-cli-dev-"));
 /** Whole servers, on a possibly busy machine. */
 const SLOW = { timeout: 240_000 };
 const PATIENT = { timeout: 60_000 };
 /** Last line of the banner. */
 const UP = "Stop with Ctrl-C";
-const running: ChildProcess[] = [];
-afterEach(() => {
-  for (const child of running.splice(0)) child.kill("SIGKILL");
-});
-afterAll(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 }));
+const { serve, db } = await servingCommands("dev");
 
-interface Dev {
-  child: ChildProcess;
-  output(): string;
-  /** Returns the banner's text after a name. */
-  line(name: string): string | undefined;
-  exited: Promise<number | null>;
-}
-
-/** Starts `heddle dev` on the test's database and resolves once its banner is printed. */
-async function dev(args: string[] = [], env: Record<string, string> = {}): Promise<Dev> {
-  const all = [LAUNCHER, "dev", "--config", PROJECT, "--port", "0", "--data-dir", dataDir, "--no-reload", ...args];
-  const child = spawn(process.execPath, all, {
-    env: { PATH: process.env["PATH"], DATABASE_URI: db.uri, HEDDLE_HOSTS: "1", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  running.push(child);
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  const exited = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
-  const started = {
-    child,
-    output: () => output,
-    line: (name: string) => new RegExp(`^  ${name} +(.+)$`, "m").exec(output)?.[1],
-    exited,
-  };
-  await expect.poll(() => (child.exitCode === null ? output : UP), { timeout: 90_000 }).toContain(UP);
-  return started;
-}
-
-/** Returns the pid of the supervised child, if there is one. */
-function tracePid(parent: number): number | undefined {
-  const lines = execFileSync("ps", ["-A", "-ww", "-o", "pid=,ppid=,args="], { encoding: "utf8" }).split("\n");
-  const found = lines.find((line) => line.includes("--supervised") && Number(line.trim().split(/\s+/)[1]) === parent);
-  return found === undefined ? undefined : Number(found.trim().split(/\s+/)[0]);
-}
+const dev = (args: string[] = [], env: Record<string, string> = {}): Promise<ServingCommand> =>
+  serve(["dev", "--no-reload", ...args], UP, env);
 
 const fetchStatus = (url: string, headers: Record<string, string> = {}): Promise<number> =>
   fetch(url, { headers, signal: AbortSignal.timeout(2000) }).then(
@@ -72,10 +27,8 @@ test(
   SLOW,
   async () => {
     const server = await dev(["--trace-port", "0"]);
-    // in the banner, or after it when the start took long
-    const announced = /(?:^ {2}Traces +|The trace platform is up at )(http:\/\/127\.0\.0\.1:\d+)/m;
-    await expect.poll(() => server.output(), PATIENT).toMatch(announced);
-    const traces = announced.exec(server.output())![1]!;
+    await expect.poll(() => server.output(), PATIENT).toMatch(TRACES_ANNOUNCED);
+    const traces = TRACES_ANNOUNCED.exec(server.output())![1]!;
     expect(await fetchStatus(`${traces}/ok`)).toBe(200);
     // keys are not required here, but the first start still shows one
     const key = server.line("Key")!;
@@ -123,9 +76,7 @@ test("starts no trace process with --no-trace, and rejects requests without a re
   expect(server.output()).toContain("x-api-key: YOUR KEY");
   const api = server.line("API")!;
   expect(await fetchStatus(`${api}/threads/00000000-0000-0000-0000-000000000001`)).toBe(401);
-  const output = execFileSync(process.execPath, [LAUNCHER, "keys", "create", "--postgres-uri", db.uri], {
-    stdio: "pipe",
-  });
+  const { stdout: output } = await runHeddle(["keys", "create", "--postgres-uri", db.uri]);
   const headers = { "x-api-key": output.toString().trim() };
   expect(await fetchStatus(`${api}/threads/00000000-0000-0000-0000-000000000001`, headers)).toBe(404);
   server.child.kill("SIGTERM");

@@ -20,7 +20,7 @@ import { createLog } from "../../../server/src/base/log.ts";
 import { openSecrets } from "../../../server/src/base/secrets/secrets.ts";
 import { testDatabase } from "../../../server/test/db.ts";
 import { runHeddle } from "../../test/run-heddle.ts";
-import { examine as examineInstallation } from "./doctor.ts";
+import { examine as examineInstallation, readOptions } from "./doctor.ts";
 
 const db = await testDatabase();
 const folder = mkdtempSync(join(tmpdir(), "heddle-doctor-"));
@@ -41,7 +41,8 @@ function summarize(findings: Finding[]) {
 /** Examines an installation within this process, as `heddle doctor` does. */
 async function examine(env: Record<string, string>, ...args: string[]) {
   const findings: Finding[] = [];
-  for await (const finding of examineInstallation(args, { PATH: process.env["PATH"], ...env })) findings.push(finding);
+  const variables = { PATH: process.env["PATH"], ...env };
+  for await (const finding of examineInstallation(readOptions(args, variables), variables)) findings.push(finding);
   return summarize(findings);
 }
 

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 
 import type { Finding } from "../../../server/src/admin/doctor/finding.ts";
-import { describeFlags, readFlags, type FlagSpec } from "../core/flags.ts";
+import { describeFlags, readArguments, type FlagSpec } from "../core/flags.ts";
 import { DATA_FLAGS } from "../core/data-location.ts";
 import { COMMAND_VARIABLES } from "../core/known-variables.ts";
 import { SERVER_FLAGS } from "../core/server-flags.ts";
@@ -45,9 +45,14 @@ ${describeFlags(flags)}
 
 const MARKS = { ok: "ok      ", warning: "WARNING ", error: "ERROR   ", skipped: "-       " };
 
-/** What the command finds with these flags and this environment. @throws UsageError */
-export async function* examine(args: string[], env: NodeJS.ProcessEnv): AsyncGenerator<Finding> {
-  const options = readFlags(flags, args, env);
+/** Reads the command line. @throws UsageError */
+export const readOptions = (args: string[], env: NodeJS.ProcessEnv) => readArguments(flags, args, env, 0);
+
+/** What the command finds with these options and this environment. */
+export async function* examine(
+  { options, given }: ReturnType<typeof readOptions>,
+  env: NodeJS.ProcessEnv,
+): AsyncGenerator<Finding> {
   const { diagnose } = await import("../../../server/src/admin/doctor/diagnose.ts");
   const roles = options.role === undefined ? [] : readRoles(options.role);
   const target = {
@@ -62,7 +67,7 @@ export async function* examine(args: string[], env: NodeJS.ProcessEnv): AsyncGen
       gateway: options["gateway-port"],
       console: options["console-port"],
     },
-    wanted: new Set([...roles.map((role) => (role === "worker" ? "agent" : role)), ...givenPorts(args, env)]),
+    wanted: new Set([...roles.map((role) => (role === "worker" ? "agent" : role)), ...givenPorts(given, env)]),
     hasAllRoles: roles.length > 0,
     variables: COMMAND_VARIABLES,
   };
@@ -70,9 +75,10 @@ export async function* examine(args: string[], env: NodeJS.ProcessEnv): AsyncGen
 }
 
 export async function run(args: string[]): Promise<void> {
-  const { json } = readFlags(flags, args, process.env);
+  const read = readOptions(args, process.env);
+  const { json } = read.options;
   const findings: Finding[] = [];
-  for await (const finding of examine(args, process.env)) {
+  for await (const finding of examine(read, process.env)) {
     findings.push(finding);
     if (json) continue;
     process.stdout.write(`${MARKS[finding.status]}${finding.check}: ${finding.message}\n`);
@@ -93,9 +99,8 @@ const PORT_FLAGS = {
 } as const;
 
 /** Returns the servers whose ports are set, other than the console, without which the others run. */
-function givenPorts(args: string[], env: NodeJS.ProcessEnv): (keyof typeof PORT_FLAGS)[] {
+function givenPorts(given: string[], env: NodeJS.ProcessEnv): (keyof typeof PORT_FLAGS)[] {
   const isGiven = (flag: (typeof PORT_FLAGS)[keyof typeof PORT_FLAGS]) =>
-    args.some((arg) => arg === `--${flag}` || arg.startsWith(`--${flag}=`)) ||
-    SERVER_FLAGS[flag].env.some((variable) => Boolean(env[variable]));
+    given.includes(flag) || SERVER_FLAGS[flag].env.some((variable) => Boolean(env[variable]));
   return (Object.keys(PORT_FLAGS) as (keyof typeof PORT_FLAGS)[]).filter((name) => isGiven(PORT_FLAGS[name]));
 }

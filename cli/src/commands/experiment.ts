@@ -1,8 +1,9 @@
 import { declareActions, describeActions, readAction } from "../core/actions.ts";
 import { UsageError } from "../core/flags.ts";
 import { formatTable, formatTime } from "../core/table.ts";
-import { TraceApi, TraceError } from "../core/trace-api.ts";
+import { TraceApi } from "../core/trace-api.ts";
 import { TRACE_FLAGS } from "../core/trace-flags.ts";
+import { RejectedError } from "../core/reach.ts";
 import {
   type Experiment,
   findBaseline,
@@ -231,7 +232,7 @@ export async function run(args: string[]): Promise<void> {
       return;
     }
     // what the platform rejects is usage, apart from keys and permissions
-    if (error instanceof TraceError && [400, 404, 409, 422, 424].includes(error.status))
+    if (error instanceof RejectedError && [400, 404, 409, 422, 424].includes(error.status))
       throw new UsageError(error.message);
     console.error(`heddle: ${(error as Error).message}`);
     process.exitCode = INFRASTRUCTURE;

@@ -117,7 +117,7 @@ function noAction({ noun, actions }: ActionCommand<Record<string, FlagSpec>, str
 }
 
 /** Returns the placeholder, in brackets for an optional argument. */
-export const describeArgument = ({ placeholder, isOptional }: Argument): string =>
+const describeArgument = ({ placeholder, isOptional }: Argument): string =>
   isOptional ? `[${placeholder}]` : placeholder;
 
 /** Returns the placeholders of an action's words. */

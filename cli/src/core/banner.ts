@@ -62,7 +62,7 @@ export async function banner(input: BannerInput): Promise<string> {
 }
 
 /** Lists the loaded graphs in one line, and below it the failed ones with their reasons. */
-export function describeGraphs(graphs: Graphs): string {
+function describeGraphs(graphs: Graphs): string {
   const serving = Object.keys(graphs).filter((id) => graphs[id]!.ok);
   const lines = [`  Graphs    ${serving.join(", ") || "none"}`];
   for (const note of graphNotes(graphs)) lines.push(`  ${note}`);

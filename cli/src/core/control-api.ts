@@ -49,7 +49,7 @@ export class ControlError extends Error {
 }
 
 /** The server did not answer. */
-export class UnreachableError extends Error {
+class UnreachableError extends Error {
   override name = "UnreachableError";
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { parseBaseUrl, describeFailure } from "./reach.ts";
+import { describeFailure, messageIn, parseBaseUrl, RejectedError } from "./reach.ts";
 import { isUuid } from "./uuid.ts";
 
 /** Fields of an export that commands read. */
@@ -38,17 +38,6 @@ class UnavailableError extends Error {
   override name = "UnavailableError";
 }
 
-/** A request that the platform rejected. */
-export class TraceError extends Error {
-  override name = "TraceError";
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(`${status} ${message}`);
-    this.status = status;
-  }
-}
-
 /** A tool that failed; the message tells what to change. */
 class ToolFailure extends Error {
   override name = "ToolFailure";
@@ -79,7 +68,7 @@ export class TraceApi {
 
   /**
    * Calls a tool of the platform's MCP server, which translates plain filters and shortens values. Returns its
-   * structured result. @throws TraceError with the tool's message
+   * structured result. @throws RejectedError with the tool's message
    */
   async callTool<T>(name: string, input: object): Promise<T> {
     const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: input } };
@@ -87,7 +76,7 @@ export class TraceApi {
       result?: { isError?: boolean; content: { text: string }[]; structuredContent: T };
       error?: { message: string };
     }>("POST", MCP_PATH, message);
-    if (error || !result) throw new TraceError(400, error?.message ?? "The answer is not one of MCP.");
+    if (error || !result) throw new RejectedError(400, error?.message ?? "The answer is not one of MCP.");
     if (result.isError) throw new ToolFailure(result.content[0]?.text ?? "The tool failed.");
     return result.structuredContent;
   }
@@ -131,30 +120,21 @@ export class TraceApi {
       throw new UnavailableError(message, { cause: error });
     }
     const text = await response.text();
-    const parsed = parse(text);
-    const detail = parsed === undefined ? text.slice(0, 500) : messageIn(parsed);
-    if (response.status >= 500) throw new UnavailableError(`${response.status} ${detail}`);
-    if (parsed === undefined)
+    if (response.status >= 500) throw new UnavailableError(`${response.status} ${messageIn(text)}`);
+    if (!isJson(text))
       throw new Error(`The server at ${this.#base} is not a trace platform. Name the trace platform with --url.`);
-    if (response.status === 401) throw new TraceError(401, `${detail} Pass a key with --api-key or HEDDLE_API_KEY.`);
-    if (!response.ok) throw new TraceError(response.status, detail);
-    return text;
+    if (response.ok) return text;
+    const advice = response.status === 401 ? " Pass a key with --api-key or HEDDLE_API_KEY." : "";
+    throw new RejectedError(response.status, messageIn(text) + advice);
   }
 }
 
-/** The message of an error answer, whose field depends on the part of the API. */
-function messageIn(answer: unknown): string {
-  const { detail, error } = (answer ?? {}) as { detail?: unknown; error?: unknown };
-  const message = detail ?? error;
-  return typeof message === "string" ? message : JSON.stringify(message);
-}
-
-/** Parses JSON; undefined for anything else. */
-function parse(text: string): unknown {
+function isJson(text: string): boolean {
   try {
-    return JSON.parse(text) as unknown;
+    JSON.parse(text);
+    return true;
   } catch {
-    return undefined;
+    return false;
   }
 }
 

@@ -24,7 +24,7 @@ export function NavigationMenu() {
     getInitialValueInEffect: false,
   });
   if (error && !about) return <Problem error={error} onRetry={refetch} />;
-  if (!about || isPending) return <Loader size="sm" m="md" aria-label="Loading" />;
+  if (!about || isPending) return <Loader size="sm" m="md" role="img" aria-label="Loading" />;
   // the server whose pages are open, or the first
   const server = current ?? servers[0]?.id;
   const toggle = (label: string) =>

@@ -4,7 +4,7 @@ import { Center, Loader } from "@mantine/core";
 export function PageLoader() {
   return (
     <Center mih="100vh">
-      <Loader aria-label="Loading" />
+      <Loader role="img" aria-label="Loading" />
     </Center>
   );
 }

@@ -79,7 +79,7 @@ export function initiallyExpanded(value: unknown, budget = 60, maxDepth = 6): Se
 /** Returns every branch, or as many as yield `limit` rows. */
 export const allExpanded = (value: unknown, limit = 20_000): Set<string> => initiallyExpanded(value, limit, 200);
 
-export function valueKind(value: unknown): Exclude<JsonRow["kind"], "more"> {
+function valueKind(value: unknown): Exclude<JsonRow["kind"], "more"> {
   if (value === null || value === undefined) return "null";
   if (Array.isArray(value)) return "array";
   const type = typeof value;

@@ -1,4 +1,4 @@
-import { ActionIcon, type ActionIconProps, Anchor, type AnchorProps, Button, type ButtonProps } from "@mantine/core";
+import { Anchor, type AnchorProps, Button, type ButtonProps } from "@mantine/core";
 import { createLink } from "@tanstack/react-router";
 import type { AnchorHTMLAttributes, Ref } from "react";
 
@@ -8,4 +8,3 @@ type Native<Props> = Props &
 
 export const AnchorLink = createLink((props: Native<AnchorProps>) => <Anchor {...props} />);
 export const ButtonLink = createLink((props: Native<ButtonProps>) => <Button component="a" {...props} />);
-export const ActionIconLink = createLink((props: Native<ActionIconProps>) => <ActionIcon component="a" {...props} />);

@@ -24,13 +24,6 @@ export function diffWords(before: string, after: string): TextPart[] {
   return joinParts(pairChanges(lines).flatMap(refineChange));
 }
 
-/** Numbers of removed and added words, without white space and punctuation. */
-export function countChangedWords(parts: TextPart[]): { removed: number; added: number } {
-  const count = (kind: TextPart["kind"]) =>
-    parts.reduce((sum, part) => sum + (part.kind === kind ? (part.text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) : 0), 0);
-  return { removed: count("removed"), added: count("added") };
-}
-
 const replaced = (before: string, after: string): TextPart[] => [
   { kind: "removed", text: before },
   { kind: "added", text: after },

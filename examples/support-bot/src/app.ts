@@ -28,7 +28,7 @@ const POLICY =
 /** Serves the page beside the API. It needs no token: the page sends the user's with its requests. */
 export const app = new Hono()
   .get("/chat", async (c) => {
-    // without a policy of its own, the server sends one for APIs, with which a page loads nothing
+    // without its own policy, the server sends one for APIs, with which a page loads nothing
     c.header("content-security-policy", POLICY);
     return c.html(await readFile(page("index.html"), "utf8"));
   })

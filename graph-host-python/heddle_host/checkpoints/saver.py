@@ -286,7 +286,7 @@ class HeddleSaver(BlockingSaver):
         self._heads.put_writes(rows)
         expected = self._expected.get(task_id)
         if expected and not expected.done():
-            # whoever waits goes on in a later turn of the event loop, when the write is queued
+            # waiting callers continue in a later turn of the event loop, when the write is queued
             expected.set_result(None)
         await self._write(WriteItem(self._fence, guard, None, [], rows), early and not guard)
 

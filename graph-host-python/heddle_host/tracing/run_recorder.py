@@ -112,7 +112,7 @@ class RunRecorder:
     def _add(self, run_id: str, entry: _Entry) -> None:
         with self._changed:
             if run_id in self._entries:
-                # a root of two attempts in this process: the earlier one is sent apart
+                # a root of two attempts in this process: the earlier one is sent separately
                 self._entries[f"{run_id} {len(self._entries)}"] = self._entries.pop(run_id)
             if not self._entries:
                 self._since = time.monotonic()

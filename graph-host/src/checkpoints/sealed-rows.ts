@@ -41,7 +41,7 @@ interface ReadValue {
 }
 
 /** Decrypts a value. A row that is not encrypted is returned as it is. */
-export function openValue(cipher: StateCipher | undefined, value: ReadValue, place: () => string): ReadValue {
+function openValue(cipher: StateCipher | undefined, value: ReadValue, place: () => string): ReadValue {
   const end = value.type.indexOf(SEALED);
   if (end < 0) {
     if (value.type?.endsWith(OFFICIAL))

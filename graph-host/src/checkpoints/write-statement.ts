@@ -78,7 +78,7 @@ select n::int, null::int as finished, null::text as outcome, null::boolean as wa
  * `WRITE_STATEMENT` for a state update, which has no run whose attempt could fence it: `holds_head` locks the thread's row
  * against runs and compares its newest checkpoints. The caller may have timed out long ago, and a run may have followed.
  */
-export const GUARDED_STATEMENT = `
+const GUARDED_STATEMENT = `
 with unused as (select $1::text[], $2::int[]), fence as materialized (
   select 1 as n where holds_head($32::text, $33::text[], $34::text[], $35::text)
 ), ${ROWS}
@@ -90,7 +90,7 @@ select n::int, null::int as finished, null::text as outcome, null::boolean as wa
  * they might end without their last checkpoint. Threads are locked before runs and in order of their ids, as
  * everywhere.
  */
-export const FINISH_STATEMENT = `
+const FINISH_STATEMENT = `
 with held as materialized (
   select t.thread_id
   from runs r join threads t on t.thread_id = r.thread_id

@@ -47,7 +47,7 @@ export function bindGraph(graph: Graph, checkpointer: BaseCheckpointSaver, store
   return bound;
 }
 
-export function isGraph(value: unknown): value is Graph {
+function isGraph(value: unknown): value is Graph {
   return typeof value === "object" && value !== null && "lg_is_pregel" in value && value.lg_is_pregel === true;
 }
 

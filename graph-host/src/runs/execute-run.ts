@@ -264,6 +264,6 @@ const complainUnread = (threadId: string, error: unknown) =>
 
 const UNKNOWN = "{}";
 
-export function threadConfig(threadId: string) {
+function threadConfig(threadId: string) {
   return { configurable: { thread_id: threadId, checkpoint_ns: "" } };
 }

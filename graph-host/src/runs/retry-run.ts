@@ -69,7 +69,7 @@ export interface RunBreakpoints {
   after: Breakpoints;
 }
 
-export function checkpointRunId(tuple: CheckpointTuple): unknown {
+function checkpointRunId(tuple: CheckpointTuple): unknown {
   return (tuple.metadata as { run_id?: unknown } | undefined)?.run_id;
 }
 

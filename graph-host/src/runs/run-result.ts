@@ -8,7 +8,7 @@ export async function runResult(graph: Graph, threadId: string): Promise<RunResu
   return toRunResult(await graph.getState({ configurable: { thread_id: threadId, checkpoint_ns: "" } }));
 }
 
-export function toRunResult(state: StateSnapshot): RunResult {
+function toRunResult(state: StateSnapshot): RunResult {
   // A thread without any checkpoint has no state to report.
   if (state.createdAt === undefined) return {};
   const interrupts = Object.fromEntries(state.tasks.map((task) => [task.id, task.interrupts]));

@@ -100,7 +100,7 @@ function install(sample: Sample): string {
   return directory;
 }
 
-/** Runs the program in a directory of its own, so that stack traces contain no path of the repository. */
+/** Runs the program in a separate directory, so that stack traces contain no path of the repository. */
 function run(sample: Sample, environment: string, directory: string, url: string): Promise<void> {
   cpSync(PROGRAMS, directory, { recursive: true });
   if (isNode(sample)) cpSync(join(environment, "node_modules"), join(directory, "node_modules"), { recursive: true });

@@ -20,7 +20,7 @@ export interface CommandKeys {
 
 /**
  * Works with the keys of the environment and, where a langgraph.json is given, of its variables and its encryption
- * handlers, which may run in a process of their own until `work` is done.
+ * handlers, which may run in their own process until `work` is done.
  */
 export async function withCommandKeys<T>(
   env: Record<string, string | undefined>,

@@ -9,7 +9,7 @@ import { selectWorkspace, type WorkspaceRow } from "../identity/workspaces/sql.t
 import { recordCommand } from "./record-command.ts";
 import { type DataLocation, withDatabase } from "./with-database.ts";
 
-export const KEY_ROLES = {
+const KEY_ROLES = {
   admin: "WORKSPACE_ADMIN",
   editor: "WORKSPACE_USER",
   viewer: "WORKSPACE_VIEWER",

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-export const SERVER_ROLES = ["trace", "control", "gateway", "agent", "worker"] as const;
+const SERVER_ROLES = ["trace", "control", "gateway", "agent", "worker"] as const;
 export type ServerRole = (typeof SERVER_ROLES)[number];
 
 /** Directory with one file for each role that has been started on the data directory. */

@@ -221,8 +221,7 @@ export class JsonStructure implements Structure {
   }
 }
 
-export const tooDeep = (max: number): AppError =>
-  unprocessable(`The request body is nested more than ${max} levels deep.`);
+const tooDeep = (max: number): AppError => unprocessable(`The request body is nested more than ${max} levels deep.`);
 
 /** A body would take far more memory than its bytes. */
 export class TooManyElementsError extends AppError {

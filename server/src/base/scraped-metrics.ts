@@ -1,5 +1,8 @@
+import { Gauge, type Registry } from "prom-client";
+
 /** Longest time for which a scrape waits for a store. */
 const WAIT_MS = 800;
+
 export interface ScrapedMetricsOptions<T> {
   /** Name for the log. */
   name: string;
@@ -10,6 +13,16 @@ export interface ScrapedMetricsOptions<T> {
   /** Age in milliseconds up to which metrics are reported while newer ones are not available. */
   staleMs?: number;
   now?: () => number;
+}
+
+export interface ScrapedGauge<T> {
+  name: string;
+  help: string;
+  registers: Registry[];
+  /** Name of the gauge's label. */
+  label?: string;
+  /** Returns the gauge's value, or that of each value of the label. */
+  values(metrics: T): number | Record<string, number>;
 }
 
 /**
@@ -35,6 +48,23 @@ export class ScrapedMetrics<T> {
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, WAIT_MS)));
     await Promise.race([this.#read(), late]).finally(() => clearTimeout(timer));
     return this.#known && askedAt - this.#known.at <= staleMs ? this.#known.metrics : undefined;
+  }
+
+  /** Registers a gauge. It has no value while the metrics are not available. */
+  gauge({ label, values, ...gauge }: ScrapedGauge<T>): void {
+    const read = () => this.get();
+    void new Gauge({
+      ...gauge,
+      labelNames: label === undefined ? [] : [label],
+      async collect() {
+        const metrics = await read();
+        this.reset();
+        if (metrics === undefined) return;
+        const found = values(metrics);
+        if (typeof found === "number") this.set(found);
+        else for (const [value, count] of Object.entries(found)) this.set({ [label!]: value }, count);
+      },
+    });
   }
 
   #read(): Promise<void> {

@@ -4,7 +4,7 @@ import { selectQueueDepth } from "../agent/system/sql.ts";
 import { RUN_WEBHOOKS } from "../agent/webhooks/sql.ts";
 import type { AgentFigures } from "../trace/alerts/agent-figures.ts";
 
-/** Figures of the agent servers on the trace platform's database, for alerts on the platform. */
+/** Metrics of the agent servers on the trace platform's database, for alerts on the platform. */
 export const agentFigures: AgentFigures = {
   queue: (sql: Sql) => selectQueueDepth(sql),
   servers: (sql: Sql) => countLiveServers(sql),

@@ -73,7 +73,7 @@ export interface TracePlatformOptions {
   opensOnUse?: boolean | undefined;
   /** Clock of scheduled exports and their timeouts. */
   now?: ExporterOptions["now"];
-  /** Figures of the agent servers on the same database. */
+  /** Metrics of the agent servers on the same database. */
   agentFigures?: AgentFigures | undefined;
 }
 

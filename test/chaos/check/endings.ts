@@ -93,7 +93,7 @@ function checkExecutions(
 }
 
 /**
- * Checks that each journalled effect of a thread has one key of its own, is not repeated once its result was used, also
+ * Checks that each journalled effect of a thread has its own key, is not repeated once its result was used, also
  * by a later run that resumes its node (docs/retries.md), and exists for each step in the state.
  */
 function checkEffects(world: World, violations: Violation[], found: Found) {

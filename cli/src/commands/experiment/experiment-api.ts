@@ -1,6 +1,7 @@
 import { isUuid } from "../../core/uuid.ts";
 import { UsageError } from "../../core/flags.ts";
-import { type TraceApi, TraceError } from "../../core/trace-api.ts";
+import type { TraceApi } from "../../core/trace-api.ts";
+import { RejectedError } from "../../core/reach.ts";
 
 /** Experiment that the platform executes, as far as the command reads it. */
 export interface Job {
@@ -111,7 +112,7 @@ export async function findJob(api: TraceApi, id: string): Promise<Job | undefine
   try {
     return await readJob(api, id);
   } catch (error) {
-    if (error instanceof TraceError && error.status === 404) return undefined;
+    if (error instanceof RejectedError && error.status === 404) return undefined;
     throw error;
   }
 }

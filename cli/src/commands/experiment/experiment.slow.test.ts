@@ -57,7 +57,7 @@ function start(...args: string[]) {
   const ended = once(child, "exit").then(([code]) => ({ code: code as number, ...output }));
   return { child, output, ended };
 }
-/** Runs the command as a process of its own. */
+/** Runs the command as a separate process. */
 const experiment = (...args: string[]) => start(...args).ended;
 
 const { json: dataset } = await call("POST", "/datasets", { name: "questions" });

@@ -101,7 +101,7 @@ export function checkBaseline(
 }
 
 /** Formats the averages, the differences and the gate for a terminal. */
-export function describeResult(
+function describeResult(
   { experiment, baseline }: Pair,
   { confidence }: Pick<Comparison, "confidence">,
   verdicts: Verdict[],

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { TraceApi } from "../../core/trace-api.ts";
-import { TraceError } from "../../core/trace-api.ts";
+import { RejectedError } from "../../core/reach.ts";
 import { type Job, readJob } from "./experiment-api.ts";
 import { formatNumber } from "./gate.ts";
 
@@ -30,7 +30,7 @@ export async function watchExperiment(api: TraceApi, id: string): Promise<Job> {
   try {
     for (;;) {
       const job = await readJob(api, id).catch((error: unknown) => {
-        if (error instanceof TraceError || performance.now() - answeredAt > MAX_AWAY_MS) throw error;
+        if (error instanceof RejectedError || performance.now() - answeredAt > MAX_AWAY_MS) throw error;
         return undefined;
       });
       if (job) {

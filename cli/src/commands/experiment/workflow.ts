@@ -23,7 +23,7 @@ jobs:
       - uses: actions/setup-node@v4
         with:
           node-version: 22
-      # Commits the prompts of this branch under a tag of its own, so that the experiment runs what is reviewed.
+      # Commits the prompts of this branch under its own tag, so that the experiment runs what is reviewed.
       - run: npx --yes heddle prompts push --force --tag "ci-\${{ github.run_id }}" --message "\${{ github.sha }}"
       - run: >
           npx --yes heddle experiment run

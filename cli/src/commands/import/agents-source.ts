@@ -1,7 +1,8 @@
 /** Reads what an agent server stores: assistants with their versions, threads with their history, crons, items. */
 import { type Batch, type CopyRecord, type Positions, record, type Source } from "./copy.ts";
-import { RejectedError, type Server } from "./server.ts";
+import type { Server } from "./server.ts";
 import { type Checkpoint, lineage } from "./supersteps.ts";
+import { RejectedError } from "../../core/reach.ts";
 
 export interface Assistant {
   assistant_id: string;

@@ -1,9 +1,10 @@
 /** Writes to an agent server. What it has is compared first: a repeated copy writes nothing that is there. */
 import { sortedKeys } from "../../core/sorted-keys.ts";
+import { RejectedError } from "../../core/reach.ts";
 import type { Assistant, CopiedAssistant, CopiedThread, Cron, Item } from "./agents-source.ts";
 import { readHistory } from "./agents-source.ts";
 import { type Batch, forEach, isSame, type Target, type Written } from "./copy.ts";
-import { RejectedError, type Server } from "./server.ts";
+import type { Server } from "./server.ts";
 import { type Checkpoint, compareChains, lineage, type Superstep, toSupersteps } from "./supersteps.ts";
 
 export interface AgentTargetOptions {

@@ -14,7 +14,7 @@ import { openGuard } from "../../../../server/test/principal.ts";
 import { runInside } from "../../../test/run-inside.ts";
 
 const PROJECT = fileURLToPath(new URL("../../../../examples/langgraph.json", import.meta.url));
-/** Each has an assistant of its own from the start. */
+/** Each has its own assistant from the start. */
 const graphs = Object.keys(JSON.parse(readFileSync(PROJECT, "utf8")).graphs).length;
 
 async function start() {

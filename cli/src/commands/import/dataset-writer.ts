@@ -1,6 +1,7 @@
 import type { CopiedFile, CopyRecord } from "./copy.ts";
-import { RejectedError, type Server } from "./server.ts";
+import type { Server } from "./server.ts";
 import { type DatasetChange, type Example, exampleHash } from "./traces-source.ts";
+import { RejectedError } from "../../core/reach.ts";
 
 const V1 = "/api/v1";
 const PAGE = 100;

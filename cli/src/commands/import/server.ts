@@ -1,18 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { TraceApi } from "../../core/trace-api.ts";
-import { describeFailure, parseBaseUrl } from "../../core/reach.ts";
-
-/** A request that the server rejected. */
-export class RejectedError extends Error {
-  override name = "RejectedError";
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(`${status} ${message}`);
-    this.status = status;
-  }
-}
+import { describeFailure, messageIn, parseBaseUrl, RejectedError } from "../../core/reach.ts";
 
 const LONGEST_WAIT_MS = 60_000;
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504]);
@@ -77,7 +66,7 @@ export class Server {
         if (response.ok) return bytes;
         const error = new RejectedError(
           response.status,
-          `${init.method} ${new URL(url).pathname}: ${messageIn(bytes)}`,
+          `${init.method} ${new URL(url).pathname}: ${messageIn(bytes.toString())}`,
         );
         // 500 is also the answer of servers that do not have a part of the API
         const attempts = response.status === 500 ? Math.min(3, this.#attempts) : this.#attempts;
@@ -102,15 +91,4 @@ function retryAfterMs(response: Response): number | undefined {
   if (value === null) return undefined;
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), LONGEST_WAIT_MS);
-}
-
-function messageIn(bytes: Buffer): string {
-  const text = bytes.toString("utf8");
-  try {
-    const { detail, error, message } = JSON.parse(text) as Record<string, unknown>;
-    const found = detail ?? error ?? message;
-    return typeof found === "string" ? found : JSON.stringify(found ?? text).slice(0, 500);
-  } catch {
-    return text.slice(0, 500);
-  }
 }

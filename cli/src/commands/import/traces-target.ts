@@ -1,10 +1,10 @@
 /** Writes to a trace platform. Ids are kept, and what the target has is compared first. */
 import { type Batch, type CopyRecord, forEach, isSame, type Target, type Written } from "./copy.ts";
 import { type CopiedPrompt, type ImportReport, writePrompt } from "../prompts/import-prompts.ts";
-import { TraceError } from "../../core/trace-api.ts";
 import { DatasetWriter } from "./dataset-writer.ts";
-import { RejectedError, type Server } from "./server.ts";
+import type { Server } from "./server.ts";
 import type { Project } from "./traces-source.ts";
+import { RejectedError } from "../../core/reach.ts";
 
 const V1 = "/api/v1";
 const AT_ONCE = 4;
@@ -75,7 +75,7 @@ export class TraceTarget implements Target {
         const report: ImportReport = { prompts: 0, commits: 0, tags: 0, left: [] };
         const target = { to: this.#server.traceApi(), isDry: this.#isDry, print: () => undefined };
         await writePrompt(target, copied, report).catch((error: unknown) => {
-          if (!(error instanceof TraceError)) throw error;
+          if (!(error instanceof RejectedError)) throw error;
           report.left.push(`${copied.repo.repo_handle}: ${error.message}`);
         });
         for (const what of report.left) left(`prompt ${what}`);

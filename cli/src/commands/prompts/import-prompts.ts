@@ -3,7 +3,8 @@
  * commits in their order, commit tags. What the target has already is compared by content, so that an interrupted copy is
  * continued by repeating it.
  */
-import { TraceError, type TraceApi } from "../../core/trace-api.ts";
+import type { TraceApi } from "../../core/trace-api.ts";
+import { RejectedError } from "../../core/reach.ts";
 import {
   createCommit,
   findPrompt,
@@ -65,7 +66,7 @@ export async function importPrompts(places: Places, only: readonly string[]): Pr
     try {
       await writePrompt(places, await readPrompt(places.from, repo), report);
     } catch (error) {
-      if (!(error instanceof TraceError)) throw error;
+      if (!(error instanceof RejectedError)) throw error;
       report.left.push(`${repo.repo_handle}: ${error.message}`);
     }
   }
@@ -230,7 +231,7 @@ async function createRepo(api: TraceApi, repo: Repo, report: ImportReport): Prom
     await api.send("POST", "/repos", body);
   } catch (error) {
     // a workspace without a handle has no public prompts
-    if (!repo.is_public || !(error instanceof TraceError)) throw error;
+    if (!repo.is_public || !(error instanceof RejectedError)) throw error;
     await api.send("POST", "/repos", { ...body, is_public: false });
     report.left.push(`${repo_handle}: is private in the target: ${error.message}`);
   }

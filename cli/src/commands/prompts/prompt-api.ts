@@ -1,5 +1,6 @@
 import { rawMember } from "../../core/raw-member.ts";
-import { type TraceApi, TraceError } from "../../core/trace-api.ts";
+import type { TraceApi } from "../../core/trace-api.ts";
+import { RejectedError } from "../../core/reach.ts";
 
 /** Fields of a prompt that the command reads. */
 export interface PromptOnWire {
@@ -29,7 +30,7 @@ export async function findPrompt(api: TraceApi, prompt: PromptName): Promise<Pro
   try {
     return (await api.send<{ repo: PromptOnWire }>("GET", `/repos/${promptPath(prompt)}`)).repo;
   } catch (error) {
-    if (error instanceof TraceError && error.status === 404) return undefined;
+    if (error instanceof RejectedError && error.status === 404) return undefined;
     throw error;
   }
 }
@@ -47,7 +48,7 @@ export async function listPrompts(api: TraceApi): Promise<string[]> {
 
 /**
  * Reads a commit by hash, tag or `latest`, with its model: a file in a repository is the whole prompt.
- * @throws TraceError with 404 when there is none
+ * @throws RejectedError with 404 when there is none
  */
 export async function readCommit(api: TraceApi, prompt: PromptName, version: string): Promise<PromptCommit> {
   const text = await api.sendText(
@@ -66,7 +67,7 @@ export async function updateReadme(api: TraceApi, prompt: PromptName, readme: st
   await api.send("PATCH", `/repos/${promptPath(prompt)}`, { readme });
 }
 
-/** Commits the manifest's text unchanged. @throws TraceError with 409 when `parent` is not the latest commit */
+/** Commits the manifest's text unchanged. @throws RejectedError with 409 when `parent` is not the latest commit */
 export async function createCommit(
   api: TraceApi,
   prompt: PromptName,
@@ -112,7 +113,7 @@ export async function setTag(api: TraceApi, prompt: PromptName, tag: string, com
     await api.send("POST", tags, { tag_name: tag, commit_id: commitId });
   } catch (error) {
     // it exists, on another commit
-    if (!(error instanceof TraceError && error.status === 409)) throw error;
+    if (!(error instanceof RejectedError && error.status === 409)) throw error;
     await api.send("PATCH", `${tags}/${encodeURIComponent(tag)}`, { commit_id: commitId });
   }
 }

@@ -1,5 +1,5 @@
-import { TraceError } from "../../core/trace-api.ts";
 import { describeDifference, readVersion, type Selection } from "./compare.ts";
+import { RejectedError } from "../../core/reach.ts";
 import {
   createCommit,
   createPrompt,
@@ -65,7 +65,7 @@ async function pushPrompt(
       commit = await createCommit(api, prompt, { manifest: file.manifest, parent, message });
     } catch (error) {
       // committed by another since it was read
-      if (!(error instanceof TraceError && error.status === 409)) throw error;
+      if (!(error instanceof RejectedError && error.status === 409)) throw error;
       throw newerCommit(prompt, await readCommit(api, prompt, "latest"), file);
     }
   } else {

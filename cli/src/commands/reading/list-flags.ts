@@ -2,7 +2,7 @@ import { UsageError, type FlagSpec } from "../../core/flags.ts";
 import { TRACE_FLAGS } from "../../core/trace-flags.ts";
 
 /** Flags of commands that read from the trace platform. */
-export const READ_FLAGS = {
+const READ_FLAGS = {
   ...TRACE_FLAGS,
   workspace: {
     type: "text",

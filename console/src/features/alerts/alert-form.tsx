@@ -6,7 +6,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
-import { projectChoicesQuery } from "../rules/queries.ts";
+import { useProjectChoices } from "../projects/use-project-choices.ts";
 import { FilterField } from "../runs/filter-field.tsx";
 import { organizationQuery } from "../settings/queries.ts";
 import { AlertChart } from "./alert-chart.tsx";
@@ -78,10 +78,8 @@ export function AlertForm({ initial, projectId = null, onSaved, onClose }: Alert
 }
 
 function Scope({ form, isNew }: { form: UseFormReturnType<AlertValues>; isNew: boolean }) {
-  const projects = useQuery(projectChoicesQuery);
   const { projectId, filter, group } = form.values;
-  const choices = (projects.data ?? []).map(({ id, name }) => ({ value: id, label: name ?? id }));
-  const isKnown = projectId === null || choices.some(({ value }) => value === projectId);
+  const choices = useProjectChoices(projectId);
   return (
     <Fieldset legend="Runs">
       <Stack gap="xs">
@@ -92,7 +90,7 @@ function Scope({ form, isNew }: { form: UseFormReturnType<AlertValues>; isNew: b
             clearable
             searchable
             disabled={!isNew}
-            data={isKnown ? choices : [{ value: projectId!, label: "This project" }, ...choices]}
+            data={choices}
             {...form.getInputProps("projectId")}
           />
           <Select

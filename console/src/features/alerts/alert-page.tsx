@@ -6,11 +6,10 @@ import { lazy, Suspense, useState } from "react";
 import { data, traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { NotFound } from "../../ui/not-found.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { AlertChart } from "./alert-chart.tsx";
 import { AlertStatus } from "./alert-status.tsx";
@@ -27,12 +26,11 @@ export function AlertPage() {
   const { alertId } = useParams({ from: "/_shell/alerts/$alertId" });
   const alert = useQuery(alertQuery(alertId));
   const [hours, setHours] = useState("24");
-  if (alert.error && !alert.data) return <Problem error={alert.error} onRetry={alert.refetch} />;
   if (alert.data === null) return <NotFound />;
   return (
     <Page title={alert.data?.rule.name ?? "Alert"} actions={alert.data && <Actions alert={alert.data} />}>
       {!alert.data ? (
-        <Loading rows={8} />
+        <LoadState query={alert} rows={8} />
       ) : (
         <Stack gap="md">
           <Summary alert={alert.data} />

@@ -7,9 +7,8 @@ import { lazy, Suspense } from "react";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useNewForm } from "../../ui/use-new-form.ts";
 import { AlertStatus } from "./alert-status.tsx";
@@ -42,26 +41,24 @@ export function AlertsPage() {
           </AnchorLink>
         </Group>
       )}
-      {alerts.error ? (
-        <Problem error={alerts.error} onRetry={alerts.refetch} />
-      ) : alerts.isPending ? (
-        <Loading rows={8} />
-      ) : alerts.data.length === 0 ? (
-        <Empty title="No alerts yet">
-          <Text size="sm" maw={520}>
-            An alert watches a metric of traced runs, such as the error rate or the cost, and tells Slack, Teams,
-            PagerDuty, a webhook or people by e-mail when it crosses a threshold.
-          </Text>
-        </Empty>
-      ) : (
-        <DataTable
-          label="Alerts"
-          columns={COLUMNS}
-          rows={alerts.data}
-          rowKey={({ rule }) => rule.id}
-          onOpen={({ rule }) => void open(rule.id)}
-        />
-      )}
+      <LoadState query={alerts} rows={8} />
+      {alerts.data &&
+        (alerts.data.length === 0 ? (
+          <Empty title="No alerts yet">
+            <Text size="sm" maw={520}>
+              An alert watches a metric of traced runs, such as the error rate or the cost, and tells Slack, Teams,
+              PagerDuty, a webhook or people by e-mail when it crosses a threshold.
+            </Text>
+          </Empty>
+        ) : (
+          <DataTable
+            label="Alerts"
+            columns={COLUMNS}
+            rows={alerts.data}
+            rowKey={({ rule }) => rule.id}
+            onOpen={({ rule }) => void open(rule.id)}
+          />
+        ))}
       <Suspense>
         {isNew && <AlertForm projectId={project ?? null} onSaved={open} onClose={() => setNew(false)} />}
       </Suspense>

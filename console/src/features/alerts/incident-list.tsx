@@ -1,8 +1,7 @@
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { StateBadge } from "./alert-status.tsx";
@@ -12,8 +11,7 @@ import { type AlertRule, type Incident, incidentsQuery } from "./queries.ts";
 /** Incidents of a rule with what became of their messages. */
 export function IncidentList({ rule }: { rule: AlertRule }) {
   const incidents = useQuery(incidentsQuery(rule.id));
-  if (incidents.error && !incidents.data) return <Problem error={incidents.error} onRetry={incidents.refetch} />;
-  if (incidents.isPending) return <Loading rows={3} />;
+  if (!incidents.data) return <LoadState query={incidents} rows={3} />;
   if (incidents.data.length === 0) {
     return (
       <Text size="sm" c="dimmed">

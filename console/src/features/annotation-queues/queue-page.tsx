@@ -9,11 +9,10 @@ import { useConfirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count, percent } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Content } from "../../ui/messages/content.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -33,12 +32,10 @@ export function QueuePage() {
   const { queueId } = useParams({ from: "/_shell/annotation-queues/$queueId/" });
   const queue = useQuery(queueQuery(queueId));
   const progress = useQuery(queueProgressQuery(queueId));
-  const error = (queue.data ? null : queue.error) ?? (progress.data ? null : progress.error);
-  if (error) return <Problem error={error} onRetry={() => Promise.all([queue.refetch(), progress.refetch()])} />;
   return (
     <Page title={queue.data?.name ?? "Annotation queue"} actions={queue.data && <Actions queue={queue.data} />}>
       {!queue.data || !progress.data ? (
-        <Loading rows={10} />
+        <LoadState query={[queue, progress]} rows={10} />
       ) : (
         <Stack gap="lg">
           {queue.data.description && <Text size="sm">{queue.data.description}</Text>}
@@ -169,26 +166,24 @@ function Items({ queueId }: { queueId: string }) {
       <Title order={2} size="h6" mb={4}>
         Runs
       </Title>
-      {found.error ? (
-        <Problem error={found.error} onRetry={found.refetch} />
-      ) : found.isPending ? (
-        <Loading rows={6} />
-      ) : items.length === 0 ? (
-        <Empty title="No runs yet">
-          <Text size="sm" maw={480}>
-            Add runs from a trace's page, from selected runs, or from a filtered list of a project.
-          </Text>
-        </Empty>
-      ) : (
-        <SimpleTable
-          label="Runs"
-          columns={ITEM_COLUMNS}
-          rows={items}
-          rowKey={(item) => item.queue_run_id}
-          onMore={found.hasNextPage && (() => found.fetchNextPage())}
-          isLoadingMore={found.isFetchingNextPage}
-        />
-      )}
+      <LoadState query={found} rows={6} />
+      {found.data &&
+        (items.length === 0 ? (
+          <Empty title="No runs yet">
+            <Text size="sm" maw={480}>
+              Add runs from a trace's page, from selected runs, or from a filtered list of a project.
+            </Text>
+          </Empty>
+        ) : (
+          <SimpleTable
+            label="Runs"
+            columns={ITEM_COLUMNS}
+            rows={items}
+            rowKey={(item) => item.queue_run_id}
+            onMore={found.hasNextPage && (() => found.fetchNextPage())}
+            isLoadingMore={found.isFetchingNextPage}
+          />
+        ))}
     </section>
   );
 }

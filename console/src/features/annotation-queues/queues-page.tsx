@@ -9,9 +9,8 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useNewForm } from "../../ui/use-new-form.ts";
 import { type Queue, queuesQuery } from "./queries.ts";
@@ -76,27 +75,25 @@ export function QueuesPage() {
         w={{ base: "100%", xs: 260 }}
         onChange={({ currentTarget: { value } }) => search(value)}
       />
-      {found.error ? (
-        <Problem error={found.error} onRetry={found.refetch} />
-      ) : found.isPending ? (
-        <Loading rows={8} />
-      ) : queues.length === 0 ? (
-        <Empty title={text === "" ? "No annotation queues yet" : "No matching annotation queues"}>
-          <Text size="sm" maw={520}>
-            A queue gives runs to reviewers, one after another, with a rubric. Create one here, then add runs from a
-            trace, a selection of runs or a filtered list.
-          </Text>
-        </Empty>
-      ) : (
-        <DataTable
-          label="Annotation queues"
-          columns={COLUMNS}
-          rows={queues}
-          rowKey={({ id }) => id}
-          onOpen={({ id }) => void open(id)}
-          onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
-        />
-      )}
+      <LoadState query={found} rows={8} />
+      {found.data &&
+        (queues.length === 0 ? (
+          <Empty title={text === "" ? "No annotation queues yet" : "No matching annotation queues"}>
+            <Text size="sm" maw={520}>
+              A queue gives runs to reviewers, one after another, with a rubric. Create one here, then add runs from a
+              trace, a selection of runs or a filtered list.
+            </Text>
+          </Empty>
+        ) : (
+          <DataTable
+            label="Annotation queues"
+            columns={COLUMNS}
+            rows={queues}
+            rowKey={({ id }) => id}
+            onOpen={({ id }) => void open(id)}
+            onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
+          />
+        ))}
       {isNew && <QueueForm onSaved={open} onClose={() => setNew(false)} />}
     </Page>
   );

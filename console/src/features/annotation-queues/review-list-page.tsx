@@ -6,10 +6,9 @@ import { useEffect, useRef, useState } from "react";
 
 import { Empty } from "../../ui/empty.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { runsQuery } from "../runs/queries.ts";
 import { RUN_SEARCH, type RunSearch } from "../runs/run-search.ts";
 import { runQuery } from "../traces/queries.ts";
@@ -46,21 +45,19 @@ export function ReviewListPage() {
         </>
       }
     >
-      {found.error ? (
-        <Problem error={found.error} onRetry={found.refetch} />
-      ) : found.isPending ? (
-        <Loading rows={10} />
-      ) : runs.length === 0 ? (
-        <Empty title="No runs match these filters" />
-      ) : !run ? (
-        <Empty title="All runs of the list are reviewed">
-          <Button size="xs" variant="default" onClick={() => setPlace(0)}>
-            Start again
-          </Button>
-        </Empty>
-      ) : (
-        <ReviewOne key={run.id} runId={run.id} nextId={runs[place + 1]?.id} onMove={move} />
-      )}
+      <LoadState query={found} rows={10} />
+      {found.data &&
+        (runs.length === 0 ? (
+          <Empty title="No runs match these filters" />
+        ) : !run ? (
+          <Empty title="All runs of the list are reviewed">
+            <Button size="xs" variant="default" onClick={() => setPlace(0)}>
+              Start again
+            </Button>
+          </Empty>
+        ) : (
+          <ReviewOne key={run.id} runId={run.id} nextId={runs[place + 1]?.id} onMove={move} />
+        ))}
     </Page>
   );
 }
@@ -104,8 +101,7 @@ function ReviewOne({ runId, nextId, onMove }: ReviewOneProps) {
     ["0", () => rate("0")],
     ["C", () => comments.current?.focus()],
   ]);
-  if (run.error && !run.data) return <Problem error={run.error} onRetry={run.refetch} />;
-  if (run.isPending) return <Loading rows={10} />;
+  if (!run.data) return <LoadState query={run} rows={10} />;
   return (
     <div className={classes["columns"]}>
       <ReviewRun run={run.data} />

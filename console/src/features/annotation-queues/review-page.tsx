@@ -6,10 +6,9 @@ import { useEffect, useState } from "react";
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { ButtonLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Content } from "../../ui/messages/content.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import type { AnyRun } from "../runs/run-record.ts";
 import {
   feedbackConfigsQuery,
@@ -33,7 +32,6 @@ export function ReviewPage() {
   const queue = useQuery(queueQuery(queueId));
   const [turn, setTurn] = useState(0);
   const next = useQuery(nextItemQuery(queueId, turn));
-  const error = queue.error ?? next.error;
   return (
     <Page
       title={queue.data ? `Review ${queue.data.name}` : "Review"}
@@ -46,11 +44,9 @@ export function ReviewPage() {
         </>
       }
     >
-      {error ? (
-        <Problem error={error} onRetry={() => Promise.all([queue.refetch(), next.refetch()])} />
-      ) : !queue.data || next.isPending ? (
-        <Loading rows={10} />
-      ) : next.data == null ? (
+      {!queue.data || next.data === undefined ? (
+        <LoadState query={[queue, next]} rows={10} />
+      ) : next.data === null ? (
         <Empty title="Nothing left to review">
           <Text size="sm" maw={480}>
             All runs of the queue are completed, or reserved for other reviewers.
@@ -116,8 +112,7 @@ function ReviewItem({ queue, item, onDone }: ReviewItemProps) {
     await setItemStatus(itemId, { status: null, override_added_at: new Date().toISOString() });
     await finish();
   };
-  if (configs.error && !configs.data) return <Problem error={configs.error} onRetry={configs.refetch} />;
-  if (configs.isPending) return <Loading rows={10} />;
+  if (!configs.data) return <LoadState query={configs} rows={10} />;
   return (
     <div className={classes["columns"]}>
       {isPair ? (

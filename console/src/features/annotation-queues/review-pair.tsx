@@ -1,13 +1,12 @@
 import { SimpleGrid, Stack, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import type { AnyRun } from "../runs/run-record.ts";
 import { runQuery } from "../traces/queries.ts";
 import { RunError } from "../traces/run-error.tsx";
 import { RunValue } from "../traces/run-value.tsx";
 import { referenceQuery } from "./queries.ts";
+import { LoadState } from "../../ui/load-state.tsx";
 
 interface ReviewPairProps {
   run: AnyRun & { reference_example_id?: string | null };
@@ -20,8 +19,7 @@ interface ReviewPairProps {
 export function ReviewPair({ run, otherId, isSwapped }: ReviewPairProps) {
   const other = useQuery(runQuery(otherId));
   const reference = useQuery(referenceQuery(run.reference_example_id));
-  if (other.error && !other.data) return <Problem error={other.error} onRetry={other.refetch} />;
-  if (other.isPending) return <Loading rows={10} />;
+  if (!other.data) return <LoadState query={other} rows={10} />;
   const sides: Pick<AnyRun, "id" | "outputs" | "error">[] = isSwapped ? [other.data, run] : [run, other.data];
   return (
     <article aria-label="Pair of runs">

@@ -2,7 +2,7 @@ import { Group, Stack, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
 import { AnchorLink } from "../../ui/links.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { RunIcon } from "../runs/run-icon.tsx";
 import { type AnyRun, shownRunStatus } from "../runs/run-record.ts";
@@ -47,7 +47,7 @@ export function ReviewRun({
         )}
         <RunValue key={`in ${run.id}`} title="Input" value={run.inputs} />
         <RunValue key={`out ${run.id}`} title="Output" value={run.outputs} />
-        {reference.error && <Problem error={reference.error} onRetry={reference.refetch} />}
+        {reference.error && <LoadState query={reference} />}
         {reference.data && <RunValue key={`ref ${run.id}`} title="Reference" value={reference.data.outputs} />}
         {(feedback.data?.length ?? 0) > 0 && (
           <section aria-label="Previous judgements">

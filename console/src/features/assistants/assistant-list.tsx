@@ -8,9 +8,8 @@ import { useState } from "react";
 import { Empty } from "../../ui/empty.tsx";
 import { Filters } from "../../ui/filters.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useNewForm } from "../../ui/use-new-form.ts";
@@ -37,8 +36,7 @@ export function AssistantList() {
       }
     >
       <AssistantFilters server={server} filter={filter} />
-      {list.error && <Problem error={list.error} onRetry={list.refetch} />}
-      {list.isPending && <Loading />}
+      <LoadState query={list} />
       {list.isSuccess && rows.length === 0 && (
         <Empty title={isFiltered ? "No matching assistants" : "No assistants yet"}>
           <Text size="sm">

@@ -10,9 +10,9 @@ import { CopyButton } from "../../ui/copy-button.tsx";
 import type { Drawing } from "../../ui/graph-view/layout.ts";
 import { JsonView } from "../../ui/json-view.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { AssistantForm } from "./assistant-form.tsx";
@@ -36,7 +36,6 @@ export function AssistantPage() {
   const navigate = useNavigate();
   const { data: assistant, error, refetch } = useQuery(assistantQuery(server, assistantId));
   const [isEditing, setEditing] = useState(false);
-  if (error && !assistant) return <Problem error={error} onRetry={refetch} />;
   return (
     <Page
       title={assistant?.name ?? "Assistant"}
@@ -80,7 +79,7 @@ export function AssistantPage() {
           </Tabs>
         </Stack>
       ) : (
-        <Loading />
+        <LoadState query={{ error, refetch }} />
       )}
       {isEditing && assistant && (
         <AssistantForm
@@ -174,8 +173,7 @@ function Overview({ assistant }: { assistant: Assistant }) {
 
 function GraphDrawing({ server, assistantId }: { server: string; assistantId: string }) {
   const { data: drawing, error, refetch } = useQuery(drawingQuery(server, assistantId));
-  if (error && !drawing) return <Problem error={error} onRetry={refetch} />;
-  if (!drawing) return <Loading />;
+  if (!drawing) return <LoadState query={{ error, refetch }} />;
   return (
     <Box h="max(360px, calc(100vh - 260px))">
       <GraphView drawing={drawing as unknown as Drawing} />
@@ -185,8 +183,7 @@ function GraphDrawing({ server, assistantId }: { server: string; assistantId: st
 
 function Schemas({ server, assistantId }: { server: string; assistantId: string }) {
   const { data: schemas, error, refetch } = useQuery(schemasQuery(server, assistantId));
-  if (error && !schemas) return <Problem error={error} onRetry={refetch} />;
-  if (!schemas) return <Loading />;
+  if (!schemas) return <LoadState query={{ error, refetch }} />;
   const shown = Object.entries(schemas).filter(([name, value]) => name.endsWith("_schema") && value !== null);
   if (shown.length === 0) {
     return (

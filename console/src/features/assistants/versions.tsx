@@ -4,9 +4,8 @@ import { useState } from "react";
 
 import { agentApi } from "../../api/clients.ts";
 import { DiffView } from "../../ui/diff-view.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
-import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { type Assistant, type AssistantVersion, versionsQuery } from "./queries.ts";
 
@@ -28,8 +27,7 @@ export function Versions({ server, assistant }: { server: string; assistant: Ass
     },
     onError: notifyFailure("Could not change the version"),
   });
-  if (error && !versions) return <Problem error={error} onRetry={refetch} />;
-  if (!versions) return <Loading rows={4} />;
+  if (!versions) return <LoadState query={{ error, refetch }} rows={4} />;
   const current = versions.find(({ version }) => version === assistant.version);
   const other = versions.find(({ version }) => version === chosen);
   return (

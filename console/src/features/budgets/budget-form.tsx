@@ -1,12 +1,12 @@
 import { Group, NumberInput, Select, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
 import { actionsOf, channelOf, type ChannelValues } from "../alerts/alert-values.ts";
 import { ChannelFields } from "../alerts/channel-fields.tsx";
-import { projectChoicesQuery } from "../rules/queries.ts";
+import { useProjectChoices } from "../projects/use-project-choices.ts";
 import { FilterField } from "../runs/filter-field.tsx";
 import type { Budget, BudgetBody } from "./queries.ts";
 
@@ -66,11 +66,10 @@ function bodyOf(values: BudgetValues): Omit<BudgetBody, "session_id" | "actions"
 
 export function BudgetForm({ initial, onSaved, onClose }: BudgetFormProps) {
   const client = useQueryClient();
-  const projects = useQuery(projectChoicesQuery);
   const form = useForm<BudgetValues>({ initialValues: valuesOf(initial) });
   const { values } = form;
   const body = bodyOf(values);
-  const choices = (projects.data ?? []).map(({ id, name }) => ({ value: id, label: name ?? id }));
+  const choices = useProjectChoices(values.projectId);
   const save = async () => {
     const actions = actionsOf(values);
     const saved = initial

@@ -9,11 +9,10 @@ import { data, traceApi } from "../../api/clients.ts";
 import { Chart } from "../../ui/chart.tsx";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { money, percent } from "../../ui/format.ts";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { NotFound } from "../../ui/not-found.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { TestResults } from "../alerts/channel-fields.tsx";
@@ -32,11 +31,10 @@ export function BudgetPage() {
   const navigate = useNavigate();
   const budget = useQuery(budgetQuery(budgetId, month));
   if (budget.error instanceof ApiError && budget.error.status === 404) return <NotFound />;
-  if (budget.error && !budget.data) return <Problem error={budget.error} onRetry={budget.refetch} />;
   return (
     <Page title={budget.data?.name ?? "Budget"} actions={budget.data && <Actions budget={budget.data} />}>
       {!budget.data ? (
-        <Loading rows={8} />
+        <LoadState query={budget} rows={8} />
       ) : (
         <Stack gap="md">
           <Summary budget={budget.data} />
@@ -106,7 +104,6 @@ function Spend({ budget, month }: { budget: Budget; month: string | undefined })
   const [settled] = useDebouncedValue(search, 300);
   const [pages, setPages] = useState(1);
   const spend = useQuery(spendQuery(budget.id, month, settled, Math.min(pages * PAGE, 200)));
-  if (spend.error && !spend.data) return <Problem error={spend.error} onRetry={spend.refetch} />;
   const days = spend.data?.days ?? [];
   let sum = 0;
   const sums = days.map(({ spent_usd }) => (sum += spent_usd));
@@ -139,8 +136,8 @@ function Spend({ budget, month }: { budget: Budget; month: string | undefined })
           value={search}
           onChange={({ currentTarget }) => setSearch(currentTarget.value)}
         />
-        {spend.isPending ? (
-          <Loading rows={3} />
+        {!spend.data ? (
+          <LoadState query={spend} rows={3} />
         ) : spend.data.users.length === 0 ? (
           <Text size="sm" c="dimmed">
             {settled === "" ? `No trace of the month names its user by ${budget.user_key}.` : "No such user."}

@@ -6,9 +6,8 @@ import { lazy, Suspense } from "react";
 
 import { Empty } from "../../ui/empty.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
 import { useNewForm } from "../../ui/use-new-form.ts";
 import { BudgetBar } from "./budget-bar.tsx";
@@ -36,21 +35,19 @@ export function BudgetsPage() {
         </>
       }
     >
-      {budgets.error ? (
-        <Problem error={budgets.error} onRetry={budgets.refetch} />
-      ) : budgets.isPending ? (
-        <Loading rows={6} />
-      ) : budgets.data.length === 0 ? (
-        <Empty title="No budgets yet">
-          <Text size="sm" maw={520}>
-            A budget limits what traced runs cost in a month: those of the workspace, of a project or of each user. It
-            tells Slack, Teams, PagerDuty, a webhook or people by e-mail when the spend or its forecast reaches a share
-            of the limit.
-          </Text>
-        </Empty>
-      ) : (
-        <SimpleTable label="Budgets" columns={columnsOf(month)} rows={budgets.data} rowKey={({ id }) => id} />
-      )}
+      <LoadState query={budgets} rows={6} />
+      {budgets.data &&
+        (budgets.data.length === 0 ? (
+          <Empty title="No budgets yet">
+            <Text size="sm" maw={520}>
+              A budget limits what traced runs cost in a month: those of the workspace, of a project or of each user. It
+              tells Slack, Teams, PagerDuty, a webhook or people by e-mail when the spend or its forecast reaches a
+              share of the limit.
+            </Text>
+          </Empty>
+        ) : (
+          <SimpleTable label="Budgets" columns={columnsOf(month)} rows={budgets.data} rowKey={({ id }) => id} />
+        ))}
       <Suspense>{isNew && <BudgetForm onSaved={open} onClose={() => setNew(false)} />}</Suspense>
     </Page>
   );

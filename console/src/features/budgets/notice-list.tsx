@@ -2,8 +2,7 @@ import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
 import { money } from "../../ui/format.ts";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { MessagesOf } from "../alerts/incident-list.tsx";
@@ -13,8 +12,7 @@ import type { Budget } from "./queries.ts";
 /** Notices of a budget, the last first, with what became of their messages. */
 export function NoticeList({ budget }: { budget: Budget }) {
   const notices = useQuery(incidentsQuery(budget.id));
-  if (notices.error && !notices.data) return <Problem error={notices.error} onRetry={notices.refetch} />;
-  if (notices.isPending) return <Loading rows={3} />;
+  if (!notices.data) return <LoadState query={notices} rows={3} />;
   if (notices.data.length === 0) {
     return (
       <Text size="sm" c="dimmed">

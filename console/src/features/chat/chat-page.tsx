@@ -6,18 +6,14 @@ import { useState } from "react";
 
 import { Empty } from "../../ui/empty.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
-import type { JsonSchema } from "../../ui/schema-form/schema.ts";
 import { chooseAssistant } from "../playground/choose-assistant.ts";
-import { findMessagesKey } from "../playground/compose-input.ts";
 import { Composer } from "../playground/composer.tsx";
 import { RecentThreads } from "../playground/recent-threads.tsx";
 import { ThreadView } from "../playground/thread-view.tsx";
-import { type Send, useRun } from "../playground/use-run.ts";
-import { Watcher } from "../playground/watcher.ts";
-import { assistantsQuery, schemasQuery, threadQuery } from "../threads/queries.ts";
+import { useConversation } from "../playground/use-conversation.ts";
+import { assistantsQuery, threadQuery } from "../threads/queries.ts";
 import classes from "./chat-page.module.css";
 import { ShareChat } from "./share-chat.tsx";
 
@@ -31,8 +27,6 @@ export function ChatPage() {
   const assistants = useQuery(assistantsQuery(server));
   const thread = useQuery({ ...threadQuery(server, search.thread ?? ""), enabled: search.thread !== undefined });
   const [round, setRound] = useState(0);
-  const problem = assistants.error ?? (thread.data ? null : thread.error);
-  const retry = assistants.error ? assistants.refetch : thread.refetch;
   // a thread that the first message creates must not unmount the chat that streams into it
   const isPending =
     !assistants.data || (search.thread !== undefined && search.assistant === undefined && thread.isPending);
@@ -65,10 +59,8 @@ export function ChatPage() {
         )
       }
     >
-      {problem ? (
-        <Problem error={problem} onRetry={retry} title="Could not load the chat" />
-      ) : isPending ? (
-        <Loading />
+      {isPending || thread.isLoadingError ? (
+        <LoadState query={[assistants, thread]} title="Could not load the chat" />
       ) : assistant ? (
         <Chat
           key={`${server} ${assistant.assistant_id} ${round}`}
@@ -97,63 +89,23 @@ interface ChatProps {
   onThread: (threadId: string) => void;
 }
 
-function Chat({ server, assistant, threadId, onThread }: ChatProps) {
-  const schemas = useQuery(schemasQuery(server, assistant.assistant_id));
-  const [watcher] = useState(() => new Watcher());
-  const [problem, setProblem] = useState<Error | null>(null);
-  const schema = (schemas.data?.input_schema ?? {}) as JsonSchema;
-  const messagesKey = findMessagesKey(schema);
-  const run = useRun({
-    server,
-    assistantId: assistant.assistant_id,
-    threadId,
-    setup: {},
-    strategy: "enqueue",
-    watcher,
-    messagesKey: messagesKey ?? "messages",
-    onThread,
-    onFailure: setProblem,
-  });
-  if (schemas.error) {
-    return <Problem error={schemas.error} onRetry={schemas.refetch} title="Could not load the graph" />;
-  }
-  if (!schemas.data) return <Loading />;
-  const { stream, states } = run;
-  const send = async (request: Omit<Send, "from">, from: Send["from"] = null) => {
-    setProblem(null);
-    await run.send({ ...request, from });
-  };
-  const shown = ((stream.values as Record<string, unknown> | undefined)?.[messagesKey ?? ""] ?? []) as unknown[];
-  const { runId } = watcher;
+function Chat(props: ChatProps) {
+  const { schemas, schema, run, runId, sendInput, view } = useConversation({ ...props, strategy: "enqueue" });
+  if (!schemas.data) return <LoadState query={schemas} title="Could not load the graph" />;
+  const isRunning = run.stream.isLoading;
   return (
     <section className={classes["chat"]} aria-label="Chat">
-      <ThreadView
-        run={run}
-        messagesKey={messagesKey}
-        viewed={undefined}
-        isViewing={false}
-        head={stream.history.at(-1)}
-        problem={problem}
-        onProblem={setProblem}
-        onLatest={() => {}}
-        send={send}
-      />
+      <ThreadView {...view} />
       <Composer
         schema={schema}
-        messagesKey={messagesKey}
+        messagesKey={view.messagesKey}
         isSimple
-        isRunning={stream.isLoading}
-        isWaiting={!stream.isLoading && run.thread?.status === "interrupted"}
+        isRunning={isRunning}
+        isWaiting={!isRunning && run.thread?.status === "interrupted"}
         strategy="enqueue"
         onStrategy={() => {}}
         {...(runId !== null && { onCancel: () => void run.cancel(runId) })}
-        onSend={(input, added) => {
-          const optimistic = added.length > 0 ? { optimistic: { [messagesKey!]: [...shown, ...added] } } : {};
-          // on the branch that is shown
-          const head = stream.history.at(-1)?.checkpoint ?? null;
-          const isNewest = head?.checkpoint_id === states[0]?.checkpoint?.checkpoint_id;
-          void send({ input, ...optimistic }, isNewest ? null : head);
-        }}
+        onSend={sendInput}
       />
     </section>
   );

@@ -11,7 +11,7 @@ interface ShareChatProps {
   threadId: string | null;
 }
 
-/** Links to the chat for others who can sign in: to a conversation of their own, or to this one. */
+/** Links to the chat for others who can sign in: to their own conversation, or to this one. */
 export function ShareChat({ assistant, name, threadId }: ShareChatProps) {
   const [isOpen, setOpen] = useState(false);
   const link = (search: Record<string, string>) =>

@@ -7,9 +7,8 @@ import { useState } from "react";
 import { DiffView } from "../../ui/diff-view.tsx";
 import { count, duration, money } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -72,8 +71,7 @@ interface SideProps {
 
 function Side({ label, id, query, onChoose, like }: SideProps) {
   if (id === undefined) return <RunPicker label={label} onChoose={onChoose} like={like} />;
-  if (query.error && !query.data) return <Problem error={query.error} onRetry={query.refetch} />;
-  if (!query.data) return <Loading rows={2} />;
+  if (!query.data) return <LoadState query={query} rows={2} />;
   const run = query.data;
   return (
     <Group gap={8}>

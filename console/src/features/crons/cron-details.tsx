@@ -1,17 +1,16 @@
-import { Button, Code, Drawer, Group, Stack, Text } from "@mantine/core";
-import { IconPencil, IconTrash } from "@tabler/icons-react";
+import { Code, Drawer, Group, Stack, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 
 import { type ReactNode, useState } from "react";
 
 import { agentApi } from "../../api/clients.ts";
 import { spacesQuery } from "../../app/queries.ts";
+import { EditAndDelete } from "../../ui/edit-and-delete.tsx";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { ShortId } from "../../ui/short-id.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -29,8 +28,7 @@ export function CronDetails({ server, id, onClose }: { server: string; id: strin
   const { data: cron, error, refetch } = useQuery(cronQuery(server, id));
   return (
     <Drawer opened onClose={onClose} position="right" size="lg" title="Cron" closeButtonProps={{ title: "Close" }}>
-      {error && <Problem error={error} onRetry={refetch} />}
-      {!cron && !error && <Loading />}
+      <LoadState query={{ data: cron, error, refetch }} />
       {cron && <Details server={server} cron={cron} onDeleted={onClose} />}
     </Drawer>
   );
@@ -62,17 +60,7 @@ function Details({ server, cron, onDeleted }: { server: string; cron: Cron; onDe
         <Group gap="xs">
           <EnabledSwitch server={server} cron={cron} />
           <RunNowButton server={server} cronId={cron.cron_id} />
-          <Button
-            size="xs"
-            variant="default"
-            leftSection={<IconPencil size={14} aria-hidden />}
-            onClick={() => setEditing(true)}
-          >
-            Edit
-          </Button>
-          <Button size="xs" variant="default" leftSection={<IconTrash size={14} aria-hidden />} onClick={remove}>
-            Delete
-          </Button>
+          <EditAndDelete size="xs" onEdit={() => setEditing(true)} onDelete={remove} />
         </Group>
       </Group>
       <Group gap={2} wrap="nowrap">
@@ -113,8 +101,7 @@ function RecentRuns({ server, cron }: { server: string; cron: Cron }) {
   if (areDeleted && hasTraces) return <RecentTraces cron={cron} />;
   return (
     <Part title="Recent runs">
-      {error && <Problem error={error} onRetry={refetch} />}
-      {!runs && !error && <Loading rows={2} />}
+      <LoadState query={{ data: runs, error, refetch }} rows={2} />
       {runs?.length === 0 && (
         <Text size="sm" c="dimmed">
           {areDeleted ? "Each run is deleted with its thread when it ends." : "No runs yet."}
@@ -151,8 +138,7 @@ function RecentTraces({ cron }: { cron: Cron }) {
       <Text size="sm" c="dimmed" mb={4}>
         Each run is deleted with its thread when it ends. Its trace is kept.
       </Text>
-      {error && <Problem error={error} onRetry={refetch} />}
-      {!runs && !error && <Loading rows={2} />}
+      <LoadState query={{ data: runs, error, refetch }} rows={2} />
       {runs?.length === 0 && <Text size="sm">No traces yet.</Text>}
       {runs?.map(({ id, status, start_time: at, session_id: projectId }) => (
         <Group key={id} gap="sm" py={3}>

@@ -5,9 +5,8 @@ import { getRouteApi } from "@tanstack/react-router";
 
 import { Empty } from "../../ui/empty.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { CronSample } from "../samples/sample-parts.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -51,8 +50,7 @@ export function CronsPage() {
           })
         }
       />
-      {list.error && <Problem error={list.error} onRetry={list.refetch} />}
-      {list.isPending && <Loading />}
+      <LoadState query={list} />
       {list.isSuccess && rows.length === 0 && (
         <Empty title={enabled === undefined ? "No crons yet" : enabled ? "No enabled crons" : "No paused crons"}>
           <Text size="sm">A cron starts runs of an assistant on a schedule. Create one with “New cron”.</Text>

@@ -6,7 +6,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Chart } from "../../ui/chart.tsx";
 import { FormModal } from "../../ui/form-modal.tsx";
 import type { TimeRange } from "../../ui/time-range.ts";
-import { projectChoicesQuery } from "../rules/queries.ts";
+import { useProjectChoices } from "../projects/use-project-choices.ts";
 import { FilterField } from "../runs/filter-field.tsx";
 import { workspacesQuery } from "../../app/queries.ts";
 import { formatOf, toLines } from "./chart-series.ts";
@@ -54,10 +54,8 @@ export function ChartForm({ dashboardId, owner, initial, projectId, range, onSav
   const form = useForm<ChartValues>({ initialValues: valuesOf(initial, projectId) });
   const { values } = form;
   const isOfOrganization = owner === "organization";
-  const projects = useQuery({ ...projectChoicesQuery, enabled: !isOfOrganization });
   const workspaces = useQuery({ ...workspacesQuery, enabled: isOfOrganization });
-  const choices = (projects.data ?? []).map(({ id, name }) => ({ value: id, label: name ?? id }));
-  const isKnown = values.projectId === null || choices.some(({ value }) => value === values.projectId);
+  const choices = useProjectChoices(values.projectId, !isOfOrganization);
   const isOfAgents = values.unit === "agents";
   const metrics = (isOfAgents ? AGENT_METRICS : RUN_METRICS).filter(
     ({ value }) => !isOfOrganization || !isFeedbackMetric(value),
@@ -127,7 +125,7 @@ export function ChartForm({ dashboardId, owner, initial, projectId, range, onSav
           placeholder="All projects"
           clearable
           searchable
-          data={isKnown ? choices : [...choices, { value: values.projectId!, label: values.projectId! }]}
+          data={choices}
           {...form.getInputProps("projectId")}
         />
       )}

@@ -85,7 +85,7 @@ export function summary(metric: string, values: readonly (number | null)[]): num
   return isSummed(metric) ? sum : sum / known.length;
 }
 
-export const isSummed = (metric: string): boolean =>
+const isSummed = (metric: string): boolean =>
   metric.endsWith("_count") || /^(total|prompt|completion)_(tokens|cost)$/.test(metric);
 
 /** Returns the change against the previous period in words, such as "12 % more than before". */

@@ -77,7 +77,7 @@ export const AGENT_METRIC_LABELS: Record<string, string> = {
   webhook_retry_count: "Retries of webhooks",
 };
 const labelOf = (metric: string): string => METRIC_LABELS[metric] ?? AGENT_METRIC_LABELS[metric] ?? metric;
-export const isAgentMetric = (metric: string): boolean => Object.hasOwn(AGENT_METRIC_LABELS, metric);
+const isAgentMetric = (metric: string): boolean => Object.hasOwn(AGENT_METRIC_LABELS, metric);
 
 const UNIT_FILTERS: Record<Unit, string | null> = {
   traces: "eq(is_root, true)",

@@ -29,7 +29,7 @@ export const readDashboardSearch = (search: Record<string, unknown>): DashboardS
 
 export const dashboardRange = (search: DashboardSearch): TimeRange => readTimeRange(search, { last: "24h" });
 
-export const GROUPINGS = [
+const GROUPINGS = [
   "name",
   "run_type",
   "tag",

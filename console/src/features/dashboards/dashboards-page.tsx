@@ -8,10 +8,9 @@ import { useState } from "react";
 import { counted } from "../../ui/format.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { projectChoicesQuery } from "../rules/queries.ts";
@@ -74,37 +73,35 @@ export function DashboardsPage() {
           <Title order={2} size="h5" mb="xs">
             Of projects
           </Title>
-          {projects.error ? (
-            <Problem error={projects.error} onRetry={projects.refetch} />
-          ) : projects.isPending ? (
-            <Loading rows={3} />
-          ) : projects.data.length === 0 ? (
-            <Text size="sm" c="dimmed">
-              No project has traces yet.
-            </Text>
-          ) : (
-            <SimpleTable
-              label="Dashboards of projects"
-              rows={projects.data}
-              rowKey={({ id }) => id}
-              minWidth={400}
-              columns={[
-                {
-                  title: "Project",
-                  cell: ({ id, name }) => (
-                    <AnchorLink to="/projects/$projectId/dashboard" params={{ projectId: id }} size="sm">
-                      {name ?? id}
-                    </AnchorLink>
-                  ),
-                },
-                {
-                  title: "Last run",
-                  cell: ({ last_run_start_time: at }) => (at == null ? "–" : <TimeText at={at} />),
-                  width: 130,
-                },
-              ]}
-            />
-          )}
+          <LoadState query={projects} rows={3} />
+          {projects.data &&
+            (projects.data.length === 0 ? (
+              <Text size="sm" c="dimmed">
+                No project has traces yet.
+              </Text>
+            ) : (
+              <SimpleTable
+                label="Dashboards of projects"
+                rows={projects.data}
+                rowKey={({ id }) => id}
+                minWidth={400}
+                columns={[
+                  {
+                    title: "Project",
+                    cell: ({ id, name }) => (
+                      <AnchorLink to="/projects/$projectId/dashboard" params={{ projectId: id }} size="sm">
+                        {name ?? id}
+                      </AnchorLink>
+                    ),
+                  },
+                  {
+                    title: "Last run",
+                    cell: ({ last_run_start_time: at }) => (at == null ? "–" : <TimeText at={at} />),
+                    width: 130,
+                  },
+                ]}
+              />
+            ))}
         </section>
       </SimpleGrid>
       {newOf !== null && <NewDashboard owner={newOf} onClose={() => setNewOf(null)} />}
@@ -114,8 +111,7 @@ export function DashboardsPage() {
 
 function DashboardList({ owner, none }: { owner: Owner; none: string }) {
   const dashboards = useQuery(dashboardsQuery(owner));
-  if (dashboards.error && !dashboards.data) return <Problem error={dashboards.error} onRetry={dashboards.refetch} />;
-  if (dashboards.isPending) return <Loading rows={3} />;
+  if (!dashboards.data) return <LoadState query={dashboards} rows={3} />;
   if (dashboards.data.length === 0)
     return (
       <Text size="sm" c="dimmed">

@@ -4,9 +4,8 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
 
 import { ButtonLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { deploymentQuery, revisionsQuery } from "../deployments/queries.ts";
 import { PrebuiltDashboard } from "./prebuilt-dashboard.tsx";
 import { projectNamedQuery } from "./queries.ts";
@@ -36,15 +35,12 @@ export function DeploymentDashboardPage() {
     </ButtonLink>
   );
   if (!project.data) {
-    const failure = error ?? project.error;
     return (
       <Page title={title} actions={back}>
-        {failure ? (
-          <Problem error={failure} onRetry={() => void (error ? refetch() : project.refetch())} />
-        ) : project.data === null ? (
+        {project.data === null ? (
           <Text>No data yet. The dashboard appears with the first run of the deployment.</Text>
         ) : (
-          <Loading />
+          <LoadState query={[{ data: deployment, error, refetch }, project]} />
         )}
       </Page>
     );

@@ -39,7 +39,7 @@ export interface Period {
 /** Whose a dashboard is. One of the organization shows the data of all workspaces that its reader may read. */
 export type Owner = "workspace" | "organization";
 
-/** Both have the same requests, which the document types apart. */
+/** Both have the same requests, which the document types separately. */
 const pathOf = <Path extends string>(owner: Owner, path: Path): Path =>
   owner === "workspace" ? path : (path.replace("/charts", "/org-charts") as Path);
 
@@ -48,7 +48,7 @@ const REFRESH_MS = 30_000;
 const MOST_STEPS = 72;
 
 /** Returns a range as period; `isBefore`: the period of the same length before it. */
-export function periodOf(range: TimeRange, isBefore = false, now = Date.now()): Period {
+function periodOf(range: TimeRange, isBefore = false, now = Date.now()): Period {
   const bounds = rangeBounds(range, now);
   const minutes = Math.max(1, Math.ceil(bucketSeconds(range, bounds.to, MOST_STEPS) / 60));
   // a whole number of steps, so that those of both periods align

@@ -2,8 +2,7 @@ import { Badge, Box, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import type { TimeRange } from "../../ui/time-range.ts";
 import { TimeText } from "../../ui/time-text.tsx";
 import { type Cause, type Change, changesQuery } from "./queries.ts";
@@ -23,11 +22,8 @@ export function WorsePanel({ projectId, range }: { projectId: string; range: Tim
         What got worse
       </Title>
       <Box h={HEIGHT} style={{ overflow: "auto" }} tabIndex={0} role="group" aria-label="Findings">
-        {error ? (
-          <Problem error={error} title="Could not compare the periods" onRetry={refetch} />
-        ) : !found ? (
-          <Loading rows={3} />
-        ) : (
+        <LoadState query={{ data: found, error, refetch }} rows={3} title="Could not compare the periods" />
+        {found && (
           <Stack gap="md">
             {worse.length === 0 && (
               <Text size="sm">

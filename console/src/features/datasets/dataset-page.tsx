@@ -7,9 +7,9 @@ import { lazy, Suspense, useState } from "react";
 import { data, traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { count } from "../../ui/format.ts";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { TabList } from "../../ui/tab-list.tsx";
 import { RunExperimentButton } from "../experiment-runs/run-experiment-button.tsx";
@@ -33,7 +33,7 @@ export function DatasetPage() {
   const dataset = useQuery(datasetQuery(datasetId));
   const change = (changes: Partial<OneDatasetSearch>) => void navigate({ search: { ...search, ...changes } });
   const compared = experimentIds(search.selectedSessions);
-  if (dataset.error && !dataset.data) return <Problem error={dataset.error} onRetry={dataset.refetch} />;
+  if (dataset.isLoadingError) return <LoadState query={dataset} />;
   return (
     <Page title={dataset.data?.name ?? "Dataset"} actions={<Actions datasetId={datasetId} version={search.version} />}>
       <Text size="sm" c="dimmed" mb="xs" mt={-8} mih={20}>

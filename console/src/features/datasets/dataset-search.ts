@@ -23,15 +23,7 @@ export function readDatasetSearch({ text, sort, desc, tags }: Record<string, unk
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-export const DATASET_TABS = [
-  "examples",
-  "experiments",
-  "history",
-  "compare",
-  "versions",
-  "duplicates",
-  "proposals",
-] as const;
+const DATASET_TABS = ["examples", "experiments", "history", "compare", "versions", "duplicates", "proposals"] as const;
 export type DatasetTab = (typeof DATASET_TABS)[number];
 
 export interface OneDatasetSearch extends ComparisonSearch {

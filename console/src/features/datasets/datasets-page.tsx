@@ -10,10 +10,9 @@ import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Filters } from "../../ui/filters.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { NameForm } from "../../ui/name-form.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
 import { useNewForm } from "../../ui/use-new-form.ts";
@@ -105,32 +104,30 @@ export function DatasetsPage() {
           />
         </Filters>
       </Group>
-      {found.error ? (
-        <Problem error={found.error} onRetry={found.refetch} />
-      ) : found.isPending ? (
-        <Loading rows={8} />
-      ) : datasets.length === 0 ? (
-        <Empty title={search.text === "" && search.tags === "" ? "No datasets yet" : "No matching datasets"}>
-          <Text size="sm" maw={520}>
-            A dataset holds examples to evaluate an application with. Create one here, add runs from their traces, or
-            create one with the SDK.
-          </Text>
-          {search.text === "" && <DatasetSample />}
-        </Empty>
-      ) : (
-        <DataTable
-          label="Datasets"
-          columns={COLUMNS}
-          rows={datasets}
-          rowKey={({ id }) => id}
-          sort={{ id: search.sort, desc: search.desc }}
-          onSort={({ id, desc }) =>
-            void navigate({ search: { ...search, sort: id as DatasetSort, desc }, replace: true })
-          }
-          onOpen={({ id }) => void navigate({ to: "/datasets/$datasetId", params: { datasetId: id } })}
-          onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
-        />
-      )}
+      <LoadState query={found} rows={8} />
+      {found.data &&
+        (datasets.length === 0 ? (
+          <Empty title={search.text === "" && search.tags === "" ? "No datasets yet" : "No matching datasets"}>
+            <Text size="sm" maw={520}>
+              A dataset holds examples to evaluate an application with. Create one here, add runs from their traces, or
+              create one with the SDK.
+            </Text>
+            {search.text === "" && <DatasetSample />}
+          </Empty>
+        ) : (
+          <DataTable
+            label="Datasets"
+            columns={COLUMNS}
+            rows={datasets}
+            rowKey={({ id }) => id}
+            sort={{ id: search.sort, desc: search.desc }}
+            onSort={({ id, desc }) =>
+              void navigate({ search: { ...search, sort: id as DatasetSort, desc }, replace: true })
+            }
+            onOpen={({ id }) => void navigate({ to: "/datasets/$datasetId", params: { datasetId: id } })}
+            onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
+          />
+        ))}
       {isNew && <NewDataset onClose={() => setNew(false)} />}
     </Page>
   );

@@ -6,8 +6,7 @@ import { lazy, Suspense, useCallback, useMemo, useState } from "react";
 import { traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { fullTime } from "../../ui/format.ts";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
 import type { OneDatasetSearch } from "./dataset-search.ts";
 import { type Example, examplesQuery, splitsQuery } from "./queries.ts";
@@ -98,11 +97,8 @@ export function Examples({ datasetId, search: { text, split, version }, onSearch
           </Button>
         )}
       </Group>
-      {found.error ? (
-        <Problem error={found.error} onRetry={found.refetch} />
-      ) : found.isPending ? (
-        <Loading rows={8} />
-      ) : (
+      <LoadState query={found} rows={8} />
+      {found.data && (
         <ExamplesTable
           examples={examples}
           {...(!isPast && { onDelete: remove, onEdit: setEdited })}

@@ -6,8 +6,7 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count, duration, money, percent, tokens } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import type { Project } from "../projects/queries.ts";
 import { FeedbackChips } from "../runs/feedback-chips.tsx";
@@ -110,8 +109,7 @@ export function ExperimentsTable({ datasetId, selected, onSelect, onCompare }: E
     ],
     [selected, onSelect],
   );
-  if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
-  if (found.isPending) return <Loading rows={6} />;
+  if (!found.data) return <LoadState query={found} rows={6} />;
   if (found.data.length === 0) {
     return (
       <Empty title="No experiments yet">

@@ -5,9 +5,8 @@ import { useState } from "react";
 import { traceApi } from "../../api/clients.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
-import { Problem } from "../../ui/problem.tsx";
 import { nearDuplicatesQuery } from "./queries.ts";
 
 /** Groups of examples whose inputs are similar. Of each group, what is not kept can be removed. */
@@ -45,29 +44,27 @@ export function NearDuplicates({ datasetId }: { datasetId: string }) {
             `${count(found.data.groups_total)} groups among ${count(found.data.examples)} examples${found.data.is_truncated ? " (the newest)" : ""}`}
         </Text>
       </Group>
-      {found.error ? (
-        <Problem error={found.error} onRetry={found.refetch} />
-      ) : found.isPending ? (
-        <Loading rows={8} />
-      ) : found.data.groups.length === 0 ? (
-        <Empty title="No near-duplicates">
-          <Text size="sm">No two examples have inputs that are so similar.</Text>
-        </Empty>
-      ) : (
-        <>
-          {found.data.groups_total > found.data.groups.length && (
-            <Alert py="xs">The {found.data.groups.length} largest groups are shown.</Alert>
-          )}
-          {found.data.groups.map(({ members }) => (
-            <NearGroup
-              key={members[0]!.example_id}
-              members={members}
-              isBusy={remove.isPending}
-              onRemove={remove.mutate}
-            />
-          ))}
-        </>
-      )}
+      <LoadState query={found} rows={8} />
+      {found.data &&
+        (found.data.groups.length === 0 ? (
+          <Empty title="No near-duplicates">
+            <Text size="sm">No two examples have inputs that are so similar.</Text>
+          </Empty>
+        ) : (
+          <>
+            {found.data.groups_total > found.data.groups.length && (
+              <Alert py="xs">The {found.data.groups.length} largest groups are shown.</Alert>
+            )}
+            {found.data.groups.map(({ members }) => (
+              <NearGroup
+                key={members[0]!.example_id}
+                members={members}
+                isBusy={remove.isPending}
+                onRemove={remove.mutate}
+              />
+            ))}
+          </>
+        ))}
     </Stack>
   );
 }

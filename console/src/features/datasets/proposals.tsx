@@ -9,8 +9,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { JsonView } from "../../ui/json-view.tsx";
 import { readObject, writeJson } from "../../ui/json-text.ts";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { type Proposal, proposalsQuery } from "./queries.ts";
 
 const GenerateForm = lazy(async () => ({ default: (await import("./generate-form.tsx")).GenerateForm }));
@@ -43,19 +42,17 @@ export function Proposals({ datasetId }: { datasetId: string }) {
           Generate variants
         </Button>
       </Group>
-      {found.error ? (
-        <Problem error={found.error} onRetry={found.refetch} />
-      ) : found.isPending ? (
-        <Loading rows={8} />
-      ) : !first ? (
-        <Empty title="Nothing to review">
-          <Text size="sm" maw={480}>
-            A model can propose variants of the dataset's examples. They become examples when you accept them.
-          </Text>
-        </Empty>
-      ) : (
-        <ReviewProposal key={first.id} proposal={first} onDone={() => settle(first.id)} />
-      )}
+      <LoadState query={found} rows={8} />
+      {found.data &&
+        (!first ? (
+          <Empty title="Nothing to review">
+            <Text size="sm" maw={480}>
+              A model can propose variants of the dataset's examples. They become examples when you accept them.
+            </Text>
+          </Empty>
+        ) : (
+          <ReviewProposal key={first.id} proposal={first} onDone={() => settle(first.id)} />
+        ))}
       {isOpen && (
         <Suspense>
           <GenerateForm

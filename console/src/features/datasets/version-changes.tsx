@@ -4,9 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { DiffView } from "../../ui/diff-view.tsx";
 import { count, fullTime } from "../../ui/format.ts";
 import { JsonView } from "../../ui/json-view.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import type { Role } from "../../app/theme.ts";
-import { Problem } from "../../ui/problem.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { type Example, exampleAtQuery, versionDiffQuery } from "./queries.ts";
 
@@ -45,8 +44,7 @@ export function VersionChanges({ datasetId, version, before, onClose }: VersionC
       <Text size="sm" c="dimmed" mb="sm">
         {fullTime(version)} {before === null ? " (first version)" : " compared with the previous version"}
       </Text>
-      {diff.error && <Problem error={diff.error} onRetry={diff.refetch} />}
-      {before !== null && diff.isPending && <Loading rows={4} />}
+      {before !== null && <LoadState query={diff} rows={4} />}
       {before === null && <Text size="sm">All examples are new.</Text>}
       {changes && KINDS.every(([kind]) => changes[`examples_${kind}`].length === 0) && (
         <Text size="sm">No examples changed.</Text>
@@ -104,12 +102,14 @@ interface ChangeProps {
 function Change({ id, datasetId, kind, before, after }: ChangeProps) {
   const old = useQuery({ ...exampleAtQuery(datasetId, id, before), enabled: kind !== "added" });
   const fresh = useQuery({ ...exampleAtQuery(datasetId, id, after), enabled: kind !== "removed" });
-  const failed = [old, fresh].find(({ error }) => error);
-  if (failed?.error) return <Problem error={failed.error} onRetry={failed.refetch} />;
   if (kind === "modified") {
-    if (!old.data || !fresh.data) return <Loading rows={2} />;
+    if (!old.data || !fresh.data) return <LoadState query={[old, fresh]} rows={2} />;
     return <DiffView before={pickContent(old.data)} after={pickContent(fresh.data)} />;
   }
   const example = kind === "added" ? fresh.data : old.data;
-  return example ? <JsonView value={pickContent(example)} label={`example ${kind}`} /> : <Loading rows={2} />;
+  return example ? (
+    <JsonView value={pickContent(example)} label={`example ${kind}`} />
+  ) : (
+    <LoadState query={[old, fresh]} rows={2} />
+  );
 }

@@ -8,8 +8,7 @@ import { traceApi } from "../../api/clients.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { fullTime } from "../../ui/format.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { type Version, versionsQuery } from "./queries.ts";
 import { VersionChanges } from "./version-changes.tsx";
@@ -20,8 +19,7 @@ export function Versions({ datasetId, onOpen }: { datasetId: string; onOpen: (as
   const [tagged, setTagged] = useState<Version | null>(null);
   const [compared, setCompared] = useState<Version | null>(null);
   const rows = found.data?.pages.flat() ?? [];
-  if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
-  if (found.isPending) return <Loading rows={6} />;
+  if (!found.data) return <LoadState query={found} rows={6} />;
   if (rows.length === 0) {
     return (
       <Empty title="No versions yet">

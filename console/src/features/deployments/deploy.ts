@@ -16,7 +16,7 @@ export interface Upload {
 }
 
 /** @throws ApiError when the upload is rejected */
-export async function uploadArchive(deploymentId: string, archive: Blob): Promise<string> {
+async function uploadArchive(deploymentId: string, archive: Blob): Promise<string> {
   const params = { path: { deployment_id: deploymentId } };
   const target = await data(controlApi.POST("/v2/deployments/{deployment_id}/upload-url", { params }));
   // the URL contains the control plane's own origin; here it is reached through this origin

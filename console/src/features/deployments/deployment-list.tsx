@@ -7,9 +7,8 @@ import { useState } from "react";
 
 import { Empty } from "../../ui/empty.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge, statusWords } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -55,8 +54,7 @@ export function DeploymentList() {
           search(event.currentTarget.value.trim());
         }}
       />
-      {list.error && <Problem error={list.error} onRetry={list.refetch} />}
-      {list.isPending && <Loading />}
+      <LoadState query={list} />
       {list.data?.length === 0 && (
         <Empty title={name === undefined ? "No deployments yet" : "No matching deployments"}>
           <Text size="sm">

@@ -2,9 +2,8 @@ import { Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
 
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { type LogFilter, LogView } from "../../ui/log-view.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import type { LogKind } from "./tabs.ts";
 import { useLog } from "./use-log.ts";
 
@@ -20,8 +19,8 @@ export function DeploymentLog({ deploymentId, revisionId, kind, isLive, height =
   const [filter, setFilter] = useState<LogFilter>({ query: "", level: "" });
   const [debouncedFilter] = useDebouncedValue(filter, 300);
   const log = useLog({ deploymentId, revisionId, kind }, debouncedFilter, isLive);
-  if (log.error && log.lines.length === 0) return <Problem error={log.error} onRetry={log.refetch} />;
-  if (log.isPending && debouncedFilter.query === "" && debouncedFilter.level === "") return <Loading rows={10} />;
+  const isFirst = log.isPending && debouncedFilter.query === "" && debouncedFilter.level === "";
+  if (isFirst || (log.error && log.lines.length === 0)) return <LoadState query={log} rows={10} />;
   return (
     <LogView
       label={kind === "build" ? "Build log" : "Server log"}

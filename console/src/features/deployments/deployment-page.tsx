@@ -7,9 +7,8 @@ import { useState } from "react";
 import { controlApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -37,11 +36,10 @@ export function DeploymentPage() {
   const { tab = "revisions" } = route.useSearch();
   const navigate = route.useNavigate();
   const { data: deployment, error, refetch } = useQuery(deploymentQuery(id));
-  if (error && !deployment) return <Problem error={error} onRetry={refetch} />;
   if (!deployment) {
     return (
       <Page title="Deployment">
-        <Loading />
+        <LoadState query={{ error, refetch }} />
       </Page>
     );
   }

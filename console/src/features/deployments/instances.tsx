@@ -3,8 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 
 import { Empty } from "../../ui/empty.tsx";
 import { bytes } from "../../ui/format.ts";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -13,8 +12,7 @@ import { instancesQuery } from "./queries.ts";
 /** Current and recent instances with their resource usage. */
 export function Instances({ deploymentId }: { deploymentId: string }) {
   const { data: instances, error, refetch } = useQuery(instancesQuery(deploymentId));
-  if (error && !instances) return <Problem error={error} onRetry={refetch} />;
-  if (!instances) return <Loading rows={3} />;
+  if (!instances) return <LoadState query={{ error, refetch }} rows={3} />;
   if (instances.length === 0) {
     return (
       <Empty title="No instances">

@@ -79,7 +79,7 @@ export function ProjectDrop({ value, onChange }: ProjectDropProps) {
         <Text size="xs" c="dimmed">
           Packed in your browser without node_modules, .git and build output. A .env file is included.
         </Text>
-        {isPacking && <Loader size="sm" aria-label="Packing" />}
+        {isPacking && <Loader size="sm" role="img" aria-label="Packing" />}
         {value && (
           <Text size="sm" fw={600} role="status">
             {value.label}

@@ -19,9 +19,8 @@ import { useConfirm } from "../../ui/confirm.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { duration } from "../../ui/format.ts";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
-import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useNow } from "../../ui/use-now.ts";
@@ -38,8 +37,7 @@ export function Revisions({ deployment }: { deployment: Deployment }) {
   const { revision: selectedId } = route.useSearch();
   const navigate = route.useNavigate();
   const { data: revisions, error, refetch } = useQuery(revisionsQuery(deployment.id));
-  if (error && !revisions) return <Problem error={error} onRetry={refetch} />;
-  if (!revisions) return <Loading />;
+  if (!revisions) return <LoadState query={{ error, refetch }} />;
   const chosen = revisions.find(({ id }) => id === selectedId) ?? revisions[0];
   if (!chosen) {
     return (

@@ -5,10 +5,9 @@ import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { queueChoicesQuery } from "../annotation-queues/queries.ts";
 import { usePermission } from "../settings/use-permission.ts";
@@ -19,7 +18,7 @@ import { scoreText } from "./score-text.tsx";
 
 const PAGE = 20;
 
-/** Agreement of an evaluator with people: figures by version, the confusion matrix and the disagreements. */
+/** Agreement of an evaluator with people: statistics by version, the confusion matrix and the disagreements. */
 export function AlignmentPanel({ evaluatorId }: { evaluatorId: string }) {
   const [place, setPlace] = useState<string | null>(null);
   const [page, setPage] = useState(1);
@@ -48,24 +47,22 @@ export function AlignmentPanel({ evaluatorId }: { evaluatorId: string }) {
         />
         <LabelButton evaluatorId={evaluatorId} />
       </Group>
-      {found.error ? (
-        <Problem error={found.error} onRetry={found.refetch} />
-      ) : found.isPending ? (
-        <Loading rows={6} />
-      ) : found.data.keys.length === 0 ? (
-        <Text size="sm" maw={560}>
-          No run has both a judgement of this evaluator and a person's label for the same key. Label judged runs in an
-          annotation queue, or correct the judgements on a run's page.
-        </Text>
-      ) : (
-        <>
-          {found.data.keys.map((key) => (
-            <KeyAlignment key={key.feedback_key} alignment={key} />
-          ))}
-          {found.data.truncated && <Text size="xs">Only the newest 10,000 judgements were compared.</Text>}
-          <Disagreements evaluatorId={evaluatorId} found={found.data.disagreements} page={page} onPage={setPage} />
-        </>
-      )}
+      <LoadState query={found} rows={6} />
+      {found.data &&
+        (found.data.keys.length === 0 ? (
+          <Text size="sm" maw={560}>
+            No run has both a judgement of this evaluator and a person's label for the same key. Label judged runs in an
+            annotation queue, or correct the judgements on a run's page.
+          </Text>
+        ) : (
+          <>
+            {found.data.keys.map((key) => (
+              <KeyAlignment key={key.feedback_key} alignment={key} />
+            ))}
+            {found.data.truncated && <Text size="xs">Only the newest 10,000 judgements were compared.</Text>}
+            <Disagreements evaluatorId={evaluatorId} found={found.data.disagreements} page={page} onPage={setPage} />
+          </>
+        ))}
     </Stack>
   );
 }

@@ -6,11 +6,10 @@ import { data, traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { counted } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
 import { usePermission } from "../settings/use-permission.ts";
 import { AlignmentPanel } from "./alignment-panel.tsx";
@@ -31,7 +30,6 @@ export function EvaluatorPage() {
   const client = useQueryClient();
   const denial = usePermission("evaluators:update");
   const { data: evaluator, error, refetch } = useQuery(evaluatorQuery(evaluatorId));
-  if (error && !evaluator) return <Problem error={error} onRetry={refetch} />;
   const params = { path: { evaluator_id: evaluatorId } };
   const save = async (draft: EvaluatorDraft) => {
     const named = { ...toBody(draft), name: draft.name.trim(), description: draft.description.trim() || null };
@@ -83,7 +81,7 @@ export function EvaluatorPage() {
           ))}
         </TabList>
         {evaluator === undefined ? (
-          <Loading rows={8} />
+          <LoadState query={{ error, refetch }} rows={8} />
         ) : (
           <>
             <Tabs.Panel value="edit">

@@ -3,8 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { type ModelChoice, NO_MODEL } from "../prompt-playground/draft.ts";
 import { ModelPicker } from "../prompt-playground/model-picker.tsx";
@@ -29,11 +28,8 @@ export function LibraryDialog({ onCreated, onClose }: LibraryDialogProps) {
           <Text size="sm">Model of the judges:</Text>
           <ModelPicker letter="the judges" model={model} onChange={setModel} />
         </Group>
-        {library.error ? (
-          <Problem error={library.error} onRetry={library.refetch} />
-        ) : library.isPending ? (
-          <Loading rows={8} />
-        ) : (
+        <LoadState query={library} rows={8} />
+        {library.data && (
           <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs">
             {library.data.evaluators.map((entry) => (
               <Entry key={entry.id} entry={entry} model={model} onCreated={onCreated} />
@@ -106,7 +102,7 @@ function Entry({
             <AlignmentFigures alignment={check.data} />
             <Text size="xs" c="dimmed">
               {check.data.errors > 0 && `${check.data.errors} errors. `}
-              Figures of this model on {entry.labelled} examples.
+              Statistics of this model on {entry.labelled} examples.
               {check.data.cost_usd !== null && ` Cost: $${check.data.cost_usd}`}
             </Text>
           </>

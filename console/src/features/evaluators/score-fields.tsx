@@ -5,7 +5,7 @@ import { newScore, type ScoreDraft } from "./draft.ts";
 
 interface ScoreFieldsProps {
   scores: ScoreDraft[];
-  /** Whether there may be none: a prompt of the registry has a schema of its own. */
+  /** Whether there may be none: a prompt of the registry has its own schema. */
   mayBeEmpty: boolean;
   onChange: (scores: ScoreDraft[]) => void;
 }

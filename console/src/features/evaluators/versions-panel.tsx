@@ -4,8 +4,7 @@ import { useState } from "react";
 
 import { DiffView } from "../../ui/diff-view.tsx";
 import { count } from "../../ui/format.ts";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { usd } from "./evaluators-page.tsx";
@@ -22,8 +21,7 @@ interface VersionsPanelProps {
 export function VersionsPanel({ evaluatorId, denial, onRestore }: VersionsPanelProps) {
   const found = useQuery(versionsQuery(evaluatorId));
   const [chosen, setChosen] = useState<[string | null, string | null]>([null, null]);
-  if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
-  if (found.isPending) return <Loading rows={5} />;
+  if (!found.data) return <LoadState query={found} rows={5} />;
   const { versions } = found.data;
   const names = versions.map(({ version }) => String(version));
   const [before = null, after = null] = [chosen[0] ?? names[1], chosen[1] ?? names[0]];

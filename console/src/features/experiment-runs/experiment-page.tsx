@@ -4,11 +4,10 @@ import { useParams } from "@tanstack/react-router";
 
 import { count, counted, duration, money, percent } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
@@ -21,7 +20,6 @@ import { changeExperiment, isOver, type Job, jobQuery } from "./queries.ts";
 export function ExperimentPage() {
   const { experimentId: id } = useParams({ from: "/_shell/experiments/$experimentId" });
   const { data: job, error, refetch } = useQuery(jobQuery(id));
-  if (error && !job) return <Problem error={error} onRetry={refetch} />;
   return (
     <Page title={job?.name ?? "Experiment"} actions={job && <Actions job={job} />}>
       <Breadcrumbs mb="xs" mt={-8} separatorMargin={6} mih={22}>
@@ -40,7 +38,7 @@ export function ExperimentPage() {
         )}
       </Breadcrumbs>
       {!job ? (
-        <Loading rows={8} />
+        <LoadState query={{ error, refetch }} rows={8} />
       ) : (
         <Stack gap="lg">
           <LiveProgress job={job} />

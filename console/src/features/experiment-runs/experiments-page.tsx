@@ -5,9 +5,8 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count, money } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { formatScores } from "./format-scores.ts";
@@ -69,20 +68,18 @@ export function ExperimentsPage() {
   const found = useQuery(jobsQuery);
   return (
     <Page title="Experiments" actions={<RunExperimentButton variant="filled" />}>
-      {found.error ? (
-        <Problem error={found.error} onRetry={found.refetch} />
-      ) : found.isPending ? (
-        <Loading rows={8} />
-      ) : found.data.items.length === 0 ? (
-        <Empty title="No experiments yet">
-          <Text size="sm" maw={520}>
-            An experiment runs a prompt, an assistant or an HTTP endpoint on each example of a dataset, and evaluators
-            score the outputs. It continues when this page is closed.
-          </Text>
-        </Empty>
-      ) : (
-        <DataTable label="Experiments" columns={COLUMNS} rows={found.data.items} rowKey={({ id }) => id!} />
-      )}
+      <LoadState query={found} rows={8} />
+      {found.data &&
+        (found.data.items.length === 0 ? (
+          <Empty title="No experiments yet">
+            <Text size="sm" maw={520}>
+              An experiment runs a prompt, an assistant or an HTTP endpoint on each example of a dataset, and evaluators
+              score the outputs. It continues when this page is closed.
+            </Text>
+          </Empty>
+        ) : (
+          <DataTable label="Experiments" columns={COLUMNS} rows={found.data.items} rowKey={({ id }) => id!} />
+        ))}
     </Page>
   );
 }

@@ -2,6 +2,7 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
 import { data, traceApi } from "../../api/clients.ts";
 import type { operations } from "../../api/trace.d.ts";
+import { evaluatorChoicesQuery } from "../rules/queries.ts";
 
 export type Job =
   operations["get_api_v1_experiments_runs_experiment_run_id"]["responses"][200]["content"]["application/json"];
@@ -48,10 +49,9 @@ export const jobsQuery = queryOptions({
   refetchInterval: LIST_MS,
 });
 
-export const evaluatorChoicesQuery = queryOptions({
-  queryKey: ["evaluators", "choices"],
-  queryFn: ({ signal }) =>
-    data(traceApi.GET("/v1/platform/evaluators", { params: { query: { sort_by: "name", limit: "100" } }, signal })),
+/** Query for the evaluators that an experiment can run. */
+export const judgeChoicesQuery = queryOptions({
+  ...evaluatorChoicesQuery,
   select: ({ evaluators }) =>
     evaluators
       .filter(({ subject }) => subject === "run" || subject === "trace")

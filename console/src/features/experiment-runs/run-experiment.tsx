@@ -8,7 +8,7 @@ import { FormModal } from "../../ui/form-modal.tsx";
 import { connectionsQuery } from "../models/queries.ts";
 import { datasetChoicesQuery } from "../traces/queries.ts";
 import { buildTarget, EMPTY_TARGET, INPUT_LABELS, isTargetReady } from "./build-target.ts";
-import { evaluatorChoicesQuery, type JobCreate, promptChoicesQuery, startExperiment } from "./queries.ts";
+import { judgeChoicesQuery, type JobCreate, promptChoicesQuery, startExperiment } from "./queries.ts";
 
 interface RunExperimentProps {
   /** Dataset, or prompt, of the page that opens it. */
@@ -35,7 +35,7 @@ export function RunExperiment({ onClose, ...from }: RunExperimentProps) {
   const navigate = useNavigate();
   const client = useQueryClient();
   const datasets = useQuery(datasetChoicesQuery);
-  const evaluators = useQuery({ ...evaluatorChoicesQuery, retry: false });
+  const evaluators = useQuery(judgeChoicesQuery);
   const form = useForm({ initialValues: initialValues(from) });
   const { values } = form;
   const start = async () => {

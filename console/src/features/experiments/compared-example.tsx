@@ -3,8 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 
 import { DiffView } from "../../ui/diff-view.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { comparedExampleQuery } from "./queries.ts";
 
 interface ComparedExampleProps {
@@ -36,8 +35,7 @@ export function ComparedExample(props: ComparedExampleProps) {
 
 function Content({ datasetId, experiments, baseline, names, exampleId }: ComparedExampleProps & { exampleId: string }) {
   const found = useQuery(comparedExampleQuery(datasetId, experiments, exampleId));
-  if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
-  if (found.isPending) return <Loading rows={8} />;
+  if (!found.data) return <LoadState query={found} rows={8} />;
   if (found.data === null) return <Text size="sm">The example was deleted.</Text>;
   const { inputs, outputs, runs } = found.data;
   const runOf = (id: string) => runs.find((run) => run.session_id === id);

@@ -1,7 +1,7 @@
 import type { View } from "./queries.ts";
 
 /** Columns whose visibility is saved: texts by their names, scores by `feedback.KEY`. */
-export const columnName = (id: string, keys: readonly string[]): string => (keys.includes(id) ? `feedback.${id}` : id);
+const columnName = (id: string, keys: readonly string[]): string => (keys.includes(id) ? `feedback.${id}` : id);
 
 /** Returns the hidden columns of a saved view, and the keys without colours. */
 export function readView(view: View | null, keys: readonly string[]): { hidden: string[]; plain: string[] } {

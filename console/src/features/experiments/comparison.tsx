@@ -9,9 +9,8 @@ import { DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { counted } from "../../ui/format.ts";
 import { Filters } from "../../ui/filters.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
-import { Problem } from "../../ui/problem.tsx";
 import { datasetQuery } from "../datasets/queries.ts";
 import { ComparedExample } from "./compared-example.tsx";
 import { comparisonColumns } from "./comparison-columns.tsx";
@@ -69,9 +68,7 @@ export function Comparison({ datasetId, experiments: requested, search, onSearch
       </Empty>
     );
   }
-  const error = (found.data ? null : found.error) ?? (view.data ? null : view.error);
-  if (error) return <Problem error={error} onRetry={() => Promise.all([found.refetch(), view.refetch()])} />;
-  if (!comparison || view.isPending || dataset.isPending) return <Loading rows={12} />;
+  if (!comparison || !view.data || dataset.isPending) return <LoadState query={[found, view, dataset]} rows={12} />;
   const hasColors = shown.plain.length < Math.max(1, keys.length);
   const pickable = [
     { id: "inputs", label: "Inputs" },

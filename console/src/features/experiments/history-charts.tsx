@@ -6,8 +6,7 @@ import { useMemo } from "react";
 import { Chart } from "../../ui/chart.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { duration, durationTicks, money, percent } from "../../ui/format.ts";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { historyQuery } from "./queries.ts";
 import { formatScore } from "./wording.ts";
 
@@ -23,8 +22,7 @@ export function HistoryCharts({ datasetId }: { datasetId: string }) {
     () => (history?.experiments ?? []).map(({ start_time: start }) => Date.parse(start) / 1000),
     [history],
   );
-  if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
-  if (!history) return <Loading rows={10} />;
+  if (!history) return <LoadState query={found} rows={10} />;
   if (history.experiments.length < 2) {
     return (
       <Empty title="Not enough experiments">

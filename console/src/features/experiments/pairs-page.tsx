@@ -7,9 +7,9 @@ import { useState } from "react";
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { ButtonLink } from "../../ui/links.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { RunValue } from "../traces/run-value.tsx";
 import classes from "./comparison.module.css";
 import { JudgePairs } from "./judge-pairs.tsx";
@@ -67,7 +67,6 @@ export function PairsPage() {
     ["ArrowDown", () => prefer(null)],
     ["U", takeBack],
   ]);
-  const error = pairs.error ?? results.error;
   const failure = judge.error ?? undo.error;
   return (
     <Page
@@ -92,13 +91,11 @@ export function PairsPage() {
         </>
       }
     >
-      {error ? (
-        <Problem error={error} onRetry={() => Promise.all([pairs.refetch(), results.refetch()])} />
-      ) : pairs.isPending || results.isPending ? (
-        <Loading rows={12} />
+      {!pairs.data || !results.data ? (
+        <LoadState query={[pairs, results]} rows={12} />
       ) : (
         <Stack gap="md">
-          {results.data?.review.instructions && <Text size="sm">{results.data.review.instructions}</Text>}
+          {results.data.review.instructions && <Text size="sm">{results.data.review.instructions}</Text>}
           {failure && (
             <Alert color="danger" title="The judgement was not saved">
               {failure.message}
@@ -119,7 +116,7 @@ export function PairsPage() {
             </Button>
           </Group>
           <JudgePairs comparisonId={comparisonId} />
-          {results.data && <PairResults results={results.data} />}
+          <PairResults results={results.data} />
         </Stack>
       )}
     </Page>

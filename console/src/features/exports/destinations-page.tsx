@@ -7,10 +7,9 @@ import { useState } from "react";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { CredentialsForm, DestinationForm } from "./destination-form.tsx";
@@ -31,8 +30,6 @@ export function DestinationsPage() {
     onError: notifyFailure("Test failed"),
   });
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["export-destinations"] });
-  if (error && !destinations)
-    return <Problem error={error} title="Could not load the destinations" onRetry={refetch} />;
   return (
     <Page
       title="Destinations"
@@ -73,7 +70,7 @@ export function DestinationsPage() {
         />
       )}
       {!destinations ? (
-        <Loading rows={3} />
+        <LoadState query={{ error, refetch }} rows={3} title="Could not load the destinations" />
       ) : destinations.length === 0 ? (
         <Empty title="No destinations yet">
           <Text size="sm">

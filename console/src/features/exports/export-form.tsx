@@ -180,7 +180,7 @@ function Preview({ body }: { body: ExportBody }) {
           {error.message}
         </Text>
       ) : rows === undefined ? (
-        <Loader size={14} aria-label="Counting" />
+        <Loader size={14} role="img" aria-label="Counting" />
       ) : (
         <>
           <b className="numbers">{count(rows)}</b> matching rows{end_time == null && " in all windows so far"}

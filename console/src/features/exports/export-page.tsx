@@ -6,10 +6,9 @@ import { useConfirm } from "../../ui/confirm.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { bytes, count, duration } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
@@ -37,7 +36,6 @@ export function ExportPage() {
   const { exportId } = route.useParams();
   const { data: bulkExport, error, refetch } = useQuery(exportQuery(exportId));
   const { data: projects = [] } = useQuery(projectNamesQuery);
-  if (error && !bulkExport) return <Problem error={error} title="Could not load the export" onRetry={refetch} />;
   const name = projects.find(({ id }) => id === bulkExport?.session_id)?.name;
   return (
     <Page title={`Export of ${name ?? "project"}`} actions={bulkExport && <Actions bulkExport={bulkExport} />}>
@@ -54,7 +52,7 @@ export function ExportPage() {
           )}
         </Stack>
       ) : (
-        <Loading />
+        <LoadState query={{ error, refetch }} title="Could not load the export" />
       )}
     </Page>
   );

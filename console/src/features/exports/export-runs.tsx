@@ -3,8 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { bytes, count } from "../../ui/format.ts";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { type Export, type ExportRun, exportRunsQuery, isInProgress } from "./queries.ts";
 
@@ -13,14 +12,13 @@ const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", y
 /** An export's runs, one per day of its window, each with its files. */
 export function ExportRuns({ bulkExport }: { bulkExport: Export }) {
   const { data: runs, error, refetch } = useQuery(exportRunsQuery(bulkExport.id, isInProgress(bulkExport)));
-  if (error && !runs) return <Problem error={error} title="Could not load the days of this export" onRetry={refetch} />;
   return (
     <section aria-label="Days">
       <Title order={2} size="h5" mb="xs">
         Days
       </Title>
       {!runs ? (
-        <Loading rows={3} />
+        <LoadState query={{ error, refetch }} rows={3} title="Could not load the days of this export" />
       ) : runs.length === 0 ? (
         <Text size="sm" c="dimmed">
           {isInProgress(bulkExport) ? "Days are listed when the export starts." : "No days."}

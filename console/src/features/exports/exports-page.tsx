@@ -6,9 +6,8 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Empty } from "../../ui/empty.tsx";
 import { bytes, count } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
@@ -27,7 +26,6 @@ export function ExportsPage() {
   const { data: projects = [] } = useQuery(projectNamesQuery);
   const names = new Map(projects.map(({ id, name }) => [id, name]));
   const places = new Map(destinations.map(({ id, display_name: name }) => [id, name]));
-  if (error && !exports) return <Problem error={error} title="Could not load the exports" onRetry={refetch} />;
   const open = () => void navigate({ search: { create: true } });
   return (
     <Page
@@ -51,7 +49,7 @@ export function ExportsPage() {
         />
       )}
       {!exports ? (
-        <Loading />
+        <LoadState query={{ error, refetch }} title="Could not load the exports" />
       ) : exports.length === 0 ? (
         <Empty title="No exports yet">
           <Text size="sm">

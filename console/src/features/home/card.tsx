@@ -1,8 +1,6 @@
 import { Group, Paper, Stack, Title } from "@mantine/core";
 import type { ReactNode } from "react";
-
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 
 interface CardProps<Item> {
   title: string;
@@ -24,15 +22,8 @@ export function Card<Item>({ title, all, query: { data, error, refetch }, none, 
         </Title>
         {all}
       </Group>
-      {error && !data ? (
-        <Problem error={error} onRetry={refetch} />
-      ) : !data ? (
-        <Loading rows={3} />
-      ) : data.length === 0 ? (
-        none
-      ) : (
-        <Stack gap={6}>{data.map(line)}</Stack>
-      )}
+      <LoadState query={{ data, error, refetch }} rows={3} />
+      {data && (data.length === 0 ? none : <Stack gap={6}>{data.map(line)}</Stack>)}
     </Paper>
   );
 }

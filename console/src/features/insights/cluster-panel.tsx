@@ -5,9 +5,8 @@ import { lazy, Suspense, useState } from "react";
 
 import { count, duration, money, percent } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
-import { Problem } from "../../ui/problem.tsx";
 import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { type Cluster, type ClusterRun, clusterRunsQuery, readRunIds } from "./queries.ts";
@@ -116,8 +115,7 @@ function GroupActions({ projectId, jobId, clusterId }: { projectId: string; jobI
 
 function Runs({ projectId, jobId, clusterId }: { projectId: string; jobId: string; clusterId: string }) {
   const found = useInfiniteQuery(clusterRunsQuery(projectId, jobId, clusterId));
-  if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
-  if (found.isPending) return <Loading rows={8} />;
+  if (!found.data) return <LoadState query={found} rows={8} />;
   const columns: SimpleColumn<ClusterRun>[] = [
     {
       title: "Run",

@@ -8,10 +8,10 @@ import { ApiError } from "../../api/api-error.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { fullTime } from "../../ui/format.ts";
 import { ButtonLink } from "../../ui/links.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { projectQuery } from "../projects/queries.ts";
 import type { InsightsSearch } from "./insights-search.ts";
 import { JobReport } from "./job-report.tsx";
@@ -68,9 +68,9 @@ export function InsightsPage() {
         </>
       }
     >
-      {jobs.error ? (
-        <Problem error={jobs.error} onRetry={jobs.refetch} />
-      ) : jobs.isPending || (jobs.data.length === 0 && estimate.isPending) ? (
+      {!jobs.data ? (
+        <LoadState query={jobs} rows={10} />
+      ) : jobs.data.length === 0 && estimate.isPending ? (
         <Loading rows={10} />
       ) : job ? (
         <JobReport

@@ -3,9 +3,8 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 
 import { useConfirm } from "../../ui/confirm.tsx";
 import { count, money } from "../../ui/format.ts";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
-import { Problem } from "../../ui/problem.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -24,8 +23,7 @@ interface JobReportProps {
 /** A job: its progress, what it found in words, and the tree of its clusters. */
 export function JobReport({ projectId, jobId, clusterId, onCluster }: JobReportProps) {
   const found = useQuery(jobQuery(projectId, jobId));
-  if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
-  if (found.isPending) return <Loading rows={10} />;
+  if (!found.data) return <LoadState query={found} rows={10} />;
   const job = found.data;
   const clusters = job.clusters as Cluster[];
   const open = clusters.find(({ id }) => id === clusterId);

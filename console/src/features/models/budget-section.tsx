@@ -4,13 +4,12 @@ import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { count, fullTime, money } from "../../ui/format.ts";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
-import { Problem } from "../../ui/problem.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { usePermission } from "../settings/use-permission.ts";
 import { type Budget, budgetQuery } from "./queries.ts";
-import { Section } from "./section.tsx";
+import { Section } from "../../ui/section.tsx";
 
 /** Budget of the workspace for a calendar month, and what is used of it. */
 export function BudgetSection() {
@@ -20,8 +19,7 @@ export function BudgetSection() {
       title="Budget"
       about="Limit on the cost of the calls from the playground, per calendar month. Calls above it are rejected."
     >
-      {error && !budget && <Problem error={error} onRetry={refetch} />}
-      {!budget && !error && <Loading rows={2} />}
+      <LoadState query={{ data: budget, error, refetch }} rows={2} />
       {budget && <BudgetForm key={budget.limit_usd} budget={budget} />}
     </Section>
   );

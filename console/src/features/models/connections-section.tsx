@@ -6,14 +6,13 @@ import { useState } from "react";
 import { data, traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { duration } from "../../ui/format.ts";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { usePermission } from "../settings/use-permission.ts";
 import { ConnectionForm } from "./connection-form.tsx";
 import { type Connection, connectionsQuery, providersQuery } from "./queries.ts";
-import { Section } from "./section.tsx";
+import { Section } from "../../ui/section.tsx";
 
 /** Connections to providers: an address, keys and a default model under a name. */
 export function ConnectionsSection() {
@@ -51,8 +50,7 @@ export function ConnectionsSection() {
         </Button>
       }
     >
-      {error && !connections && <Problem error={error} onRetry={refetch} />}
-      {!connections && !error && <Loading rows={3} />}
+      <LoadState query={{ data: connections, error, refetch }} rows={3} />
       {connections?.length === 0 && (
         <Text size="sm" c="dimmed">
           No connections yet. Create one with “New connection”, or store a provider&apos;s default key.

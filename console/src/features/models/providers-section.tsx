@@ -2,12 +2,11 @@ import { Code, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
 import { CopyButton } from "../../ui/copy-button.tsx";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { type Provider, providersQuery, secretNamesQuery } from "./queries.ts";
-import { Section } from "./section.tsx";
+import { Section } from "../../ui/section.tsx";
 
 /** Table of the providers: whether their package is installed, and which secrets they need. */
 export function ProvidersSection() {
@@ -19,8 +18,7 @@ export function ProvidersSection() {
       title="Providers"
       about="Without a connection, a call uses a provider's public address and its default key."
     >
-      {error && !providers && <Problem error={error} onRetry={refetch} />}
-      {!providers && !error && <Loading rows={6} />}
+      <LoadState query={{ data: providers, error, refetch }} rows={6} />
       {providers && (
         <SimpleTable
           label="Providers"

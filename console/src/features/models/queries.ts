@@ -11,7 +11,6 @@ type Answer<Name extends keyof operations> = operations[Name] extends {
 
 export type Provider = Answer<"get_api_v1_models_providers">["providers"][number];
 export type Connection = Answer<"get_api_v1_models_connections">["connections"][number];
-export type SavedModel = Answer<"get_api_v1_playground_settings">[number];
 export type Budget = Answer<"get_api_v1_models_budget">;
 
 export const providersQuery = queryOptions({

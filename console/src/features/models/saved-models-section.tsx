@@ -4,14 +4,13 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 
 import { traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { usePermission } from "../settings/use-permission.ts";
 import { connectionsQuery, savedModelsQuery } from "./queries.ts";
 import { readSavedModel } from "./saved-model.ts";
-import { Section } from "./section.tsx";
+import { Section } from "../../ui/section.tsx";
 
 /** Saved configurations of models, which the playground offers. */
 export function SavedModelsSection() {
@@ -33,8 +32,7 @@ export function SavedModelsSection() {
     });
   return (
     <Section title="Saved configurations" about="Models with parameters under a name, saved in the playground.">
-      {error && !saved && <Problem error={error} onRetry={refetch} />}
-      {!saved && !error && <Loading rows={2} />}
+      <LoadState query={{ data: saved, error, refetch }} rows={2} />
       {saved?.length === 0 && (
         <Text size="sm" c="dimmed">
           None yet. Save one in the playground, below the parameters of a model.

@@ -11,7 +11,7 @@ export interface Metric {
 }
 
 /** Returns a point's statistic at each moment of the timeline; `empty` where no run started. */
-export function seriesValues(
+function seriesValues(
   { times }: Pick<TimelineInRange, "times">,
   points: readonly { start: string }[],
   statistic: (point: never) => number | null | undefined,

@@ -7,9 +7,9 @@ import { useState } from "react";
 import { ApiError } from "../../api/api-error.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { useLoaded } from "../../ui/use-loaded.ts";
 import { assistantsQuery, threadQuery } from "../threads/queries.ts";
 import { chooseAssistant } from "./choose-assistant.ts";
@@ -37,7 +37,7 @@ export function Playground() {
   const [round, setRound] = useState(0);
   const [problem, setProblem] = useState<Error | null>(null);
 
-  if (assistants.error && !assistants.data) return <Problem error={assistants.error} onRetry={assistants.refetch} />;
+  if (assistants.isLoadingError) return <LoadState query={assistants} />;
   const { error: lost } = thread;
   const isGone = lost instanceof ApiError && lost.status >= 400 && lost.status < 500;
   if (lost && (isGone || !thread.data)) {
@@ -46,7 +46,7 @@ export function Playground() {
         title="Playground"
         actions={<NewThread onClick={() => void navigate({ search: { panel: search.panel } })} />}
       >
-        <Problem error={lost} onRetry={thread.refetch} title="Could not load the thread" />
+        <LoadState query={thread} title="Could not load the thread" />
       </Page>
     );
   }

@@ -2,8 +2,7 @@ import { Group, Text, UnstyledButton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { threadListQuery } from "../threads/queries.ts";
@@ -19,8 +18,7 @@ interface RecentThreadsListProps {
 /** The most recently updated threads, newest first. */
 export function RecentThreadsList({ server, current, onChoose }: RecentThreadsListProps) {
   const { data, error, refetch } = useQuery(threadListQuery(server, {}));
-  if (error && !data) return <Problem error={error} onRetry={refetch} />;
-  if (!data) return <Loading rows={5} />;
+  if (!data) return <LoadState query={{ error, refetch }} rows={5} />;
   if (data.threads.length === 0) {
     return (
       <Text size="sm" p="xs">

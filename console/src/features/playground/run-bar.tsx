@@ -8,33 +8,27 @@ import { TimeText } from "../../ui/time-text.tsx";
 import { TraceLink } from "../threads/trace-link.tsx";
 import type { Run } from "../threads/queries.ts";
 import classes from "./playground.module.css";
+import type { RunControls } from "./use-run.ts";
 
 interface RunBarProps {
   server: string;
   threadId: string | null;
-  /** Whether the run has stopped at an interrupt. */
-  isAsking: boolean;
-  run: Run | undefined;
-  /** Runs queued behind the active one. */
-  waiting: Run[];
-  isRunning: boolean;
-  isDisconnected: boolean;
-  attempt: number;
-  onCancel: (runId: string) => void;
+  controls: RunControls;
+  /** Run that the page has started or joined last. */
+  activeId: string | null;
+  attempt?: number;
 }
 
-/** The active or last run: its status, its trace, and a button to stop it. */
-export function RunBar({
-  server,
-  threadId,
-  isAsking,
-  run,
-  waiting,
-  isRunning,
-  isDisconnected,
-  attempt,
-  onCancel,
-}: RunBarProps) {
+/** The active or last run: its status, its trace, and buttons to stop it and those queued behind it. */
+export function RunBar({ server, threadId, controls, activeId, attempt = 1 }: RunBarProps) {
+  const { runs, thread, stream, isDisconnected } = controls;
+  const isRunning = stream.isLoading;
+  // its stream reports it before the list of runs does
+  const started = activeId === null ? undefined : ({ run_id: activeId, status: "running" } as Run);
+  const listed = runs.find(({ run_id: id }) => id === activeId);
+  const run = listed ?? (isRunning ? started : runs.find(({ status }) => status !== "pending"));
+  const waiting = runs.filter(({ status, run_id: id }) => status === "pending" && id !== activeId).toReversed();
+  const isAsking = thread?.status === "interrupted" && run?.status === "success";
   return (
     <Group className={classes.bar} gap="xs" role="group" aria-label="Run">
       {run === undefined ? (
@@ -44,7 +38,7 @@ export function RunBar({
       ) : (
         <>
           <StatusBadge status={isRunning ? "running" : isAsking ? "needs review" : run.status} />
-          {attempt > 1 && <Text size="xs">attempt {attempt}</Text>}
+          {isRunning && attempt > 1 && <Text size="xs">attempt {attempt}</Text>}
           <RunName server={server} threadId={threadId} runId={run.run_id} />
           <CopyButton value={run.run_id} label="Copy run ID" />
           <TimeText at={run.created_at} size="xs" />
@@ -67,7 +61,7 @@ export function RunBar({
             key={queued.run_id}
             size="compact-xs"
             variant="default"
-            onClick={() => onCancel(queued.run_id)}
+            onClick={() => void controls.cancel(queued.run_id)}
             aria-label={`Cancel queued run ${index + 1}`}
           >
             Cancel queued run {index + 1}
@@ -79,7 +73,7 @@ export function RunBar({
             color="danger"
             variant="outline"
             leftSection={<IconPlayerStop size={14} />}
-            onClick={() => onCancel(run.run_id)}
+            onClick={() => void controls.cancel(run.run_id)}
           >
             Cancel
           </Button>

@@ -3,17 +3,16 @@ import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import type { JsonSchema } from "../../ui/schema-form/schema.ts";
-import { assistantsQuery, type Run, schemasQuery } from "../threads/queries.ts";
+import { assistantsQuery, schemasQuery } from "../threads/queries.ts";
 import { findMessagesKey } from "./compose-input.ts";
 import { Composer } from "./composer.tsx";
 import classes from "./playground.module.css";
 import { RunBar } from "./run-bar.tsx";
 import { ThreadView } from "./thread-view.tsx";
-import { type RunControls, type Send, type Strategy, useRun } from "./use-run.ts";
-import { Watcher } from "./watcher.ts";
+import { useConversation } from "./use-conversation.ts";
+import type { Strategy } from "./use-run.ts";
 
 interface Side {
   assistant: Assistant;
@@ -38,10 +37,7 @@ export function SideBySide({ server, sides, onThread, onAssistant }: SideBySideP
   const [strategy, setStrategy] = useState<Strategy>("enqueue");
   const [running, setRunning] = useState([false, false]);
   const senders = useRef<(Sender | null)[]>([null, null]);
-  if (schemas.error) {
-    return <Problem error={schemas.error} onRetry={schemas.refetch} title="Could not load the graph" />;
-  }
-  if (!schemas.data) return <Loading />;
+  if (!schemas.data) return <LoadState query={schemas} title="Could not load the graph" />;
   const inputSchema = (schemas.data.input_schema ?? {}) as JsonSchema;
   return (
     <div className={classes.versus}>
@@ -83,44 +79,13 @@ interface ColumnProps extends Side {
   onRunning: (isRunning: boolean) => void;
 }
 
-function Column({
-  server,
-  assistant,
-  threadId,
-  label,
-  strategy,
-  onThread,
-  onAssistant,
-  onSender,
-  onRunning,
-}: ColumnProps) {
+function Column({ label, onAssistant, onSender, onRunning, ...conversation }: ColumnProps) {
+  const { server, assistant, threadId } = conversation;
   const assistants = useQuery(assistantsQuery(server));
-  const schemas = useQuery(schemasQuery(server, assistant.assistant_id));
-  const [watcher] = useState(() => new Watcher());
-  const [problem, setProblem] = useState<Error | null>(null);
-  const messagesKey = findMessagesKey((schemas.data?.input_schema ?? {}) as JsonSchema);
-  const run = useRun({
-    server,
-    assistantId: assistant.assistant_id,
-    threadId,
-    setup: {},
-    strategy,
-    watcher,
-    messagesKey: messagesKey ?? "messages",
-    onThread,
-    onFailure: setProblem,
-  });
-  const { stream, states } = run;
-  const send = async (request: Omit<Send, "from">, from: Send["from"] = null) => {
-    setProblem(null);
-    await run.send({ ...request, from });
-  };
-  const shown = (stream.values as Input | undefined)?.[messagesKey ?? ""] ?? [];
-  onSender((input, added) => {
-    const optimistic = { [messagesKey ?? ""]: [...(shown as unknown[]), ...added] };
-    void send({ input, ...(added.length > 0 && { optimistic }) });
-  });
-  useEffect(() => onRunning(stream.isLoading), [stream.isLoading]);
+  const { run, runId, sendInput, view } = useConversation(conversation);
+  const { isLoading } = run.stream;
+  onSender(sendInput);
+  useEffect(() => onRunning(isLoading), [isLoading]);
   return (
     <section className={classes.column} aria-label={label}>
       <Select
@@ -136,36 +101,8 @@ function Column({
         value={assistant.assistant_id}
         onChange={(id) => id !== null && id !== assistant.assistant_id && onAssistant(id)}
       />
-      <RunBar
-        server={server}
-        threadId={threadId}
-        isAsking={run.thread?.status === "interrupted"}
-        run={currentRun(run, watcher.runId)}
-        waiting={run.runs.filter(({ status, run_id: id }) => status === "pending" && id !== watcher.runId).toReversed()}
-        isRunning={stream.isLoading}
-        isDisconnected={run.isDisconnected}
-        attempt={1}
-        onCancel={(runId) => void run.cancel(runId)}
-      />
-      <ThreadView
-        run={run}
-        messagesKey={messagesKey}
-        viewed={undefined}
-        isViewing={false}
-        head={states[0]}
-        problem={problem}
-        onProblem={setProblem}
-        onLatest={() => {}}
-        send={send}
-      />
+      <RunBar server={server} threadId={threadId} controls={run} activeId={runId} />
+      <ThreadView {...view} />
     </section>
   );
-}
-
-/** Returns the active run, which its stream reports before the list of runs does, or the last one. */
-function currentRun({ runs, stream }: RunControls, activeId: string | null): Run | undefined {
-  if (stream.isLoading && activeId !== null) {
-    return runs.find(({ run_id: id }) => id === activeId) ?? ({ run_id: activeId, status: "running" } as Run);
-  }
-  return runs.find(({ status }) => status !== "pending");
 }

@@ -2,11 +2,10 @@ import type { Assistant } from "@langchain/langgraph-sdk";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
-import { Problem } from "../../ui/problem.tsx";
 import type { JsonSchema } from "../../ui/schema-form/schema.ts";
-import { drawingQuery, type Run, type State, stateQuery, schemasQuery } from "../threads/queries.ts";
+import { drawingQuery, type State, stateQuery, schemasQuery } from "../threads/queries.ts";
 import { branchAt } from "./branches.ts";
 import { findMessagesKey } from "./compose-input.ts";
 import { Composer } from "./composer.tsx";
@@ -68,7 +67,7 @@ export function Workbench(props: WorkbenchProps) {
     onThread: (thread) => onNavigate({ ...place, thread, checkpoint: undefined }, true),
     onFailure: onProblem,
   });
-  const { stream, states, runs } = run;
+  const { stream, states } = run;
 
   // the newest state's branch is shown until the user selects another
   const newest = states[0]?.checkpoint?.checkpoint_id ?? undefined;
@@ -91,17 +90,8 @@ export function Workbench(props: WorkbenchProps) {
     await run.send({ ...request, from: origin });
   };
 
-  if (schemas.error && !schemas.data)
-    return <Problem error={schemas.error} onRetry={schemas.refetch} title="Could not load the graph" />;
-  if (!schemas.data) return <Loading />;
+  if (!schemas.data) return <LoadState query={schemas} title="Could not load the graph" />;
   const isRunning = stream.isLoading;
-  const listed = runs.find(({ run_id: id }) => id === watch.runId);
-  // its stream reports it before the list of runs does
-  const startedRun = watch.runId === null ? undefined : ({ run_id: watch.runId, status: "running" } as Run);
-  const current = listed ?? (isRunning ? startedRun : runs.find(({ status }) => status !== "pending"));
-  const waiting = runs
-    .filter((candidate) => candidate.status === "pending" && candidate.run_id !== watch.runId)
-    .toReversed();
   const nodes = (drawing.data?.nodes ?? []).map(({ id }) => String(id)).filter((id) => !/^__(start|end)__$/.test(id));
   // nodes of subgraphs are named parent:child
   const stored = storedAgents(states);
@@ -119,17 +109,7 @@ export function Workbench(props: WorkbenchProps) {
   return (
     <div className={classes.grid}>
       <section className={classes.main} aria-label="Conversation and input">
-        <RunBar
-          server={server}
-          threadId={threadId}
-          isAsking={run.thread?.status === "interrupted" && current?.status === "success"}
-          run={current}
-          waiting={waiting}
-          isRunning={isRunning}
-          isDisconnected={run.isDisconnected}
-          attempt={isRunning ? watch.attempt : 1}
-          onCancel={(runId) => void run.cancel(runId)}
-        />
+        <RunBar server={server} threadId={threadId} controls={run} activeId={watch.runId} attempt={watch.attempt} />
         <ThreadView
           run={run}
           messagesKey={messagesKey}

@@ -10,9 +10,8 @@ import { Empty } from "../../ui/empty.tsx";
 import { count, counted, duration, money, percent, tokens } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Filters } from "../../ui/filters.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
 import { useNewForm } from "../../ui/use-new-form.ts";
@@ -185,32 +184,30 @@ export function ProjectsPage() {
           />
         </Filters>
       </Group>
-      {found.error && !found.data ? (
-        <Problem error={found.error} onRetry={found.refetch} />
-      ) : found.isPending ? (
-        <Loading rows={10} />
-      ) : projects.length === 0 ? (
-        search.text === "" && search.tags === "" ? (
-          <NoProjects />
+      <LoadState query={found} rows={10} />
+      {found.data &&
+        (projects.length === 0 ? (
+          search.text === "" && search.tags === "" ? (
+            <NoProjects />
+          ) : (
+            <Empty title="No matching projects">
+              <Text size="sm">Try another search.</Text>
+            </Empty>
+          )
         ) : (
-          <Empty title="No matching projects">
-            <Text size="sm">Try another search.</Text>
-          </Empty>
-        )
-      ) : (
-        <DataTable
-          label="Projects"
-          columns={columns}
-          rows={projects}
-          rowKey={({ id }) => id}
-          sort={{ id: search.sort, desc: search.desc }}
-          onSort={({ id, desc }) =>
-            void navigate({ search: { ...search, sort: id as ProjectSort, desc }, replace: true })
-          }
-          onOpen={({ id }) => void navigate({ to: "/projects/$projectId", params: { projectId: id } })}
-          onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
-        />
-      )}
+          <DataTable
+            label="Projects"
+            columns={columns}
+            rows={projects}
+            rowKey={({ id }) => id}
+            sort={{ id: search.sort, desc: search.desc }}
+            onSort={({ id, desc }) =>
+              void navigate({ search: { ...search, sort: id as ProjectSort, desc }, replace: true })
+            }
+            onOpen={({ id }) => void navigate({ to: "/projects/$projectId", params: { projectId: id } })}
+            onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
+          />
+        ))}
       {edited !== null && <EditProject project={edited} onClose={() => setEdited(null)} />}
       {isNew && <EditProject project="new" onClose={() => setNew(false)} />}
       {dialog}

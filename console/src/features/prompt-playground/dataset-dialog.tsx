@@ -19,7 +19,7 @@ import { notifyFailure } from "../../ui/notify.ts";
 import { Progress } from "../../ui/progress.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
-import { evaluatorChoicesQuery } from "../experiment-runs/queries.ts";
+import { judgeChoicesQuery } from "../experiment-runs/queries.ts";
 import { datasetChoicesQuery } from "../traces/queries.ts";
 import type { Draft } from "./draft.ts";
 import { type Experiment, useExperiments } from "./use-experiments.ts";
@@ -36,7 +36,7 @@ export function DatasetDialog({ draft, onClose }: { draft: Draft; onClose: () =>
   const [extent, setExtent] = useState<"few" | "all">("few");
   const [repetitions, setRepetitions] = useState(1);
   const [evaluators, setEvaluators] = useState<string[]>([]);
-  const choices = useQuery({ ...evaluatorChoicesQuery, retry: false });
+  const choices = useQuery(judgeChoicesQuery);
   const [problem, setProblem] = useState<string | null>(null);
   const { experiments, start, cancel } = useExperiments();
   const isRunning = experiments.some(({ status }) => status === "running");

@@ -4,9 +4,9 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { readWorkspace } from "../../api/credentials.ts";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { identityQuery } from "../settings/queries.ts";
 import { type StoredDraft, loadDraft, saveDraft, discardDraft } from "./draft-storage.ts";
 import { type Opened, openDraft } from "./open-draft.ts";
@@ -63,7 +63,7 @@ function Source({ owner, source, onReopen }: SourceProps) {
   if (opened.error) {
     return (
       <Page title="Prompt playground">
-        <Problem error={opened.error} onRetry={opened.refetch} title="Could not open the prompt" />
+        <LoadState query={opened} title="Could not open the prompt" />
       </Page>
     );
   }

@@ -140,7 +140,7 @@ export function writeMessage(message: DraftMessage, format: TemplateFormat): Nod
 }
 
 /** Whether a message has no template form: results of tools and messages that call them. */
-export const isLiteral = ({ role, isTemplate, toolCalls }: DraftMessage): boolean =>
+const isLiteral = ({ role, isTemplate, toolCalls }: DraftMessage): boolean =>
   !isTemplate || role === "tool" || toolCalls.length > 0;
 
 const sameClass = (node: Node | undefined, name: string): Record<string, unknown> =>

@@ -1,10 +1,9 @@
 import { Alert, Button, Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { PromptDiff } from "./prompt-diff.tsx";
 import { commitQuery, type PromptName, shortHash } from "./queries.ts";
+import { LoadState } from "../../ui/load-state.tsx";
 
 interface CommitConflictProps {
   name: PromptName;
@@ -23,9 +22,7 @@ interface CommitConflictProps {
 export function CommitConflict({ name, base, mine, isSaving, onBack, onDiscard, onCommit }: CommitConflictProps) {
   const newest = useQuery(commitQuery(name, "latest"));
   const before = useQuery({ ...commitQuery(name, base ?? ""), enabled: base !== null });
-  const failed = [newest, before].find(({ error }) => error);
-  if (failed?.error) return <Problem error={failed.error} onRetry={failed.refetch} />;
-  if (!newest.data || (base !== null && !before.data)) return <Loading rows={6} />;
+  if (!newest.data || (base !== null && !before.data)) return <LoadState query={[newest, before]} rows={6} />;
   const hash = newest.data.commit_hash!;
   return (
     <Stack gap="sm">

@@ -5,9 +5,8 @@ import { useState } from "react";
 
 import { usePermission } from "../settings/use-permission.ts";
 import { Empty } from "../../ui/empty.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { CommitLink } from "./commit-link.tsx";
@@ -28,8 +27,7 @@ export function CommitHistory({ prompt, name, onChange }: CommitHistoryProps) {
   const [tagged, setTagged] = useState<Commit | null>(null);
   const denial = usePermission("prompts:tag");
   const rows = found.data?.pages.flatMap(({ commits }) => commits ?? []) ?? [];
-  if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
-  if (found.isPending) return <Loading rows={6} />;
+  if (!found.data) return <LoadState query={found} rows={6} />;
   if (rows.length === 0) return <Empty title="No commits yet" />;
   return (
     <>

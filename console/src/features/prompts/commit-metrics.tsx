@@ -4,8 +4,7 @@ import { type CSSProperties, useState } from "react";
 
 import { Empty } from "../../ui/empty.tsx";
 import { compact, count, duration, money, percent } from "../../ui/format.ts";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { CommitLink } from "./commit-link.tsx";
@@ -27,8 +26,7 @@ export function CommitMetrics({ name, prompt, days, onDays }: CommitMetricsProps
   const statistics = useQuery(promptStatisticsQuery(name, days));
   const commits = useInfiniteQuery(commitsQuery(name));
   const { data: tags = [] } = useQuery(promptTagsQuery(name));
-  if (statistics.error && !statistics.data) return <Problem error={statistics.error} onRetry={statistics.refetch} />;
-  if (!statistics.data || commits.isPending) return <Loading rows={6} />;
+  if (!statistics.data || commits.isPending) return <LoadState query={[statistics, commits]} rows={6} />;
   const known = commits.data?.pages.flatMap((page) => page.commits ?? []) ?? [];
   const { metrics, rows } = commitMetrics(statistics.data, known);
   const columns: SimpleColumn<MetricRow>[] = [

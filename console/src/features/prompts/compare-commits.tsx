@@ -3,8 +3,8 @@ import { IconArrowsExchange } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
 
+import { LoadState } from "../../ui/load-state.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { CommitSelect } from "./commit-select.tsx";
 import { PromptDiff } from "./prompt-diff.tsx";
 import type { OnePromptSearch } from "./prompt-search.ts";
@@ -77,9 +77,7 @@ const label = (commit: string): string => (/^[0-9a-f]{8,}$/.test(commit) ? short
 export function Differences({ name, from, to }: { name: PromptName; from: string; to: string }) {
   const before = useQuery(commitQuery(name, from));
   const after = useQuery(commitQuery(name, to));
-  const failed = [before, after].find(({ error }) => error);
-  if (failed?.error) return <Problem error={failed.error} onRetry={failed.refetch} />;
-  if (!before.data || !after.data) return <Loading rows={6} />;
+  if (!before.data || !after.data) return <LoadState query={[before, after]} rows={6} />;
   return (
     <section aria-label="Differences">
       <PromptDiff before={before.data.manifest} after={after.data.manifest} names={[label(from), label(to)]} />

@@ -3,8 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 
 import { DiffView } from "../../ui/diff-view.tsx";
 import { isSame } from "../../ui/json-diff.ts";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { WordDiff } from "../../ui/word-diff.tsx";
 import { fileText } from "./file-text.ts";
 import { MessageFrame } from "./prompt-view.tsx";
@@ -16,9 +15,7 @@ type Files = Record<string, unknown>;
 export function DirectoryDiff({ name, from, to }: { name: PromptName; from: string; to: string }) {
   const before = useQuery(directoryQuery(name, from));
   const after = useQuery(directoryQuery(name, to));
-  const failed = [before, after].find(({ error }) => error);
-  if (failed?.error) return <Problem error={failed.error} onRetry={failed.refetch} />;
-  if (!before.data || !after.data) return <Loading rows={6} />;
+  if (!before.data || !after.data) return <LoadState query={[before, after]} rows={6} />;
   const [a, b] = [(before.data.files ?? {}) as Files, (after.data.files ?? {}) as Files];
   const paths = [...new Set([...Object.keys(a), ...Object.keys(b)])].toSorted();
   const changed = paths.filter((path) => !isSame(a[path], b[path]));

@@ -5,9 +5,8 @@ import { CopyButton } from "../../ui/copy-button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { bytes } from "../../ui/format.ts";
 import { LazyJson } from "../../ui/lazy-json.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Content } from "../../ui/messages/content.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import classes from "./prompts.module.css";
 import { directoryQuery, type PromptName, shortHash } from "./queries.ts";
 import { fileText } from "./file-text.ts";
@@ -23,8 +22,7 @@ interface DirectoryProps {
 /** Files of an agent or a skill at a commit. */
 export function Directory({ name, commit, file, onFile }: DirectoryProps) {
   const { data: found, error, refetch } = useQuery(directoryQuery(name, commit));
-  if (error && !found) return <Problem error={error} onRetry={refetch} />;
-  if (!found) return <Loading rows={8} />;
+  if (!found) return <LoadState query={{ error, refetch }} rows={8} />;
   const files = Object.entries((found.files ?? {}) as Record<string, unknown>).toSorted(([a], [b]) =>
     a.localeCompare(b, "en"),
   );

@@ -6,9 +6,9 @@ import { ApiError } from "../../api/api-error.ts";
 import { data, traceApi } from "../../api/clients.ts";
 import { JsonField } from "../../ui/json-field.tsx";
 import { readObject, writeJson } from "../../ui/json-text.ts";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { notifyDone } from "../../ui/notify.ts";
-import { Problem } from "../../ui/problem.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { newPrompt, type Prompt } from "../prompt-playground/prompt.ts";
 import { kwargs, readManifest } from "../prompt-playground/read-manifest.ts";
@@ -32,7 +32,6 @@ export function EditPrompt({ prompt, name, commit, onClose, onCommitted }: EditP
   useFocusBack();
   const newest = useQuery({ ...commitQuery(name, "latest"), staleTime: 0 });
   const shown = useQuery({ ...commitQuery(name, commit || "latest"), staleTime: 0 });
-  const failed = [newest, shown].find(({ error }) => error);
   const isReady = newest.isFetchedAfterMount && shown.isFetchedAfterMount;
   return (
     <Modal
@@ -43,8 +42,8 @@ export function EditPrompt({ prompt, name, commit, onClose, onCommitted }: EditP
       closeOnClickOutside={false}
       closeButtonProps={{ title: "Close" }}
     >
-      {failed?.error ? (
-        <Problem error={failed.error} onRetry={failed.refetch} />
+      {(newest.error ?? shown.error) ? (
+        <LoadState query={[newest, shown]} />
       ) : isReady && newest.data !== undefined && shown.data !== undefined ? (
         <EditForm
           name={name}

@@ -17,7 +17,7 @@ export interface Constructor {
   kwargs: Fields;
 }
 
-export const isConstructor = (value: unknown): value is Constructor =>
+const isConstructor = (value: unknown): value is Constructor =>
   isObject(value) && value["lc"] === 1 && Array.isArray(value["id"]) && isObject(value["kwargs"]);
 
 /** Returns the name of the class of a serialized object. */
@@ -85,7 +85,7 @@ export function readPrompt(manifest: unknown): Prompt {
 }
 
 /** Separates the prompt of a sequence from its model. */
-export function splitSequence(manifest: unknown): { prompt: unknown; model: unknown } {
+function splitSequence(manifest: unknown): { prompt: unknown; model: unknown } {
   if (className(manifest) !== "RunnableSequence") return { prompt: manifest, model: null };
   const { first, middle, last } = (manifest as Constructor).kwargs;
   const rest = [...(Array.isArray(middle) ? (middle as unknown[]) : []), last];
@@ -209,7 +209,7 @@ function readFewShot(kwargs: Fields): FewShot {
 }
 
 /** Variables of the messages in order, then declared ones that no text mentions. */
-export function listPromptVariables(messages: PromptMessage[], declared: unknown): string[] {
+function listPromptVariables(messages: PromptMessage[], declared: unknown): string[] {
   const found = messages.flatMap((message): string[] => {
     if (message.kind === "placeholder") return [message.variable];
     if (message.kind === "examples") {

@@ -5,8 +5,8 @@ import { lazy, type ReactNode, Suspense, useMemo } from "react";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { PromptSample, PullSample } from "../samples/sample-parts.tsx";
 import { CommitSelect } from "./commit-select.tsx";
 import { PlaygroundTries } from "./playground-tries.tsx";
@@ -66,8 +66,8 @@ function Content({ name, commit }: { name: PromptName; commit: string }) {
   const { data: found, error, refetch } = useQuery(commitQuery(name, commit));
   const { data: tags = [] } = useQuery(promptTagsQuery(name));
   const prompt = useMemo(() => (found ? readPrompt(found.manifest) : null), [found]);
-  if (error && !found) return <Problem error={error} onRetry={refetch} title={`Commit ${commit} was not found`} />;
-  if (!found || !prompt) return <Loading rows={8} />;
+  if (!found || !prompt)
+    return <LoadState query={{ error, refetch }} rows={8} title={`Commit ${commit} was not found`} />;
   const hash = found.commit_hash ?? "";
   const here = tags.filter((tag) => tag.commit_hash === hash);
   const pulled = here.find(({ tag_name: tag }) => tag === commit) ?? here[0];

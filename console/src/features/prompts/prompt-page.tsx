@@ -8,10 +8,9 @@ import { RunExperimentButton } from "../experiment-runs/run-experiment-button.ts
 import { usePermission } from "../settings/use-permission.ts";
 import { counted } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { CommitHistory } from "./commit-history.tsx";
@@ -45,7 +44,6 @@ export function PromptPage() {
   const { data: prompt, error, refetch } = useQuery(promptQuery(name));
   const [dialog, setDialog] = useState<"edit" | "fork" | null>(null);
   const change = (changes: Partial<OnePromptSearch>) => void navigate({ search: { ...search, ...changes } });
-  if (error && !prompt) return <Problem error={error} onRetry={refetch} />;
   const isDirectory = prompt !== undefined && prompt.repo_type !== "prompt";
   return (
     <Page
@@ -62,7 +60,7 @@ export function PromptPage() {
           ))}
         </TabList>
         {prompt === undefined ? (
-          <Loading rows={8} />
+          <LoadState query={{ error, refetch }} rows={8} />
         ) : (
           <>
             <Tabs.Panel value="prompt">

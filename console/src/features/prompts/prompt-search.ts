@@ -1,7 +1,7 @@
 import { pickAllowed } from "../../ui/search-params.ts";
 
-export const PROMPT_SORTS = ["updated_at", "relevance"] as const;
-export const PROMPT_TYPES = ["prompt", "agent", "skill", "file"] as const;
+const PROMPT_SORTS = ["updated_at", "relevance"] as const;
+const PROMPT_TYPES = ["prompt", "agent", "skill", "file"] as const;
 const VISIBILITIES = ["all", "private", "public"] as const;
 const ARCHIVED = ["false", "allow", "true"] as const;
 
@@ -45,7 +45,7 @@ export const readPromptSearch = (search: Partial<Record<keyof PromptSearch, unkn
   tags: text(search.tags),
 });
 
-export const PROMPT_TABS = ["prompt", "commits", "compare", "tags", "metrics", "readme", "settings"] as const;
+const PROMPT_TABS = ["prompt", "commits", "compare", "tags", "metrics", "readme", "settings"] as const;
 export type PromptTab = (typeof PROMPT_TABS)[number];
 
 /** Search parameters of a prompt's page. */

@@ -6,9 +6,8 @@ import { useState } from "react";
 import { traceApi } from "../../api/clients.ts";
 import { usePermission } from "../settings/use-permission.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { CommitLink } from "./commit-link.tsx";
@@ -33,15 +32,15 @@ interface TagRow {
 /** Environments and other tags, each with its commit and the history of its moves. */
 export function PromptTags({ prompt, name }: { prompt: PromptRow; name: PromptName }) {
   const client = useQueryClient();
-  const { data: tags, error, refetch } = useQuery(promptTagsQuery(name));
-  const { data: environments } = useQuery(environmentsQuery);
+  const found = useQuery(promptTagsQuery(name));
+  const environments = useQuery(environmentsQuery);
   const { confirm, dialog } = useConfirm();
   const [moved, setMoved] = useState<string | null>(null);
   const [selected, setSelected] = useState<string | null>(null);
   const denial = usePermission("prompts:tag");
-  if (error && !tags) return <Problem error={error} onRetry={refetch} />;
-  if (!tags || !environments) return <Loading rows={4} />;
-  const { names } = environments;
+  const tags = found.data;
+  if (!tags || !environments.data) return <LoadState query={[found, environments]} rows={4} />;
+  const { names } = environments.data;
   const rows: TagRow[] = [
     ...names.map((tag) => ({ name: tag, isEnvironment: true, tag: tags.find((one) => one.tag_name === tag) })),
     ...tags

@@ -11,10 +11,9 @@ import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Filters } from "../../ui/filters.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
 import { useNewForm } from "../../ui/use-new-form.ts";
@@ -121,31 +120,29 @@ export function PromptsPage() {
       }
     >
       <PromptFilters search={search} onChange={change} />
-      {found.error ? (
-        <Problem error={found.error} onRetry={found.refetch} />
-      ) : found.isPending ? (
-        <Loading rows={8} />
-      ) : prompts.length === 0 ? (
-        <Empty title={isFiltered ? "No matching prompts" : "No prompts yet"}>
-          <Text size="sm" maw={560}>
-            {isFiltered
-              ? "Clear the filters to see all prompts."
-              : "A prompt has commits, and tags such as production that name one of them. Running code pulls it by its tag. Create one here, or push one:"}
-          </Text>
-          {!isFiltered && <PromptSample />}
-        </Empty>
-      ) : (
-        <DataTable
-          label="Prompts"
-          columns={COLUMNS}
-          rows={prompts}
-          rowKey={({ id }) => id}
-          sort={{ id: search.sort, desc: search.desc }}
-          onSort={({ id, desc }) => change({ sort: id as PromptSearch["sort"], desc })}
-          onOpen={(row) => void navigate({ to: "/prompts/$owner/$repo", params: promptName(row) })}
-          onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
-        />
-      )}
+      <LoadState query={found} rows={8} />
+      {found.data &&
+        (prompts.length === 0 ? (
+          <Empty title={isFiltered ? "No matching prompts" : "No prompts yet"}>
+            <Text size="sm" maw={560}>
+              {isFiltered
+                ? "Clear the filters to see all prompts."
+                : "A prompt has commits, and tags such as production that name one of them. Running code pulls it by its tag. Create one here, or push one:"}
+            </Text>
+            {!isFiltered && <PromptSample />}
+          </Empty>
+        ) : (
+          <DataTable
+            label="Prompts"
+            columns={COLUMNS}
+            rows={prompts}
+            rowKey={({ id }) => id}
+            sort={{ id: search.sort, desc: search.desc }}
+            onSort={({ id, desc }) => change({ sort: id as PromptSearch["sort"], desc })}
+            onOpen={(row) => void navigate({ to: "/prompts/$owner/$repo", params: promptName(row) })}
+            onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
+          />
+        ))}
       {isNew && <NewPrompt onClose={() => setNew(false)} />}
     </Page>
   );

@@ -4,10 +4,9 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 
 import { traceApi } from "../../api/clients.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { CommitLink } from "./commit-link.tsx";
@@ -43,8 +42,7 @@ export function TagHistory({ name, tagName, tag, denial }: TagHistoryProps) {
     },
     onError: notifyFailure(`Could not move ${tagName}`),
   });
-  if (error && !moves) return <Problem error={error} onRetry={refetch} />;
-  if (!moves) return <Loading rows={3} />;
+  if (!moves) return <LoadState query={{ error, refetch }} rows={3} />;
   if (moves.length === 0) {
     return (
       <Text size="sm" c="dimmed">

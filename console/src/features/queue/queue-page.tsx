@@ -5,10 +5,9 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { count, duration } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { ShortId } from "../../ui/short-id.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -33,7 +32,6 @@ const WAIT_REASONS: Record<Reason, string> = {
 export function QueuePage() {
   const { server } = route.useParams();
   const { data: queue, error, refetch } = useQuery(queueQuery(server));
-  if (error && !queue) return <Problem error={error} title="Could not load the queue" onRetry={refetch} />;
   return (
     <Page title="Queue">
       {queue ? (
@@ -46,7 +44,7 @@ export function QueuePage() {
           <Waits queue={queue} server={server} />
         </Stack>
       ) : (
-        <Loading />
+        <LoadState query={{ error, refetch }} title="Could not load the queue" />
       )}
     </Page>
   );

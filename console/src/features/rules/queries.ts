@@ -86,10 +86,11 @@ export const rulePreviewQuery = (body: PreviewRequest | null) =>
     placeholderData: keepPreviousData,
   });
 
-/** Query for the evaluators that a rule can run. */
+/** Query for the evaluators. */
 export const evaluatorChoicesQuery = queryOptions({
   queryKey: ["evaluators", "choices"],
-  queryFn: ({ signal }) => data(traceApi.GET("/v1/platform/evaluators", { signal })),
+  queryFn: ({ signal }) =>
+    data(traceApi.GET("/v1/platform/evaluators", { params: { query: { sort_by: "name", limit: "100" } }, signal })),
   retry: false,
 });
 

@@ -7,7 +7,8 @@ import { FormModal } from "../../ui/form-modal.tsx";
 import { FilterField } from "../runs/filter-field.tsx";
 import { datasetChoicesQuery } from "../traces/queries.ts";
 import { ActionFields } from "./action-fields.tsx";
-import { projectChoicesQuery, type Rule } from "./queries.ts";
+import { useProjectChoices } from "../projects/use-project-choices.ts";
+import type { Rule } from "./queries.ts";
 import { RulePreviewView } from "./rule-preview.tsx";
 import { bodyOf, hasAction, type RuleValues, valuesOf } from "./rule-values.ts";
 
@@ -75,11 +76,9 @@ export function RuleForm({ initial, onSaved, onClose, ...fresh }: RuleFormProps)
 }
 
 function Scope({ form }: { form: ReturnType<typeof useForm<RuleValues>> }) {
-  const projects = useQuery(projectChoicesQuery);
   const datasets = useQuery(datasetChoicesQuery);
   const { values } = form;
-  const choices = (projects.data ?? []).map(({ id, name }) => ({ value: id, label: name ?? id }));
-  const isKnown = values.projectId === null || choices.some(({ value }) => value === values.projectId);
+  const choices = useProjectChoices(values.projectId);
   return (
     <Fieldset legend="Runs">
       <Stack gap="xs">
@@ -90,7 +89,7 @@ function Scope({ form }: { form: ReturnType<typeof useForm<RuleValues>> }) {
             clearable
             searchable
             disabled={values.datasetId !== null}
-            data={isKnown ? choices : [{ value: values.projectId!, label: "This project" }, ...choices]}
+            data={choices}
             {...form.getInputProps("projectId")}
           />
           <Select

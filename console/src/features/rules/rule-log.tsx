@@ -5,9 +5,8 @@ import { data, traceApi } from "../../api/clients.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { money } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
-import { Problem } from "../../ui/problem.tsx";
 import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { type LogStatus, type RuleLogEntry, ruleLogQuery } from "./queries.ts";
@@ -76,8 +75,7 @@ const COLUMNS: SimpleColumn<RuleLogEntry>[] = [
 export function RuleLog({ ruleId, status }: { ruleId: string; status: LogStatus | null }) {
   const found = useInfiniteQuery(ruleLogQuery(ruleId, status));
   const entries = found.data?.pages.flatMap(({ logs }) => logs) ?? [];
-  if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
-  if (found.isPending) return <Loading rows={6} />;
+  if (!found.data) return <LoadState query={found} rows={6} />;
   if (entries.length === 0) {
     return (
       <Empty title={status === null ? "No run has matched yet" : "No such decisions"}>

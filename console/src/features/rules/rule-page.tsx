@@ -8,11 +8,10 @@ import { data, traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { count, money, percent } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { NotFound } from "../../ui/not-found.tsx";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { describeActions, describeScope } from "./describe-rule.ts";
 import { type LogStatus, type Rule, ruleQuery, ruleStatisticsQuery } from "./queries.ts";
 import { RuleLog } from "./rule-log.tsx";
@@ -25,12 +24,11 @@ export function RulePage() {
   const { ruleId } = useParams({ from: "/_shell/rules/$ruleId" });
   const rule = useQuery(ruleQuery(ruleId));
   const [status, setStatus] = useState<LogStatus | "all">("all");
-  if (rule.error && !rule.data) return <Problem error={rule.error} onRetry={rule.refetch} />;
   if (rule.data === null) return <NotFound />;
   return (
     <Page title={rule.data?.display_name ?? "Rule"} actions={rule.data && <Actions rule={rule.data} />}>
       {!rule.data ? (
-        <Loading rows={8} />
+        <LoadState query={rule} rows={8} />
       ) : (
         <Stack gap="md">
           <Summary rule={rule.data} />

@@ -38,7 +38,7 @@ export function RulePreviewView({ values }: { values: RuleValues }) {
     <section aria-label="Preview" aria-busy={isFetching} style={{ minHeight: 40 }}>
       <Text size="sm" role="status">
         {data ? summarize(data, values) : "Counting the runs…"}{" "}
-        {isFetching && <Loader size={12} aria-label="Counting" />}
+        {isFetching && <Loader size={12} role="img" aria-label="Counting" />}
       </Text>
       {data && data.sample.length > 0 && (
         <SimpleTable

@@ -104,7 +104,7 @@ const trimmed = (text: string): string | null => text.trim() || null;
 const samplingOf = ({ sampling }: RuleValues): number => Math.min(1, Math.max(0, Number(sampling) / 100));
 
 /** @param now milliseconds */
-export function backfillFrom({ backfillDays }: RuleValues, now: number): string {
+function backfillFrom({ backfillDays }: RuleValues, now: number): string {
   const day = 86_400_000;
   // whole minutes, so that a preview is not requested again each time
   return new Date(Math.floor((now - Number(backfillDays) * day) / 60_000) * 60_000).toISOString();

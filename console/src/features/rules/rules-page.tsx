@@ -9,10 +9,9 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useNewForm } from "../../ui/use-new-form.ts";
 import { describeActions, describeScope } from "./describe-rule.ts";
@@ -46,26 +45,24 @@ export function RulesPage() {
           </AnchorLink>
         </Group>
       )}
-      {rules.error ? (
-        <Problem error={rules.error} onRetry={rules.refetch} />
-      ) : rules.isPending ? (
-        <Loading rows={8} />
-      ) : rules.data.length === 0 ? (
-        <Empty title="No rules yet">
-          <Text size="sm" maw={520}>
-            A rule acts on each run that passes its filter: it evaluates it, adds it to a queue or a dataset, tags it,
-            or calls a webhook. Create one here, or from a filtered list of a project.
-          </Text>
-        </Empty>
-      ) : (
-        <DataTable
-          label="Rules"
-          columns={columns}
-          rows={rules.data}
-          rowKey={({ id }) => id}
-          onOpen={({ id }) => void open(id)}
-        />
-      )}
+      <LoadState query={rules} rows={8} />
+      {rules.data &&
+        (rules.data.length === 0 ? (
+          <Empty title="No rules yet">
+            <Text size="sm" maw={520}>
+              A rule acts on each run that passes its filter: it evaluates it, adds it to a queue or a dataset, tags it,
+              or calls a webhook. Create one here, or from a filtered list of a project.
+            </Text>
+          </Empty>
+        ) : (
+          <DataTable
+            label="Rules"
+            columns={columns}
+            rows={rules.data}
+            rowKey={({ id }) => id}
+            onOpen={({ id }) => void open(id)}
+          />
+        ))}
       <Suspense>{isNew && <RuleForm projectId={project} onSaved={open} onClose={() => setNew(false)} />}</Suspense>
     </Page>
   );

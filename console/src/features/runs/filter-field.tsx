@@ -65,7 +65,7 @@ export function FilterField({ label, value, onApply, isLive = false, facts, chil
           </Suspense>
         </div>
         <Group gap={4} wrap="nowrap" className={classes.buttons}>
-          {check.isFetching && <Loader size={12} aria-label="Checking" />}
+          {check.isFetching && <Loader size={12} role="img" aria-label="Checking" />}
           {isChanged && !isLive && (
             <Button size="compact-xs" disabled={filterError !== null} onClick={() => void apply()}>
               Apply

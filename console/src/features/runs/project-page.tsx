@@ -6,9 +6,9 @@ import { lazy, Suspense, useState } from "react";
 
 import { useConfirm } from "../../ui/confirm.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
 import { EditProject } from "../projects/edit-project.tsx";
 import { deleteProject, projectQuery } from "../projects/queries.ts";
@@ -33,7 +33,7 @@ export function ProjectPage() {
   const project = useQuery(projectQuery(projectId));
   const change = (changes: Partial<RunSearch>) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: !("tab" in changes) });
-  if (project.error && !project.data) return <Problem error={project.error} onRetry={project.refetch} />;
+  if (project.isLoadingError) return <LoadState query={project} />;
   return (
     <Page title={project.data?.name ?? "Project"} actions={<Actions projectId={projectId} />}>
       <Tabs

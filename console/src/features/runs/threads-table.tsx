@@ -5,8 +5,7 @@ import { useMemo } from "react";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count, duration, money, tokens } from "../../ui/format.ts";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FeedbackChips } from "./feedback-chips.tsx";
 import { utc } from "./run-record.ts";
@@ -110,8 +109,7 @@ export function ThreadsTable({ projectId, search, onChange }: ThreadsTableProps)
     refetchInterval: search.live ? LIVE_MS * 3 : false,
   });
   const threads = useMemo(() => found.data?.pages.flatMap(({ groups }) => groups) ?? [], [found.data]);
-  if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
-  if (found.isPending) return <Loading rows={12} />;
+  if (!found.data) return <LoadState query={found} rows={12} />;
   if (threads.length === 0) {
     return (
       <Empty title="No threads in this time range">

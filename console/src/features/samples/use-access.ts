@@ -8,7 +8,7 @@ import { identityQuery } from "../settings/queries.ts";
 import type { Access } from "./samples.ts";
 
 /** Placeholder for an API key: a signed-in user must create one, and an entered key is not shown. */
-export const KEY_PLACE = "<your API key>";
+const KEY_PLACE = "<your API key>";
 
 /**
  * Returns the address of a space as this browser reaches it, and whether it needs a key.

@@ -7,17 +7,15 @@ import { traceApi } from "../../api/clients.ts";
 import { storeCsrfToken, storeKey, storeWorkspace, readKey } from "../../api/credentials.ts";
 import { forgetResults } from "../../app/forget-results.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyDone } from "../../ui/notify.ts";
-import { Problem } from "../../ui/problem.tsx";
 import { signInMethodsQuery } from "../sign-in/queries.ts";
 import { identityQuery } from "./queries.ts";
 
 export function Account() {
   const { data: identity, error, refetch } = useQuery(identityQuery);
   const { data: methods } = useQuery(signInMethodsQuery);
-  if (error && !identity) return <Problem error={error} onRetry={refetch} />;
-  if (!identity) return <Loading rows={3} />;
+  if (!identity) return <LoadState query={{ error, refetch }} rows={3} />;
   if (identity.user_id === "") {
     return (
       <Text size="sm">

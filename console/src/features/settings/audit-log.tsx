@@ -7,9 +7,8 @@ import { useMemo, useState } from "react";
 import { data, traceApi } from "../../api/clients.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Filters } from "../../ui/filters.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
-import { Problem } from "../../ui/problem.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
@@ -78,8 +77,7 @@ export function AuditLog() {
         </Filters>
         <ExportButtons filter={filter} />
       </Group>
-      {log.error && <Problem error={log.error} onRetry={log.refetch} />}
-      {log.isPending && <Loading />}
+      <LoadState query={log} />
       {log.isSuccess && rows.length === 0 && (
         <Empty title="No matching events">
           <Text size="sm">Choose a longer time range or clear a filter.</Text>

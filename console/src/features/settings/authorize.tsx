@@ -6,9 +6,8 @@ import { useState } from "react";
 import { data, traceApi } from "../../api/clients.ts";
 import { readWorkspace } from "../../api/credentials.ts";
 import type { operations } from "../../api/trace.d.ts";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { workspacesQuery } from "../../app/queries.ts";
 
 type Request = operations["get_api_v1_oauth_authorizations"]["parameters"]["query"];
@@ -35,11 +34,8 @@ export function Authorize() {
   });
   return (
     <Page title="Authorize a program">
-      {error ? (
-        <Problem error={error} onRetry={refetch} />
-      ) : !asked ? (
-        <Loading rows={4} />
-      ) : (
+      <LoadState query={{ data: asked, error, refetch }} rows={4} />
+      {asked && (
         <Stack maw={520} gap="md">
           <Text>
             <Text span fw={600}>

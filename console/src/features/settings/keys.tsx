@@ -7,8 +7,7 @@ import { traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
@@ -21,6 +20,7 @@ import {
   personalKeysQuery,
   identityQuery,
 } from "./queries.ts";
+import { Section } from "../../ui/section.tsx";
 
 type Kind = "service" | "organization" | "personal";
 
@@ -92,24 +92,18 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
     });
   if (kind === "organization" && (error || !keys?.length)) return null;
   return (
-    <section aria-label={title}>
-      <Group justify="space-between" mb="xs">
-        <div>
-          <Text component="h2" fw={600}>
-            {title}
-          </Text>
-          <Text size="sm" c="dimmed">
-            {about}
-          </Text>
-        </div>
-        {kind !== "organization" && (
+    <Section
+      title={title}
+      about={about}
+      action={
+        kind !== "organization" && (
           <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreating(true)}>
             New key
           </Button>
-        )}
-      </Group>
-      {error && <Problem error={error} onRetry={refetch} />}
-      {!keys && !error && <Loading rows={3} />}
+        )
+      }
+    >
+      <LoadState query={{ data: keys, error, refetch }} rows={3} />
       {keys?.length === 0 && (
         <Empty title="No keys yet">
           <Text size="sm">
@@ -195,7 +189,7 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
       )}
       {created !== null && <NewKeyModal value={created} onClose={() => setCreated(null)} />}
       {dialog}
-    </section>
+    </Section>
   );
 }
 

@@ -8,9 +8,8 @@ import { useConfirm } from "../../ui/confirm.tsx";
 import { EditAndDelete } from "../../ui/edit-and-delete.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { projectNamesQuery } from "../exports/queries.ts";
 import { MaskingForm } from "./masking-form.tsx";
@@ -25,8 +24,7 @@ export function Masking() {
   const { confirm, dialog } = useConfirm();
   const [edited, setEdited] = useState<MaskingRule | "new" | null>(null);
   const denial = usePermission("rules:update");
-  if (error && !rules) return <Problem error={error} onRetry={refetch} />;
-  if (!rules) return <Loading rows={4} />;
+  if (!rules) return <LoadState query={{ error, refetch }} rows={4} />;
   const changed = () => client.invalidateQueries({ queryKey: maskingQuery.queryKey });
   const params = ({ id }: MaskingRule) => ({ path: { rule_id: id } });
   const toggle = async (rule: MaskingRule) => {

@@ -6,9 +6,8 @@ import { useState } from "react";
 import { traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
-import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { InviteForm } from "./invite-form.tsx";
@@ -43,8 +42,7 @@ export function Members() {
     onError: notifyFailure("Could not change the role"),
     onSettled: refresh,
   });
-  if (error && !all) return <Problem error={error} onRetry={refetch} />;
-  if (!all) return <Loading rows={4} />;
+  if (!all) return <LoadState query={{ error, refetch }} rows={4} />;
   const manages = organization?.permissions.includes("organization:manage") === true;
   const choices = roleOptions(roles, "organization");
   const people: Person[] = [

@@ -6,19 +6,16 @@ import { useState } from "react";
 import { traceApi } from "../../api/clients.ts";
 import { usePermission } from "./use-permission.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { type Environments, environmentsQuery, hubSettingsQuery } from "../prompts/queries.ts";
 
 /** Handle of the workspace, and the environments of its prompts. */
 export function PromptDefaults() {
   const workspace = useQuery(hubSettingsQuery);
   const environments = useQuery(environmentsQuery);
-  const failed = [workspace, environments].find(({ error }) => error);
-  if (failed?.error) return <Problem error={failed.error} onRetry={failed.refetch} />;
-  if (!workspace.data || !environments.data) return <Loading rows={4} />;
+  if (!workspace.data || !environments.data) return <LoadState query={[workspace, environments]} rows={4} />;
   return (
     <Stack gap="xl" maw={640}>
       <Handle key={workspace.data.tenant_handle} handle={workspace.data.tenant_handle ?? null} />

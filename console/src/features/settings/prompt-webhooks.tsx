@@ -10,9 +10,8 @@ import { EditAndDelete } from "../../ui/edit-and-delete.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { FailingReceivers } from "../../ui/failing-receivers.tsx";
 import { counted } from "../../ui/format.ts";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { PromptWebhookForm } from "./prompt-webhook-form.tsx";
@@ -25,8 +24,7 @@ export function PromptWebhooks() {
   const { confirm, dialog } = useConfirm();
   const [edited, setEdited] = useState<PromptWebhook | "new" | null>(null);
   const denial = usePermission("prompts:update");
-  if (error && !webhooks) return <Problem error={error} onRetry={refetch} />;
-  if (!webhooks) return <Loading rows={4} />;
+  if (!webhooks) return <LoadState query={{ error, refetch }} rows={4} />;
   const remove = ({ id, url }: PromptWebhook) =>
     confirm({
       title: "Delete this webhook?",

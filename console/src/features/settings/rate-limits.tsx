@@ -3,8 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { count } from "../../ui/format.ts";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { rateLimitsQuery } from "./queries.ts";
@@ -15,8 +14,7 @@ const SCOPES = { key: "API key", user: "User", ip: "IP address" };
 export function RateLimits() {
   const { data: limits, error, refetch } = useQuery(rateLimitsQuery);
   const [onlyUsed, setOnlyUsed] = useState(false);
-  if (error && !limits) return <Problem error={error} onRetry={refetch} />;
-  if (!limits) return <Loading />;
+  if (!limits) return <LoadState query={{ error, refetch }} />;
   const rows = limits.rows.filter(({ used }) => !onlyUsed || (used ?? 0) > 0);
   return (
     <>

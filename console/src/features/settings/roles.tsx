@@ -1,14 +1,14 @@
 import { Accordion, Badge, Button, Checkbox, Group, SimpleGrid, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { IconPencil, IconPlus, IconTrash } from "@tabler/icons-react";
+import { IconPlus } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { traceApi } from "../../api/clients.ts";
+import { EditAndDelete } from "../../ui/edit-and-delete.tsx";
 import { useConfirm } from "../../ui/confirm.tsx";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { FormModal } from "../../ui/form-modal.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { organizationQuery, permissionsQuery, type Role, rolesQuery } from "./queries.ts";
 import { formatRole } from "./workspaces.tsx";
 
@@ -22,8 +22,7 @@ export function Roles() {
   const { confirm, dialog } = useConfirm();
   const [edited, setEdited] = useState<Role | "new" | null>(null);
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["identity"] });
-  if (error && !roles) return <Problem error={error} onRetry={refetch} />;
-  if (!roles) return <Loading rows={6} />;
+  if (!roles) return <LoadState query={{ error, refetch }} rows={6} />;
   const manages = organization?.permissions.includes("organization:manage") === true;
   const remove = ({ id, display_name: name }: Role) =>
     confirm({
@@ -79,23 +78,8 @@ export function Roles() {
                   ))}
                 </Group>
                 {manages && role.organization_id !== null && (
-                  <Group gap="xs">
-                    <Button
-                      size="compact-xs"
-                      variant="default"
-                      leftSection={<IconPencil size={12} aria-hidden />}
-                      onClick={() => setEdited(role)}
-                    >
-                      Edit
-                    </Button>
-                    <Button
-                      size="compact-xs"
-                      variant="default"
-                      leftSection={<IconTrash size={12} aria-hidden />}
-                      onClick={() => remove(role)}
-                    >
-                      Delete
-                    </Button>
+                  <Group>
+                    <EditAndDelete onEdit={() => setEdited(role)} onDelete={() => remove(role)} />
                   </Group>
                 )}
               </Stack>

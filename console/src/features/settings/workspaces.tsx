@@ -7,11 +7,10 @@ import { useState } from "react";
 import { traceApi } from "../../api/clients.ts";
 import { readWorkspace } from "../../api/credentials.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FormModal } from "../../ui/form-modal.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { organizationQuery, identityQuery, type Role, type Workspace } from "./queries.ts";
 import { workspacesQuery } from "../../app/queries.ts";
 
@@ -23,8 +22,7 @@ export function Workspaces() {
   const { confirm, dialog } = useConfirm();
   const [named, setNamed] = useState<Workspace | "new" | null>(null);
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["identity"] });
-  if (error && !workspaces) return <Problem error={error} onRetry={refetch} />;
-  if (!workspaces) return <Loading rows={3} />;
+  if (!workspaces) return <LoadState query={{ error, refetch }} rows={3} />;
   const manages = organization?.permissions.includes("organization:manage") === true;
   const current = readWorkspace() ?? identity?.tenant_id;
   const remove = ({ id, display_name: name }: Workspace) =>

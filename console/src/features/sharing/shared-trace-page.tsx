@@ -4,6 +4,7 @@ import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 
 import { ApiError } from "../../api/api-error.ts";
 import { Empty } from "../../ui/empty.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -65,20 +66,13 @@ interface SharedRunProps {
 function SharedRun({ token, runId, view, onView }: SharedRunProps) {
   const run = useQuery({ ...sharedRunQuery(token, runId), placeholderData: keepPreviousData });
   const feedback = useQuery(sharedFeedbackQuery(token, runId));
-  if (run.error && !run.data) return <Problem error={run.error} onRetry={run.refetch} />;
-  if (!run.data) return <Loading rows={10} />;
+  if (!run.data) return <LoadState query={run} rows={10} />;
   return (
     <RunPane
       run={run.data}
       view={view}
       onView={onView}
-      feedback={
-        feedback.error ? (
-          <Problem error={feedback.error} onRetry={feedback.refetch} />
-        ) : (
-          <FeedbackList feedback={feedback.data ?? []} />
-        )
-      }
+      feedback={feedback.error ? <LoadState query={feedback} /> : <FeedbackList feedback={feedback.data ?? []} />}
       feedbackCount={feedback.data?.length ?? null}
     />
   );

@@ -1,14 +1,13 @@
-import { Button, Drawer, Group, Stack, Text } from "@mantine/core";
-import { IconPencil, IconTrash } from "@tabler/icons-react";
+import { Drawer, Group, Stack, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { agentApi } from "../../api/clients.ts";
+import { EditAndDelete } from "../../ui/edit-and-delete.tsx";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { ItemForm } from "./item-form.tsx";
@@ -23,7 +22,7 @@ interface ItemDetailsProps {
 
 export function ItemDetails({ server, namespace, itemKey: key, onClose }: ItemDetailsProps) {
   useFocusBack();
-  const { data: item, error, refetch, isPending } = useQuery(itemQuery(server, namespace, key));
+  const { data: item, error, refetch } = useQuery(itemQuery(server, namespace, key));
   const queryClient = useQueryClient();
   const { confirm, dialog } = useConfirm();
   const [isEditing, setEditing] = useState(false);
@@ -40,8 +39,7 @@ export function ItemDetails({ server, namespace, itemKey: key, onClose }: ItemDe
     });
   return (
     <Drawer opened onClose={onClose} position="right" size="lg" title={key} closeButtonProps={{ title: "Close" }}>
-      {error && <Problem error={error} onRetry={refetch} />}
-      {isPending && <Loading />}
+      <LoadState query={{ data: item, error, refetch }} />
       {item && (
         <Stack gap="sm">
           <Group justify="space-between">
@@ -51,19 +49,7 @@ export function ItemDetails({ server, namespace, itemKey: key, onClose }: ItemDe
               </Text>
               <CopyButton value={JSON.stringify(namespace)} label="Copy namespace" />
             </Group>
-            <Group gap="xs">
-              <Button
-                size="xs"
-                variant="default"
-                leftSection={<IconPencil size={14} aria-hidden />}
-                onClick={() => setEditing(true)}
-              >
-                Edit
-              </Button>
-              <Button size="xs" variant="default" leftSection={<IconTrash size={14} aria-hidden />} onClick={remove}>
-                Delete
-              </Button>
-            </Group>
+            <EditAndDelete size="xs" onEdit={() => setEditing(true)} onDelete={remove} />
           </Group>
           <Text size="sm" c="dimmed">
             Created <TimeText at={item.created_at} />, updated <TimeText at={item.updated_at} />

@@ -25,7 +25,7 @@ export function NamespaceTree(props: TreeProps) {
 function Level({ prefix, ...props }: TreeProps & { prefix: string[] }) {
   const { data: labels, error, refetch } = useQuery(childrenQuery(props.server, prefix));
   if (error && !labels) return <Problem error={error} onRetry={refetch} />;
-  if (!labels) return <Loader size="xs" m="xs" aria-label="Loading" />;
+  if (!labels) return <Loader size="xs" m="xs" role="img" aria-label="Loading" />;
   return (
     <ul style={{ listStyle: "none", margin: 0, paddingInlineStart: prefix.length === 0 ? 0 : 14 }}>
       {labels.map((label) => (

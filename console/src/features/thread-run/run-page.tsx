@@ -6,9 +6,9 @@ import { useState } from "react";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { duration } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { ShortId } from "../../ui/short-id.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -35,17 +35,10 @@ export function RunPage() {
   const assistants = useQuery(assistantsQuery(server));
   const assistant = assistants.data?.find(({ assistant_id: id }) => id === run.data?.assistant_id);
   const title = assistant ? `Run of ${assistant.name}` : `Run ${runId.slice(-8)}`;
-  if (run.error && !run.data) {
-    return (
-      <Page title={title} isLate>
-        <Problem error={run.error} onRetry={run.refetch} />
-      </Page>
-    );
-  }
   if (!run.data || !sources) {
     return (
       <Page title={title} isLate>
-        <Loading />
+        <LoadState query={{ data: sources && run.data, error: run.error, refetch: run.refetch }} />
       </Page>
     );
   }

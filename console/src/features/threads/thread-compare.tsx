@@ -5,10 +5,10 @@ import { lazy, Suspense, useMemo, useState } from "react";
 import { count } from "../../ui/format.ts";
 import { LazyJson } from "../../ui/lazy-json.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { asMessages, type Message } from "../../ui/messages/message.ts";
 import { MessageList } from "../../ui/messages/message-list.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { ShortId } from "../../ui/short-id.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
@@ -106,8 +106,7 @@ function useSide(server: string, id: string) {
     runs: runs.data,
     values,
     messages,
-    error: thread.error ?? state.error ?? runs.error,
-    isPending: thread.isPending || state.isPending || runs.isPending,
+    queries: [thread, state, runs],
   };
 }
 type Side = ReturnType<typeof useSide>;
@@ -121,23 +120,21 @@ interface ComparedProps {
 function Compared({ server, ids, onChoose }: ComparedProps) {
   const sides = [useSide(server, ids[0]), useSide(server, ids[1])] as const;
   const [a, b] = sides;
-  const error = a.error ?? b.error;
-  const isPending = a.isPending || b.isPending;
+  const queries = [...a.queries, ...b.queries];
+  const isLoaded = queries.every(({ data }) => data !== undefined);
   const shared = countShared(a.messages, b.messages);
   return (
     <Stack gap="sm">
       <Group gap="xs">
         <Text size="sm" role="status">
-          {error || isPending ? "" : describe(shared, a.messages.length, b.messages.length)}
+          {!isLoaded ? "" : describe(shared, a.messages.length, b.messages.length)}
         </Text>
         <Button size="compact-sm" variant="default" ms="auto" onClick={() => onChoose(undefined)}>
           Choose another thread
         </Button>
       </Group>
-      {error ? (
-        <Problem error={error} title="Could not load the threads" />
-      ) : isPending ? (
-        <Loading rows={8} />
+      {!isLoaded ? (
+        <LoadState query={queries} rows={8} title="Could not load the threads" />
       ) : (
         <>
           <Metrics server={server} sides={sides} />

@@ -2,8 +2,7 @@ import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
 import { Empty } from "../../ui/empty.tsx";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { feedbackQuery, type GivenFeedback, runsQuery } from "./queries.ts";
@@ -16,9 +15,7 @@ export function ThreadFeedback({ server, threadId }: { server: string; threadId:
   const runs = useQuery(runsQuery(server, threadId, RUNS));
   const ids = (runs.data ?? []).map(({ run_id: id }) => id);
   const feedback = useQuery(feedbackQuery(ids));
-  const error = (runs.data ? null : runs.error) ?? (feedback.data ? null : feedback.error);
-  if (error) return <Problem error={error} onRetry={feedback.refetch} />;
-  if (!runs.data || (ids.length > 0 && !feedback.data)) return <Loading />;
+  if (!runs.data || (ids.length > 0 && !feedback.data)) return <LoadState query={[runs, feedback]} />;
   if (!feedback.data || feedback.data.length === 0) {
     return (
       <Empty title="No feedback yet">

@@ -6,8 +6,8 @@ import { CopyButton } from "../../ui/copy-button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { branchColor } from "./branch-heading.tsx";
 import { BranchLines } from "./branch-lines.tsx";
@@ -39,8 +39,7 @@ export function ThreadHistory({ server, threadId, version, checkpoint, other, on
   const history = useQuery({ ...base, queryKey: [...base.queryKey, version], placeholderData: keepPreviousData });
   const chosen = [checkpoint, other].filter((id) => id !== undefined);
   const branches = useBranches(history.data ?? NONE, chosen);
-  if (history.error && !history.data) return <Problem error={history.error} onRetry={history.refetch} />;
-  if (!history.data) return <Loading />;
+  if (!history.data) return <LoadState query={history} />;
   if (history.data.length === 0) {
     return (
       <Empty title="No checkpoints yet">
@@ -151,10 +150,9 @@ function SelectedCheckpoints({ server, threadId, ids, states }: SelectedCheckpoi
     ...stateQuery(server, threadId, b ?? ""),
     enabled: b !== undefined && find(b) === undefined,
   });
-  const error = first.error ?? second.error;
-  if (error) return <Problem error={error} title="Could not load the checkpoint" />;
   const [stateA, stateB] = [find(a) ?? first.data, b === undefined ? undefined : (find(b) ?? second.data)];
-  if (!stateA || (b !== undefined && !stateB)) return <Loading />;
+  if (!stateA || (b !== undefined && !stateB))
+    return <LoadState query={[first, second]} title="Could not load the checkpoint" />;
   if (stateB) {
     // the older one is the baseline
     const [before, after] = a! < b! ? [stateA, stateB] : [stateB, stateA];

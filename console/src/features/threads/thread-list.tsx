@@ -9,9 +9,8 @@ import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
 import { Filters } from "../../ui/filters.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { ShortId } from "../../ui/short-id.tsx";
 import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge, statusWords } from "../../ui/status-badge.tsx";
@@ -120,52 +119,50 @@ export function ThreadList() {
             />
           </Filters>
         </Group>
-        {list.error && !list.data ? (
-          <Problem error={list.error} onRetry={list.refetch} />
-        ) : !list.data ? (
-          <Loading rows={10} />
-        ) : list.data.threads.length === 0 ? (
-          <Empty title={isFiltered ? "No matching threads" : "No threads yet"}>
-            <Text size="sm">
-              {isFiltered ? (
-                <AnchorLink to="." search={{}}>
-                  Show all threads
-                </AnchorLink>
-              ) : (
-                <>
-                  Start one in the{" "}
-                  <AnchorLink to="/a/$server/playground" params={{ server }}>
-                    playground
+        <LoadState query={list} rows={10} />
+        {list.data &&
+          (list.data.threads.length === 0 ? (
+            <Empty title={isFiltered ? "No matching threads" : "No threads yet"}>
+              <Text size="sm">
+                {isFiltered ? (
+                  <AnchorLink to="." search={{}}>
+                    Show all threads
                   </AnchorLink>
-                  , or create runs with an SDK.
-                </>
-              )}
-            </Text>
-            {!isFiltered && <RunSample server={server} />}
-          </Empty>
-        ) : (
-          <>
-            <SimpleTable
-              label="Threads"
-              columns={columns(server, graphs, { marked, toggle })}
-              rows={list.data.threads}
-              rowKey={(thread) => thread.thread_id}
-              minWidth={820}
-            />
-            <Group justify="space-between">
-              <Text size="sm" c="dimmed" className="numbers">
-                {list.data.total === null ? "" : `${count(list.data.total)} threads`}
+                ) : (
+                  <>
+                    Start one in the{" "}
+                    <AnchorLink to="/a/$server/playground" params={{ server }}>
+                      playground
+                    </AnchorLink>
+                    , or create runs with an SDK.
+                  </>
+                )}
               </Text>
-              <Pagination
-                size="sm"
-                total={Math.max(1, Math.ceil((list.data.total ?? 0) / PAGE))}
-                value={page}
-                onChange={(next) => go({ page: next > 1 ? next : undefined })}
-                getControlProps={(control) => ({ "aria-label": `${control} page` })}
+              {!isFiltered && <RunSample server={server} />}
+            </Empty>
+          ) : (
+            <>
+              <SimpleTable
+                label="Threads"
+                columns={columns(server, graphs, { marked, toggle })}
+                rows={list.data.threads}
+                rowKey={(thread) => thread.thread_id}
+                minWidth={820}
               />
-            </Group>
-          </>
-        )}
+              <Group justify="space-between">
+                <Text size="sm" c="dimmed" className="numbers">
+                  {list.data.total === null ? "" : `${count(list.data.total)} threads`}
+                </Text>
+                <Pagination
+                  size="sm"
+                  total={Math.max(1, Math.ceil((list.data.total ?? 0) / PAGE))}
+                  value={page}
+                  onChange={(next) => go({ page: next > 1 ? next : undefined })}
+                  getControlProps={(control) => ({ "aria-label": `${control} page` })}
+                />
+              </Group>
+            </>
+          ))}
       </Stack>
     </Page>
   );

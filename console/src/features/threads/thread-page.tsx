@@ -8,10 +8,10 @@ import { spacesQuery } from "../../app/queries.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { ShortId } from "../../ui/short-id.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
@@ -61,17 +61,10 @@ export function ThreadPage() {
     void navigate({ search: (before) => ({ ...before, ...next }), replace });
   const said = useMemo(() => titleThread(thread.data?.values), [thread.data?.values]);
   const title = said || `Thread ${threadId.slice(-8)}`;
-  if (thread.error && !thread.data) {
-    return (
-      <Page title={title} isLate>
-        <Problem error={thread.error} onRetry={thread.refetch} />
-      </Page>
-    );
-  }
   if (!thread.data) {
     return (
       <Page title={title} isLate>
-        <Loading />
+        <LoadState query={thread} />
       </Page>
     );
   }

@@ -7,9 +7,8 @@ import { CopyButton } from "../../ui/copy-button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { duration } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
-import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -35,8 +34,7 @@ export function ThreadRuns({ server, threadId, isBusy }: { server: string; threa
     onError: notifyFailure("Could not cancel the run"),
     onSettled: () => queryClient.invalidateQueries({ queryKey: threadKey(server, threadId) }),
   });
-  if (runs.error && !runs.data) return <Problem error={runs.error} onRetry={runs.refetch} />;
-  if (!runs.data) return <Loading />;
+  if (!runs.data) return <LoadState query={runs} />;
   if (runs.data.length === 0) {
     return (
       <Empty title="No runs yet">

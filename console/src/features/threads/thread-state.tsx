@@ -4,11 +4,10 @@ import { useState } from "react";
 
 import { Empty } from "../../ui/empty.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { asMessages } from "../../ui/messages/message.ts";
 import { MessageList } from "../../ui/messages/message-list.tsx";
 import { notifyDone } from "../../ui/notify.ts";
-import { Problem } from "../../ui/problem.tsx";
 import type { JsonSchema } from "../../ui/schema-form/schema.ts";
 import { resumeFrom } from "../interrupts/answer-thread.ts";
 import { ThreadInterrupts } from "../interrupts/thread-interrupts.tsx";
@@ -31,9 +30,7 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
   });
   const drawing = useQuery({ ...drawingQuery(server, graph ?? ""), enabled: graph !== undefined && isEditing });
   const schemas = useQuery({ ...schemasQuery(server, graph ?? ""), enabled: graph !== undefined && isEditing });
-  if (state.error && !state.data)
-    return <Problem error={state.error} onRetry={state.refetch} title="Could not load the state" />;
-  if (!state.data) return <Loading />;
+  if (!state.data) return <LoadState query={state} title="Could not load the state" />;
   const [now] = state.data;
   if (!now) {
     return (

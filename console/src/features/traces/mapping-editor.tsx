@@ -19,7 +19,7 @@ export function MappingEditor({ rows, onChange }: MappingEditorProps) {
         a field name, the whole part.
       </Text>
       {rows.map((row, index) => (
-        // the lines have no names of their own
+        // the lines have no names
         // oxlint-disable-next-line react/no-array-index-key
         <Group key={index} gap={6} wrap="nowrap">
           <Select

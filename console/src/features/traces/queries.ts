@@ -28,7 +28,7 @@ const TREE = [
   "ERROR_PREVIEW",
 ] as const;
 
-export function asTreeRun(run: V2Run): TreeRun {
+function asTreeRun(run: V2Run): TreeRun {
   const { id, name, run_type, status, start_time, end_time, dotted_order, total_tokens, error_preview } = run;
   const { first_token_time, total_cost } = run;
   const above = typeof dotted_order === "string" ? dotted_order.split(".").at(-2) : undefined;

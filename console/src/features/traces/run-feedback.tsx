@@ -6,8 +6,7 @@ import { useRef } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
-import { Loading } from "../../ui/loading.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import type { Run } from "../runs/run-record.ts";
 import { JudgedBy } from "./judged-by.tsx";
@@ -34,13 +33,8 @@ export function RunFeedback({ run }: { run: Run }) {
   return (
     <Stack gap="md">
       <FeedbackForm run={run} />
-      {found.error ? (
-        <Problem error={found.error} onRetry={found.refetch} />
-      ) : found.isPending ? (
-        <Loading rows={2} />
-      ) : (
-        <FeedbackList feedback={found.data} onRemove={remove} />
-      )}
+      <LoadState query={found} rows={2} />
+      {found.data && <FeedbackList feedback={found.data} onRemove={remove} />}
       {dialog}
     </Stack>
   );

@@ -10,7 +10,7 @@ import { type Origin, runOriginQuery } from "./queries.ts";
 const SERVER_LIMIT = 8;
 
 /** Reads the metadata that LangGraph records with each run of a graph. */
-export function readOrigin(run: Run): Origin | null {
+function readOrigin(run: Run): Origin | null {
   const { thread_id: thread, run_id: runId, langgraph_step: step, graph_id: graph } = readMetadata(run);
   if (typeof thread !== "string" || typeof graph !== "string") return null;
   return {

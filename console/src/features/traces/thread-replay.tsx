@@ -6,10 +6,9 @@ import { useEffect, useRef } from "react";
 
 import { duration, money, tokens } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { messageText } from "../../ui/messages/message.ts";
 import { MessageList } from "../../ui/messages/message-list.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { runLatency, utc } from "../runs/run-record.ts";
 import type { RunSearch } from "../runs/run-search.ts";
@@ -43,8 +42,7 @@ export function ThreadReplay({ projectId, search, onChange }: ThreadReplayProps)
     // it returns a promise in newer browsers, which an effect must not
     end.current?.lastElementChild?.scrollIntoView({ block: "nearest" });
   }, [shown]);
-  if (error && !turns) return <Problem error={error} onRetry={refetch} />;
-  if (!turns) return <Loading rows={12} />;
+  if (!turns) return <LoadState query={{ error, refetch }} rows={12} />;
   return (
     <Stack gap="sm" mt="sm">
       <Group gap="xs">

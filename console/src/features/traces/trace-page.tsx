@@ -5,9 +5,9 @@ import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
 
 import { AnchorLink } from "../../ui/links.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { noteTraceOpened } from "../home/first-steps.ts";
 import { projectQuery } from "../projects/queries.ts";
 import type { Run } from "../runs/run-record.ts";
@@ -41,7 +41,6 @@ export function TracePage() {
     if (place.data) client.setQueryData(runPlaceQuery(projectId, id).queryKey, { ...place.data, runId: id });
     void navigate({ params: { projectId, runId: id }, search: (before) => before, replace: true });
   };
-  const error = place.error ?? trace.error;
   // the URL named the trace
   const found = place.data?.runId;
   useEffect(() => {
@@ -79,8 +78,8 @@ export function TracePage() {
         </Text>
       )}
       <MarkedRun run={trace.data?.byId.get(runId)} />
-      {error && !trace.data ? (
-        <Problem error={error} onRetry={place.error ? place.refetch : trace.refetch} />
+      {(place.error ?? trace.error) && !trace.data ? (
+        <LoadState query={[place, trace]} />
       ) : (
         <div className={classes.sides}>
           <div className={classes.tree}>
@@ -114,8 +113,7 @@ function Selected({ runId, view, onView }: { runId: string } & Pick<PaneProps, "
   const [settled] = useDebouncedValue(runId, 120);
   const run = useQuery({ ...runQuery(settled), placeholderData: keepPreviousData });
   const feedback = useQuery(feedbackQuery(settled));
-  if (run.error && !run.data) return <Problem error={run.error} onRetry={run.refetch} />;
-  if (!run.data) return <Loading rows={10} />;
+  if (!run.data) return <LoadState query={run} rows={10} />;
   const current: Run = run.data;
   return (
     <RunPane

@@ -1,4 +1,4 @@
-export const VIEWS = ["run", "feedback", "metadata", "raw"] as const;
+const VIEWS = ["run", "feedback", "metadata", "raw"] as const;
 export type View = (typeof VIEWS)[number];
 
 /** Defaults, which the URL omits. */

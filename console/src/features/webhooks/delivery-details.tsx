@@ -6,9 +6,8 @@ import { agentApi } from "../../api/clients.ts";
 import { duration } from "../../ui/format.ts";
 import { JsonView } from "../../ui/json-view.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
-import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
@@ -18,7 +17,7 @@ import { deliveryQuery } from "./queries.ts";
 export function DeliveryDetails({ server, id, onClose }: { server: string; id: string; onClose: () => void }) {
   useFocusBack();
   const queryClient = useQueryClient();
-  const { data: delivery, error, refetch, isPending } = useQuery(deliveryQuery(server, id));
+  const { data: delivery, error, refetch } = useQuery(deliveryQuery(server, id));
   const replay = useMutation({
     mutationFn: () =>
       agentApi(server).POST("/webhooks/deliveries/{delivery_id}/replay", { params: { path: { delivery_id: id } } }),
@@ -28,8 +27,7 @@ export function DeliveryDetails({ server, id, onClose }: { server: string; id: s
   });
   return (
     <Drawer opened onClose={onClose} position="right" size="lg" title="Delivery" closeButtonProps={{ title: "Close" }}>
-      {error && <Problem error={error} onRetry={refetch} />}
-      {isPending && <Loading />}
+      <LoadState query={{ data: delivery, error, refetch }} />
       {delivery && (
         <Stack gap="sm">
           <Group justify="space-between">

@@ -8,9 +8,8 @@ import { Empty } from "../../ui/empty.tsx";
 import { FailingReceivers } from "../../ui/failing-receivers.tsx";
 import { Filters } from "../../ui/filters.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { LoadState } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -76,8 +75,7 @@ export function WebhooksPage() {
         read={() => data(agentApi(server).GET("/webhooks/receivers"))}
         retry={(origin) => agentApi(server).POST("/webhooks/receivers/retry", { body: { origin } })}
       />
-      {list.error && <Problem error={list.error} onRetry={list.refetch} />}
-      {list.isPending && <Loading />}
+      <LoadState query={list} />
       {list.isSuccess && rows.length === 0 && (
         <Empty title={isFiltered ? "No matching deliveries" : "No deliveries yet"}>
           <Text size="sm">

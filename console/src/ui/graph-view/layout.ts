@@ -16,7 +16,7 @@ export interface Place {
   height: number;
 }
 
-export const NODE_HEIGHT = 34;
+const NODE_HEIGHT = 34;
 /** Average width of a character at the label's font size. */
 const CHARACTER = 7.4;
 
@@ -41,7 +41,7 @@ export function placeNodes({ nodes, edges }: Drawing): Place[] {
   });
 }
 
-export function nodeLabel(id: string): string {
+function nodeLabel(id: string): string {
   if (id === "__start__") return "start";
   if (id === "__end__") return "end";
   return id.replaceAll(":", " › ");

@@ -8,7 +8,7 @@ import { z } from "zod";
 const { embedMany, generateText, streamText, stepCountIs, isStepCount, tool } = ai;
 const provider = new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())] });
 provider.register();
-// from version 7 on, telemetry is an integration of its own
+// from version 7 on, telemetry is a separate integration
 if (process.env.SAMPLE_VERSION === "7") {
   const { OpenTelemetry } = await import("@ai-sdk/otel");
   ai.registerTelemetry(new OpenTelemetry());

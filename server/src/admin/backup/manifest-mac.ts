@@ -9,7 +9,7 @@ const macSchema = kdfSchema.extend({ mac: z.literal("hmac-sha256"), value: z.str
 
 /**
  * Authenticates a manifest, and by its hashes the whole archive, with a key that is derived from the passphrase: an
- * archive that somebody else has written or changed is recognized.
+ * archive that another party has written or changed is recognized.
  */
 export function signManifest(manifest: Buffer, passphrase: string): Buffer {
   const salt = randomBytes(32);

@@ -44,7 +44,6 @@ const tableSchema = z.object({
   /** Hash of the rows in the binary format of COPY, uncompressed. */
   sha256: z.string(),
 });
-export type CopiedTable = z.infer<typeof tableSchema>;
 
 const sectionSchema = z.object({
   name: z.string(),

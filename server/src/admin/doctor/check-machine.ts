@@ -70,7 +70,7 @@ function findWrongModes(dataDir: string): Finding[] {
   const isClosed = (path: string) => (modeOf(path) & 0o011) !== 0o011;
   // in bubblewrap they need none of them, and all are closed
   const closed = hasUsers && !passages.every(isClosed) ? passages.filter(isClosed) : [];
-  // in a directory that nobody else can enter, all is closed
+  // in a directory that no other user can enter, all is closed
   const canEnter = (modeOf(dataDir) & 0o011) !== 0;
   const inside = canEnter ? readdirSync(dataDir).map((name) => join(dataDir, name)) : [];
   const open = [dataDir, ...inside].filter((path) => (modeOf(path) & 0o066) !== 0);
@@ -123,7 +123,7 @@ export function* checkKeyFile({ dataDir, env, secrets }: DoctorSettings): Genera
     const { ids } = new Keyring(text, path);
     yield isExposed(path)
       ? failure(check, `Users other than its owner can read ${path}.`, `Run: chmod 600 ${quoteForShell(path)}`)
-      : ok(check, `${path} has ${count(ids.length, "key")}. Keep a backup of it, apart from the database's.`);
+      : ok(check, `${path} has ${count(ids.length, "key")}. Keep a backup of it, separate from the database's.`);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const advice = code === "EACCES" ? adviseAccess(error, path) : "Restore the key file from its backup.";

@@ -27,7 +27,7 @@ export interface Message {
   taskId?: string;
 }
 
-export const TASK_STATES = ["submitted", "working", "input-required", "completed", "failed", "canceled"] as const;
+const TASK_STATES = ["submitted", "working", "input-required", "completed", "failed", "canceled"] as const;
 export type TaskState = (typeof TASK_STATES)[number];
 
 export interface TaskStatus {
@@ -64,7 +64,7 @@ export type StreamEvent =
     };
 
 /** Name of a state in version 1.0: `input-required` is `TASK_STATE_INPUT_REQUIRED`. */
-export const stateOf1 = (state: TaskState): string => `TASK_STATE_${state.toUpperCase().replace("-", "_")}`;
+const stateOf1 = (state: TaskState): string => `TASK_STATE_${state.toUpperCase().replace("-", "_")}`;
 
 export function stateFrom(text: string): TaskState | undefined {
   const plain = text

@@ -24,7 +24,7 @@ export const assistant = z
 
 export const assistantVersion = assistant.omit({ updated_at: true }).meta({ id: "AssistantVersion" });
 
-export const assistantFields = [
+const assistantFields = [
   "assistant_id",
   "graph_id",
   "name",

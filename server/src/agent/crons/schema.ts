@@ -93,7 +93,7 @@ export const cron = z
   })
   .meta({ id: "Cron" });
 
-export const CRON_FIELDS = [
+const CRON_FIELDS = [
   "cron_id",
   "assistant_id",
   "thread_id",

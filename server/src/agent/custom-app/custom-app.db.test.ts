@@ -81,7 +81,7 @@ test("where keys are required, its client without a URL needs none, and a key of
   } finally {
     delete process.env["LANGSMITH_API_KEY"];
   }
-  // a relative webhook is requested by whoever creates a run, so it has no authority
+  // a relative webhook is requested by the creator of a run, so it has no authority
   const answer = await deps.loopback.answer(new Request("http://localhost/threads", { method: "POST", body: "{}" }));
   expect(answer.status).toBe(401);
 });

@@ -90,7 +90,7 @@ export function authenticateFirst(app: Hono, routes: Route[], guard: Guard): voi
 }
 
 /** Sets `c.get("auth")`, as LangGraph's server does. */
-export function setUserHeader(c: Context, principal: Principal): void {
+function setUserHeader(c: Context, principal: Principal): void {
   const user = toAuthUser(principal);
   c.set("auth", { user, scopes: user.permissions });
 }

@@ -7,7 +7,7 @@ const PROBES = new Set(["/ok", "/ready", "/readyz", "/livez", "/metrics"]);
 /**
  * Strips `MOUNT_PREFIX` or `http.mount_prefix`, for proxies that pass paths on unchanged. All routes are below the
  * prefix; the probes and the metrics are also served without it,
- * for whoever runs the server.
+ * for the operator of the server.
  */
 export function pathBelow(prefix: string): (request: Request) => string {
   const { getPath } = new Hono();

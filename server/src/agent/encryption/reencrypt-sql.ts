@@ -72,7 +72,7 @@ export async function selectThreadTexts(sql: Sql, after: string | undefined): Pr
 
 /**
  * Writes a thread's columns. A trigger deletes the stored lists of a thread whose values are set while it has lists
- * (functions/values.sql), so they are set apart.
+ * (functions/values.sql), so they are separated.
  * @returns whether the thread was still the same
  */
 export async function replaceThreadTexts(sql: Sql, old: ThreadTexts, texts: Partial<ThreadTexts>): Promise<boolean> {
@@ -95,7 +95,7 @@ export async function replaceThreadTexts(sql: Sql, old: ThreadTexts, texts: Part
   });
 }
 
-export const CHECKPOINT_KEYS = {
+const CHECKPOINT_KEYS = {
   checkpoint_blobs: { thread_id: "text", checkpoint_ns: "text", channel: "text", version: "text" },
   checkpoint_writes: {
     thread_id: "text",

@@ -1,6 +1,6 @@
 /**
  * Encrypts all stored state with fresh data keys: values from before encryption was turned on, those whose data key a
- * replaced key had encrypted, and checkpoints that LangGraph's own serializer encrypted. Each row is a transaction of its own, so the work can end at any point and be repeated:
+ * replaced key had encrypted, and checkpoints that LangGraph's own serializer encrypted. Each row is a separate transaction, so the work can end at any point and be repeated:
  * rows that are done are left alone. Passes follow until one finds nothing, because copies of threads may add old values
  * behind the position of a pass.
  */

@@ -85,7 +85,7 @@ export class HostPool {
   #lastFailure = "";
   /** The project cannot be loaded until it changes. */
   #waitsForChange = false;
-  /** Runs that wait for a host of their own; collected anew whenever hosts are offered. */
+  /** Runs that wait for their own host; collected anew whenever hosts are offered. */
   readonly #waitAlone = new Set<string>();
   #traces: TraceDestination = { state: "off" };
   #listsWhole = false;

@@ -1,4 +1,4 @@
-/** Python graphs whose runs get a host of their own. */
+/** Python graphs whose runs get their own host. */
 import { fileURLToPath } from "node:url";
 
 import { testIsolatedGraphs } from "../../../test/isolated-graphs.ts";

@@ -1,4 +1,4 @@
-/** Migration 0384: events of protocol v2 that 0.7 stored apart from the streams, and servers of 0.7 beside newer ones. */
+/** Migration 0384: events of protocol v2 that 0.7 stored separately from the streams, and servers of 0.7 beside newer ones. */
 import { randomUUID } from "node:crypto";
 
 import { expect, test } from "vitest";

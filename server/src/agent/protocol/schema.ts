@@ -49,7 +49,7 @@ export const command = z
   .meta({ id: "ProtocolCommand" });
 export type Command = z.output<typeof command>;
 
-export const ERROR_CODES = [
+const ERROR_CODES = [
   "invalid_argument",
   "unknown_command",
   "unknown_error",

@@ -1,30 +1,33 @@
 /**
  * Readers of threads' events of protocol v2 on this server. Events are frames of runs' streams; the database numbers them
  * when it stores them, so a client never sees an event that could be lost or renumbered. Events of runs that are executed
- * here reach readers from memory; others are read when the database announces them, or when a poll finds them.
+ * here reach readers from memory; others are read when the database announces them. One query for all open feeds finds
+ * what was not announced, as when the executing server does not know of this one yet.
  */
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
-import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { parseEvents, selectEvents, selectLastSeqs } from "./sql.ts";
 import { ThreadFeed } from "./thread-feed.ts";
 
-const POLL_MS = 1000;
+const SAFETY_NET_MS = 10_000;
+const RETRY_MS = 1000;
 
 export class ThreadFeeds {
   readonly #sql: Sql;
-  readonly #failure: RepeatedFailure;
   readonly #poller: Poller;
   #feeds = new Map<string, ThreadFeed>();
+  /** Threads whose announced events are to be read. */
+  #announced = new Set<string>();
+  /** Time of the next look at all feeds. */
+  #checkAt = performance.now() + SAFETY_NET_MS;
   #stopped = false;
 
   constructor(sql: Sql, log: Log) {
     this.#sql = sql;
     const failing = "could not read protocol events";
-    this.#failure = new RepeatedFailure({ log, message: failing });
-    this.#poller = new Poller({ pass: () => this.#refresh([...this.#feeds.values()]), everyMs: POLL_MS, log, failing });
-    this.#poller.start(POLL_MS);
+    this.#poller = new Poller({ pass: () => this.#pass(), everyMs: SAFETY_NET_MS, retryMs: RETRY_MS, log, failing });
+    this.#poller.start(SAFETY_NET_MS);
   }
 
   /** Opens the thread's feed for one reader, which calls `release` when it disconnects. */
@@ -44,6 +47,7 @@ export class ThreadFeeds {
       throw error;
     }
     if (this.#stopped) feed.close();
+    this.#poller.wake(SAFETY_NET_MS);
     return feed;
   }
 
@@ -64,14 +68,17 @@ export class ThreadFeeds {
     else feed.publish(parseEvents(last, frames));
   }
 
-  /** Handles a notice that events of this thread were stored. */
+  /** Handles a notice that events of this thread were stored, or that it was deleted. */
   onNotice(threadId: string): void {
-    const feed = this.#feeds.get(threadId);
-    if (!feed) return;
-    this.#refresh([feed]).then(
-      () => this.#failure.succeeded(),
-      (error: unknown) => this.#stopped || this.#failure.failed(error),
-    );
+    if (!this.#feeds.has(threadId)) return;
+    this.#announced.add(threadId);
+    this.#poller.wake();
+  }
+
+  /** Looks at all feeds, because notices may have been missed. */
+  onGap(): void {
+    this.#checkAt = 0;
+    this.#poller.wake();
   }
 
   get readers(): number {
@@ -86,18 +93,29 @@ export class ThreadFeeds {
     await this.#poller.stop();
   }
 
-  async #refresh(feeds: ThreadFeed[]): Promise<void> {
-    if (feeds.length === 0) return;
-    const found = await selectLastSeqs(
-      this.#sql,
-      feeds.map((feed) => feed.threadId),
-    );
-    for (const feed of feeds) {
-      const last = found.get(feed.threadId) ?? 0;
+  async #pass(): Promise<number> {
+    const isCheckDue = performance.now() >= this.#checkAt;
+    if (isCheckDue) this.#checkAt = performance.now() + SAFETY_NET_MS;
+    const ids = [...(isCheckDue ? this.#feeds.keys() : this.#announced)];
+    this.#announced.clear();
+    try {
+      const found = ids.length > 0 ? await selectLastSeqs(this.#sql, ids) : new Map<string, number>();
+      await Promise.all(ids.map((id) => this.#refresh(this.#feeds.get(id), found.get(id) ?? 0)));
+    } catch (error) {
+      for (const id of ids) this.#announced.add(id);
+      throw error;
+    }
+    return this.#feeds.size === 0 ? Infinity : Math.max(1, this.#checkAt - performance.now());
+  }
+
+  async #refresh(feed: ThreadFeed | undefined, last: number): Promise<void> {
+    if (!feed || last === feed.last) return;
+    if (last > feed.last) {
+      feed.publish(await selectEvents(this.#sql, feed.threadId, feed.last));
+      feed.advance(last);
+    } else if (!(await this.#isBehind(feed))) {
       // the thread was deleted, and perhaps recreated: a reader that reconnects reads from its start
-      if (last < feed.last && !(await this.#isBehind(feed))) feed.close();
-      else if (last > feed.last) feed.publish(await selectEvents(this.#sql, feed.threadId, feed.last));
-      if (last > feed.last) feed.advance(last);
+      feed.close();
     }
   }
 

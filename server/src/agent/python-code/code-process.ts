@@ -26,7 +26,7 @@ export interface Conversation {
 }
 
 /** Error of the project's code, with the status that it chose for the caller. */
-export class CodeRejection extends Error {
+class CodeRejection extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
 

@@ -177,7 +177,7 @@ const keysOf = ({ auth, app, embed, encryption }: PythonParts): string[] => [
   ...(encryption === undefined ? [] : ["encryption.path"]),
 ];
 
-export function pythonParts({ config, graphs }: Pick<Project, "config" | "graphs">): PythonParts | null {
+function pythonParts({ config, graphs }: Pick<Project, "config" | "graphs">): PythonParts | null {
   const parts: PythonParts = {};
   const { auth, store, encryption } = config;
   if (auth?.path !== undefined && languageOf(auth.path) === "python") parts.auth = auth.path;

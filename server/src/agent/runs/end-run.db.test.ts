@@ -69,7 +69,7 @@ await insertAssistant(sql, {
 });
 
 afterAll(async () => {
-  follower.stop();
+  await follower.stop();
   await streams.stop();
 });
 

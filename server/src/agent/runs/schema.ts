@@ -28,7 +28,7 @@ export const commandSchema = z.object({
   goto: z.union([z.string(), send, z.array(z.union([z.string(), send]))]).nullish(),
 });
 
-export const checkpointSchema = z.object({
+const checkpointSchema = z.object({
   checkpoint_id: z.string().nullish(),
   checkpoint_ns: z.string().nullish(),
   checkpoint_map: jsonObject.nullish(),
@@ -42,7 +42,7 @@ export const traceLabels = {
   run_name: z.string().max(4096).nullish(),
 };
 
-export const configSchema = z
+const configSchema = z
   .object({
     ...traceLabels,
     recursion_limit: z.int().min(1).nullish(),

@@ -2,7 +2,7 @@
  * Rejects waits that would never end: of a run's code for its own run, or for one that begins after it on its thread.
  *
  * Over protocol v2 a run waits by run.start and by the events of its thread; over A2A, by a message in the context of its thread. Over MCP
- * it cannot: each call has a thread of its own, and an answer to a busy thread is rejected.
+ * it cannot: each call has its own thread, and an answer to a busy thread is rejected.
  *
  * Graph hosts name the run whose code sends a request to their own server, whatever client sends it
  * (graph-host/src/calling-run.ts, graph-host-python/heddle_host/own_client.py). A remote graph's metadata names it, too,

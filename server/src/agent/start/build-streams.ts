@@ -64,11 +64,11 @@ export function shareStreams(options: SharingOptions, started: Started): SharedS
   });
   started.add(() => keeper.stop());
   const threadWatch = new ThreadWatch(sql, log);
-  started.add(async () => threadWatch.stop());
+  started.add(() => threadWatch.stop());
   const streamSweeper = new StreamSweeper(sql, log, ttlSecs);
   streamSweeper.start();
   started.add(() => streamSweeper.stop());
   const follower = new RunFollower({ sql, streams, log, serverId, keeper, live, isActive, alone });
-  started.add(async () => follower.stop());
+  started.add(() => follower.stop());
   return { keeper, protocol, threadWatch, follower };
 }

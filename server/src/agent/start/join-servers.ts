@@ -66,12 +66,15 @@ const createListener = ({ database, log, parts }: JoinOptions): Listener =>
       heddle_queue: () => parts().queue.onAnnounced(),
       heddle_cancel: (runId) => parts().queue.onCancelNotice(runId),
       heddle_done: (runId) => parts().follower.onNotice(runId),
-      // id of a run, or of a thread with new events of protocol v2
+      // id of a run, or of a thread with new events of protocol v2, or that was deleted
       heddle_frames: (id) => {
         parts().follower.onNotice(id);
         parts().protocol.onNotice(id);
       },
       heddle_want: (runIds) => parts().queue.frames.onWanted(runIds.split(",")),
     },
-    onGap: () => parts().queue.wake(),
+    onGap: () => {
+      parts().queue.wake();
+      parts().protocol.onGap();
+    },
   });

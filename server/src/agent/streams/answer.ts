@@ -20,10 +20,10 @@ export function buildAnswer(
   return lastValues ?? values() ?? "null";
 }
 
-/** Returns the values of a state that has no lists apart from them, as JSON text. */
+/** Returns the values of a state that has no lists stored separately, as JSON text. */
 export const valuesText = (state: string): string => JSON.stringify((JSON.parse(state) as RunResult).values ?? null);
 
-/** Whether a state has lists apart from its values. */
+/** Whether a state has lists stored separately from its values. */
 export const isSplit = (state: string): boolean => state.startsWith('{"lists":');
 
 /** Joins the values of a state and its lists to JSON text; null where the lists keep stored items. */

@@ -9,7 +9,7 @@
 import type { Sql } from "../../base/db/connect.ts";
 import type { LiveFrames } from "../../base/events/live-frames.ts";
 import type { Log } from "../../base/log.ts";
-import { RepeatedFailure } from "../../base/repeated-failure.ts";
+import { Poller } from "../../base/polling/poller.ts";
 import { withLinks } from "../feedback-links/emit-links.ts";
 import { buildAnswer } from "./answer.ts";
 import type { RunOutcome, RunStream, RunStreams } from "./run-streams.ts";
@@ -62,15 +62,14 @@ interface Followed {
 
 export class RunFollower {
   readonly #o: RunFollowerOptions;
-  readonly #failure: RepeatedFailure;
+  readonly #poller: Poller;
   #followed = new Map<string, Followed>();
-  #timer: NodeJS.Timeout | undefined;
-  #polling = false;
-  #pollAgain = false;
 
   constructor(options: RunFollowerOptions) {
     this.#o = options;
-    this.#failure = new RepeatedFailure({ log: options.log, message: "could not follow runs of other servers" });
+    const failing = "could not follow runs of other servers";
+    this.#poller = new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log: options.log, failing });
+    this.#poller.start(POLL_MS);
     options.live?.listen((runId, first, frames, ended) => {
       const followed = this.#followed.get(runId);
       if (!followed || followed.stream.keeping || this.#o.isActive(runId)) return;
@@ -90,7 +89,6 @@ export class RunFollower {
     const progress = { seenUnfinished: execution !== undefined, attempt: execution?.attempt ?? 0 };
     this.#followed.set(runId, { stream, askedAt: 0, finalAt: 0, neverResumes: false, ...progress });
     this.#o.live?.subscribe(runId);
-    this.#timer ??= setInterval(() => void this.#poll(), POLL_MS);
     if (mayBePending && !this.#o.alone()) {
       // if this fails, the frames arrive as well, but later
       announceWant(this.#o.sql, runId).catch(() => {});
@@ -122,9 +120,9 @@ export class RunFollower {
     this.#pollSoon();
   }
 
-  stop(): void {
-    clearInterval(this.#timer);
+  stop(): Promise<void> {
     this.#followed.clear();
+    return this.#poller.stop();
   }
 
   /**
@@ -141,40 +139,25 @@ export class RunFollower {
     }
   }
 
+  /** Calls of one turn of the event loop share a pass. */
   #pollSoon(): void {
-    if (this.#polling) this.#pollAgain = true;
-    else setImmediate(() => void this.#poll());
+    this.#poller.wake(1);
   }
 
-  async #poll(): Promise<void> {
-    if (this.#polling) return;
-    this.#polling = true;
-    try {
-      // runs executed here end with their execution, which knows more than their rows
-      const ids = [...this.#followed.keys()].filter((id) => !this.#o.isActive(id));
-      const rows = ids.length > 0 ? await selectFollowedRuns(this.#o.sql, ids) : [];
-      const found = new Map(rows.map((row) => [row.run_id, row]));
-      const requestedIds: string[] = [];
-      for (const id of ids) {
-        const followed = this.#followed.get(id);
-        // it may have been claimed while the query was in progress
-        if (!followed || this.#o.isActive(id)) continue;
-        if (await this.#advance(followed, found.get(id))) requestedIds.push(id);
-      }
-      if (requestedIds.length > 0) await wantStreams(this.#o.sql, requestedIds);
-      this.#failure.succeeded();
-    } catch (error) {
-      this.#failure.failed(error);
-    } finally {
-      this.#polling = false;
-      if (this.#followed.size === 0) {
-        clearInterval(this.#timer);
-        this.#timer = undefined;
-      } else if (this.#pollAgain) {
-        this.#pollAgain = false;
-        this.#pollSoon();
-      }
+  async #pass(): Promise<number> {
+    // runs executed here end with their execution, which knows more than their rows
+    const ids = [...this.#followed.keys()].filter((id) => !this.#o.isActive(id));
+    const rows = ids.length > 0 ? await selectFollowedRuns(this.#o.sql, ids) : [];
+    const found = new Map(rows.map((row) => [row.run_id, row]));
+    const requestedIds: string[] = [];
+    for (const id of ids) {
+      const followed = this.#followed.get(id);
+      // it may have been claimed while the query was in progress
+      if (!followed || this.#o.isActive(id)) continue;
+      if (await this.#advance(followed, found.get(id))) requestedIds.push(id);
     }
+    if (requestedIds.length > 0) await wantStreams(this.#o.sql, requestedIds);
+    return this.#followed.size === 0 ? Infinity : POLL_MS;
   }
 
   /** @returns true when the executing server is to be asked */
@@ -205,7 +188,7 @@ export class RunFollower {
       if (performance.now() - followed.finalAt < patience) return !row?.frames;
     }
     if (row && !isLastHere && (await this.#endUnended(followed, row))) {
-      this.#pollAgain = true;
+      this.#poller.wake();
       return false;
     }
     if (this.#o.isActive(stream.runId)) return false;

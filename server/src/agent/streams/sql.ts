@@ -271,8 +271,10 @@ export async function selectTail(sql: Sql, runId: string): Promise<string> {
     .join("");
 }
 
+/** Also tells the readers of a deleted thread's events, on all servers. */
 export async function deleteThreadStreams(sql: Sql, threadId: string): Promise<void> {
   await sql`
-    with gone as (delete from run_streams where thread_id = ${threadId} returning run_id)
-    delete from run_stream_segments g using gone where g.run_id = gone.run_id`;
+    with gone as (delete from run_streams where thread_id = ${threadId} returning run_id),
+         segments as (delete from run_stream_segments g using gone where g.run_id = gone.run_id)
+    select pg_notify('heddle_frames', ${threadId})`;
 }

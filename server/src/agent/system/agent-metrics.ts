@@ -46,45 +46,38 @@ export function registerAgentMetrics(
     read: () => countDeliveries(sql, RUN_WEBHOOKS),
   });
 
-  const oldest = new Gauge({
+  depth.gauge({
     name: "heddle_queue_oldest_seconds",
     help: "Waiting time of the oldest run that could start, over all servers.",
     registers,
+    values: (metrics) => metrics.oldest_due,
   });
-  void new Gauge({
+  depth.gauge({
     name: "heddle_queue_runs",
     help: "Runs in the queue of all servers: due, beyond a limit of flow control (concurrency_limit, throttled), later (not due yet), running.",
-    labelNames: ["state"],
     registers,
-    async collect() {
-      const metrics = await depth.get();
-      this.reset();
-      oldest.reset();
-      if (!metrics) return;
-      for (const state of ["due", "concurrency_limit", "throttled", "later", "running"] as const)
-        this.set({ state }, metrics[state]);
-      oldest.set(metrics.oldest_due);
-    },
+    label: "state",
+    values: ({ due, concurrency_limit, throttled, later, running }) => ({
+      due,
+      concurrency_limit,
+      throttled,
+      later,
+      running,
+    }),
   });
   const waits = new ScrapedMetrics({ name: "waits", log, keepMs: 2000, read: () => countWaits(sql) });
-  const late = new Gauge({
+  waits.gauge({
     name: "heddle_waits_late_seconds",
     help: "Time since the oldest timer or signal that should have resumed its thread, over all servers.",
     registers,
+    values: ({ late }) => late,
   });
-  void new Gauge({
+  waits.gauge({
     name: "heddle_waits",
     help: "Waits of interrupted threads of all servers, by what ends them: timer, signal, or either.",
-    labelNames: ["for"],
     registers,
-    async collect() {
-      const counts = await waits.get();
-      this.reset();
-      late.reset();
-      if (!counts) return;
-      for (const kind of ["timer", "signal", "either"] as const) this.set({ for: kind }, counts[kind]);
-      late.set(counts.late);
-    },
+    label: "for",
+    values: ({ timer, signal, either }) => ({ timer, signal, either }),
   });
   void new Gauge({
     name: "heddle_server_runs",
@@ -109,23 +102,17 @@ export function registerAgentMetrics(
       for (const [event, count] of Object.entries(deps.queue.counts)) this.inc({ event }, count);
     },
   });
-  const paused = new Gauge({
+  deliveries.gauge({
     name: "heddle_webhook_receivers_paused",
     help: "Webhook receivers that are paused because they failed, over all servers.",
     registers,
+    values: (counts) => counts.paused_receivers,
   });
-  void new Gauge({
+  deliveries.gauge({
     name: "heddle_webhooks_pending",
     help: "Webhooks waiting for delivery, over all servers.",
     registers,
-    async collect() {
-      const counts = await deliveries.get();
-      this.reset();
-      paused.reset();
-      if (!counts) return;
-      this.set(counts.pending);
-      paused.set(counts.paused_receivers);
-    },
+    values: ({ pending }) => pending,
   });
   void new Counter({
     name: "heddle_webhook_attempts_total",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseJson } from "../../base/json-structure.ts";
 
-export const THREAD_STREAM_MODES = ["run_modes", "lifecycle", "state_update"] as const;
+const THREAD_STREAM_MODES = ["run_modes", "lifecycle", "state_update"] as const;
 export type ThreadStreamMode = (typeof THREAD_STREAM_MODES)[number];
 
 /** A single mode, a JSON array, a comma-separated list, or a repeated parameter. */

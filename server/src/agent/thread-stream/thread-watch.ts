@@ -1,7 +1,7 @@
 import type { Sql } from "../../base/db/connect.ts";
 import { deferred, type Deferred } from "../../base/deferred.ts";
 import type { Log } from "../../base/log.ts";
-import { RepeatedFailure } from "../../base/repeated-failure.ts";
+import { Poller } from "../../base/polling/poller.ts";
 import { selectThreadSigns, type ThreadVersion } from "./sql.ts";
 
 const POLL_MS = 500;
@@ -19,22 +19,22 @@ interface Watched {
  */
 export class ThreadWatch {
   readonly #sql: Sql;
-  readonly #failure: RepeatedFailure;
+  readonly #poller: Poller;
   #threads = new Map<string, Watched>();
-  #timer: NodeJS.Timeout | undefined;
-  #polling = false;
 
   constructor(sql: Sql, log: Log) {
     this.#sql = sql;
-    this.#failure = new RepeatedFailure({ log, message: "could not watch threads" });
+    const failing = "could not watch threads";
+    this.#poller = new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log, failing });
+    this.#poller.start(POLL_MS);
   }
 
   /** Ends all waiting readers. */
-  stop(): void {
-    clearInterval(this.#timer);
+  stop(): Promise<void> {
     const all = [...this.#threads.values()];
     this.#threads.clear();
     for (const watched of all) wake(watched);
+    return this.#poller.stop();
   }
 
   /** Resolves with the thread's sign once it differs from `known`; undefined when the thread has been deleted. */
@@ -45,7 +45,7 @@ export class ThreadWatch {
       this.#threads.set(threadId, watched);
     }
     watched.readers += 1;
-    this.#timer ??= setInterval(() => void this.#poll(), POLL_MS);
+    this.#poller.wake(POLL_MS);
     const leave = () => wake(watched);
     signal.addEventListener("abort", leave);
     try {
@@ -62,33 +62,21 @@ export class ThreadWatch {
 
   /** Checks at once, because a run starts here. */
   touch(threadId: string): void {
-    if (this.#threads.has(threadId)) void this.#poll();
+    if (this.#threads.has(threadId)) this.#poller.wake();
   }
 
-  async #poll(): Promise<void> {
-    if (this.#polling) return;
-    this.#polling = true;
-    try {
-      const ids = [...this.#threads.keys()];
-      const signs = ids.length > 0 ? await selectThreadSigns(this.#sql, ids) : [];
-      const found = new Map(signs.map((sign) => [sign.thread_id, sign]));
-      for (const id of ids) {
-        const watched = this.#threads.get(id);
-        const sign = found.get(id);
-        if (!watched || (sign && same(sign, watched.sign))) continue;
-        watched.sign = sign;
-        wake(watched);
-      }
-      this.#failure.succeeded();
-    } catch (error) {
-      this.#failure.failed(error);
-    } finally {
-      this.#polling = false;
-      if (this.#threads.size === 0) {
-        clearInterval(this.#timer);
-        this.#timer = undefined;
-      }
+  async #pass(): Promise<number> {
+    const ids = [...this.#threads.keys()];
+    const signs = ids.length > 0 ? await selectThreadSigns(this.#sql, ids) : [];
+    const found = new Map(signs.map((sign) => [sign.thread_id, sign]));
+    for (const id of ids) {
+      const watched = this.#threads.get(id);
+      const sign = found.get(id);
+      if (!watched || (sign && same(sign, watched.sign))) continue;
+      watched.sign = sign;
+      wake(watched);
     }
+    return this.#threads.size === 0 ? Infinity : POLL_MS;
   }
 }
 

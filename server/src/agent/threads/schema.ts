@@ -81,7 +81,7 @@ export const storage = z
   })
   .meta({ id: "ThreadStorage" });
 
-export const threadFields = [
+const threadFields = [
   "thread_id",
   "created_at",
   "updated_at",

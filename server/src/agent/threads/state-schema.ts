@@ -30,7 +30,7 @@ export const threadState = z
 
 export const updatedState = z.object({ checkpoint: checkpointAddress });
 
-export const stateFields = [
+const stateFields = [
   "values",
   "next",
   "tasks",

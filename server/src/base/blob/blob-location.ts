@@ -23,7 +23,7 @@ export interface BlobLocation {
 /** File that holds the location's id. The dot keeps it from being a blob's name. */
 export const ID_FILE = "place.id";
 /** A process not seen for this long is considered dead. */
-export const USER_SECONDS = 20;
+const USER_SECONDS = 20;
 
 /** Reads the id of a directory, which survives a move or a restore. Undefined when there is none. */
 export async function readLocationId(directory: string): Promise<string | undefined> {

@@ -51,7 +51,7 @@ function closest(name: string, known: readonly string[]): string | undefined {
 const wordsOf = (name: string): string => name.split("_").toSorted().join("_");
 
 /** Number of letters to insert, delete, replace or swap with their neighbour (optimal string alignment). */
-export function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let older: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

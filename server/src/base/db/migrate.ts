@@ -14,7 +14,7 @@ export const MIGRATIONS = fileURLToPath(new URL("../../../migrations/postgres", 
 /** Advisory lock that serializes the migrations of concurrent starts. An arbitrary number, reserved for this. */
 const LOCK = 7_236_518;
 
-export class MigrationError extends Error {
+class MigrationError extends Error {
   override name = "MigrationError";
 }
 

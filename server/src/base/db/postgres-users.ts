@@ -31,7 +31,7 @@ export const clusterLock = (dir: string): string => join(dir, "cluster.lock");
 const waiterLock = (dir: string): string => join(dir, "wanted.lock");
 
 /** The data directory is in use by processes of another container. */
-export class DataDirectoryError extends Error {
+class DataDirectoryError extends Error {
   override name = "DataDirectoryError";
 }
 

@@ -52,7 +52,7 @@ export function errorHandler(format: ErrorFormat, log: Log, onShortage?: (shorta
 
 export const INCOMPLETE = "The request body did not arrive completely.";
 
-/** Whether a body could not be read because the client has disconnected: an error of nobody, whose answer nobody reads. */
+/** Whether a body could not be read because the client has disconnected: it is no fault, and the answer has no reader. */
 function hasLeft(c: Context, thrown: unknown): boolean {
   const { code } = (thrown ?? {}) as { code?: unknown };
   return c.req.raw.signal.aborted && (code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE");

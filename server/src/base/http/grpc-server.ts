@@ -16,7 +16,7 @@ import type { ClientIpSettings } from "./client-ip.ts";
 import { type ConnectionSettings, limitConnections, proxies } from "./connection-limits.ts";
 
 /** Status codes of gRPC that this server sends. */
-export const GRPC = {
+const GRPC = {
   ok: 0,
   cancelled: 1,
   unknown: 2,

@@ -9,7 +9,7 @@ import { readJson } from "./json-body.ts";
 import { rawJson } from "./route.ts";
 
 /** JSON-RPC 2.0 §5.1. */
-export const PARSE_ERROR = -32700;
+const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;

@@ -8,7 +8,7 @@ import { generateKey } from "./keyring.ts";
 
 const HEADER =
   "# Encryption keys of Heddle's stored secrets, newest first. This file together with the database gives access to\n" +
-  "# all secrets; without it they are lost. Keep a backup of it, apart from the database's.\n";
+  "# all secrets; without it they are lost. Keep a backup of it, separate from the database's.\n";
 
 export const defaultKeyFile = (dataDir: string): string => join(dataDir, "secrets.keys");
 

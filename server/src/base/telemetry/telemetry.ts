@@ -48,7 +48,7 @@ export class Telemetry {
   }
 }
 
-export const newSpanId = (): string => randomBytes(8).toString("hex");
+const newSpanId = (): string => randomBytes(8).toString("hex");
 
 /** Returns undefined unless an endpoint is configured. @throws ConfigError for a protocol that is not supported */
 export function startTelemetry(settings: TelemetrySettings, log: Log, role: string): Telemetry | undefined {

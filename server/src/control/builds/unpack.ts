@@ -155,7 +155,7 @@ const PACKED: ReadonlySet<string> = new Set(["1f8b", "28b5"]);
 const FILES: ReadonlySet<string> = new Set(["File", "OldFile", "ContiguousFile"]);
 
 /** Returns a path below the directory, with / as separator; throws for any other. */
-export function safePath(path: string): string {
+function safePath(path: string): string {
   const subject = `The archive contains the path ${quote(path)}`;
   // oxlint-disable-next-line no-control-regex -- these are what must not be there
   if (/[\x00-\x1f\x7f]/.test(path)) throw new BuildError(`${subject}, which contains control characters.`);

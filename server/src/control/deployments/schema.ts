@@ -14,7 +14,7 @@ export const SOURCES = [
 ] as const;
 export type Source = (typeof SOURCES)[number];
 
-export const DEPLOYMENT_STATUSES = ["AWAITING_DATABASE", "READY", "UNUSED", "AWAITING_DELETE", "UNKNOWN"] as const;
+const DEPLOYMENT_STATUSES = ["AWAITING_DATABASE", "READY", "UNUSED", "AWAITING_DELETE", "UNKNOWN"] as const;
 export type DeploymentStatus = (typeof DEPLOYMENT_STATUSES)[number];
 
 const short = storableText.max(1000);
@@ -30,7 +30,7 @@ const cpu = (max: number) =>
 const megabytes = count(128, 1_048_576);
 
 /** Other fields are kept for drivers that support them, such as Kubernetes' own, or rejected by name (validate.ts). */
-export const resourceSpec = z
+const resourceSpec = z
   .looseObject({
     min_scale: count(0, 100),
     max_scale: count(0, 100),
@@ -46,7 +46,7 @@ export const resourceSpec = z
   .meta({ id: "ResourceSpec" });
 export type ResourceSpec = z.output<typeof resourceSpec>;
 
-export const sourceConfig = z
+const sourceConfig = z
   .object({
     integration_id: uuid.nullish(),
     repo_url: short.nullish(),
@@ -64,7 +64,7 @@ export const sourceConfig = z
   .meta({ id: "SourceConfig" });
 export type SourceConfig = z.output<typeof sourceConfig>;
 
-export const sourceRevisionConfig = z
+const sourceRevisionConfig = z
   .object({
     repo_ref: short.nullish(),
     langgraph_config_path: short.nullish(),

@@ -73,7 +73,7 @@ test.each([
   ["two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello"],
   ["no HTTP", "SSH-2.0-x\r\n"],
   ["an upgrade that was not asked for", "HTTP/1.1 101 x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"],
-])("an instance whose answer has %s costs its caller a 502, and nobody else", async (_, text) => {
+])("an instance whose answer has %s costs its caller a 502, and no other caller", async (_, text) => {
   answer = text;
   expect(await send("GET /d/scripted/x HTTP/1.1\r\nHost: localhost\r\n\r\n")).toMatch(/^HTTP\/1\.1 502 /);
   expect((await fetch(`${here.url}/ok`)).status).toBe(200);

@@ -57,7 +57,7 @@ export async function applyDeployment(
 const generationOf = (live: KubernetesObject): number =>
   Number(live.metadata.annotations?.[ANNOTATIONS.generation] ?? 0);
 
-export async function findObject<T extends KubernetesObject>(
+async function findObject<T extends KubernetesObject>(
   api: KubernetesApi,
   kind: Kind,
   namespace: string,

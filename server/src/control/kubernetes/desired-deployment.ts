@@ -12,7 +12,7 @@ import { storableText } from "../../base/http/fields.ts";
 const labels = z.record(z.string(), z.string());
 const manifest = z.record(z.string(), z.unknown());
 
-export const desiredRevision = z.object({
+const desiredRevision = z.object({
   id: z.string(),
   attempt: z.int(),
   image: z.string(),
@@ -41,7 +41,7 @@ export const desiredRevision = z.object({
 });
 export type DesiredRevision = z.output<typeof desiredRevision>;
 
-export const desiredDeployment = z.object({
+const desiredDeployment = z.object({
   deploymentId: z.string(),
   name: z.string(),
   generation: z.int(),
@@ -52,7 +52,7 @@ export const desiredDeployment = z.object({
 });
 export type DesiredDeployment = z.output<typeof desiredDeployment>;
 
-export const POD_STATES = ["starting", "ready", "draining"] as const;
+const POD_STATES = ["starting", "ready", "draining"] as const;
 
 /** Text of a cluster for people, which is cut: a report is not rejected because of what a container printed. */
 const shown = (longest: number) => z.string().overwrite((text) => text.slice(0, longest));
@@ -62,7 +62,7 @@ const count = z.int().min(0).max(1_000_000);
 const HIGHEST_GENERATION = 2 ** 52;
 const generation = z.int().min(0).max(HIGHEST_GENERATION);
 
-export const observedPod = z.object({
+const observedPod = z.object({
   uid: short,
   name: short,
   revisionId: short,
@@ -73,10 +73,10 @@ export const observedPod = z.object({
 });
 export type ObservedPod = z.output<typeof observedPod>;
 
-export const TARGET_STATES = ["progressing", "ready", "failed", "removed", "stale"] as const;
+const TARGET_STATES = ["progressing", "ready", "failed", "removed", "stale"] as const;
 export type TargetState = (typeof TARGET_STATES)[number];
 
-export const observedDeployment = z.object({
+const observedDeployment = z.object({
   deploymentId: short,
   /** Generation that the report is about. */
   generation,
@@ -101,7 +101,7 @@ const position = z
 /** Longest text of a log in one report, in characters. */
 export const LONGEST_LOG = 1024 * 1024;
 
-export const podLog = z.object({
+const podLog = z.object({
   uid: short,
   /** Positions before and after the lines. */
   from: position,
@@ -111,7 +111,7 @@ export const podLog = z.object({
 export type PodLog = z.output<typeof podLog>;
 
 /** CPU time and memory of pods, as the cluster's metrics API reports them. */
-export const usageReport = z.object({
+const usageReport = z.object({
   /** Why there are no metrics; null when there are. */
   problem: shown(2_000).nullable(),
   pods: z

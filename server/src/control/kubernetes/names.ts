@@ -1,6 +1,6 @@
 /** Names and labels of a deployment's objects. All names begin with the reserved prefix `heddle-`. */
 
-export const OWN_PREFIX = "heddle-";
+const OWN_PREFIX = "heddle-";
 
 export const LABELS = {
   /** Identifies the control plane or listener that owns the object. */

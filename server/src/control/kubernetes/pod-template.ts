@@ -7,7 +7,7 @@ import { AGENT_CONTAINER, AGENT_PORT, ANNOTATIONS, LABELS, secretName } from "./
 /** Seconds between the end of the drain period and SIGKILL. */
 const LAST_SECONDS = 15;
 /** Seconds for which a terminating pod accepts requests, until all gateways have removed it. */
-export const DRAIN_DELAY_SECONDS = 5;
+const DRAIN_DELAY_SECONDS = 5;
 
 /** Security context that the platform enforces on all containers of a deployment. */
 const CONFINED = { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } };

@@ -22,7 +22,7 @@ export type PatchBody = z.output<typeof patchBody>;
 export const listenerParams = z.object({ listener_id: uuid });
 export const listQuery = z.object({ limit: queryLimit(20, 100), offset: queryOffset });
 
-export const LISTENER_STATUSES = ["never_connected", "connected", "away"] as const;
+const LISTENER_STATUSES = ["never_connected", "connected", "away"] as const;
 export type ListenerStatus = (typeof LISTENER_STATUSES)[number];
 
 export const listener = z

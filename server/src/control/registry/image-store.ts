@@ -258,7 +258,7 @@ async function fileSize(file: string): Promise<number | null> {
 
 const text = (file: string): Promise<string | null> => readFile(file, "utf8").catch(() => null);
 
-export async function fileDigest(file: string): Promise<string | null> {
+async function fileDigest(file: string): Promise<string | null> {
   const hash = createHash("sha256");
   try {
     await pipeline(createReadStream(file), hash);

@@ -9,7 +9,7 @@ const LONGEST_PAUSE_MS = 3_600_000;
 
 /**
  * Builds again what serves and has no build on this machine, as after a restore, which leaves builds out: a deployment
- * then needs nobody to deploy it. Each one gets a new revision with the same source, environment and commit; it serves
+ * is then deployed without a request. It gets a new revision with the same source, environment and commit; it serves
  * like any other once it is healthy. A build that fails is repeated, after longer and longer pauses.
  */
 export class MissingBuilds {

@@ -11,7 +11,7 @@ import type { Log } from "../../base/log.ts";
 const MAINTENANCE = ["postgres", "template1"];
 
 /** Names of deployments' databases and of the roles that own them. */
-export const DEPLOYMENT_NAME = "^heddle_d_[0-9a-f]{32}$";
+const DEPLOYMENT_NAME = "^heddle_d_[0-9a-f]{32}$";
 
 /**
  * Revokes CONNECT from PUBLIC on the database of this connection, the maintenance databases and all databases of

@@ -40,36 +40,24 @@ export function registerControlMetrics(registry: Registry, { sql, log, leads }: 
   });
   const revisions = new ScrapedMetrics({ name: "revisions", log, read: () => countRevisions(sql) });
   const instances = new ScrapedMetrics({ name: "instances", log, read: () => countInstances(sql) });
-  void new Gauge({
+  revisions.gauge({
     name: "heddle_revisions",
     help: "Revisions of all deployments, by status.",
-    labelNames: ["status"],
     registers,
-    async collect() {
-      const counts = await revisions.get();
-      this.reset();
-      if (counts) for (const status of STATUSES) this.set({ status }, counts[status] ?? 0);
-    },
+    label: "status",
+    values: (counts) => Object.fromEntries(STATUSES.map((status) => [status, counts[status] ?? 0])),
   });
-  void new Gauge({
+  instances.gauge({
     name: "heddle_instances",
     help: "Instances of all deployments that have not ended, by state.",
-    labelNames: ["state"],
     registers,
-    async collect() {
-      const counts = await instances.get();
-      this.reset();
-      if (counts) for (const state of INSTANCE_STATES) this.set({ state }, counts.states[state] ?? 0);
-    },
+    label: "state",
+    values: ({ states }) => Object.fromEntries(INSTANCE_STATES.map((state) => [state, states[state] ?? 0])),
   });
-  void new Gauge({
+  instances.gauge({
     name: "heddle_instances_crashed",
     help: "Recorded instances that exited by themselves; the records of old instances are deleted.",
     registers,
-    async collect() {
-      const counts = await instances.get();
-      this.reset();
-      if (counts) this.set(counts.crashed);
-    },
+    values: ({ crashed }) => crashed,
   });
 }

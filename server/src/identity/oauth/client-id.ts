@@ -10,7 +10,7 @@ import { storableText } from "../../base/http/fields.ts";
 const PREFIX = "hcl_";
 const MAX_ID = 4000;
 
-/** RFC 8252: programs of the user's machine listen on loopback or have a scheme of their own; the web needs https. */
+/** RFC 8252: programs of the user's machine listen on loopback or have their own scheme; the web needs https. */
 export const redirectUri = z
   .string()
   .max(1000)

@@ -14,7 +14,7 @@ export interface GrantState {
   is_recent: boolean;
 }
 
-/** Binds a new key to a resource, for the exchange of a code. Removes grants whose codes nobody has exchanged. */
+/** Binds a new key to a resource, for the exchange of a code. Removes grants whose codes were not exchanged. */
 export async function insertGrant(
   tx: Transaction,
   grant: {

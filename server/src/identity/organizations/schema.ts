@@ -16,7 +16,7 @@ export const organizationSummary = z
   .meta({ id: "OrganizationSummary" });
 
 /** Subset of the contract's switches that apply here. */
-export const organizationConfig = z
+const organizationConfig = z
   .object({
     plan_tier: plan,
     max_identities: z.int(),

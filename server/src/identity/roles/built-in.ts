@@ -50,4 +50,4 @@ const withImplied = (permissions: Permission[]): Permission[] =>
     ? [...new Set<Permission>([...permissions, "bulk-exports:read", "bulk-exports:manage"])]
     : permissions;
 
-export const isPermission = (name: string): name is Permission => Object.hasOwn(PERMISSIONS, name);
+const isPermission = (name: string): name is Permission => Object.hasOwn(PERMISSIONS, name);

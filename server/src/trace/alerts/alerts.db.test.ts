@@ -312,7 +312,7 @@ test("a test message reports the exact answers of the receivers", async () => {
   ]);
 });
 
-test("each recipient of an e-mail has retries of its own, and a removed channel is told that the incident has ended", async () => {
+test("each recipient of an e-mail has its own retries, and a removed channel is told that the incident has ended", async () => {
   const { id: session, runs } = await project();
   const hook = await receiver();
   const before = smtp.received.length;

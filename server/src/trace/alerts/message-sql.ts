@@ -37,7 +37,7 @@ export async function enqueueMessages(
   const receivers = actions.flatMap((action) => shownUrls(action, pagerdutyUrl).map((url) => ({ action, url })));
   const messages = incidents.flatMap((incident_id) =>
     receivers.map(({ action, url }) => {
-      // each recipient of an e-mail has an answer and retries of its own
+      // each recipient of an e-mail has its own answer and retries
       const recipient = url.startsWith(MAIL) ? `/${url}` : "";
       return {
         delivery_id: uuid5(`${incident_id}/${event}/${action.id}${recipient}`, NAMESPACE),
@@ -45,7 +45,7 @@ export async function enqueueMessages(
         action_id: action.id,
         target: action.target,
         url,
-        // per workspace: what one has sent too much of, or to nobody, must not delay another's
+        // per workspace: what one has sent too much of, or to unknown recipients, must not delay another's
         receiver: `${url.startsWith(MAIL) ? "smtp" : receiverOrigin(url)} ${rule.tenant_id}`,
       };
     }),

@@ -6,7 +6,7 @@ import { findFirstOrganization, findAlertRule } from "./sql.ts";
 import { unknownAlert } from "./unknown-alert.ts";
 
 /**
- * Whether a caller may watch the platform itself: its figures are those of all tenants. Administrators of the
+ * Whether a caller may watch the platform itself: its metrics are those of all tenants. Administrators of the
  * installation are those of its first organization.
  */
 export async function maySeePlatform(sql: Sql, { permissions, organizationId }: Principal): Promise<boolean> {

@@ -61,7 +61,7 @@ const ruleFields = {
   maintenance_windows: z.array(maintenance).max(50).nullish(),
 };
 
-export const ruleBody = z.object(ruleFields);
+const ruleBody = z.object(ruleFields);
 const rulePatch = z.object({
   ...ruleFields,
   name: ruleFields.name.optional(),
@@ -110,7 +110,7 @@ export const previewBody = z.object({
 });
 
 const shownTime = z.string();
-export const shownRule = z
+const shownRule = z
   .object({
     id: z.guid(),
     session_id: z.guid().nullable(),

@@ -49,7 +49,7 @@ function checkPattern(pattern: string, key: string, value: string): void {
 }
 
 /** Returns the keys of the visible items. A hidden item counts as empty in the conditions of others. */
-export function visibleKeys(rubric: readonly RubricItem[], given: ReadonlyMap<string, ReviewAnswer>): Set<string> {
+function visibleKeys(rubric: readonly RubricItem[], given: ReadonlyMap<string, ReviewAnswer>): Set<string> {
   const items = new Map(rubric.map((item) => [item.feedback_key, item]));
   const known = new Map<string, boolean>();
   const isVisible = (key: string): boolean => {

@@ -58,7 +58,7 @@ const fields = {
   feedback_config_id: uuid.nullish(),
 };
 
-export const rubricItem = z.object(fields).meta({ id: "AnnotationQueueRubricItemInput" });
+const rubricItem = z.object(fields).meta({ id: "AnnotationQueueRubricItemInput" });
 
 /** As returned: with the configuration of its key, if that has one. */
 export const storedRubricItem = z

@@ -1,4 +1,4 @@
-/** Budgets on real databases. Background evaluation is off: each test evaluates at times of its own. */
+/** Budgets on real databases. Background evaluation is off: each test evaluates at its own times. */
 import { expect, test, vi } from "vitest";
 
 import { testDatabase } from "../../../test/db.ts";

@@ -15,7 +15,7 @@ export type Budget = Pick<AlertRule, "rule_id" | "project_id" | "definition"> & 
 };
 
 /** Identifies a notice. A change of what is counted, or of the limit, makes other notices; one of the thresholds not. */
-export function noticeId({ rule_id, definition, budget }: Budget, period: string, group: string, level: Level): string {
+function noticeId({ rule_id, definition, budget }: Budget, period: string, group: string, level: Level): string {
   const { limit, per, user_key, time_zone, forecast } = budget;
   const share = level === "forecast" ? `forecast ${forecast}` : level;
   const terms = [rule_id, definition.filter, per, user_key, time_zone, limit, period, group, share];

@@ -13,7 +13,7 @@ import type { AlertRule } from "../alerts/sql.ts";
 import type { DaySpend, Period } from "./sql.ts";
 
 /** Users of a day that are recorded, those with the highest spend; the whole counts all. */
-export const MAX_USERS = 5000;
+const MAX_USERS = 5000;
 
 /** Reads the spend of consecutive days. A trace belongs to the day on which its root begins. */
 export async function readSpend(

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { Counter, Histogram, type Registry } from "prom-client";
 
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
@@ -23,16 +23,12 @@ export function measureExports(registry: Registry, { sql, log }: { sql: Sql; log
     ["heddle_exports", "exports", "Exports of all processes, by status; schedules are not counted."],
     ["heddle_export_runs", "runs", "Days of exports of all processes, by status."],
   ] as const) {
-    void new Gauge({
+    counts.gauge({
       name,
       help,
-      labelNames: ["status"],
       registers,
-      async collect() {
-        const found = await counts.get();
-        this.reset();
-        if (found) for (const status of STATUSES) this.set({ status }, found[kind][status] ?? 0);
-      },
+      label: "status",
+      values: (found) => Object.fromEntries(STATUSES.map((status) => [status, found[kind][status] ?? 0])),
     });
   }
   const rows = new Counter({ name: "heddle_export_rows_total", help: "Rows in files that were uploaded.", registers });

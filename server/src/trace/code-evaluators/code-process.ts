@@ -61,7 +61,7 @@ export class CodeProcess {
 
   private constructor({ program, args, cwd, maxReply }: ProcessCommand) {
     this.#maxReply = maxReply;
-    // a group of its own, so that forks end with it
+    // a separate process group, so that forks end with it
     this.#child = spawn(program, args, {
       cwd,
       env: {},

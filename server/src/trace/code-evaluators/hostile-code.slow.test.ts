@@ -87,7 +87,7 @@ return [len(found), [name for name in os["environ"] if name != "LC_CTYPE"], "eva
   });
 
   test.each([
-    ["writes a reply of its own and more", `os["write"](4, b"\\0\\0\\0\\2{}" * 3)`],
+    ["writes its own reply and more", `os["write"](4, b"\\0\\0\\0\\2{}" * 3)`],
     ["floods its reply", `os["write"](4, b"x" * (32 << 20))`],
     ["ends its interpreter", `os["_exit"](0)`],
     [

@@ -16,7 +16,7 @@ const MAX_LOGS = 64 * 1024;
 const MAX_MESSAGE = 8 * 1024;
 /** A character may take six bytes, escaped. */
 const MAX_REPLY = 6 * (MAX_VALUE + MAX_LOGS + MAX_MESSAGE) + 1024;
-/** Heap of the process around QuickJS, whose memory is apart from it, in MiB. */
+/** Heap of the process around QuickJS, whose memory is separate, in MiB. */
 const HEAP_MB = 160;
 
 export interface LanguageOptions {

@@ -67,7 +67,7 @@ export async function readCharts(
 
 type Bounds = Pick<SeriesRequest, "since" | "until" | "stepSeconds"> & { offsetSeconds: number };
 
-export function readPeriod({ start_time, end_time, stride, timezone }: Omit<Period, "omit_data">, now: number): Bounds {
+function readPeriod({ start_time, end_time, stride, timezone }: Omit<Period, "omit_data">, now: number): Bounds {
   const until = end_time == null ? new Date(now) : new Date(end_time);
   const since = start_time == null ? new Date(until.getTime() - DEFAULT_MS) : new Date(start_time);
   const stepSeconds = stride.days * 86_400 + stride.hours * 3600 + stride.minutes * 60;

@@ -1,7 +1,7 @@
 /**
  * Copies the runs of finished hours to `run_facts`, merged and with the sums of their traces (migration 0020), and lists
  * the hours of runs that were stored before there were copies. One server at a time, for economy only: a build becomes
- * the current one of its hour if no write was announced since it began (run-facts/sql.ts), whoever has made it, and rows
+ * the current one of its hour if no write was announced since it began (run-facts/sql.ts), from any process, and rows
  * are deleted only of builds that cannot become current any more.
  */
 import { type Fragment, bind, ch, join, raw, render } from "../../base/clickhouse/fragment.ts";

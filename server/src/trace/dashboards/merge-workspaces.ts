@@ -12,7 +12,7 @@ const separate = ({ metric, denominator }: StoredSeries): boolean =>
 
 /**
  * Merges the data of a chart in several workspaces. Counts, tokens and costs are added up. Of other metrics, such as
- * percentiles, each workspace is a group of its own: they do not follow from those of the workspaces.
+ * percentiles, each workspace is a separate group: they do not follow from those of the workspaces.
  */
 export function mergeWorkspaces(series: readonly StoredSeries[], workspaces: readonly OfWorkspace[]): DataPoint[] {
   const known = new Map(series.map((one) => [one.id, one]));

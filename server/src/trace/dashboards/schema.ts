@@ -122,7 +122,7 @@ const period = {
   omit_data: z.boolean().default(false),
 };
 
-export const periodBody = z.object(period);
+const periodBody = z.object(period);
 export type Period = z.output<typeof periodBody>;
 export const chartsBody = z.object({
   ...period,

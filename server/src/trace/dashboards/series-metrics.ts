@@ -13,16 +13,14 @@ export const UNIT_METRICS = {
 export type UnitMetric = keyof typeof UNIT_METRICS;
 
 /** Metrics of the feedback on the runs. With a feedback key, of that one. */
-export const FEEDBACK_METRICS = ["feedback", "feedback_score_avg", "feedback_values", "feedback_count"] as const;
+const FEEDBACK_METRICS = ["feedback", "feedback_score_avg", "feedback_values", "feedback_count"] as const;
 export type FeedbackMetric = (typeof FEEDBACK_METRICS)[number];
 
 export type RunSeriesMetric = UnitMetric | FeedbackMetric | "thread_count";
 export type SeriesMetric = RunSeriesMetric | AgentMetricName;
 
 /** All but a time. */
-export const UNIT_METRIC_NAMES = (Object.keys(UNIT_METRICS) as UnitMetric[]).filter(
-  (name) => name !== "last_run_start_time",
-);
+const UNIT_METRIC_NAMES = (Object.keys(UNIT_METRICS) as UnitMetric[]).filter((name) => name !== "last_run_start_time");
 export const SERIES_METRICS: SeriesMetric[] = [
   ...UNIT_METRIC_NAMES,
   ...FEEDBACK_METRICS,

@@ -22,7 +22,7 @@ export type SeriesDeps = Pick<TraceDeps, "sql" | "clickhouse" | "settings" | "pr
 /** Row of a statement about several metrics: the value of the i-th is `m<i>`. */
 export type SeriesRow = { bucket: string | number; group_name: string | null } & Record<`m${number}`, unknown>;
 
-/** Groups of a series without a number of its own. */
+/** Groups of a series without its own number. */
 export const DEFAULT_GROUPS = 5;
 
 /**

@@ -6,7 +6,7 @@ const MAX_LEVELS = 12;
 const MAX_NAMES = 200;
 
 /** Returns a JSON Schema that a value, and others like it, match. */
-export function schemaLike(value: unknown, level = 0): Json {
+function schemaLike(value: unknown, level = 0): Json {
   if (typeof value === "number") return { type: "number" };
   if (typeof value === "boolean") return { type: "boolean" };
   if (level < MAX_LEVELS && Array.isArray(value)) {

@@ -62,7 +62,7 @@ async function eraseNow(
     await erase(deps, toJob(workspaceId, id, request));
   } catch (error) {
     if (!(error instanceof HeldError)) throw error;
-    // nobody who got 409 expects it to continue when the hold is released
+    // a caller who got 409 does not expect it to continue when the hold is released
     if (await withdrawErasure(deps.sql, id)) throw outcome === undefined ? error : error.afterStart(outcome);
     throw error.afterStart(`Erasure ${id} had begun, and continues when the hold is released.`);
   }

@@ -126,7 +126,7 @@ async function eraseProjects(deps: EraseDeps, job: rows.ErasureJob): Promise<voi
       (tx) => rejectHeldProjects(tx, tenantId, group),
       async () => {
         if (job.projects_deleted < end) {
-          // before the rows: after a crash, runs are told apart by their marks from those of a new project of this id
+          // before the rows: after a crash, runs are distinguished by their marks from those of a new project of this id
           await markDeleted(clickhouse, scope, { projects: group });
           await rows.deleteProjects(sql, job, group, end);
           projects.forget();

@@ -25,4 +25,3 @@ export const deleteBody = z
     path: ["trace_ids"],
     message: "trace ids or metadata are required",
   });
-export type DeleteBody = z.output<typeof deleteBody>;

@@ -62,7 +62,7 @@ const registryPrompt = z.object({
   commit: z.string().min(1).max(256).default("latest"),
 });
 
-export const llmDefinition = z
+const llmDefinition = z
   .object({
     type: z.literal("llm"),
     subject: subjectKind.default("run"),
@@ -93,7 +93,7 @@ export const llmDefinition = z
   .meta({ id: "LlmEvaluatorDefinition" });
 export type LlmDefinition = z.output<typeof llmDefinition>;
 
-export const codeDefinition = z
+const codeDefinition = z
   .object({
     type: z.literal("code"),
     subject: subjectKind.default("run"),

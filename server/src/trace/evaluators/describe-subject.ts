@@ -74,7 +74,7 @@ function pick(value: unknown, names: string[]): unknown {
 }
 
 /** Formats messages as lines of their authors. */
-export const messagesText = (messages: readonly Message[]): string =>
+const messagesText = (messages: readonly Message[]): string =>
   messages
     .map((message) => {
       const calls = (message.tool_calls ?? []).map(({ name, args }) => `[calls ${name}(${JSON.stringify(args)})]`);
@@ -199,7 +199,7 @@ export function toolCallsText(root: EvaluatedRun): string | undefined {
   return lines.length > 0 ? lines.join("\n") : undefined;
 }
 
-/** Formats the documents that a run retrieved: outputs of retrievers below, else fields of its own. */
+/** Formats the documents that a run retrieved: outputs of retrievers below, else its own fields. */
 export function contextText(root: EvaluatedRun): string | undefined {
   const retrieved = steps(root).filter(({ run }) => run.run_type === "retriever");
   const lists = retrieved.map(({ run }) =>

@@ -37,7 +37,7 @@ export async function evaluateCode(
 }
 
 /** Returns a run as LangSmith's code evaluators receive it. */
-export function toCodeRun(run: EvaluatedRun): Record<string, unknown> {
+function toCodeRun(run: EvaluatedRun): Record<string, unknown> {
   const { project_id, metadata, children, total_cost, ...rest } = run;
   return {
     ...rest,

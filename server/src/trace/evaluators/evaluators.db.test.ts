@@ -91,7 +91,7 @@ async function subjectOf(id: string, runId: string) {
   return { evaluator, subject: subject! };
 }
 
-test("judges a run, traces the judge in a project of its own and stores feedback that links both", async () => {
+test("judges a run, traces the judge in a separate project and stores feedback that links both", async () => {
   const id = await create(correctness());
   const runId = await asked('4 [[{"reasoning":"It is 4.","correct":true}]]');
   const { evaluator, subject } = await subjectOf(id, runId);

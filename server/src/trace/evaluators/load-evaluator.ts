@@ -15,7 +15,7 @@ export async function loadEvaluator(
   return row && toLoaded(tenantId, row);
 }
 
-export const toLoaded = (
+const toLoaded = (
   tenantId: string,
   row: { id: string; name: string; version: number; definition: Definition; feedback_keys: string[] },
 ): LoadedEvaluator => ({

@@ -27,7 +27,7 @@ export interface Alignment {
 const MAX_CATEGORIES = 12;
 
 /** Returns the category of a rating: its score if both ratings have one, else its value. */
-export function categoriesOf({ judge, person }: RatedPair): { judge: string; person: string } {
+function categoriesOf({ judge, person }: RatedPair): { judge: string; person: string } {
   const byScore = judge.score !== null && person.score !== null;
   const name = (rating: Rating): string => (byScore ? String(rating.score) : text(rating.value ?? rating.score));
   return { judge: name(judge), person: name(person) };

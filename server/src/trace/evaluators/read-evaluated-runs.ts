@@ -14,7 +14,7 @@ import type { EvaluatedRun } from "./schema.ts";
 export type EvaluatedKey = Pick<RunKey, "id" | "project_id" | "start_time" | "trace_id">;
 
 /** Most runs of a trace that evaluators see. */
-export const MAX_CHILDREN = 500;
+const MAX_CHILDREN = 500;
 /** Characters of a field of a run below; longer ones are judged by their preview. */
 const MAX_FIELD = 64 * 1024;
 /** Traces per statement. */

@@ -199,13 +199,6 @@ export const spending = z
   .meta({ id: "EvaluatorSpending" });
 
 export const params = z.object({ evaluator_id: uuid });
-export const versionParams = z.object({
-  evaluator_id: uuid,
-  version: z
-    .string()
-    .regex(/^[1-9]\d{0,8}$/)
-    .transform(Number),
-});
 export const deleteQuery = z.object({ delete_run_rules: queryBoolean });
 export const deleteManyQuery = z.object({ evaluator_ids: ids, delete_run_rules: queryBoolean });
 export const deletedMany = z.object({

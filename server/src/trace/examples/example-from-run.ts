@@ -2,7 +2,7 @@
  * Examples from runs: the fields of a run are mapped to an example, the dataset's transformations are applied, and the
  * result is stored unless the dataset already has it. Used by rules, annotation queues and the console.
  */
-import type { Sql, Transaction } from "../../base/db/connect.ts";
+import type { Transaction } from "../../base/db/connect.ts";
 import { notFound } from "../../base/errors.ts";
 import { cleanStrings } from "../../base/http/json-body.ts";
 import { type DatasetRow, findDatasetRow } from "../datasets/sql.ts";
@@ -58,20 +58,10 @@ export function prepareExample(
 }
 
 /**
- * Makes an example of a run, within a transaction of its own.
+ * Makes an example of a run within a transaction. Locks the dataset.
  * @param mapping null: the one that the dataset remembers, else the run's inputs and outputs
  * @throws 404 for an unknown dataset, 422 for an example that its schemas exclude
  */
-export const exampleFromRun = (
-  { sql }: { sql: Sql },
-  dataset: { tenantId: string; id: string },
-  run: SourceRun,
-  mapping: RunMapping | null,
-  options: FromRunOptions = {},
-): Promise<FromRunResult> =>
-  sql.begin((tx) => addExampleFromRun(tx, dataset, run, mapping, options)) as Promise<FromRunResult>;
-
-/** Makes an example of a run within a transaction. Locks the dataset. */
 export async function addExampleFromRun(
   tx: Transaction,
   { tenantId, id }: { tenantId: string; id: string },

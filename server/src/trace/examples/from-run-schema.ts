@@ -22,7 +22,7 @@ export const fromRunsBody = z
   })
   .meta({ id: "ExamplesFromRuns" });
 
-export const fromRunResult = z
+const fromRunResult = z
   .object({
     run_id: z.guid(),
     outcome: z.enum(["added", "replaced", "skipped", "failed"]),

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 import { sampleRun, type SampleRun, sendRuns } from "../../../test/sample-runs.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
-import { exampleFromRun } from "./example-from-run.ts";
+import { addExampleFromRun } from "./example-from-run.ts";
 import { readSourceRuns } from "./source-runs.ts";
 
 const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
@@ -125,7 +125,9 @@ test("of callers who add the same run at the same time one adds it", async () =>
   const source = (await readSourceRuns(deps, tenantId, [run!.id])).get(run!.id)!;
   const exampleId = randomUUID();
   const results = await Promise.all(
-    Array.from({ length: 5 }, () => exampleFromRun(deps, { tenantId, id }, source, null, { exampleId })),
+    Array.from({ length: 5 }, () =>
+      sql.begin((tx) => addExampleFromRun(tx, { tenantId, id }, source, null, { exampleId })),
+    ),
   );
   expect(results.filter((result) => result.outcome === "added")).toHaveLength(1);
   expect(new Set(results.map((result) => result.example_id))).toEqual(new Set([exampleId]));

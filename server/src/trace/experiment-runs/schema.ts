@@ -6,7 +6,7 @@ import { JOB_STATUSES, ROW_STATUSES } from "./status.ts";
 
 /** Most rows of an experiment: examples times repetitions. */
 export const MAX_ROWS = 100_000;
-export const MAX_EVALUATORS = 20;
+const MAX_EVALUATORS = 20;
 
 const template = jsonObject;
 /** Placeholders of templates over an example. */

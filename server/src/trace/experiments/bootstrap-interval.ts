@@ -8,7 +8,7 @@
 
 /** Number of values up to which they are resampled. */
 const RESAMPLED = 200;
-export const RESAMPLES = 10_000;
+const RESAMPLES = 10_000;
 /** Coverage of all intervals. */
 export const CONFIDENCE = 0.95;
 const SEED = 0x9e3779b9;

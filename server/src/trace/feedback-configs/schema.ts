@@ -70,7 +70,6 @@ export const listConfigsQuery = z.object({
 
 export const deleteConfigQuery = z.object({ feedback_key: z.string() });
 
-export type ConfigCreate = z.output<typeof createConfigBody>;
 export type ConfigUpdate = z.output<typeof updateConfigBody>;
 export type ConfigSearch = z.output<typeof listConfigsQuery>;
 export type FeedbackConfig = z.output<typeof feedbackConfig>;

@@ -23,7 +23,7 @@ export interface TokenIssue {
 }
 
 /** Lifetime that the SDKs request by default (contract §4.2). */
-export const DEFAULT_TOKEN_HOURS = 3;
+const DEFAULT_TOKEN_HOURS = 3;
 
 /**
  * Issues pre-signed feedback tokens, one per issue and in that order. The runs need not have arrived.

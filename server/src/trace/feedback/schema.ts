@@ -31,7 +31,7 @@ export const judgement = {
   correction: correctionField.default(null),
 };
 
-export const sourceType = z.enum(["api", "app", "model", "auto_eval"]);
+const sourceType = z.enum(["api", "app", "model", "auto_eval"]);
 
 /** `feedbackConfig` is the JavaScript SDK's spelling (contract §4.1). */
 export const createBody = z

@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
@@ -9,19 +9,16 @@ import { countWaiting } from "./sql.ts";
 export function measureWaitingPieces(registry: Registry, { sql, log }: { sql: Sql; log: Log }): void {
   const registers = [registry];
   const waiting = new ScrapedMetrics({ name: "waiting updates of runs", log, read: () => countWaiting(sql) });
-  for (const [name, metric, help] of [
-    ["heddle_ingest_waiting_pieces", "count", "Acknowledged updates that wait for the run or parent they belong to."],
-    ["heddle_ingest_waiting_oldest_seconds", "oldest", "Age of the oldest of them; 0 without one."],
-  ] as const) {
-    void new Gauge({
-      name,
-      help,
-      registers,
-      async collect() {
-        const metrics = await waiting.get();
-        this.reset();
-        if (metrics) this.set(metrics[metric]);
-      },
-    });
-  }
+  waiting.gauge({
+    name: "heddle_ingest_waiting_pieces",
+    help: "Acknowledged updates that wait for the run or parent they belong to.",
+    registers,
+    values: ({ count }) => count,
+  });
+  waiting.gauge({
+    name: "heddle_ingest_waiting_oldest_seconds",
+    help: "Age of the oldest of them; 0 without one.",
+    registers,
+    values: ({ oldest }) => oldest,
+  });
 }

@@ -2,7 +2,7 @@ import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { StopJob } from "./budget.ts";
-import { clusterApart } from "./cluster-apart.ts";
+import { clusterInThread } from "./cluster-in-thread.ts";
 import { cosine, type Tree } from "./cluster-vectors.ts";
 import { deleteClusters, insertClusters, listPrevious, type NewCluster, type PreviousCluster } from "./cluster-sql.ts";
 import { batches } from "./embed-runs.ts";
@@ -33,7 +33,7 @@ export async function clusterRuns(
   const { ids, points } = await loadVectors(deps, job);
   if (ids.length === 0) throw new StopJob("empty", "None of the runs has a text that can be embedded.");
   const columns = points.columns;
-  const tree = await clusterApart(points, { hierarchy: job.options.hierarchy ?? undefined }, signal);
+  const tree = await clusterInThread(points, { hierarchy: job.options.hierarchy ?? undefined }, signal);
   const previous = await matchPrevious(deps, job, tree, columns);
   const clusterIds = tree.nodes.map(() => uuid7());
   const clusters = tree.nodes.map(({ parent, level, isLeaf, size }, place): NewCluster => ({

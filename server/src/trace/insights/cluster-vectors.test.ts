@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { clusterApart } from "./cluster-apart.ts";
+import { clusterInThread } from "./cluster-in-thread.ts";
 import { clusterVectors } from "./cluster-vectors.ts";
 import { planted, randIndex } from "../../../test/planted-topics.ts";
 import { matrix, pick } from "./vectors.ts";
@@ -74,9 +74,9 @@ test.each([0, 1, 2, 3, 4, 50])("accepts %i equal vectors", (count) => {
 
 test("works in a thread, which can be aborted", async () => {
   const { points, labels } = planted({ topics: 5, count: 500, noise: 0.6, columns: 256 });
-  const tree = await clusterApart(points, {}, new AbortController().signal);
+  const tree = await clusterInThread(points, {}, new AbortController().signal);
   expect(randIndex(labels, tree.leaves)).toBeGreaterThanOrEqual(0.9);
   const other = planted({ topics: 5, count: 3000, noise: 0.6, columns: 1024 });
   const signal = AbortSignal.timeout(50);
-  await expect(clusterApart(other.points, {}, signal)).rejects.toThrow("timeout");
+  await expect(clusterInThread(other.points, {}, signal)).rejects.toThrow("timeout");
 });

@@ -36,7 +36,6 @@ export interface ClusterOptions {
 
 const SEED = 20_251;
 const CANDIDATES = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 18, 20, 24, 28, 32, 40, 48];
-export const MAX_LEAVES = 100;
 const MIN_VECTORS = 4;
 /** Similarity of vectors that are the same. */
 const EQUAL = 0.9999;

@@ -8,7 +8,7 @@ import { nameByTopic, sendTopicRuns, topicRuns } from "../../../test/topic-runs.
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { until } from "../../../test/until.ts";
 import { uuid7 } from "../../base/ids.ts";
-import { clusterApart } from "./cluster-apart.ts";
+import { clusterInThread } from "./cluster-in-thread.ts";
 
 test("clusters 10,000 vectors of 1,536 dimensions within 20 s and 400 MB, while the event loop is free", async () => {
   const { points, labels } = planted({ topics: 12, count: 10_000, noise: 1, columns: 1536 });
@@ -18,7 +18,7 @@ test("clusters 10,000 vectors of 1,536 dimensions within 20 s and 400 MB, while 
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
   const started = performance.now();
-  const tree = await clusterApart(points, {}, new AbortController().signal);
+  const tree = await clusterInThread(points, {}, new AbortController().signal);
   const seconds = (performance.now() - started) / 1000;
   delay.disable();
   clearInterval(timer);

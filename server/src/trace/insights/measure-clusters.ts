@@ -123,7 +123,7 @@ function toStats(sums: Sums, scale: number, population: number): ClusterStats {
 
 const round = (value: number): number => Math.round(value * 1e6) / 1e6;
 
-export function leavesBelow(cluster: ClusterRow, clusters: readonly ClusterRow[]): string[] {
+function leavesBelow(cluster: ClusterRow, clusters: readonly ClusterRow[]): string[] {
   if (cluster.is_leaf) return [cluster.id];
   return clusters.filter(({ parent_id }) => parent_id === cluster.id).flatMap((child) => leavesBelow(child, clusters));
 }

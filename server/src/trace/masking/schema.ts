@@ -90,7 +90,6 @@ export const maskingRule = z
   })
   .meta({ id: "MaskingRule" });
 
-export type MaskingRuleJson = z.output<typeof maskingRule>;
 export type CreateBody = z.output<typeof createBody>;
 export type PatchBody = z.output<typeof patchBody>;
 export type MaskedPart = Pick<CreateBody, "fields" | "path" | "detectors" | "pattern" | "replacement">;

@@ -109,7 +109,7 @@ export const PROMPT_TOOLS: Tool[] = [
     description:
       "Commits a new version of a prompt, which is created if it does not exist: `messages` with templates in " +
       "f-string form ({variable}), or a whole manifest as read_prompt returns it. With `parent`, the commit fails when " +
-      "somebody has committed since that hash. No version is overwritten.",
+      "there is a newer commit than that hash. No version is overwritten.",
     permission: "prompts:update",
     writes: { repeatable: true },
     input: z.strictObject({

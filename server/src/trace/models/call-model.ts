@@ -23,7 +23,7 @@ export interface CallOrder {
   /** The run records sizes in place of texts, so that contents of other runs do not outlive them. */
   hidesContent?: boolean | undefined;
   timeoutSeconds: number;
-  /** Stores the run instead of the caller's project, for a caller that places it in a trace of its own. */
+  /** Stores the run instead of the caller's project, for a caller that places it in a separate trace. */
   write?: WriteRun | undefined;
 }
 

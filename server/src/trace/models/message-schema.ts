@@ -13,7 +13,7 @@ const MAX_TEXT = 4 * 1024 * 1024;
 /** Characters of a file in base64: 20 MiB. */
 const MAX_DATA = 28 * 1024 * 1024;
 
-export const modelText = z.string().max(MAX_TEXT);
+const modelText = z.string().max(MAX_TEXT);
 
 const mediaKind = z.enum(["image", "file", "audio"]);
 

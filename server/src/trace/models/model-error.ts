@@ -4,7 +4,7 @@ import { OutboundError } from "../../base/outbound/outbound-error.ts";
 import { scrubSecrets } from "../../base/scrub-secrets.ts";
 import { wellFormed } from "../../base/well-formed.ts";
 
-export const ERROR_KINDS = [
+const ERROR_KINDS = [
   "auth",
   "rate_limit",
   "bad_request",

@@ -25,7 +25,7 @@ export type PackageName =
   | "@langchain/ollama";
 
 /** Versions that are tested, named in messages about a missing package. */
-export const PACKAGE_VERSIONS: Record<PackageName, string> = {
+const PACKAGE_VERSIONS: Record<PackageName, string> = {
   "@langchain/openai": "1.5.8",
   "@langchain/anthropic": "1.5.11",
   "@langchain/google-genai": "2.3.2",

@@ -138,6 +138,3 @@ export const budget = z
     resets_at: z.string(),
   })
   .meta({ id: "ModelBudget" });
-
-export type ConnectionCreate = z.output<typeof createBody>;
-export type ConnectionPatch = z.output<typeof patchBody>;

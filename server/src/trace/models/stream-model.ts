@@ -49,7 +49,7 @@ export interface ModelAnswer {
 /** Waits of the transport in milliseconds, and bytes of a response. */
 const LIMITS = { headersMs: 120_000, bodyMs: 60_000, maxBytes: 64 * 1024 * 1024 };
 /** Characters of an answer. */
-export const MAX_OUTPUT = 2 * 1024 * 1024;
+const MAX_OUTPUT = 2 * 1024 * 1024;
 
 /** Converts the messages of a request. @throws 422 for content that the provider cannot be sent */
 export const convertMessages = ({ connection: { provider }, messages }: ModelRequest): Promise<BaseMessage[]> =>

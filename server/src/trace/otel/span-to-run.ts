@@ -70,7 +70,7 @@ export function spanToRun(sent: OtelSpan, project: string | undefined): SpanRun 
 
 /**
  * Counts the JSON in the texts of a span, which is decoded where a rule expects values. The texts themselves are single
- * values to whoever counts the elements of the request. @throws 413 when it would take too much memory
+ * values to the counter of the elements of the request. @throws 413 when it would take too much memory
  */
 function checkTexts({ attributes, events }: OtelSpan): void {
   const structure = new JsonStructure(IN_TEXTS);

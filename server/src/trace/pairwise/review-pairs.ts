@@ -84,7 +84,7 @@ export interface PairsPage {
   judged: number;
 }
 
-/** Lists pairs with their whole texts. Each reviewer sees the runs in an order of their own, always the same. */
+/** Lists pairs with their whole texts. Each reviewer sees the runs in their own order, always the same. */
 export async function listPairs(
   deps: TraceDeps,
   principal: Principal,

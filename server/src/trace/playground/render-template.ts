@@ -11,7 +11,7 @@ export type TemplateFormat = (typeof TEMPLATE_FORMATS)[number];
 export type Variables = Record<string, unknown>;
 
 /** Characters of a rendered text. */
-export const MAX_RENDERED = 4 * 1024 * 1024;
+const MAX_RENDERED = 4 * 1024 * 1024;
 
 /** Returns a template format that a request or a manifest names. @throws 422, for jinja2 with the reason */
 export function readFormat(name: unknown, where: string): TemplateFormat {

@@ -15,7 +15,7 @@ import { TEMPLATE_FORMATS } from "./render-template.ts";
 
 /** Project of the runs of the playground. */
 export const DEFAULT_PROJECT = "playground";
-export const MAX_TIMEOUT_SECONDS = 600;
+const MAX_TIMEOUT_SECONDS = 600;
 export const DEFAULT_TIMEOUT_SECONDS = 120;
 
 const templateMessage = z.object({

@@ -23,7 +23,7 @@ export async function createProject(
   const created = await sql.begin(async (tx) => {
     const inserted = await rows.insertProject(tx, tenantId, project);
     if (inserted) await tagNew(tx, tenantId, id, dataset == null ? "project" : "experiment", body.tag_value_ids);
-    // whoever deletes what a project of this id contained must not take what is sent to the new one
+    // a deletion of what a project of this id contained must not take what is sent to the new one
     const wasDeleted = inserted && body.id != null && (await rows.isBeingDeleted(tx, tenantId, id));
     if (wasDeleted) await deletions.exclude(tx, tenantId);
     return inserted;

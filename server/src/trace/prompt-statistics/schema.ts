@@ -16,7 +16,7 @@ export const query = z.object({
 const count = z.int().min(0);
 const time = z.iso.datetime({ precision: 6 });
 
-export const commitStatistics = z.object({
+const commitStatistics = z.object({
   commit_hash: z.string(),
   /** Traces in which the commit occurs. A trace in which several commits occur counts for each. */
   run_count: count,

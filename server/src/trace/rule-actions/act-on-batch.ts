@@ -139,7 +139,7 @@ export const evaluatorsOf = ({ evaluator_id, actions }: Pick<Rule, "evaluator_id
   ...new Set([...(evaluator_id === null ? [] : [evaluator_id]), ...(actions.evaluator_ids ?? [])]),
 ];
 
-export const limitOf = ({ spend_limit_usd, actions }: Pick<Rule, "spend_limit_usd" | "actions">): SpendLimit | null => {
+const limitOf = ({ spend_limit_usd, actions }: Pick<Rule, "spend_limit_usd" | "actions">): SpendLimit | null => {
   if (spend_limit_usd === null) return null;
   return { limit_usd: spend_limit_usd, window: actions.spend_window ?? "weekly" };
 };

@@ -39,12 +39,12 @@ export async function addToAlignmentQueues(
     return held.map((item) => {
       const ids = added.get(item)!;
       if (ids.length > 0) return [item, success({ annotation_queue_ids: ids })] as const;
-      return [item, skipped(whyNot(queues.length, judgedBy(item).size))] as const;
+      return [item, skipped(describeSkip(queues.length, judgedBy(item).size))] as const;
     });
   });
 }
 
-const whyNot = (queues: number, judgements: number): string =>
+const describeSkip = (queues: number, judgements: number): string =>
   judgements === 0
     ? "No evaluator judged the run, so the alignment queue did not get it."
     : queues === 0

@@ -30,32 +30,6 @@ export const listBackfills = (sql: Sql, tenantId: string, ruleId: string, limit:
     where b.tenant_id = ${tenantId} and b.rule_id = ${ruleId}
     order by ${sql.unsafe("b.created_at")} desc, ${sql.unsafe("b.backfill_id")} desc limit ${limit}`;
 
-/** Returns the newest back-fill of each rule, for the `backfill_*` fields of rules. */
-export async function findLastBackfills(
-  sql: Sql | Transaction,
-  tenantId: string,
-  ruleIds: string[],
-): Promise<Map<string, BackfillRow>> {
-  const rows = await sql<BackfillRow[]>`
-    select distinct on (b.rule_id) ${sql.unsafe(COLUMNS)} from rule_backfills b
-    where b.tenant_id = ${tenantId} and b.rule_id = any(${ruleIds}::uuid[])
-    order by b.rule_id, ${sql.unsafe("b.created_at")} desc, ${sql.unsafe("b.backfill_id")} desc`;
-  return new Map(rows.map((row) => [row.rule_id, row]));
-}
-
-/** Returns the `backfill_*` fields of a rule. The progress is between 0 and 1. */
-export const backfillFields = (row: BackfillRow | undefined) => ({
-  backfill_from: row?.backfill_from ?? null,
-  backfill_id: row?.backfill_id ?? null,
-  backfill_status: row?.status ?? null,
-  backfill_progress: row ? progressOf(row) : null,
-  backfill_error: row?.error ?? null,
-  backfill_completed_at: row?.completed_at ?? null,
-});
-
-const progressOf = ({ status, done, total }: BackfillRow): number =>
-  status === "completed" ? 1 : total === null || total === 0 ? 0 : Math.min(1, done / total);
-
 export interface ClaimedBackfill {
   tenant_id: string;
   rule_id: string;

@@ -90,7 +90,7 @@ export class RuleCandidates {
   }
 
   /**
-   * Looks up what the pre-filter assumed. The runs are visible to queries by now. So whoever gives feedback on a run,
+   * Looks up what the pre-filter assumed. The runs are visible to queries by now. So a caller who gives feedback on a run,
    * or updates it, and is not found here, finds the run, and records it (feedback/feedback-mirror.ts, ingest).
    */
   async #confirm(tenantId: string, doubts: readonly Doubt[]): Promise<readonly Doubt[]> {

@@ -45,7 +45,7 @@ export async function checkRule({ sql, outbound }: Deps, tenantId: string, body:
 }
 
 /** @throws 422 that names the field of an invalid filter, or for too many conditions */
-export function checkFilters(body: Pick<Partial<PatchBody>, "filter" | "trace_filter" | "tree_filter">): void {
+function checkFilters(body: Pick<Partial<PatchBody>, "filter" | "trace_filter" | "tree_filter">): void {
   const texts = { filter: null, trace_filter: null, tree_filter: null };
   for (const field of ["filter", "trace_filter", "tree_filter"] as const) {
     try {

@@ -48,7 +48,7 @@ const MAX_FAILURES = 8;
 /** The same where time or memory was short, which may pass. */
 const MAX_SIZE_FAILURES = 20;
 /** Days for which decisions about a run are kept after its end. */
-export const KEPT_DAYS = 90;
+const KEPT_DAYS = 90;
 const UNSAMPLED_DAYS = 7;
 const PRUNE_MS = 3_600_000;
 const PRUNE_LIMIT = 10_000;

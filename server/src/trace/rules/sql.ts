@@ -28,33 +28,6 @@ export interface Rule {
   updated_at: Date;
 }
 
-/** Row of `rule_matches`. */
-export interface RuleMatch {
-  tenant_id: string;
-  rule_id: string;
-  run_id: string;
-  /** UUIDv5 of rule and run: the same decision has the same id, also after its row was pruned. */
-  match_id: string;
-  project_id: string;
-  trace_id: string;
-  start_time: Date;
-  thread_id: string | null;
-  run_name: string | null;
-  run_type: string | null;
-  end_time: Date | null;
-  is_backfill: boolean;
-  status: "pending" | "done" | "failed" | "skipped";
-  reason: string | null;
-  matched_at: Date;
-  leased_until: Date | null;
-  lease_id: string | null;
-  attempts: number;
-  available_at: Date;
-  ended_at: Date | null;
-  outcomes: Record<string, { outcome: "success" | "skipped" | "error"; payload?: Record<string, unknown> | null }>;
-  cost_usd: string | null;
-}
-
 const COLUMNS = `tenant_id, rule_id, display_name, is_enabled, project_id, dataset_id, sampling_rate, filter, trace_filter,
   tree_filter, group_by, idle_seconds, actions, evaluator_id, spend_limit_usd::text, active_from,
   to_char(active_from at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as active_from_text, disabled_reason, created_by,

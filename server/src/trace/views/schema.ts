@@ -13,7 +13,7 @@ import { isSortKey } from "../runs/sort-keys.ts";
 export const MAX_VIEWS = 1000;
 const MAX_COLUMNS = 200;
 
-export const VIEW_TYPES = ["runs", "threads", "single_run"] as const;
+const VIEW_TYPES = ["runs", "threads", "single_run"] as const;
 
 const expression = storableText.max(65_536).refine(isFilter, {
   error: ({ input }) => filterProblem(input as string) ?? "is not a filter expression",

@@ -3,7 +3,7 @@ import type { SourceConfig } from "../../deployments/schema.ts";
 import type { InstanceParams } from "../driver.ts";
 
 /** Port on which images of agent servers listen, ours and others' (contract control-plane §6.1). */
-export const CONTAINER_PORT = 8000;
+const CONTAINER_PORT = 8000;
 
 export const LABELS = {
   place: "heddle.place",

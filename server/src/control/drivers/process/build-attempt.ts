@@ -15,7 +15,7 @@ import {
   isProcessAlive,
 } from "../../../base/db/process-identity.ts";
 
-export class LostBuildError extends Error {
+class LostBuildError extends Error {
   override name = "LostBuildError";
 }
 

@@ -1,5 +1,5 @@
 // Evaluates JavaScript in QuickJS, compiled to WebAssembly. Runs in a worker thread of javascript-process.mjs. Each
-// evaluation gets an instance of its own: its memory starts empty and is dropped afterwards. Code in it reaches the
+// evaluation gets a separate instance: its memory starts empty and is dropped afterwards. Code in it reaches the
 // language and `console`: an instance has no imports for files, processes, sockets or timers.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -22,7 +22,7 @@ PROT_EXEC = 4
 NR, ARCH, THIRD_ARGUMENT = 0, 4, 32
 # BPF: load a word, compare, return
 LOAD, JUMP_EQUAL, JUMP_AT_LEAST, JUMP_SET, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-# system calls of the x32 ABI have numbers of their own on x86_64
+# system calls of the x32 ABI have their own numbers on x86_64
 X32 = 0x40000000
 
 # allowed; those of MAPS without executable memory

@@ -1,5 +1,5 @@
 """
-Evaluates an order in a process of its own, which is confined already. What the code may import is loaded beforehand.
+Evaluates an order in a separate process, which is confined already. What the code may import is loaded beforehand.
 The list is for clear messages; the process's confinement protects the server.
 """
 

@@ -8,7 +8,7 @@ interface SectionProps {
   children: ReactNode;
 }
 
-/** Section of the page with its heading, a sentence and a button. */
+/** Section of a page with its heading, a sentence and a button. */
 export function Section({ title, about, action, children }: SectionProps) {
   return (
     <section aria-label={title}>

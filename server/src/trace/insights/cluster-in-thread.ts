@@ -4,14 +4,14 @@ import { Worker } from "node:worker_threads";
 import type { ClusterOptions, Tree } from "./cluster-vectors.ts";
 import type { Matrix } from "./vectors.ts";
 
-/** Clusters vectors in a thread of its own. The vectors are moved there. @throws the signal's reason when aborted */
-export function clusterApart(points: Matrix, options: ClusterOptions, signal: AbortSignal): Promise<Tree> {
+/** Clusters vectors in a worker thread. The vectors are moved there. @throws the signal's reason when aborted */
+export function clusterInThread(points: Matrix, options: ClusterOptions, signal: AbortSignal): Promise<Tree> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const worker = startWorker({
       workerData: { points, options },
       transferList: [points.data.buffer as ArrayBuffer],
-      // not the options of this process, which may name loaders of its own
+      // not the options of this process, which may name its own loaders
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: 256 },
     });
