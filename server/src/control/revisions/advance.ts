@@ -12,17 +12,14 @@ import { deployRevision } from "./deploy-revision.ts";
 import { resolveCommit, withSource } from "./fetch-source.ts";
 import * as queue from "./queue-sql.ts";
 import { hasSource } from "./source.ts";
-import type { Status } from "./status.ts";
+import { MAX_LOSSES, type Status } from "./status.ts";
 import type { WorkDeps } from "./work-deps.ts";
 
-/** Attempts at one step lost to transient causes, before the revision fails. */
-const MAX_LOSSES = 3;
 const FAILURE_PAUSE_MS = 2_000;
 
 /** Pause before the work continues, if it does. */
 export interface Pause {
   pauseMs: number;
-  losses?: number;
   message?: string;
 }
 
@@ -45,8 +42,6 @@ export async function advance(
     status = to;
   };
   try {
-    if (claimed.losses >= MAX_LOSSES)
-      throw new RepeatedlyLostError(`The control plane lost it ${claimed.losses} times in the same step.`);
     while (!SETTLED.has(status)) {
       signal.throwIfAborted();
       changed(await step(deps, claimed, status, signal, builds, changed));
@@ -58,8 +53,6 @@ export async function advance(
     return fail(deps, claimed, status, error);
   }
 }
-
-class RepeatedlyLostError extends Error {}
 
 /** States that this attempt leaves as they are: final ones, and INTERRUPTED, which a later claim may resume. */
 const SETTLED: ReadonlySet<Status> = new Set<Status>([
@@ -243,14 +236,14 @@ async function takeTurn(
 }
 
 async function fail(deps: WorkDeps, claimed: queue.ClaimedRevision, status: Status, error: unknown): Promise<Pause> {
-  const isFinal = error instanceof BuildError || error instanceof DeployError || error instanceof RepeatedlyLostError;
   const message = error instanceof Error ? error.message : String(error);
-  if (!isFinal) deps.log.warn({ err: error, revision: claimed.id }, "a step of a revision failed; will retry");
-  const losses = claimed.losses + 1;
-  if (!isFinal && losses < MAX_LOSSES) {
-    return { pauseMs: FAILURE_PAUSE_MS * 2 ** (losses - 1), losses, message: `Retrying after an error: ${message}` };
-  }
   try {
+    if (!(error instanceof BuildError || error instanceof DeployError)) {
+      deps.log.warn({ err: error, revision: claimed.id }, "a step of a revision failed; will retry");
+      const losses = await queue.countLoss(deps.sql, claimed, status);
+      if (losses < MAX_LOSSES)
+        return { pauseMs: FAILURE_PAUSE_MS * 2 ** (losses - 1), message: `Retrying after an error: ${message}` };
+    }
     const failed = await queue.transition(deps.sql, claimed, status, "failed", { message });
     const about = { revision: claimed.id, deployment: claimed.deployment_id, reason: message };
     deps.log.info(about, `revision ${claimed.number} is ${failed}`);
