@@ -13,7 +13,7 @@ import {
   createStream,
   locations,
   READ_ERRORS,
-} from "./answer-run.ts";
+} from "./respond-to-creation.ts";
 import { cancelOne } from "./cancel-run.ts";
 import { joinRun, joinStream } from "./read-run.ts";
 import { refreshThreadHead } from "./refresh-thread.ts";

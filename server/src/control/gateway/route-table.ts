@@ -10,7 +10,7 @@ export interface Target {
   /** Whether it is being deleted. */
   isBeingDeleted: boolean;
   /** Whether it has ever had a serving revision. */
-  isServing: boolean;
+  hasServed: boolean;
   /** Healthy instances of the serving revision. */
   instances: Reached[];
 }
@@ -95,7 +95,7 @@ export class RouteTable {
           deploymentId: row.deployment_id,
           tenantId: row.tenant_id,
           isBeingDeleted: row.status === "AWAITING_DELETE",
-          isServing: row.active_revision_id !== null,
+          hasServed: row.active_revision_id !== null,
           instances: (row.ids ?? []).map((id, index) => ({
             id,
             host: row.hosts![index]!,

@@ -79,6 +79,7 @@ async function step(
   const { sql, faultPoint } = deps;
   switch (status) {
     case "CREATING": {
+      // again: READY is a row of the platform's database, with which a restore may not bring back the deployment's
       await deps.databases.ensure(claimed.deployment_id, claimed.tenant_id);
       await pullImage(deps, claimed, signal);
       const sha = await resolveCommit(deps, claimed, signal);
@@ -96,7 +97,7 @@ async function step(
       return builds.run(async () => {
         signal.throwIfAborted();
         onStatus(await queue.transition(sql, claimed, "AWAITING_BUILD", "build_started"));
-        const builtImage = await measured(deps, signal, () => build(deps, claimed, signal));
+        const builtImage = await measured(deps, signal, () => produceArtifact(deps, claimed, signal, "build"));
         faultPoint("control-built");
         claimed.artifact_id = claimed.id;
         return queue.transition(sql, claimed, "BUILDING", "built", { artifactId: claimed.id, builtImage });
@@ -161,20 +162,21 @@ async function pullImage(deps: WorkDeps, claimed: queue.ClaimedRevision, signal:
   if (isBuilt(claimed.source)) return;
   if (hasBuild(deps, claimed)) return;
   // the nodes of a cluster pull images themselves
-  if (claimed.cluster === null) await build(deps, claimed, signal, "deploy");
+  if (claimed.cluster === null) await produceArtifact(deps, claimed, signal, "pull");
   claimed.artifact_id = claimed.id;
 }
 
 /** Builds a revision, or pulls its image. @returns the image that its cluster runs; null when it runs here */
-async function build(
+async function produceArtifact(
   deps: WorkDeps,
   claimed: queue.ClaimedRevision,
   signal: AbortSignal,
-  kind: "build" | "deploy" = "build",
+  work: "build" | "pull",
 ): Promise<string | null> {
+  const kind = work === "build" ? "build" : "deploy";
   const log = deps.logs.open({ deploymentId: claimed.deployment_id, revisionId: claimed.id, kind });
   try {
-    if (kind === "build") log.write(`Build of revision ${claimed.id}.`);
+    if (work === "build") log.write(`Build of revision ${claimed.id}.`);
     deps.faultPoint("control-building");
     const secrets = await readEnvironment(deps.secrets, { purpose: "revision-env", id: claimed.id });
     return await withSource(deps, claimed, log, signal, async (archive) => {
@@ -195,7 +197,7 @@ async function build(
     });
   } catch (error) {
     if (error instanceof BuildError) log.write(error.message, "ERROR");
-    else if (!signal.aborted) log.write(`The build was interrupted: ${(error as Error).message}`, "ERROR");
+    else if (!signal.aborted) log.write(`The ${work} was interrupted: ${(error as Error).message}`, "ERROR");
     if (error instanceof BuildError || signal.aborted) throw error;
     // ENOENT of a file must not be mistaken for an unreachable database
     throw new Error((error as Error).message, { cause: error });
