@@ -217,7 +217,7 @@ export class RunEndings {
     }
   }
 
-  /** Error of a run cancelled by its time limit; other cancelled runs end without one (contract §8). */
+  /** Error of a run cancelled by its time limit; other cancelled runs end without one. */
   async #timeoutError(run: ActiveRun): Promise<{ error: string; message: string } | undefined> {
     const row = await selectCancelRequest(this.#o.sql, run.runId);
     if (row?.cancel_action !== "timeout") return undefined;

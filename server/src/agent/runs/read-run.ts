@@ -26,7 +26,7 @@ export function acceptedStream(deps: AgentDeps, { runId }: { runId: string }): R
   return deps.streams.get(runId)?.outcome ? deps.streams.open(runId) : deps.follower.follow(runId, true);
 }
 
-/** Responds with the result of a run when it ends (contract §7.5). */
+/** Responds with the result of a run when it ends. */
 export async function waitResponse(stream: RunStream, options: SlowJsonOptions = {}): Promise<Response> {
   if (stream.outcome) return rawJson(await readOutput(stream.outcome), options.headers);
   return slowJson(stream.done.promise.then(readOutput), options);
@@ -63,7 +63,7 @@ export type ReaderDeps = Pick<AgentDeps, "sql" | "streams" | "follower"> & { que
 
 export interface StreamOptions {
   headers?: Record<string, string>;
-  /** `Last-Event-ID`, contract §7.6; undefined for a new reader. */
+  /** `Last-Event-ID`; undefined for a new reader. */
   lastEventId?: string | undefined;
   modes?: string[];
   /** Only events of these namespaces; undefined: all. */

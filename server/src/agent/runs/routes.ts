@@ -31,7 +31,7 @@ import {
 import { rejectSelfWait } from "./self-wait.ts";
 import { deleteFinishedRun, selectRun, selectRuns, threadExists } from "./sql.ts";
 
-/** Paths under a thread also answer under the singular `/thread/` (service-interface §4.2). */
+/** Paths under a thread also answer under the singular `/thread/`. */
 const singular = (path: string): string[] => [path.replace("/threads/", "/thread/")];
 
 const base = { tag: "Runs" } as const;
