@@ -65,6 +65,10 @@ export class RouteTable {
 
   /**
    * Loads the state at the time of the call, or a newer one: results that arrive out of order never replace newer ones.
+   * Of the ready instances of a deployment, it takes
+   * - those of this machine (without a pod) that belong to the serving revision,
+   * - those with an address, which are elsewhere, of any revision,
+   * - and of these only the ones of the serving revision where there is one: a cluster replaces pods by itself.
    */
   async refresh(): Promise<void> {
     const sql = this.#sql;
@@ -79,7 +83,6 @@ export class RouteTable {
           where deployment_id = d.id and state = 'ready'
             and (address is not null
               or (revision_id = d.active_revision_id and pod is null and starts_with(place, ${`${this.#host}:`})))) candidates
-        -- a cluster replaces pods by itself: pods of the serving revision, or of the other revisions while it has none
         where choice = 1) i on true
       limit 100000`;
     if (mine < this.#shown) return;
