@@ -6,7 +6,7 @@ import { storedItems } from "./checkpoints/stored-items.ts";
 /**
  * Serializes objects of user code to JSON text: stream events, states, results of calls. No other code does.
  *
- * LangChain messages are flattened wherever they occur (contract agent-server §1.2). The text never contains what
+ * LangChain messages are flattened wherever they occur. The text never contains what
  * Postgres' jsonb rejects, a null byte or a lone surrogate: both become U+FFFD. A value is copied only where something
  * in it must change, so that plain states reach the native JSON.stringify untouched.
  */

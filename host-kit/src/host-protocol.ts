@@ -63,7 +63,7 @@ export type HostFrame =
   /** `rss` and `heap` in bytes. */
   | { t: "pong"; n: number; rss: number; heap: number }
   /**
-   * One stream event, in order. Body: the event's data as JSON text. `event` as in contract §8, with `|ns`. The server
+   * One stream event, in order. Body: the event's data as JSON text. `event` as on the wire, with `|ns`. The server
    * itself sends the `metadata` event that opens a stream.
    */
   | { t: "event"; run_id: string; event: string }
@@ -162,7 +162,7 @@ export interface LostTrace {
   metadata: Record<string, unknown>;
 }
 
-/** Definition of a run, as stored in `runs.kwargs`. Contract §7 and §7.1 define the fields. */
+/** Definition of a run, as stored in `runs.kwargs`. The fields are those of the body that creates a run. */
 export interface RunKwargs {
   input?: unknown;
   command?: { update?: unknown; resume?: unknown; goto?: unknown } | null;
@@ -189,7 +189,7 @@ export interface RunKwargs {
   temporary: boolean;
   durability?: "sync" | "async" | "exit";
   /**
-   * The run's events are those of protocol v2 (contract agent-server §19.5): `event` is `protocol:` and a JSON array
+   * The run's events are those of protocol v2: `event` is `protocol:` and a JSON array
    * of the channel and the segments of the namespace, the body the `params` of the event.
    */
   protocol?: "v2";
@@ -220,7 +220,7 @@ export interface RunEnd {
   finished?: { outcome: string; waiting: boolean };
 }
 
-/** State of the thread after the run: contract §5. `interrupts` is keyed by task id. Absent when unknown. */
+/** State of the thread after the run. `interrupts` is keyed by task id. Absent when unknown. */
 export interface RunResult {
   /**
    * Long lists of the values, by channel, which `values` then lacks: the first `keep` items of the stored list, then
@@ -242,7 +242,7 @@ export interface CheckpointRef {
   checkpoint_map?: Record<string, string>;
 }
 
-/** Methods of `call`: parameters and results. States are ThreadStates as in contract §6. */
+/** Methods of `call`: parameters and results. States are ThreadStates as on the wire. */
 export interface HostCalls {
   "graph.schemas": {
     /** `types: false`: answer at once, with the types in the source only if they were read before. */

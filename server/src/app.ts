@@ -48,7 +48,7 @@ export interface Surroundings {
   errors: ErrorFormat;
   /** Prefix of every path. */
   prefix?: string | undefined;
-  /** Whether a trailing slash makes a path another one: not for LangSmith's clients (contract trace-platform §0.1). */
+  /** Whether a trailing slash makes a path another one: not for LangSmith's clients. */
   strict?: boolean;
   /** Mounts handlers ahead of the routes. */
   mountFirst?: ((app: Hono, routes: Route[], guard: Guard, bodies: BodyLimits) => void) | undefined;

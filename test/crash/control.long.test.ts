@@ -92,6 +92,19 @@ test("a build ends with the killed control plane and is repeated", async () => {
   expect(await word()).toBe("rebuilt");
 }, 120_000);
 
+test("a build that ends the control plane three times fails, and the previous revision serves", async () => {
+  await control.end("SIGKILL");
+  await control.start({ HEDDLE_FAULT_POINTS: "control-building:1" });
+  const revision = await deployArchive(call, id, createArchive(graphProject("deadly")));
+  for (let attempt = 1; attempt <= 3; attempt++) {
+    if (attempt > 1) await control.start({ HEDDLE_FAULT_POINTS: "control-building:1" });
+    expect(await control.ended()).toBe("SIGKILL");
+  }
+  await control.start();
+  await untilStatus(call, id, revision, "BUILD_FAILED", 60_000);
+  expect(await word()).toBe("rebuilt");
+}, 120_000);
+
 test("SIGTERM stops all processes, and the next start restores the serving revision", async () => {
   const follower = spawn(process.execPath, [HEDDLE, "logs", "killed", "-f", "--url", control.url], { stdio: "pipe" });
   let followed = "";

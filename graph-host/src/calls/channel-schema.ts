@@ -32,7 +32,7 @@ function initialValue(factory: (() => unknown) | undefined): unknown {
   }
 }
 
-/** Schema by which LangGraph's servers and clients recognize a list of messages (contract agent-server §1.2 and §4). */
+/** Schema by which LangGraph's servers and clients recognize a list of messages. */
 export const MESSAGES = {
   type: "array",
   langgraph_type: "messages",

@@ -20,7 +20,7 @@ export async function readSchemas(graph: Graph, graphId: string, typed: Typed): 
   };
 }
 
-/** Returns the subgraphs keyed by namespace, nested ones joined by `|` (contract agent-server §4). */
+/** Returns the subgraphs keyed by namespace, nested ones joined by `|`. */
 export async function readSubgraphs(
   graph: Graph,
   namespace: string | undefined,

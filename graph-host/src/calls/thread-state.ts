@@ -1,7 +1,7 @@
 import type { StateSnapshot } from "@langchain/langgraph";
 import { nextNodes } from "../graphs/next-nodes.ts";
 
-/** Thread state as in contract agent-server §6, with the additions that its users expect at the top level. */
+/** Thread state as `GET /threads/{id}/state` returns it, with the additions that its users expect at the top level. */
 export interface ThreadState {
   values: unknown;
   next: string[];

@@ -18,12 +18,12 @@ interface Task {
   state?: unknown;
 }
 
-/** Payload of mode `checkpoints` (contract agent-server §8). */
+/** Payload of mode `checkpoints`. */
 export function checkpointPayload({ values, metadata, next }: Pick<CheckpointPayload, "metadata" | "next" | "values">) {
   return { values, metadata, next };
 }
 
-/** Payload of mode `debug` (contract agent-server §8): LangGraph's, without process internals. */
+/** Payload of mode `debug`: LangGraph's, without process internals. */
 export function debugPayload<T extends { type: string; payload: unknown }>(chunk: T): T {
   if (chunk.type === "checkpoint") return { ...chunk, payload: debugCheckpoint(chunk.payload as CheckpointPayload) };
   if (chunk.type === "task_result") return { ...chunk, payload: withoutState(chunk.payload as Task) };

@@ -3,7 +3,7 @@ import { isBaseMessageChunk, type BaseMessage, type BaseMessageChunk } from "@la
 export type Emit = (event: string, data: unknown) => void;
 
 /**
- * Events of mode `messages` (contract agent-server §8): `messages/metadata` once before the first token of a message,
+ * Events of mode `messages`: `messages/metadata` once before the first token of a message,
  * `messages/partial` with the message so far at each token, `messages/complete` once for each message that appears in
  * the state.
  */

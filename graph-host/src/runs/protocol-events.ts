@@ -28,7 +28,7 @@ type Params = Omit<ProtocolEvent["params"], "timestamp"> & { timestamp?: number 
 
 /**
  * Runs the graph through LangGraph's own code for protocol v2 (stream events version 3, with the transformers that the
- * graph was compiled with) and emits the events of contract agent-server §19.5: named by channel and namespace, with
+ * graph was compiled with) and emits the events of streaming protocol v2: named by channel and namespace, with
  * the event's `params` as data. The run's end is not emitted here, because it is certain only once it is written.
  */
 export async function streamProtocol(run: ProtocolRun): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * States as protocol v2 sends them (contract agent-server §19.5): messages have few fields, media blocks snake case,
+ * States as protocol v2 sends them: messages have few fields, media blocks snake case,
  * interrupts are not part of the state. Works on plain JSON values, see `toPlain`.
  */
 type Fields = Record<string, unknown>;

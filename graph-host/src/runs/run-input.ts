@@ -33,7 +33,7 @@ function isResumeMap(resume: unknown): resume is Record<string, unknown> {
   return ids.length > 0 && ids.every(isInterruptId);
 }
 
-/** Converts a command. Contract agent-server §7.1: `goto` is a node, a Send as `{node, input}`, or a list of these. */
+/** Converts a command: `goto` is a node, a Send as `{node, input}`, or a list of these. */
 export function toCommand(command: NonNullable<RunKwargs["command"]>): Command {
   const { update, resume, goto } = command;
   return new Command({

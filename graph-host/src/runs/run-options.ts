@@ -14,7 +14,7 @@ export function runOptions(start: RunStart, kwargs: RunKwargs, langgraphVersion:
       graph_id: start.graph_id,
       assistant_id: start.assistant_id,
     },
-    // stored in every checkpoint of the run (contract agent-server §6)
+    // stored in every checkpoint of the run
     metadata: {
       ...kwargs.trace,
       ...config.metadata,

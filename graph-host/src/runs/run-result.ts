@@ -3,7 +3,7 @@ import type { Graph } from "../graphs/graph.ts";
 import { nextNodes } from "../graphs/next-nodes.ts";
 import type { RunResult } from "../../../host-kit/src/host-protocol.ts";
 
-/** Returns the head of the thread as the thread's row stores it (contract agent-server §5). */
+/** Returns the head of the thread as the thread's row stores it. */
 export async function runResult(graph: Graph, threadId: string): Promise<RunResult> {
   return toRunResult(await graph.getState({ configurable: { thread_id: threadId, checkpoint_ns: "" } }));
 }

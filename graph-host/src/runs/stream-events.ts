@@ -20,7 +20,7 @@ interface StreamInput {
   commit: () => Promise<void>;
 }
 
-/** Runs the graph and emits the events of contract agent-server §8, only of the requested modes. */
+/** Runs the graph and emits events, only of the requested stream modes. */
 export async function streamRun(run: StreamInput): Promise<void> {
   const questions = unreportedQuestions(run);
   const emitChunk = chunkEmitter(run);

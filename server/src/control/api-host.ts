@@ -1,6 +1,6 @@
 /**
- * Declares an endpoint's path and the same below `/api-host`, where some clients expect the API (contract control-plane
- * §0.3). `others`: further paths of the endpoint.
+ * Declares an endpoint's path and the same below `/api-host`, where some clients expect the API. `others`: further
+ * paths of the endpoint.
  */
 export const hosted = (path: `/${string}`, ...others: string[]): { path: string; aliases: string[] } => ({
   path,

@@ -1,6 +1,6 @@
 /**
  * Endpoints of the vendor's control plane that are missing here, with an explanation instead of "not found". Bodies of
- * the first two are not public (contract control-plane §10.1).
+ * the first two are not public.
  */
 const NOT_BUILT: [path: RegExp, detail: string][] = [
   [

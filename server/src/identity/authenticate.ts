@@ -1,5 +1,5 @@
 /**
- * Authenticates requests by the three schemes of contracts control-plane §1.1 and trace-platform §6. A key is sent as
+ * Authenticates requests by the three schemes of LangSmith's clients. A key is sent as
  * `x-api-key` or as a bearer token, a session as a bearer token or in its cookie. `X-Tenant-Id` selects among the
  * workspaces that the credential may enter, and is no credential itself.
  *
@@ -145,7 +145,7 @@ const needsKeyHere = (): AppError =>
       "before its user was determined. Send a key in the header x-api-key",
   );
 
-/** The wording that clients match: contract control-plane §1.2, trace-platform §0.3. */
+/** The wording that clients match. */
 const unnamed = (): AppError =>
   new AppError(
     403,

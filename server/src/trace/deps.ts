@@ -16,7 +16,7 @@ import type { AgentFigures } from "./alerts/agent-figures.ts";
 import type { CodeRunner } from "./code-evaluators/code-runner.ts";
 import type { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import type { FeedbackWriter } from "./feedback/feedback-writer.ts";
-import type { IngestRequests } from "./ingest/ingest-requests.ts";
+import type { IngestGate } from "./ingest/ingest-gate.ts";
 import type { RunWriter } from "./ingest/run-writer.ts";
 import type { ModelMetrics } from "./models/model-metrics.ts";
 import type { ModelPrices } from "./prices/model-prices.ts";
@@ -53,7 +53,7 @@ export interface TraceDeps {
   /** Processes in which evaluators written in code run. */
   codeRunner: CodeRunner;
   writer: RunWriter;
-  gate: IngestRequests;
+  gate: IngestGate;
   /** Files of runs and examples. */
   blobs: RecordedBlobStore;
   links: LinkSigner;

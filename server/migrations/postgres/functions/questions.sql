@@ -2,6 +2,13 @@
 -- LangGraph keeps an interrupt there beside the checkpoint of its task's step, until the task has writes of its own.
 -- A second interrupt of the same task has the same id up to LangGraph.js 1.5; the task's list of resume values
 -- distinguishes them.
+--
+-- runs.questions is null for most runs. Otherwise it has one of three shapes:
+--   {"bound": {id: fingerprint}, "named": [ids] | null, "strict", "checkpoint", "begun", "open": [ids]}: a resume.
+--     "named" are the ids of its resume value, "bound" the interrupts that it answers. "begun": they were checked, at its
+--     creation if no other run came first, otherwise in its first claim. "open" are those that the current attempt answers.
+--   {"refused": reason}: a resume whose claim found other interrupts. It ends as error without having started.
+--   {"discarded": [ids]}: new input that discards interrupts; set when it starts.
 
 -- Returns the ids of the interrupts of a stored write, null for one without an id. LangGraph.js up to 1.5 writes an
 -- object (0.3 with an interrupt_id), 1.7 an array of those that its task and the subgraphs beneath raised. Python hosts store MessagePack: after the
@@ -73,7 +80,8 @@ begin
   return _found;
 end $$;
 
--- Returns the interrupts that the previous run left on a thread with unfinished runs, as {id: ''}.
+-- Returns the interrupts that the previous run left on a thread with unfinished runs, as {id: ''}. '' equals no
+-- fingerprint, so a resume that is bound to one of them is refused when it is claimed.
 create or replace function settled_interrupts(_thread_id uuid) returns jsonb language sql stable as $$
   select coalesce(jsonb_object_agg(i ->> 'id', ''), '{}')
   from threads t, jsonb_each(t.interrupts) e, jsonb_array_elements(e.value) i
@@ -81,7 +89,7 @@ create or replace function settled_interrupts(_thread_id uuid) returns jsonb lan
     and exists (select 1 from runs r where r.thread_id = _thread_id and r.status in ('pending', 'running'))
 $$;
 
--- Returns the ids of the interrupts that clients can see and answer while their run has not ended: it has announced them
+-- Returns the ids of the interrupts that clients can see and answer while their run has not ended: it has emitted them
 -- by protocol v2, or it has written the newest checkpoint and they are pending there, or it is a resume that leaves
 -- them open. Without those that queued resumes answer; none while other queued input comes first and discards them.
 create or replace function live_interrupts(_thread_id uuid) returns text[] language plpgsql stable as $$
@@ -158,7 +166,7 @@ create or replace function resume_refusal(_named text[], _strict boolean, _pendi
 $$;
 
 -- Binds a resume to the interrupts that are pending when it is accepted. The caller holds the thread's lock.
--- {"refused": reason} | {"checkpoint", "strict", "named", "bound": {id: fingerprint}, "open": [ids], "begun"}.
+-- Returns the first or second shape of runs.questions; one that is refused here is not created.
 -- _busy: other runs of the thread come first; the resume may be meant for interrupts that they raise.
 -- _asked: the answerable interrupts when the request arrived, before it waited for locks or its statement's other rows.
 create or replace function bind_resume(_thread_id uuid, _kwargs jsonb, _busy boolean, _asked jsonb) returns jsonb language plpgsql as $$

@@ -107,8 +107,8 @@ begin
   return _stopped;
 end $$;
 
--- The run's kwargs with assistant and thread merged in, later ones winning (contract agent-server §7.2). The user's id
--- is metadata of its traces and checkpoints too.
+-- The run's kwargs with the settings of assistant and thread merged in: config and context of the assistant, then
+-- configurable of the thread, then those of the run. The user's id is metadata of its traces and checkpoints too.
 create or replace function merge_run_config(
   _kwargs jsonb, _assistant_config jsonb, _assistant_context jsonb, _thread_config jsonb, _run_metadata jsonb, _own jsonb
 ) returns jsonb language plpgsql immutable as $$
@@ -131,6 +131,10 @@ begin
 end $$;
 
 -- Accepts a run and, if its thread is free and the server has a slot (_claim), starts it at once.
+-- _kwargs: what the run executes with, and for this function only "asked", "access" (conditions on the thread's metadata),
+-- "refusable" (the caller handles queue_full). _strategy: the multitask strategy. _create_thread: if it does not exist.
+-- _after: delay in seconds. _temporary: the thread is deleted at the run's end. _server: the caller, which executes the
+-- run if _claim is set. _describe: return the run in wire format. _wait: wait for locks of other transactions.
 -- outcome: created | no_assistant | no_thread | busy | waits_for_itself | queue_full (to callers that send "refusable") | exists
 -- (a retried call; the run is as it is)
 -- | locked (without _wait: another transaction holds the thread, such as a state update, or a waiting key of flow control,

@@ -40,7 +40,8 @@ begin
   return null;
 end $$;
 
--- Composes the message, service-interface §6 field by field, as JSON text; the sender adds `values` and `webhook_sent_at`.
+-- Composes the message, field by field (docs/webhooks.md), as JSON text; the sender adds `values` and
+-- `webhook_sent_at`.
 -- Uses columns that no attempt changes. A caller's session may have any time zone.
 create or replace function webhook_message(_delivery_id uuid) returns text language sql stable set timezone = 'UTC' as $$
   select coalesce(d.payload, (

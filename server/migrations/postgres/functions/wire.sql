@@ -1,4 +1,4 @@
--- Composes wire objects next to their rows, so that the server passes text through (contract §4, §5, §7).
+-- Composes wire objects next to their rows, so that the server passes text through.
 create or replace function assistant_wire(a assistants) returns json language sql stable as $$
   select json_build_object(
     'assistant_id', a.assistant_id, 'graph_id', a.graph_id, 'name', a.name, 'description', a.description,

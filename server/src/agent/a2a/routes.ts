@@ -62,7 +62,7 @@ interface Assistant {
   description: string | null;
 }
 
-/** A2A over JSON-RPC, per assistant (contract agent-server §14). */
+/** A2A over JSON-RPC, per assistant. */
 export function a2aRoutes(deps: AgentDeps): AgentRoute[] {
   async function requireAssistant(id: string, principal: Principal): Promise<Assistant> {
     const assistantId = resolveAssistantId(deps.project, id);

@@ -39,7 +39,7 @@ export async function createCron(
   const assistantId = await usableAssistant(deps, body.assistant_id, caller.principal);
   const cronId = uuid7();
   const payload: Record<string, unknown> = { ...pickPayload(body), config: cronConfig(deps, body.config, caller) };
-  // handlers may change what is stored (contract §16.3)
+  // handlers may change what is stored
   const authValue = {
     cron_id: cronId,
     thread_id: threadId,
@@ -124,7 +124,7 @@ async function usableAssistant(deps: AgentDeps, idOrGraph: string, principal: Pr
 const pickPayload = (body: CronCreate | CronPatch): Record<string, unknown> =>
   Object.fromEntries(PAYLOAD_FIELDS.filter((name) => body[name] !== undefined).map((name) => [name, body[name]]));
 
-/** Adds the creator's headers and identity to the config of its runs (contract §16.6). */
+/** Adds the creator's headers and identity to the config of its runs. */
 function cronConfig(deps: AgentDeps, config: CronCreate["config"], { headers, principal }: Caller) {
   return { ...config, configurable: runConfigurable(deps, { config, headers, principal }) };
 }

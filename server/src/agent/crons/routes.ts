@@ -12,7 +12,7 @@ import { triggerCron } from "./trigger-cron.ts";
 
 const shared = { tag: "Crons" } as const;
 
-/** Contract agent-server §10. */
+/** Crons, as the Agent Server API of LangGraph has them. */
 export function cronRoutes(deps: AgentDeps): AgentRoute[] {
   const { sql } = deps;
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isoTime, jsonObject, limit, offset, storableText, uuid } from "../../base/http/fields.ts";
 import { runBody } from "../runs/schema.ts";
 
-/** Fields of a run body that a cron stores; contract §10. */
+/** Fields of a run body that a cron stores. */
 const payload = runBody.pick({
   input: true,
   config: true,

@@ -10,7 +10,7 @@ export const isStorable = (name: string, value = ""): boolean =>
   !NEVER.has(name) && !isInternalHeader(name) && credentialsIn(value).length === 0;
 
 /**
- * Headers that become part of a run's configuration, in lower case (contract §16.6): `x-*` and the user agent, or those
+ * Headers that become part of a run's configuration, in lower case: `x-*` and the user agent, or those
  * in `http.configurable_headers.includes`. Its `excludes` always win, and headers with credentials are never included.
  */
 export function configurableHeaders(headers: Headers, rules: HeaderRules | undefined): Record<string, string> {

@@ -1,7 +1,7 @@
 import type { CrossOriginRules } from "../../base/http/cross-origin.ts";
 import type { CorsSection } from "../project/http-schema.ts";
 
-/** `http.cors` of langgraph.json (contract §18). */
+/** `http.cors` of langgraph.json. */
 export const corsRules = (cors: CorsSection | undefined): CrossOriginRules | undefined =>
   cors && {
     origins: cors.allow_origins,

@@ -3,7 +3,7 @@ import { CREDENTIAL_HEADERS } from "../../base/auth/credential-headers.ts";
 import type { OwnCodeApi } from "../project/own-code-api.ts";
 import { AGENT_PERMISSIONS } from "../custom-auth/agent-permissions.ts";
 
-/** Makes `new Client()` without a URL reach this server in project code that runs in the server (contract §17). */
+/** Makes `new Client()` without a URL reach this server in project code that runs in the server. */
 const FETCH = Symbol.for("langgraph_api:fetch");
 const URL_OF = Symbol.for("langgraph_api:url");
 

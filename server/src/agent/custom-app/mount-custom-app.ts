@@ -1,5 +1,5 @@
 /**
- * Mounts the project's own Hono app around the server's routes (contract §17): its middleware wraps them, its routes
+ * Mounts the project's own Hono app around the server's routes: its middleware wraps them, its routes
  * shadow them, unmatched requests fall through. Because it is mounted rather than called, routes read the body that its
  * middleware parsed and changed, and streams pass through unbuffered.
  */
@@ -44,7 +44,7 @@ function authenticateOwn(guard: Guard, own: ReadonlySet<object>, endpoints: Read
 }
 
 /**
- * Shares the body that middleware reads with `c.req.json()` and changes with all later readers (contract §17). Current
+ * Shares the body that middleware reads with `c.req.json()` and changes with all later readers. Current
  * Hono versions parse it anew for each reader.
  */
 const keepParsedBody: MiddlewareHandler = async (c: Context, next) => {

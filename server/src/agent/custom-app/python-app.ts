@@ -1,5 +1,5 @@
 /**
- * Serves the project's ASGI app (contract §17). Requests that its routes may take go to the process of the project's
+ * Serves the project's ASGI app. Requests that its routes may take go to the process of the project's
  * Python code. If the app has middleware, all requests do. The app's own router decides which of its routes takes a
  * request; what none takes comes back, and the server answers it, through the middleware.
  *

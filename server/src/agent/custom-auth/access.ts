@@ -1,5 +1,5 @@
 /**
- * The project's own auth rules: calls its `on` handlers and translates their answers into conditions (contract §16.3).
+ * The project's own auth rules: calls its `on` handlers and translates their answers into conditions.
  */
 import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
 import { AppError, forbidden } from "../../base/errors.ts";

@@ -1,6 +1,6 @@
 /**
  * Routes of the agent server: each declares the auth events that the project's own handlers decide, and the object that
- * their conditions apply to (contract §16.3 to §16.5). A route that is not public does not compile without them.
+ * their conditions apply to. A route that is not public does not compile without them.
  */
 import type { z } from "zod";
 

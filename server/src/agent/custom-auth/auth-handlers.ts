@@ -1,6 +1,6 @@
 /**
  * The export named by `auth.path` of langgraph.json: an `Auth` of `@langchain/langgraph-sdk/auth`, recognized by its
- * shape, because the project has its own copy of that package (contract agent-server §16.1).
+ * shape, because the project has its own copy of that package.
  */
 import { ConfigError } from "../../base/config/options.ts";
 import { loadExport } from "../project/load-export.ts";

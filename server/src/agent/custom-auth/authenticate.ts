@@ -1,4 +1,4 @@
-/** The project's own `authenticate`, in front of the routes in place of Heddle's API keys (contract §16.1, §16.2). */
+/** The project's own `authenticate`, in front of the routes in place of Heddle's API keys. */
 import type { Authenticator, Credentials, Principal } from "../../base/auth/principal.ts";
 import { AppError, unauthorized } from "../../base/errors.ts";
 import { PUBLIC_BODY_BYTES } from "../../base/http/hold-body.ts";

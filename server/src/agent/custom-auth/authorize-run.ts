@@ -24,7 +24,7 @@ export async function mayUseAssistant(deps: Deps, principal: Principal | null, a
   }
 }
 
-/** The new run as handlers see it; `metadata` and `kwargs` are stored as handlers leave them (contract §16.3). */
+/** The new run as handlers see it; `metadata` and `kwargs` are stored as handlers leave them. */
 export interface ProposedRun {
   thread_id: string | null;
   assistant_id: string;
@@ -52,7 +52,7 @@ export async function authorizeRun(
 }
 
 /**
- * Keys of `configurable` that the server alone sets (contract §16.6). The user of a run that resumes another one is that
+ * Keys of `configurable` that the server alone sets. The user of a run that resumes another one is that
  * one's, and its caller's are the last two: users.sql decides when the run begins.
  */
 const USER_KEYS = [

@@ -1,6 +1,5 @@
 /**
- * Filters returned by the project's own rules: conditions that an object must meet to be visible to the caller
- * (contract §16.5).
+ * Filters returned by the project's own rules: conditions that an object must meet to be visible to the caller.
  */
 import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";

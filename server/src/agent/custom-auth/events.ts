@@ -1,4 +1,4 @@
-/** Events that handlers can decide (contract §16.3). */
+/** Events that handlers can decide. */
 export const ACTIONS = {
   threads: ["create", "read", "update", "delete", "search", "create_run"],
   assistants: ["create", "read", "update", "delete", "search"],

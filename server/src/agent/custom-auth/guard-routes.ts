@@ -141,7 +141,6 @@ function hiddenError(rule: AuthRule, { params }: Input): AppError {
   return notFound(`Thread with ID ${params["thread_id"]} not found`);
 }
 
-/** Contract §16.5. */
 function missingStream(): Response {
   const error = JSON.stringify({ error: "Error", message: "404: Thread not found" });
   return new Response(sseFrame(0, "error", error) as BodyInit, { headers: SSE_HEADERS });

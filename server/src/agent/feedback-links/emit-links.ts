@@ -13,13 +13,13 @@ export function readLinks(kwargs: string): string | undefined {
 /**
  * Adds the links to a run's result as `__feedback__`, as `__interrupt__` is added to an interrupted one's. A result
  * that is not an object stays unchanged: the stream and the run's `kwargs.feedback_urls` have the links too.
- * @param answer JSON text
+ * @param output JSON text
  * @param links JSON text
  */
-export function withLinks(answer: Buffer | string, links: string | undefined): Buffer | string {
-  if (links === undefined) return answer;
-  const text = answer.toString().trimStart();
-  if (!text.startsWith("{")) return answer;
+export function withLinks(output: Buffer | string, links: string | undefined): Buffer | string {
+  if (links === undefined) return output;
+  const text = output.toString().trimStart();
+  if (!text.startsWith("{")) return output;
   const rest = text.slice(1).trimStart();
   return `{"__feedback__":${links}${rest.startsWith("}") ? "" : ","}${rest}`;
 }

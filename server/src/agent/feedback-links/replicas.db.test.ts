@@ -7,7 +7,7 @@ import { afterAll, expect, test } from "vitest";
 import { testAgentServer } from "../../../test/agent-server.ts";
 import { testDatabase } from "../../../test/db.ts";
 import { splitFrames, sseFrame } from "../../base/events/sse.ts";
-import { endKeptStream } from "../streams/end-kept-stream.ts";
+import { endAbandonedStream } from "../streams/end-abandoned-stream.ts";
 import { selectSegments, selectUnendedStreams } from "../streams/sql.ts";
 
 // a foreign platform: accepts every trace and issues links
@@ -68,7 +68,7 @@ test("a stream whose writer died before the links ends with them, once", async (
   await db.sql`insert into run_streams (run_id, thread_id, ordinal, attempt, frames) values (${runId}, ${id}, 1, 1, 1)`;
   await db.sql`insert into run_stream_segments (run_id, first, frames) values (${runId}, 0, ${frames})`;
   const [stream] = await selectUnendedStreams(db.sql, runId);
-  for (let i = 0; i < 2; i++) await endKeptStream(db.sql, stream!);
+  for (let i = 0; i < 2; i++) await endAbandonedStream(db.sql, stream!);
   const keptFrames = (await selectSegments(db.sql, runId, 0)).map((segment) => segment.frames).join("");
   expect(splitFrames(Buffer.from(keptFrames)).map(({ name }) => name)).toEqual(["metadata", "incomplete", "feedback"]);
 });

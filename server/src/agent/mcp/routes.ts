@@ -7,7 +7,7 @@ import type { AgentDeps } from "../deps.ts";
 import type { Caller } from "./caller.ts";
 import { callTool, listTools } from "./tools.ts";
 
-/** Assistants as tools of the Model Context Protocol (contract agent-server §13). */
+/** Assistants as tools of the Model Context Protocol. */
 export function mcpRoutes(deps: AgentDeps): AgentRoute[] {
   const base = { tag: "MCP", path: "/mcp", aliases: ["/mcp/"], permission: "assistants:read" as const };
   const server = {

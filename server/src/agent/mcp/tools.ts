@@ -6,7 +6,7 @@ import type { AgentDeps } from "../deps.ts";
 import { type AcceptedRun, createRun } from "../runs/create-run.ts";
 import { acceptedStream } from "../runs/read-run.ts";
 import { runBody } from "../runs/schema.ts";
-import { readAnswer } from "../streams/run-streams.ts";
+import { readOutput } from "../streams/run-streams.ts";
 import type { Caller } from "./caller.ts";
 import { RESUME_TOOL, resumeCall, resumeTool } from "./resume-tool.ts";
 import { selectInterruptedCall, type ToolRow, selectTools } from "./sql.ts";
@@ -73,8 +73,8 @@ export async function callTool(
   const run = name === RESUME_TOOL ? await resumeCall(deps, caller, input) : await startCall(deps, caller, name, input);
   const { runId, threadId } = run;
   const result = acceptedStream(deps, run)
-    .done.promise.then(readAnswer)
-    .then((answer) => toolResult(deps, threadId, answer.toString()));
+    .done.promise.then(readOutput)
+    .then((output) => toolResult(deps, threadId, output.toString()));
   return {
     result,
     cancel: () =>

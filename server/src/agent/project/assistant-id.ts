@@ -1,7 +1,7 @@
 import { AppError } from "../../base/errors.ts";
 import { isUuid, uuid5 } from "../../base/ids.ts";
 
-/** UUID namespace of default assistants: every client can compute their ids (contract §1.2). */
+/** UUID namespace of default assistants: every client can compute their ids. */
 const NAMESPACE = "6ba7b821-9dad-11d1-80b4-00c04fd430c8";
 
 export const systemAssistantId = (graphId: string): string => uuid5(graphId, NAMESPACE);

@@ -1,4 +1,4 @@
-/** `http` of langgraph.json (contract agent-server §17, §18). */
+/** `http` of langgraph.json. */
 import { z } from "zod";
 
 const off = z.boolean().default(false);

@@ -16,7 +16,7 @@ function project(config: object) {
   return readProject(file, {});
 }
 
-/** Keys of contract §18 with an invalid value, and the expected message. */
+/** Keys of langgraph.json with an invalid value, and the expected message. */
 const WRONG: [object, RegExp][] = [
   [{ graphs: [] }, /graphs: /],
   [{ graphs: { agent: 1 } }, /graphs\.agent: must be "\.\/file\.ts:export"/],

@@ -1,5 +1,5 @@
 /**
- * langgraph.json (contract agent-server §18). Errors stop the start; unknown keys are only reported (`key-notes.ts`),
+ * langgraph.json. Errors stop the start; unknown keys are only reported (`key-notes.ts`),
  * which also rejects, by name, keys that peers implement and Heddle does not.
  */
 import { z } from "zod";

@@ -1,5 +1,5 @@
 /**
- * `webhooks` of langgraph.json (service-interface §6, contract agent-server §15, §18) and the rules derived from it.
+ * `webhooks` of langgraph.json and the rules derived from it.
  */
 import { z } from "zod";
 

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 import { testDatabase } from "../../../test/db.ts";
 import { migrate, MIGRATIONS } from "../../base/db/migrate.ts";
-import { endKeptStream } from "../streams/end-kept-stream.ts";
+import { endAbandonedStream } from "../streams/end-abandoned-stream.ts";
 import { selectUnendedStreams, sweepStreams } from "../streams/sql.ts";
 import { selectEvents, selectLastSeqs, selectLifecycle, selectThread } from "./sql.ts";
 
@@ -77,7 +77,7 @@ test(
     // a run whose last event was missing, of a server that is gone
     const unended = await selectUnendedStreams(sql);
     expect(unended.map(({ run_id: id }) => id)).toEqual([lost]);
-    await endKeptStream(sql, unended[0]!);
+    await endAbandonedStream(sql, unended[0]!);
     const ends = (await selectLifecycle(sql, lost)).map((text) => JSON.parse(text).data.event as string);
     expect(ends).toEqual(["running", "incomplete", "failed"]);
     expect(await last()).toBe(8);

@@ -7,7 +7,7 @@ export interface EventName {
   namespace: string[];
 }
 
-/** A reader's filter, contract agent-server §19.3. */
+/** A reader's filter. */
 export interface EventFilter {
   channels: readonly string[];
   /** Prefixes; empty or absent: every namespace. */

@@ -30,7 +30,7 @@ function reject(message: string): Handler {
   return () => Promise.reject(new ProtocolError("not_supported", message));
 }
 
-/** Contract agent-server §19.4. Throws only unexpected errors; all others become an answer. */
+/** Handles a command. Throws only unexpected errors; all others become an answer. */
 export async function handleCommand(deps: AgentDeps, caller: Caller, command: Command): Promise<CommandAnswer> {
   const { id, method, params } = command;
   try {

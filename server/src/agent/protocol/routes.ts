@@ -14,7 +14,7 @@ import { handleCommand } from "./handle-command.ts";
 import { command, commandAnswer, eventStreamBody, threadParams } from "./schema.ts";
 import { ProtocolSocket } from "./protocol-socket.ts";
 
-/** Streaming protocol v2, contract agent-server §19. */
+/** Streaming protocol v2 of LangGraph. */
 export function protocolRoutes(deps: AgentDeps): AgentRoute[] {
   /**
    * Responds with 404 for another user's thread, with 409 to the thread's own run. A thread that does not exist yet can

@@ -43,7 +43,7 @@ async function startedBefore(deps: AgentDeps, { once, threadId }: Caller): Promi
   return reserved.run === null ? undefined : reserved.run_id;
 }
 
-/** Contract agent-server §19.4: input for a thread with pending interrupts is taken as their answer. */
+/** Input for a thread with pending interrupts is taken as their answer. */
 export async function runStart(deps: AgentDeps, caller: Caller, rawParams: unknown): Promise<Params> {
   const params = parseParams(runStartParams, rawParams);
   const { assistant_id: assistant, input, config, metadata } = params;

@@ -8,7 +8,7 @@ import { runBody } from "../runs/schema.ts";
 const THREAD_NAMES = "7d0c1c2e-5a0b-5d43-9f5e-2f1f0f2b8f2d";
 const MAX_NAME = 200;
 
-/** Any text names a thread: a UUID itself, other text the UUIDv5 of it (contract agent-server §19.1). */
+/** Any text names a thread: a UUID itself, other text the UUIDv5 of it. */
 export const threadParams = z.object({
   thread_id: z
     .string()
@@ -23,7 +23,7 @@ const channels = z.array(z.string().max(200)).max(100);
 const namespaces = z.array(z.array(z.string().max(500)).max(100)).max(1000);
 const depth = z.int().min(0);
 
-/** Contract agent-server §19.1. Unknown keys are dropped, as elsewhere; unknown channels match nothing. */
+/** Subscription to events. Unknown keys are dropped, as elsewhere; unknown channels match nothing. */
 export const eventStreamBody = z
   .object({
     channels: channels.describe(
@@ -43,7 +43,6 @@ export const subscribeParams = z.object({
   depth: depth.nullish(),
 });
 
-/** Contract agent-server §19.2. */
 export const command = z
   .object({ id: z.int().min(0), method: z.string().max(100), params: jsonObject.nullish() })
   .meta({ id: "ProtocolCommand" });

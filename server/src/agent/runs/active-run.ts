@@ -17,9 +17,9 @@ export interface ActiveRun {
   /** No attempt has reached a host, so it has written nothing. */
   untouched: boolean;
   /** Its `metadata` frame is in its stream. */
-  announced: boolean;
-  /** Timer that cancels it when it exceeds the time limit. */
+  hasMetadata: boolean;
+  /** Fires when it exceeds the time limit. */
   timeout: NodeJS.Timeout | undefined;
-  /** Timer of a host that must stop it. */
+  /** Fires when its host has not stopped the cancelled run in time (CANCEL_PATIENCE_MS). */
   killTimer: NodeJS.Timeout | undefined;
 }

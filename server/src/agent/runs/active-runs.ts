@@ -141,9 +141,9 @@ export class ActiveRuns {
   readonly #actions: { [A in Action]: (run: ActiveRun, event: never) => void } = {
     none: () => {},
     dispatch: (run) => this.apply(run, this.#dispatch.dispatch(run)),
-    announce: (run) => {
+    emit_metadata: (run) => {
       run.untouched = false;
-      this.#dispatch.announce(run);
+      this.#dispatch.emitMetadata(run);
     },
     stop_in_host: (run) => {
       const host = this.#hosts.cancelRun(run.runId, "cancelled");

@@ -5,7 +5,7 @@
 import { GroupCommit } from "../../base/db/group-commit.ts";
 import { sortedGroupCommit } from "../../base/db/sorted-commit.ts";
 import { sseFrame } from "../../base/events/sse.ts";
-import { acceptOnce } from "./accept-once.ts";
+import { acceptDespiteLostResponse } from "./accept-despite-lost-response.ts";
 import type { RunQueueOptions } from "./queue-options.ts";
 import { createRuns, type CreatedRun, type NewRun, notifyQueue } from "./sql.ts";
 import { type BegunRun, isResumable, metadataOf } from "./start-run.ts";
@@ -58,9 +58,9 @@ export class RunAdmission {
     const { sql, settings } = this.#o;
     const claimedAt = performance.now();
     this.#count(run.runId, 1);
-    const created = await acceptOnce({ sql, leaseMs: settings.leaseMs }, row, () => this.#insert(row)).finally(() =>
-      this.#count(run.runId, -1),
-    );
+    const created = await acceptDespiteLostResponse({ sql, leaseMs: settings.leaseMs }, row, () =>
+      this.#insert(row),
+    ).finally(() => this.#count(run.runId, -1));
     return { created, begun: created.claimed ? toBegunRun(run, created) : undefined, claimedAt };
   }
 
@@ -91,5 +91,5 @@ const toBegunRun = (run: RunToAdmit, created: CreatedRun): BegunRun => ({
   cancel_action: null,
   waited: 0,
   head: created.head,
-  announced: created.announced ?? false,
+  metadataStored: created.metadataStored ?? false,
 });

@@ -304,7 +304,7 @@ function givenKeys({ config, context }: RunBody, headers: string[]): NonNullable
 const passedHeaders = ({ project }: Pick<AgentDeps, "project">, headers: Headers): Record<string, string> =>
   configurableHeaders(headers, project.config.http.configurable_headers);
 
-/** `config.configurable` with the caller's identity and headers (contract §16.6). */
+/** `config.configurable` with the caller's identity and headers. */
 export function runConfigurable(
   deps: Pick<AgentDeps, "project" | "access">,
   { config, headers, principal }: { config: RunBody["config"] } & Pick<RunRequest, "headers" | "principal">,

@@ -37,7 +37,7 @@ export class RunDispatch {
     const stream = this.#o.streams.open(run.runId);
     setExecution(stream, run);
     if (kept === "unknown") {
-      this.announce(run);
+      this.emitMetadata(run);
       if (isKept) stream.markIncomplete("Its frames could not be stored.", run.attempt);
       return this.#prepared(run, row);
     }
@@ -50,12 +50,12 @@ export class RunDispatch {
         },
         () => ({ is: "returned", blame: false, reason: "The frames of its earlier attempts could not be read." }),
       );
-    if (row.announced) {
-      run.announced = true;
+    if (row.metadataStored) {
+      run.hasMetadata = true;
       // a follower may have read the stored frame already
       if (stream.log.appended === 0) stream.emit(run.attempt, "metadata", metadataOf(run.runId, run.attempt));
     }
-    if (isKept) this.#keep(run, stream, row.announced ? 1 : 0);
+    if (isKept) this.#keep(run, stream, row.metadataStored ? 1 : 0);
     return this.#prepared(run, row);
   }
 
@@ -70,7 +70,7 @@ export class RunDispatch {
     if (row.cancel_action) return CANCELLED;
     const rejected = parseQuestions(row.kwargs)?.refused;
     if (rejected === undefined) return { is: "prepared" };
-    this.announce(run);
+    this.emitMetadata(run);
     return { is: "ended", end: { outcome: "refused", error: { error: "UnknownInterruptError", message: rejected } } };
   }
 
@@ -90,9 +90,9 @@ export class RunDispatch {
   }
 
   /** Emits the first frame of the attempt: here, not in the host, so that it waits for no process. */
-  announce(run: ActiveRun): void {
-    if (run.announced) return;
-    run.announced = true;
+  emitMetadata(run: ActiveRun): void {
+    if (run.hasMetadata) return;
+    run.hasMetadata = true;
     const discarded = parseQuestions(run.kwargs)?.discarded;
     this.#o.streams.open(run.runId).emit(run.attempt, "metadata", metadataOf(run.runId, run.attempt, discarded));
   }

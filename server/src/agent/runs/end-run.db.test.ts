@@ -22,7 +22,7 @@ import { RunFollower } from "../streams/run-follower.ts";
 import { RunStreams } from "../streams/run-streams.ts";
 import { StreamKeeper } from "../streams/stream-keeper.ts";
 import { createRuns, finishRuns, selectRunState } from "./sql.ts";
-import { announceWant, keepFrames } from "../streams/sql.ts";
+import { reserveStream, keepFrames } from "../streams/sql.ts";
 
 const { sql, uri } = await testDatabase();
 const log = createLog("silent");
@@ -125,7 +125,7 @@ test("a temporary run keeps its result when the answer to its commit was lost", 
   const run = await claimed(true);
   expect(await write(run, "success")).toEqual([{ outcome: "success", waiting: false }]);
   await finish(run, { outcome: "success" }, Buffer.from(STATE));
-  expect(streams.get(run.runId)?.outcome).toEqual({ status: "success", answer: '{"n":1}' });
+  expect(streams.get(run.runId)?.outcome).toEqual({ status: "success", output: '{"n":1}' });
 });
 
 test("a rolled back run ends as deleted, however often its end is written", async () => {
@@ -153,14 +153,14 @@ test("the result of a temporary run that another server executed comes from its 
   follower.follow(run.runId);
   await write(run, "success");
   // the announcement of a reader may arrive after the run has been deleted
-  await announceWant(sql, run.runId);
+  await reserveStream(sql, run.runId);
   await sleep(1000);
   expect(streams.get(run.runId)?.outcome).toBeUndefined();
   const frames = sseFrame(0, "values", '{"n":1}').toString();
   const segment = { runId: run.runId, threadId: run.threadId, attempt: 1, first: 0, count: 1 };
   await keepFrames(sql, [{ ...segment, frames, status: "success", marks: null, notify: false }]);
   await expect.poll(() => streams.get(run.runId)?.outcome?.status).toBe("success");
-  expect(String(streams.get(run.runId)!.outcome!.answer)).toBe('{"n":1}');
+  expect(String(streams.get(run.runId)!.outcome!.output)).toBe('{"n":1}');
 });
 
 test("writes an end however long the database is unavailable", async () => {

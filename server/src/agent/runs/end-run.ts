@@ -9,7 +9,7 @@ import { isPassing, untilDone } from "../../base/db/retry.ts";
 import { coerceError } from "../../base/errors.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { readLinks, withLinks } from "../feedback-links/emit-links.ts";
-import { buildAnswer, isSplit, joinedText, valuesText } from "../streams/answer.ts";
+import { buildOutput, isSplit, joinedText, valuesText } from "../streams/run-output.ts";
 import type { FinishedRun, FinishOutcome } from "../streams/finished-run.ts";
 import { lostTrace } from "./close-trace.ts";
 import type { Ended, FinalOutcome, RunEvent, StoredEnd } from "./phase.ts";
@@ -134,7 +134,7 @@ export class RunEndings {
     if (finished.outcome === "lost") {
       // the frames that were not written with the end belong to another attempt by now
       if (isKept) return LOST;
-      // a commit whose answer was lost is indistinguishable from a lost lease
+      // a commit whose response was lost is indistinguishable from a lost lease
       const outcome = await this.#whileOwned(run, () => this.#resolveLost(run, end, timedOut !== undefined));
       if (outcome === "lost") return LOST;
       finished.outcome = outcome;
@@ -187,17 +187,17 @@ export class RunEndings {
     const links = outcome === "deleted" ? undefined : readLinks(run.kwargs);
     // a stored stream already has it
     if (links !== undefined && !stream.kept) stream.append("feedback", links);
-    const answer = (values: () => string | null) =>
-      withLinks(buildAnswer(outcome, error, stream.lastValues, values), links);
+    const output = (values: () => string | null) =>
+      withLinks(buildOutput(outcome, error, stream.lastValues, values), links);
     // long lists are joined only if a reader needs them
     const isLong = state !== null && !stream.lastValues && isSplit(state);
     const readLong = async (text: string) => {
       const values = joinedText(text) ?? (await this.#storedValues(run));
-      return answer(() => values);
+      return output(() => values);
     };
     this.#o.streams.end(run.runId, {
       status: outcome,
-      answer: isLong ? () => readLong(state) : answer(() => state && valuesText(state)),
+      output: isLong ? () => readLong(state) : output(() => state && valuesText(state)),
     });
   }
 
@@ -217,7 +217,7 @@ export class RunEndings {
     }
   }
 
-  /** Error of a run cancelled by its time limit; other cancelled runs end without one (contract §8). */
+  /** Error of a run cancelled by its time limit; other cancelled runs end without one. */
   async #timeoutError(run: ActiveRun): Promise<{ error: string; message: string } | undefined> {
     const row = await selectCancelRequest(this.#o.sql, run.runId);
     if (row?.cancel_action !== "timeout") return undefined;

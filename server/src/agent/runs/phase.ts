@@ -6,7 +6,7 @@
  *                               ^                    |                   |
  *                               +----- the next claim, here or elsewhere <--requeued
  *
- * Code that works on a run (dispatch-run.ts, end-run.ts, reconcile.ts) returns an event; only run-queue.ts applies it.
+ * Code that works on a run (dispatch-run.ts, end-run.ts, reconcile.ts) returns an event; only active-runs.ts applies it.
  */
 import type { RunEnd } from "../../../../host-kit/src/host-protocol.ts";
 import type { FinishedRun, FinishOutcome } from "../streams/finished-run.ts";
@@ -71,7 +71,7 @@ export type RunEvent =
   | { is: "requeued" }
   /** The database rejected its return: the next heartbeats hand its row back. */
   | { is: "stuck" }
-  /** Another server owns it. */
+  /** Its row is not of this server and attempt any more: another server owns it, or it was deleted. */
   | { is: "lost" }
   /** A later attempt began here. */
   | { is: "superseded" };
@@ -80,7 +80,7 @@ export type Action =
   /** Only the phase changes. */
   | "none"
   | "dispatch"
-  | "announce"
+  | "emit_metadata"
   | "stop_in_host"
   | "take_from_host"
   | "finish"
@@ -132,7 +132,7 @@ export const TRANSITIONS: Readonly<Record<Phase, Row>> = {
   waiting: {
     ...owned,
     capacity: ["waiting", "dispatch"],
-    hosted: ["executing", "announce"],
+    hosted: ["executing", "emit_metadata"],
     unhosted: ["waiting", "none"],
     doubted: ["unconfirmed", "none"],
     cancelled: ["ending", "finish_cancelled"],

@@ -117,7 +117,7 @@ describe("accepting", () => {
     const queued = newRun(t, { describe: false, claim: true, firstFrame: frame });
     const plain = newRun(randomUUID(), { describe: false, claim: true, createThread: true });
     const created = await createRuns(sql, [started, queued, plain]);
-    expect(created.map((run) => run.announced)).toEqual([true, false, false]);
+    expect(created.map((run) => run.metadataStored)).toEqual([true, false, false]);
     const segments = await sql`
       select s.run_id, s.first, s.frames, s.xmin = r.xmin as together, k.frames as stored, k.attempt, k.status
       from runs r join run_stream_segments s on s.run_id = r.run_id join run_streams k on k.run_id = r.run_id

@@ -7,9 +7,9 @@ import { rawJson } from "../../base/http/route.ts";
 import { slowJson, type SlowJsonOptions } from "../../base/http/slow-json.ts";
 import type { AgentDeps } from "../deps.ts";
 import { withLinks } from "../feedback-links/emit-links.ts";
-import { buildAnswer } from "../streams/answer.ts";
+import { buildOutput } from "../streams/run-output.ts";
 import { isEvent } from "../streams/protocol-frames.ts";
-import { readAnswer, type RunStream } from "../streams/run-streams.ts";
+import { readOutput, type RunStream } from "../streams/run-streams.ts";
 import { type RunState, selectRunState } from "./sql.ts";
 import { findMark } from "../streams/stream-marks.ts";
 import { type KeptStream, selectKeptStream } from "../streams/sql.ts";
@@ -26,10 +26,10 @@ export function acceptedStream(deps: AgentDeps, { runId }: { runId: string }): R
   return deps.streams.get(runId)?.outcome ? deps.streams.open(runId) : deps.follower.follow(runId, true);
 }
 
-/** Responds with the result of a run when it ends (contract §7.5). */
+/** Responds with the result of a run when it ends. */
 export async function waitResponse(stream: RunStream, options: SlowJsonOptions = {}): Promise<Response> {
-  if (stream.outcome) return rawJson(await readAnswer(stream.outcome), options.headers);
-  return slowJson(stream.done.promise.then(readAnswer), options);
+  if (stream.outcome) return rawJson(await readOutput(stream.outcome), options.headers);
+  return slowJson(stream.done.promise.then(readOutput), options);
 }
 
 /** Serves `join`: the result of a run, now or when it ends. 404 for an unknown run. */
@@ -43,16 +43,16 @@ export async function joinRun(
   const state = await selectRunState(deps.sql, threadId, runId);
   if (!state) {
     // a stateless run is deleted when it ends; its result stays in memory for a while, or is kept with its frames
-    if (local?.outcome && threadId === null) return rawJson(await readAnswer(local.outcome));
+    if (local?.outcome && threadId === null) return rawJson(await readOutput(local.outcome));
     if (threadId === null && (await selectKeptStream(deps.sql, runId)))
       return waitResponse(deps.follower.follow(runId));
     throw notFound("Run not found");
   }
-  if (local?.outcome) return rawJson(await readAnswer(local.outcome));
+  if (local?.outcome) return rawJson(await readOutput(local.outcome));
   if (isFinal(state)) {
     const error = state.error ? (JSON.parse(state.error) as { error: string; message: string }) : undefined;
-    const answer = buildAnswer(state.status, error, undefined, () => state.values);
-    return rawJson(withLinks(answer, state.links ?? undefined));
+    const output = buildOutput(state.status, error, undefined, () => state.values);
+    return rawJson(withLinks(output, state.links ?? undefined));
   }
   const stream = deps.queue.has(runId) ? deps.streams.open(runId) : deps.follower.follow(runId, true);
   return waitResponse(stream, { onDisconnect });
@@ -63,7 +63,7 @@ export type ReaderDeps = Pick<AgentDeps, "sql" | "streams" | "follower"> & { que
 
 export interface StreamOptions {
   headers?: Record<string, string>;
-  /** `Last-Event-ID`, contract §7.6; undefined for a new reader. */
+  /** `Last-Event-ID`; undefined for a new reader. */
   lastEventId?: string | undefined;
   modes?: string[];
   /** Only events of these namespaces; undefined: all. */

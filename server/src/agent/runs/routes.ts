@@ -13,7 +13,7 @@ import {
   createStream,
   locations,
   READ_ERRORS,
-} from "./answer-run.ts";
+} from "./respond-to-creation.ts";
 import { cancelOne } from "./cancel-run.ts";
 import { joinRun, joinStream } from "./read-run.ts";
 import { refreshThreadHead } from "./refresh-thread.ts";
@@ -31,7 +31,7 @@ import {
 import { rejectSelfWait } from "./self-wait.ts";
 import { deleteFinishedRun, selectRun, selectRuns, threadExists } from "./sql.ts";
 
-/** Paths under a thread also answer under the singular `/thread/` (service-interface §4.2). */
+/** Paths under a thread also answer under the singular `/thread/`. */
 const singular = (path: string): string[] => [path.replace("/threads/", "/thread/")];
 
 const base = { tag: "Runs" } as const;

@@ -5,7 +5,7 @@ import { parseJson } from "../../base/json-structure.ts";
 import { runConfigSection } from "../project/queue-config.ts";
 import { webhook } from "../webhooks/schema.ts";
 
-/** Stream modes of contract §8. */
+/** Stream modes of LangGraph. */
 export const STREAM_MODES = [
   "values",
   "messages",
@@ -51,7 +51,7 @@ const configSchema = z
   })
   .loose();
 
-/** Run-create body, contract §7.1. Unknown keys are dropped. */
+/** Run-create body. Unknown keys are dropped. */
 export const runBody = z
   .object({
     assistant_id: z.string().describe("Graph id or UUID of the assistant."),

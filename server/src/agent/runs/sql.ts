@@ -57,7 +57,7 @@ export interface CreatedRun {
   /** Runs cancelled by the multitask strategy, including the running one. */
   cancelled: string[];
   /** Whether `firstFrame` was written. */
-  announced?: boolean;
+  metadataStored?: boolean;
 }
 
 /**
@@ -74,7 +74,7 @@ export async function createRuns(sql: Sql, runs: NewRun[], wait = true): Promise
            case when c.claimed and u.first_frame is not null and position('"questions": {' in c.kwargs) = 0
                 then (select k.outcome = 'stored'
                       from keep_frames(u.run_id, u.thread_id, 1, 0, 1, u.first_frame, null, null) k)
-                else false end as announced
+                else false end as "metadataStored"
     from unnest(
       ${runs.map((r) => r.runId)}::uuid[], ${runs.map((r) => r.threadId)}::uuid[],
       ${runs.map((r) => r.assistantId)}::uuid[], ${runs.map((r) => sealed(sql, r.kwargs, (cipher, text) => sealKwargs(cipher, text, r.threadId)))}::text[],

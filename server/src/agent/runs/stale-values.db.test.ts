@@ -7,7 +7,7 @@ import { createFaultPoint } from "../../base/fault-point.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { createLog } from "../../base/log.ts";
 import { agentOptions } from "../settings.ts";
-import { readAnswer } from "../streams/run-streams.ts";
+import { readOutput } from "../streams/run-streams.ts";
 import { StreamKeeper } from "../streams/stream-keeper.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { RunEndings } from "./end-run.ts";
@@ -95,7 +95,7 @@ test("a state that continues the stored lists is written, and answers with the w
   await finish(run, { outcome: "success" }, stateText(base, 102, ["third"]));
   const values = { ...STATE, log: [...STATE.log, "third"] };
   expect((await readThread(run)).values).toEqual(values);
-  expect(JSON.parse(String(await readAnswer(stream.outcome!)))).toEqual(values);
+  expect(JSON.parse(String(await readOutput(stream.outcome!)))).toEqual(values);
 });
 
 test("a state that continues other lists is read again, and the run ends once", async () => {
@@ -103,7 +103,7 @@ test("a state that continues other lists is read again, and the run ends once", 
   await finish(run, { outcome: "success" }, stateText("other", 102, ["third"]));
   expect(await status(run)).toBe("success");
   expect(await readThread(run)).toMatchObject({ status: "idle", values: STATE });
-  expect(JSON.parse(String(await readAnswer(stream.outcome!)))).toEqual(STATE);
+  expect(JSON.parse(String(await readOutput(stream.outcome!)))).toEqual(STATE);
 });
 
 test("so is that of a run whose stream is stored", async () => {

@@ -4,8 +4,8 @@ import type { ActiveRun } from "./active-run.ts";
 import type { RunQueueOptions } from "./queue-options.ts";
 import type { ClaimedRun, CreatedRun } from "./sql.ts";
 
-/** Run that this server has claimed; `head` and `announced` are known where it was claimed with its creation. */
-export type BegunRun = ClaimedRun & Partial<Pick<CreatedRun, "head" | "announced">>;
+/** Run that this server has claimed; `head` and `metadataStored` are known where it was claimed with its creation. */
+export type BegunRun = ClaimedRun & Partial<Pick<CreatedRun, "head" | "metadataStored">>;
 
 /** @param isKept whether frames of the run are stored */
 export function toActiveRun(
@@ -37,7 +37,7 @@ export function toActiveRun(
     claimedAt: performance.now(),
     phase: "starting",
     untouched: row.attempt === 1,
-    announced: false,
+    hasMetadata: false,
     timeout: undefined,
     killTimer: undefined,
   };

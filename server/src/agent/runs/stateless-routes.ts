@@ -5,7 +5,7 @@ import { rawJson } from "../../base/http/route.ts";
 import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { idempotencyHeader, readOnce } from "../idempotency/idempotent-request.ts";
-import { accept, CREATE_ERRORS, createAndWait, createStream, locations, READ_ERRORS } from "./answer-run.ts";
+import { accept, CREATE_ERRORS, createAndWait, createStream, locations, READ_ERRORS } from "./respond-to-creation.ts";
 import { cancelMany } from "./cancel-run.ts";
 import { type AcceptedRun, checkBatch } from "./create-run.ts";
 import { joinRun, joinStream } from "./read-run.ts";

@@ -1,7 +1,7 @@
 /**
  * This server's lease among the servers that share the database. A row in `servers` with a heartbeat is the lease on
  * all runs that the server executes: one small statement a second, however many runs there are. It also returns the
- * runs that are running under this server, which run-queue.ts reconciles with those that it executes.
+ * runs that are running under this server, which reconcile.ts compares with those that it executes.
  *
  * server-watch.ts decides when another server is gone. Its running runs return to the queue; their attempt is
  * incremented by the next claim, which fences off all writes of the old server. A server that finds its own row gone
@@ -23,7 +23,7 @@ import { beat, deleteServer, expireServer, type OtherServer, updateGraphs, upser
 const MAX_BEAT_MS = 1000;
 
 /** Attempt from which on a run that is lost with its server ends as error. */
-const MAX_ATTEMPTS = 25;
+const LAST_ATTEMPT = 25;
 
 const LOST_TOO_OFTEN = "The server that executed it was lost too often.";
 const LOST = "The server that executed it was lost while it was being cancelled.";
@@ -178,8 +178,8 @@ export class ServerLease {
       const { outcome } = await releaseRun(sql, {
         runId: run_id,
         attempt,
-        blame: attempt >= MAX_ATTEMPTS,
-        maxFailures: attempt >= MAX_ATTEMPTS ? 1 : this.#o.maxFailures,
+        blame: attempt >= LAST_ATTEMPT,
+        maxFailures: attempt >= LAST_ATTEMPT ? 1 : this.#o.maxFailures,
         reason: LOST_TOO_OFTEN,
         notify: !this.alone,
       });

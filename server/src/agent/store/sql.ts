@@ -12,7 +12,7 @@ export const ITEM = `json_build_object('namespace', i.namespace, 'key', i.key, '
 /** Excludes expired items, whether they have been swept or not. */
 const ALIVE = `(i.expires_at is null or i.expires_at > now())`;
 
-/** Object that the project's own rules are compared with (contract §16.5); of an encrypted item without its value. */
+/** Object that the project's own rules are compared with; of an encrypted item without its value. */
 const AS_METADATA = `(case jsonb_typeof(i.value) when 'object' then i.value else '{}' end
   || jsonb_build_object('namespace', i.namespace, 'key', i.key))`;
 

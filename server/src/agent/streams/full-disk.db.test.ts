@@ -117,7 +117,7 @@ test("readers of a stream that was begun anew learn of it after the run is marke
   const runId = await movedRun();
   const old = streams.open(runId);
   streams.replace(old, "Begun anew.");
-  streams.end(runId, { status: "success", answer: "{}" });
+  streams.end(runId, { status: "success", output: "{}" });
   await sleep(FULL_MS);
   expect([old.outcome, old.log.appended]).toEqual([undefined, 1]);
   await empty();

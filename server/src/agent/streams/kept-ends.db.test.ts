@@ -206,7 +206,7 @@ test("a server without disk space reads long streams back from the database, for
   }
   await owner.keeper.end(stream, finished(run, 1), undefined);
   owner.executes.delete(run.runId);
-  owner.streams.end(run.runId, { status: "success", answer: "null" });
+  owner.streams.end(run.runId, { status: "success", output: "null" });
   await expect.poll(() => stream.log.memory).toBeLessThan(4 * 1024 * 1024);
   const [own, followed] = [await readAll(run, [], () => owner), await following];
   expect(splitFrames(own).filter(({ name }) => name === "values")).toHaveLength(600);
@@ -226,7 +226,7 @@ test("a stream that is not stored and does not fit on the disk ends as incomplet
   stream.append("error", '{"error":"Boo","message":"boo"}');
   await stream.flagged;
   server.executes.delete(run.runId);
-  server.streams.end(run.runId, { status: "error", answer: "null" });
+  server.streams.end(run.runId, { status: "error", output: "null" });
   const frames = splitFrames(await readAll(run, [], () => server));
   expect(frames.map(({ frame }) => Number(/\nid: (\d+)\n/.exec(frame.toString())![1]))).toEqual(
     frames.map((_, i) => i),
@@ -267,7 +267,7 @@ test("frames that the database rejects are missing for all readers, and later fr
   stream.append("values", '"behind"');
   await first.keeper.end(stream, finished(run, 1), undefined);
   first.executes.delete(run.runId);
-  first.streams.end(run.runId, { status: "success", answer: "" });
+  first.streams.end(run.runId, { status: "success", output: "" });
   const text = await keptText(run.runId);
   expect(text.match(/(?<=event: )\w+/g)).toEqual(["metadata", "incomplete", "values"]);
   expect((await readings).map(String)).toEqual([text, text]);
@@ -309,7 +309,7 @@ test.concurrent("a server that cannot get a deleted run's last frames says so wi
   await db.sql`delete from run_streams where run_id = ${run.runId}`;
   await db.sql`delete from runs where run_id = ${run.runId}`;
   first.executes.delete(run.runId);
-  first.streams.end(run.runId, { status: "deleted", answer: "" });
+  first.streams.end(run.runId, { status: "deleted", output: "" });
   const cut = (await reading).toString();
   expect(cut.match(/(?<=^event: )\w+/gm)).toEqual(["metadata", "incomplete"]);
   expect(cut.match(/(?<=^id: )\d+/gm)).toEqual(["0"]);

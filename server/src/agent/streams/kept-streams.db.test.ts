@@ -12,7 +12,7 @@ import { splitFrames } from "../../base/events/sse.ts";
 import { createLog } from "../../base/log.ts";
 import { deleteServer } from "../servers/sql.ts";
 import { joinStream } from "../runs/read-run.ts";
-import { announceWant, deleteThreadStreams, type KeepOutcome, keepFrames, selectKeptStream } from "./sql.ts";
+import { reserveStream, deleteThreadStreams, type KeepOutcome, keepFrames, selectKeptStream } from "./sql.ts";
 import { StreamSweeper } from "./stream-sweeper.ts";
 
 const servers = await streamServers();
@@ -70,7 +70,7 @@ test(
         }
         await db.sql`update runs set status = 'success', ended_at = now() where run_id = ${run.runId}`;
         owner.executes.delete(run.runId);
-        owner.streams.end(run.runId, { status: "success", answer: "null" });
+        owner.streams.end(run.runId, { status: "success", output: "null" });
         const texts = await Promise.all(readers);
         await expect
           .poll(async () => (await selectKeptStream(db.sql, run.runId))?.status, { timeout: 30_000 })
@@ -115,7 +115,7 @@ test("a reader's request for the stream of a deleted run leaves no row", async (
   let requested: Promise<void> | undefined;
   await db.sql.begin(async (deleting) => {
     await deleting`delete from runs where run_id = ${runId}`;
-    requested = announceWant(server.sql, runId);
+    requested = reserveStream(server.sql, runId);
     await expect
       .poll(async () => await db.sql`select 1 from pg_locks where not granted and locktype = 'transactionid'`)
       .toHaveLength(1);
@@ -162,7 +162,7 @@ test("a reader that reaches the successor before the stored frames do receives n
   await second.execute(run.runId, run.threadId, 2);
   await db.sql`update runs set status = 'success', ended_at = now() where run_id = ${run.runId}`;
   second.executes.clear();
-  second.streams.end(run.runId, { status: "success", answer: "null" });
+  second.streams.end(run.runId, { status: "success", output: "null" });
   expect((await reading).match(/(?<=\nid: )\d+/g)).toEqual(["4", "5"]);
 });
 
@@ -178,9 +178,9 @@ test("a remote reader makes a run that is not resumable store its stream from th
   here.streams.get(run.runId)!.append("values", '{"n":2}');
   await db.sql`update runs set status = 'success', ended_at = now() where run_id = ${run.runId}`;
   here.executes.clear();
-  here.streams.end(run.runId, { status: "success", answer: '{"n":2}' });
+  here.streams.end(run.runId, { status: "success", output: '{"n":2}' });
   expect(splitFrames(await reading).map(({ name }) => name)).toEqual(["metadata", "values", "values"]);
-  expect(there.streams.get(run.runId)!.outcome!.answer.toString()).toBe('{"n":2}');
+  expect(there.streams.get(run.runId)!.outcome!.output.toString()).toBe('{"n":2}');
 });
 
 test("deletes stored frames after their time to live, and ends a stream whose writer died", async () => {

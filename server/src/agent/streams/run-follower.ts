@@ -11,12 +11,12 @@ import type { LiveFrames } from "../../base/events/live-frames.ts";
 import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import { withLinks } from "../feedback-links/emit-links.ts";
-import { buildAnswer } from "./answer.ts";
+import { buildOutput } from "./run-output.ts";
 import type { RunOutcome, RunStream, RunStreams } from "./run-streams.ts";
 import type { StreamKeeper } from "./stream-keeper.ts";
-import { endKeptStream } from "./end-kept-stream.ts";
+import { endAbandonedStream } from "./end-abandoned-stream.ts";
 import {
-  announceWant,
+  reserveStream,
   type FollowedRun,
   selectFollowedRuns,
   selectSegments,
@@ -91,7 +91,7 @@ export class RunFollower {
     this.#o.live?.subscribe(runId);
     if (mayBePending && !this.#o.alone()) {
       // if this fails, the frames arrive as well, but later
-      announceWant(this.#o.sql, runId).catch(() => {});
+      reserveStream(this.#o.sql, runId).catch(() => {});
     }
     this.#pollSoon();
     return stream;
@@ -205,13 +205,13 @@ export class RunFollower {
   async #endUnended({ stream, seenUnfinished, attempt }: Followed, row: FollowedRun): Promise<boolean> {
     if (row.stream_status !== null || stream.own) return false;
     const isGone = row.run_status === null;
-    // a stream without frames is empty, unless it was announced to readers that waited for some
+    // a stream without frames is empty, unless it was reserved for readers that waited for some
     if (!row.frames && !isGone && !(seenUnfinished && row.attempt)) return false;
-    if (row.frames === null) await announceWant(this.#o.sql, stream.runId);
+    if (row.frames === null) await reserveStream(this.#o.sql, stream.runId);
     const [unended] = await selectUnendedStreams(this.#o.sql, stream.runId);
     if (!unended) return true;
     // the attempt that ended it may not have begun to keep its frames
-    await endKeptStream(this.#o.sql, { ...unended, attempt: Math.max(unended.attempt, attempt) });
+    await endAbandonedStream(this.#o.sql, { ...unended, attempt: Math.max(unended.attempt, attempt) });
     return true;
   }
 
@@ -243,8 +243,8 @@ function toOutcome(stream: RunStream, row: FollowedRun | undefined): RunOutcome 
   const whole = row?.stream_status != null && stream.incomplete === undefined;
   return {
     status,
-    answer: withLinks(
-      buildAnswer(status, error, whole ? stream.lastValues : undefined, () => row?.values ?? null),
+    output: withLinks(
+      buildOutput(status, error, whole ? stream.lastValues : undefined, () => row?.values ?? null),
       stream.links ?? row?.links ?? undefined,
     ),
   };

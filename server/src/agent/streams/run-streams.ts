@@ -12,12 +12,12 @@ import { StreamMarks } from "./stream-marks.ts";
 /** Outcome of a run, for its readers on this server. */
 export interface RunOutcome {
   status: RunStatus | "deleted";
-  /** JSON text of the response of `wait` and `join` (contract §7.5), or what reads it. */
-  answer: Buffer | string | (() => Promise<Buffer | string>);
+  /** JSON text of the response of `wait` and `join`, or a function that reads it. */
+  output: Buffer | string | (() => Promise<Buffer | string>);
 }
 
-export const readAnswer = async ({ answer }: RunOutcome): Promise<Buffer | string> =>
-  typeof answer === "function" ? answer() : answer;
+export const readOutput = async ({ output }: RunOutcome): Promise<Buffer | string> =>
+  typeof output === "function" ? output() : output;
 
 /** Progress of writing a run's frames to the database; see stream-keeper.ts. */
 export interface PersistProgress {

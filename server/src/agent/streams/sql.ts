@@ -145,10 +145,10 @@ export async function wantStreams(sql: Sql, runIds: string[]): Promise<void> {
 }
 
 /**
- * The same for a run that has not started: the server that executes it finds the row. A deleted run gets none: the lock
+ * Has the frames of a run kept that has not started: the server that executes it finds the row. A deleted run gets none: the lock
  * makes a concurrent deletion, which deletes streams after runs, see the row.
  */
-export async function announceWant(sql: Sql, runId: string): Promise<void> {
+export async function reserveStream(sql: Sql, runId: string): Promise<void> {
   await sql`
     insert into run_streams (run_id, thread_id)
     select run_id, thread_id from runs where run_id = ${runId} for key share

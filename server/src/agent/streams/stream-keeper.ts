@@ -127,7 +127,8 @@ export class StreamKeeper {
   /**
    * Writes the run's final status together with its remaining frames and the end of its stream. Rejects while the
    * database is unavailable, and must then be repeated or followed by `keep` or `drop`, because the end may be written.
-   * `lost`: nothing was written, or the outcome is unknown.
+   * `lost`: this attempt does not write the stream any more. An earlier call of it whose response was lost may have
+   * ended the run; the caller reads its row (end-run.ts).
    * @param last data of a `feedback` event, for a run that is not rolled back
    */
   async end(stream: RunStream, run: FinishedRun, last: string | undefined): Promise<FinishOutcome> {

@@ -1,7 +1,7 @@
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
-import { endKeptStream } from "./end-kept-stream.ts";
+import { endAbandonedStream } from "./end-abandoned-stream.ts";
 import { selectUnendedStreams, sweepStreams } from "./sql.ts";
 
 const SWEEP_MS = 5000;
@@ -32,7 +32,7 @@ export class StreamSweeper {
   }
 
   async sweep(): Promise<void> {
-    for (const stream of await selectUnendedStreams(this.#sql)) await endKeptStream(this.#sql, stream);
+    for (const stream of await selectUnendedStreams(this.#sql)) await endAbandonedStream(this.#sql, stream);
     await sweepStreams(this.#sql, this.#ttlSecs);
   }
 }

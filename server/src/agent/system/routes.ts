@@ -37,7 +37,7 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
         if (!query.check_db) return alive.ok ? c.json({ ok: true }) : answerUnhealthy(c, alive);
         const now = await health.ready();
         const checks = describeParts(now, hosts);
-        // contract §3: the database is queried, and its absence is a 500
+        // the database is queried, and its absence is a 500
         const { database } = now.checks;
         if (database?.ok === false) {
           const detail = `The database does not answer: ${database.reason}.`;

@@ -15,7 +15,7 @@ export interface Extract {
   path: string[];
 }
 
-/** `{"last": "values.messages[-1].content"}`: parts of a thread under aliases chosen by the caller (contract §5). */
+/** `{"last": "values.messages[-1].content"}`: parts of a thread under aliases chosen by the caller. */
 export const extractPaths = z
   .record(
     storableText,

@@ -4,7 +4,7 @@ import type { JsonText } from "../../base/http/route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { selectStateRow, type StateRow } from "./sql.ts";
 
-/** State of a thread on which no graph has run (contract §6). */
+/** State of a thread on which no graph has run. */
 const EMPTY_STATE = JSON.stringify({
   values: {},
   next: [],

@@ -1,5 +1,5 @@
 /**
- * Bundles of generative UI (contract §12): a project's components, built by esbuild without the packages that the page
+ * Bundles of generative UI: a project's components, built by esbuild without the packages that the page
  * already has. The page's SDK provides those through `LGUI_REQUIRE` and takes components through `LGUI_EXT_STORE`.
  */
 import { createRequire } from "node:module";

@@ -12,7 +12,7 @@ import { globalName } from "./bundle.ts";
 const TYPES: Record<string, string> = { ".js": "text/javascript; charset=UTF-8", ".css": "text/css; charset=UTF-8" };
 const agentParams = z.object({ agent: z.string() });
 
-/** Contract §12. Only where langgraph.json has `ui`. */
+/** Generative UI. Only where langgraph.json has `ui`. */
 export function uiRoutes(deps: Pick<AgentDeps, "ui" | "project" | "settings" | "log">): AgentRoute[] {
   const { config } = deps.project;
   if (!config.ui || Object.keys(config.ui).length === 0) return [];

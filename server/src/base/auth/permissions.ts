@@ -1,5 +1,5 @@
 /**
- * Permissions of callers, as `resource:verb` (contract trace-platform §6). A single list for all address spaces,
+ * Permissions of callers, as `resource:verb`. A single list for all address spaces,
  * because roles span them. A read-only key keeps the permissions that end in `:read`.
  *
  * `scope`: whether the permission applies to a workspace or to the whole organization.

@@ -1,4 +1,4 @@
-/** Causes of a failed call to an S3-compatible store. The first four are those of the contract (§7). */
+/** Causes of a failed call to an S3-compatible store. The first four are those of the contract. */
 export type StorageReason =
   | "access_denied"
   | "bucket_not_valid"

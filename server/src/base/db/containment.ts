@@ -5,7 +5,7 @@ import type { Sql, Transaction } from "./connect.ts";
 type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
 /**
- * Builds the condition that the jsonb `column` contains `filter` (contract agent-server §1.6). An empty filter matches
+ * Builds the condition that the jsonb `column` contains `filter`. An empty filter matches
  * everything, a null in it nothing. `test` builds the condition for values that are not in a column.
  */
 export function contains(

@@ -11,7 +11,7 @@ export const oneLine = (json: string): string =>
 const oneLineBytes = (json: Buffer): Buffer =>
   LINE_END_BYTES.some((end) => json.includes(end)) ? Buffer.from(oneLine(json.toString())) : json;
 
-/** Encodes a server-sent event: contract §1.5. `data` is JSON text on one line. */
+/** Encodes a server-sent event. `data` is JSON text on one line. */
 /** @param id undefined: the frame is not part of the stored stream, and does not move a reader's `Last-Event-ID` */
 export function sseFrame(id: number | undefined, event: string, json: string | Buffer): Buffer {
   const data = typeof json === "string" ? oneLine(json) : oneLineBytes(json);

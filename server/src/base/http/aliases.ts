@@ -1,6 +1,6 @@
 /**
  * Paths of one endpoint. The trace platform serves each endpoint under several paths, because clients build them from a
- * base URL that may or may not end in a prefix (contract trace-platform §0.1). `path` is the documented one.
+ * base URL that may or may not end in a prefix. `path` is the documented one.
  *
  *     route({ ...v1("/sessions"), method: "GET", … })   // /api/v1/sessions, /sessions, /v1/sessions, /api/sessions
  */

@@ -9,12 +9,12 @@ import { AppError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { type Shortage, shortageIn } from "../shortage.ts";
 
-/** `text`: the bare message, which the JavaScript client quotes. `detail`: `{"detail": message}`. Contract §1.3. */
+/** `text`: the bare message, which the JavaScript client quotes. `detail`: `{"detail": message}`. */
 export type ErrorMode = "text" | "detail";
 
 /**
  * `error`: `{"error": message}`. `problem`: RFC 9457. Contract trace-platform §0.3. `validation`: `detail`, which for
- * 422 is a list of issues (service-interface §2.1, HTTPValidationError). `python`: `detail` with the statuses of
+ * 422 is a list of issues (HTTPValidationError of FastAPI). `python`: `detail` with the statuses of
  * LangGraph's Python server.
  */
 export type ErrorFamily = "error" | "problem" | "validation" | "python";

@@ -42,7 +42,7 @@ export const queryOffset = digits
   .optional()
   .transform((n) => n ?? 0);
 
-/** `true`, `1` and `yes` are true, all else is false (contract §6). */
+/** `true`, `1` and `yes` are true, all else is false. */
 export const queryFlag = z
   .string()
   .optional()
@@ -108,7 +108,7 @@ export const isoTime = z
   .refine((text) => normalizeIsoTime(text) !== undefined, "must be an ISO 8601 time")
   .transform((text) => normalizeIsoTime(text)!);
 
-/** Time as ISO 8601 or as milliseconds since 1970 (contract trace-platform §0.5). Becomes ISO text. */
+/** Time as ISO 8601 or as milliseconds since 1970. Becomes ISO text. */
 export const timestamp = z.union([
   isoTime,
   z

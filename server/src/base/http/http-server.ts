@@ -88,7 +88,7 @@ export async function listenHttp(
       response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(LIVE));
     } else {
       const headers = { "Retry-After": "1", "Content-Type": "application/json" };
-      // clients take a response that is not JSON for a proxy's (contract trace-platform §0.3)
+      // clients take a response that is not JSON for a proxy's
       response.writeHead(503, headers).end('{"detail":"Starting."}');
     }
   });

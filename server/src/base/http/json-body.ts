@@ -7,7 +7,7 @@ import { countBody, decodeBody } from "./hold-body.ts";
 
 /**
  * Parses the request's JSON. No body, or one that does not claim to be JSON or text, counts as `{}`, as on the
- * reference server (contract §1.1); `text/plain` is parsed as JSON for clients that avoid a preflight.
+ * reference server; `text/plain` is parsed as JSON for clients that avoid a preflight.
  * With `keepsText`, `bodyText` returns the text.
  */
 export async function readJson(c: Context, keepsText = false): Promise<unknown> {

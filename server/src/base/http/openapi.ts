@@ -23,7 +23,7 @@ export interface ApiConventions {
   limited: boolean;
 }
 
-/** Three schemes of contract control-plane §1; a tenant id selects a workspace, but never authenticates. */
+/** The three schemes of LangSmith's clients; a tenant id selects a workspace, but never authenticates. */
 const SECURITY_SCHEMES = {
   ApiKey: { type: "apiKey", in: "header", name: "X-Api-Key" },
   TenantId: { type: "apiKey", in: "header", name: "X-Tenant-Id" },

@@ -4,7 +4,7 @@ export interface Page {
   total: number;
 }
 
-/** Contract §5.3: Total counts the matches; Next is the next offset, if any. */
+/** Headers of a page: Total counts the matches; Next is the next offset, if any. */
 export function paginationHeaders(total: number, offset: number, limit: number): Record<string, string> {
   const headers: Record<string, string> = { "X-Pagination-Total": String(total) };
   if (offset + limit < total) headers["X-Pagination-Next"] = String(offset + limit);

@@ -6,7 +6,7 @@ import { cut, MAX_ISSUES } from "./errors.ts";
 type Issue = z.core.$ZodIssue;
 
 /**
- * Formats zod's issues in the wording of the FastAPI services whose clients read them (contract control-plane §1.2).
+ * Formats zod's issues in the wording of the FastAPI services whose clients read them.
  * Omits the value, because it may be a secret.
  */
 export const validationIssues = (error: z.ZodError, where: string, value: unknown): ValidationIssue[] =>

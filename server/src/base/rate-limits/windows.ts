@@ -28,7 +28,7 @@ export interface TakeResult {
 
 /**
  * Fixed windows: a bucket's window starts with the first take and resets when it ends. Windows are therefore aligned
- * neither to the clock nor to each other (contract trace-platform §7).
+ * neither to the clock nor to each other.
  */
 export interface Windows {
   /** Takes one from each bucket, or from none. */

@@ -5,7 +5,7 @@ import { BuildError } from "./build-error.ts";
 
 type Manager = "npm" | "yarn" | "pnpm" | "bun";
 
-/** By precedence, for a project that has several (contract control-plane §5.3). */
+/** By precedence, for a project that has several. */
 const LOCKS: [file: string, manager: Manager][] = [
   ["yarn.lock", "yarn"],
   ["pnpm-lock.yaml", "pnpm"],

@@ -21,7 +21,7 @@ import {
 
 /**
  * Creates a deployment, and its first revision when the body names a source to build or run. Command-line clients name
- * none: their first revision comes with a later change (contract control-plane §10.1).
+ * none: their first revision comes with a later change.
  * @returns its id
  */
 export async function createDeployment(

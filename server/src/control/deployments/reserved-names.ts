@@ -1,4 +1,4 @@
-/** Variables that the platform sets itself (contract control-plane §2.5); secrets with these names are rejected. */
+/** Variables that the platform sets itself; secrets with these names are rejected. */
 const ALWAYS =
   "LANGCHAIN_TRACING_V2 LANGSMITH_TRACING_V2 LANGCHAIN_ENDPOINT LANGCHAIN_PROJECT LANGSMITH_PROJECT " +
   "LANGSMITH_LANGGRAPH_GIT_REPO LANGGRAPH_GIT_REPO_PATH LANGCHAIN_API_KEY LANGGRAPH_HOST_API_KEY " +

@@ -20,7 +20,7 @@ import { stateError } from "./validate.ts";
 
 const shared = { tag: "Deployments", errorFamily: "validation" } as const;
 
-/** Deployments (contract control-plane §3). */
+/** Deployments. */
 export function deploymentRoutes(deps: ControlDeps): Route[] {
   const { sql, table } = deps;
 

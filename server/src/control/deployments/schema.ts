@@ -3,7 +3,10 @@ import { z } from "zod";
 import { STATUSES } from "../revisions/status.ts";
 import { queryBoolean, queryLimit, queryNotBuilt, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
 
-/** Contract control-plane §2 and §3, service-interface §2.1. Unknown keys are ignored: newer clients send more. */
+/**
+ * Bodies of deployments and revisions, as LangSmith's control plane has them. Unknown keys are ignored: newer clients
+ * send more.
+ */
 
 export const SOURCES = [
   "github",

@@ -68,7 +68,7 @@ function branchName(text: string | null): string | null {
   return ref?.kind === "branch" ? ref.name : null;
 }
 
-/** Applies the defaults (contract control-plane §2.6): limits are twice the requests. */
+/** Applies the defaults: limits are twice the requests. */
 function withDefaults(spec: SourceConfig["resource_spec"]): Record<string, unknown> {
   const resources = Object.fromEntries(Object.entries(spec ?? {}).filter(([, value]) => value != null));
   const cpu = Number(resources["cpu"] ?? 1);

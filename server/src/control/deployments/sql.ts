@@ -81,8 +81,7 @@ export async function lockDeployment(
 }
 
 /**
- * Lists deployments: an exact match of the name first, because clients that search by name read only the first page
- * (contract control-plane §0.12); then newest first.
+ * Lists deployments: an exact match of the name first, because clients that search by name read only the first page;
  */
 export function listDeployments(sql: Sql, tenantId: string, query: ListQuery): Promise<DeploymentRow[]> {
   const {

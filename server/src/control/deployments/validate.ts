@@ -1,5 +1,5 @@
 /**
- * Validates requests for deployments and revisions, in the order of contract control-plane §3.4. Errors detectable from
+ * Validates requests for deployments and revisions, in the order of LangSmith's control plane. Errors detectable from
  * the body alone are 422; those that depend on stored data are 400.
  */
 import { AppError, type ValidationIssue } from "../../base/errors.ts";

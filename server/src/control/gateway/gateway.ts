@@ -16,7 +16,7 @@ import { markKnown } from "../../base/http/connection-guard.ts";
 import { discard } from "../../base/http/websocket.ts";
 import type { Log } from "../../base/log.ts";
 import type { CredentialRule } from "../../identity/platform-credentials.ts";
-import { headersFromDeployment, upgradeHeaders } from "./answer-headers.ts";
+import { headersFromDeployment, upgradeHeaders } from "./response-headers.ts";
 import type { GatewayMetrics, ObservedRequest } from "./gateway-metrics.ts";
 import { headersForDeployment, pathForDeployment } from "./request-headers.ts";
 import type { Reached, RouteTable, Target } from "./route-table.ts";
@@ -81,7 +81,7 @@ export class Gateway {
     this.#handle(request, response, match, observed).catch((error: unknown) => {
       if (!(error instanceof AppError)) this.#options.log.error({ err: error }, "a request to a deployment failed");
       if (!response.headersSent) observed.answered(error instanceof AppError ? error.status : 502, false);
-      answer(response, error instanceof AppError ? error : new AppError(502, "The deployment is unreachable."));
+      sendError(response, error instanceof AppError ? error : new AppError(502, "The deployment is unreachable."));
     });
     return true;
   }
@@ -100,8 +100,8 @@ export class Gateway {
     const disconnected = new AbortController();
     response.once("close", () => disconnected.abort());
     const open = await this.#prepare(request, match);
-    await this.#attempt(match, disconnected.signal, (instance, enter) =>
-      this.#forward(request, response, match, open(instance), enter, observed),
+    await this.#attempt(match, disconnected.signal, (instance, leave) =>
+      this.#forward(request, response, match, open(instance), leave, observed),
     );
   }
 
@@ -164,14 +164,14 @@ export class Gateway {
         continue;
       }
       const left = deadline - performance.now();
-      if (!target.isServing) throw notReady("This deployment has no deployed revision yet.");
+      if (!target.hasServed) throw notReady("This deployment has no deployed revision yet.");
       if (left <= 0) throw notReady("No instance of this deployment is ready. Try again later.");
       await table.change(Math.min(left, 250));
       rejected = new Set();
     }
   }
 
-  /** Forwards a request to one instance. `rejected`: nothing listened, so no part of the request was sent anywhere. */
+  /** Forwards a request to one instance. `refused`: nothing listened, so no part of the request was sent anywhere. */
   #forward(
     request: IncomingMessage,
     response: ServerResponse,
@@ -394,7 +394,7 @@ const notReady = (message: string): AppError => new AppError(503, message, { hea
 const rawLines = (raw: string[]): string =>
   raw.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${raw[index + 1]!}\r\n`] : [])).join("");
 
-function answer(response: ServerResponse, error: AppError): void {
+function sendError(response: ServerResponse, error: AppError): void {
   if (response.headersSent || response.destroyed) return void response.destroy();
   const body = JSON.stringify({ detail: error.message });
   // a page of another origin has to be able to read the reason

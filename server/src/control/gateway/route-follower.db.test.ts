@@ -70,7 +70,7 @@ test("a gateway keeps its routes while the database is unavailable, and reloads 
 
 test("a gateway has routes to the instances of its own machine only", async () => {
   const { table } = await openFollower(db.uri, "elsewhere");
-  expect(table.find("a")).toMatchObject({ isServing: true, instances: [] });
+  expect(table.find("a")).toMatchObject({ hasServed: true, instances: [] });
 });
 
 test("an instance counts as used until every gateway has left it", async () => {

@@ -10,7 +10,7 @@ export interface Target {
   /** Whether it is being deleted. */
   isBeingDeleted: boolean;
   /** Whether it has ever had a serving revision. */
-  isServing: boolean;
+  hasServed: boolean;
   /** Healthy instances of the serving revision. */
   instances: Reached[];
 }
@@ -65,6 +65,10 @@ export class RouteTable {
 
   /**
    * Loads the state at the time of the call, or a newer one: results that arrive out of order never replace newer ones.
+   * Of the ready instances of a deployment, it takes
+   * - those of this machine (without a pod) that belong to the serving revision,
+   * - those with an address, which are elsewhere, of any revision,
+   * - and of these only the ones of the serving revision where there is one: a cluster replaces pods by itself.
    */
   async refresh(): Promise<void> {
     const sql = this.#sql;
@@ -79,7 +83,6 @@ export class RouteTable {
           where deployment_id = d.id and state = 'ready'
             and (address is not null
               or (revision_id = d.active_revision_id and pod is null and starts_with(place, ${`${this.#host}:`})))) candidates
-        -- a cluster replaces pods by itself: pods of the serving revision, or of the other revisions while it has none
         where choice = 1) i on true
       limit 100000`;
     if (mine < this.#shown) return;
@@ -95,7 +98,7 @@ export class RouteTable {
           deploymentId: row.deployment_id,
           tenantId: row.tenant_id,
           isBeingDeleted: row.status === "AWAITING_DELETE",
-          isServing: row.active_revision_id !== null,
+          hasServed: row.active_revision_id !== null,
           instances: (row.ids ?? []).map((id, index) => ({
             id,
             host: row.hosts![index]!,

@@ -1,4 +1,4 @@
-/** Git reference of a deployment, as named in a request (service-interface §2.1, contract control-plane §2.3). */
+/** Git reference of a deployment, as named in a request. */
 export type GitRef =
   /** Resolved to the commit that the branch or tag names at the time. */
   | { kind: "branch" | "tag"; name: string; full: string }

@@ -12,7 +12,7 @@ import { findIntegration, type IntegrationRow, listIntegrations, tokenSecretKey 
 
 const shared = { tag: "Integrations", errorFamily: "validation" } as const;
 
-/** Plain lists have no pages (contract control-plane §3.1, rows 22 to 25). */
+/** Plain lists have no pages. */
 const MOST = 1000;
 
 /**

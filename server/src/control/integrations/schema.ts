@@ -3,7 +3,7 @@ import { z } from "zod";
 import { queryLimit, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
 
 /**
- * Integrations with Git hosts. The reading endpoints are those of contract control-plane §2.8; creation is our
+ * Integrations with Git hosts. The reading endpoints are those of LangSmith's control plane; creation is our
  * extension.
  */
 
@@ -72,7 +72,6 @@ export const newIntegration = integration.extend({ webhook_secret: z.string() })
 
 export const integrationsList = z.object({ resources: z.array(integration), offset: z.int() });
 
-/** Contract control-plane §2.8. */
 export const githubIntegration = z
   .object({ id: z.string(), installation_id: z.int(), name: z.string() })
   .meta({ id: "GithubIntegration" });

@@ -1,5 +1,5 @@
 /**
- * Validates the fields of a deployment that apply to its cluster (contract control-plane §2.6), when it is changed and
+ * Validates the fields of a deployment that apply to its cluster, when it is changed and
  * when it is planned. Owners of deployments are not administrators of the cluster: no field may give access to the node,
  * other deployments or the permissions of an account. What may pass is listed: fields, kinds of volumes and of
  * references, labels, accounts.

@@ -17,7 +17,7 @@ export interface Manifest {
   [field: string]: unknown;
 }
 
-/** Target of the autoscaler, in percent of the requested CPU time (contract control-plane §6.3). */
+/** Target of the autoscaler, in percent of the requested CPU time. */
 const CPU_TARGET = 75;
 const KEPT_REPLICA_SETS = 3;
 /** Kind of the autoscaler, which exists only if `max_scale` exceeds `min_scale`. */

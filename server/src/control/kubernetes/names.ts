@@ -19,7 +19,7 @@ export const ANNOTATIONS = {
 
 export const FIELD_MANAGER = "heddle";
 export const AGENT_CONTAINER = "agent";
-/** Port on which images of agent servers listen (contract control-plane §6.1). */
+/** Port on which images of agent servers listen. */
 export const AGENT_PORT = 8000;
 
 const NAME_LETTERS = 28;

@@ -28,7 +28,7 @@ const shared = { tag: "Listeners", errorFamily: "validation" } as const;
 /** Deployments that an audit entry names. */
 const MOST_NAMED = 250;
 
-/** Message as in contract control-plane §1.2. */
+/** Message of LangSmith's control plane. */
 const unknown = (id: string): AppError => notFound(`Listener ID ${id} not found.`);
 
 const print = (row: ListenerRow) => ({
@@ -49,7 +49,7 @@ function statusOf({ last_seen_at: seen }: ListenerRow): schema.ListenerStatus {
   return Date.now() - seen.getTime() > AWAY_SECONDS * 1000 ? "away" : "connected";
 }
 
-/** Clusters that run deployments for a remote control plane (contract control-plane §3.1, rows 26 to 28). */
+/** Clusters that run deployments for a remote control plane. */
 export function listenerRoutes(deps: ControlDeps): Route[] {
   const { sql } = deps;
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { queryLimit, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
 
-/** Contract control-plane §2.7. */
+/** Listeners, as LangSmith's control plane has them. */
 
 const short = storableText.max(200);
 const namespaces = z.array(short.min(1)).max(1000);

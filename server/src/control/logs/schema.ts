@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { isoTime, limit, queryLimit, storableText, timestamp, uuid } from "../../base/http/fields.ts";
 
-/** Contract control-plane §2.9 and §3.1, rows 14 to 19. */
+/** Queries of logs, as LangSmith's control plane has them. */
 
 const LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 export type Level = (typeof LEVELS)[number];

@@ -4,7 +4,7 @@ import type { ControlDeps } from "../deps.ts";
 import { baseUrl } from "../public-url.ts";
 import { registryPath } from "./registry-path.ts";
 
-/** Issues a push token with the prefix of image names, without the scheme (contract control-plane §3.6). */
+/** Issues a push token with the prefix of image names, without the scheme. */
 export function issuePushToken(
   deps: Pick<ControlDeps, "settings" | "pushTokens">,
   deploymentId: string,

@@ -1,6 +1,6 @@
 import { integer, text } from "../../base/config/options.ts";
 
-/** User name for token access to a registry without user accounts (contract control-plane §3.6). */
+/** User name for token access to a registry without user accounts. */
 export const TOKEN_USER = "oauth2accesstoken";
 
 /** Settings for the registry that receives images of the source internal_docker. */

@@ -12,17 +12,14 @@ import { deployRevision } from "./deploy-revision.ts";
 import { resolveCommit, withSource } from "./fetch-source.ts";
 import * as queue from "./queue-sql.ts";
 import { hasSource } from "./source.ts";
-import type { Status } from "./status.ts";
+import { MAX_LOSSES, type Status } from "./status.ts";
 import type { WorkDeps } from "./work-deps.ts";
 
-/** Attempts at one step lost to transient causes, before the revision fails. */
-const MAX_LOSSES = 3;
 const FAILURE_PAUSE_MS = 2_000;
 
 /** Pause before the work continues, if it does. */
 export interface Pause {
   pauseMs: number;
-  losses?: number;
   message?: string;
 }
 
@@ -45,8 +42,6 @@ export async function advance(
     status = to;
   };
   try {
-    if (claimed.losses >= MAX_LOSSES)
-      throw new RepeatedlyLostError(`The control plane lost it ${claimed.losses} times in the same step.`);
     while (!SETTLED.has(status)) {
       signal.throwIfAborted();
       changed(await step(deps, claimed, status, signal, builds, changed));
@@ -58,8 +53,6 @@ export async function advance(
     return fail(deps, claimed, status, error);
   }
 }
-
-class RepeatedlyLostError extends Error {}
 
 /** States that this attempt leaves as they are: final ones, and INTERRUPTED, which a later claim may resume. */
 const SETTLED: ReadonlySet<Status> = new Set<Status>([
@@ -86,6 +79,7 @@ async function step(
   const { sql, faultPoint } = deps;
   switch (status) {
     case "CREATING": {
+      // again: READY is a row of the platform's database, with which a restore may not bring back the deployment's
       await deps.databases.ensure(claimed.deployment_id, claimed.tenant_id);
       await pullImage(deps, claimed, signal);
       const sha = await resolveCommit(deps, claimed, signal);
@@ -103,7 +97,7 @@ async function step(
       return builds.run(async () => {
         signal.throwIfAborted();
         onStatus(await queue.transition(sql, claimed, "AWAITING_BUILD", "build_started"));
-        const builtImage = await measured(deps, signal, () => build(deps, claimed, signal));
+        const builtImage = await measured(deps, signal, () => produceArtifact(deps, claimed, signal, "build"));
         faultPoint("control-built");
         claimed.artifact_id = claimed.id;
         return queue.transition(sql, claimed, "BUILDING", "built", { artifactId: claimed.id, builtImage });
@@ -168,20 +162,21 @@ async function pullImage(deps: WorkDeps, claimed: queue.ClaimedRevision, signal:
   if (isBuilt(claimed.source)) return;
   if (hasBuild(deps, claimed)) return;
   // the nodes of a cluster pull images themselves
-  if (claimed.cluster === null) await build(deps, claimed, signal, "deploy");
+  if (claimed.cluster === null) await produceArtifact(deps, claimed, signal, "pull");
   claimed.artifact_id = claimed.id;
 }
 
 /** Builds a revision, or pulls its image. @returns the image that its cluster runs; null when it runs here */
-async function build(
+async function produceArtifact(
   deps: WorkDeps,
   claimed: queue.ClaimedRevision,
   signal: AbortSignal,
-  kind: "build" | "deploy" = "build",
+  work: "build" | "pull",
 ): Promise<string | null> {
+  const kind = work === "build" ? "build" : "deploy";
   const log = deps.logs.open({ deploymentId: claimed.deployment_id, revisionId: claimed.id, kind });
   try {
-    if (kind === "build") log.write(`Build of revision ${claimed.id}.`);
+    if (work === "build") log.write(`Build of revision ${claimed.id}.`);
     deps.faultPoint("control-building");
     const secrets = await readEnvironment(deps.secrets, { purpose: "revision-env", id: claimed.id });
     return await withSource(deps, claimed, log, signal, async (archive) => {
@@ -202,7 +197,7 @@ async function build(
     });
   } catch (error) {
     if (error instanceof BuildError) log.write(error.message, "ERROR");
-    else if (!signal.aborted) log.write(`The build was interrupted: ${(error as Error).message}`, "ERROR");
+    else if (!signal.aborted) log.write(`The ${work} was interrupted: ${(error as Error).message}`, "ERROR");
     if (error instanceof BuildError || signal.aborted) throw error;
     // ENOENT of a file must not be mistaken for an unreachable database
     throw new Error((error as Error).message, { cause: error });
@@ -243,14 +238,14 @@ async function takeTurn(
 }
 
 async function fail(deps: WorkDeps, claimed: queue.ClaimedRevision, status: Status, error: unknown): Promise<Pause> {
-  const isFinal = error instanceof BuildError || error instanceof DeployError || error instanceof RepeatedlyLostError;
   const message = error instanceof Error ? error.message : String(error);
-  if (!isFinal) deps.log.warn({ err: error, revision: claimed.id }, "a step of a revision failed; will retry");
-  const losses = claimed.losses + 1;
-  if (!isFinal && losses < MAX_LOSSES) {
-    return { pauseMs: FAILURE_PAUSE_MS * 2 ** (losses - 1), losses, message: `Retrying after an error: ${message}` };
-  }
   try {
+    if (!(error instanceof BuildError || error instanceof DeployError)) {
+      deps.log.warn({ err: error, revision: claimed.id }, "a step of a revision failed; will retry");
+      const losses = await queue.countLoss(deps.sql, claimed, status);
+      if (losses < MAX_LOSSES)
+        return { pauseMs: FAILURE_PAUSE_MS * 2 ** (losses - 1), message: `Retrying after an error: ${message}` };
+    }
     const failed = await queue.transition(deps.sql, claimed, status, "failed", { message });
     const about = { revision: claimed.id, deployment: claimed.deployment_id, reason: message };
     deps.log.info(about, `revision ${claimed.number} is ${failed}`);

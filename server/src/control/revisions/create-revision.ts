@@ -34,7 +34,7 @@ export function checkRevisionBody(deps: Pick<WorkDeps, "settings">, body: Revisi
 
 /**
  * Applies a change to a locked deployment. A change creates at most one revision; changes of presentation or triggers
- * alone create none (contract control-plane §3.3).
+ * alone create none.
  * @returns the new revision's id
  */
 export async function applyChange(
@@ -106,7 +106,7 @@ async function reusableBuild(
 }
 
 /**
- * Computes the new secrets. An empty list leaves them unchanged (contract control-plane §2.5); clear_secrets removes
+ * Computes the new secrets. An empty list leaves them unchanged; clear_secrets removes
  * all.
  */
 function environmentAfter(before: Secret[], { secrets, clear_secrets: clear }: RevisionBody): Secret[] {

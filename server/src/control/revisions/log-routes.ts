@@ -22,7 +22,7 @@ type LogsQuery = {
   end_time?: string | null | undefined;
 };
 
-/** Logs of builds and deployments, in both generations of endpoints (contract control-plane §3.1). */
+/** Logs of builds and deployments, in both generations of endpoints. */
 export function logRoutes(deps: ControlDeps): Route[] {
   const { sql } = deps;
 

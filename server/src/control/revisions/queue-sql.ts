@@ -4,29 +4,26 @@
  */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { RevisionRow } from "./sql.ts";
-import { type Event, isOver, statesBefore, type Status, TRANSITIONS } from "./status.ts";
+import {
+  COMPLETING,
+  type Event,
+  isOver,
+  MAX_LOSSES,
+  statesBefore,
+  type Status,
+  TRANSITIONS,
+  UNFINISHED,
+  WORKING,
+} from "./status.ts";
 
 export interface ClaimedRevision extends RevisionRow {
   tenant_id: string;
   attempt: number;
-  losses: number;
 }
-
-const UNFINISHED = [
-  "CREATING",
-  "QUEUED",
-  "AWAITING_BUILD",
-  "BUILDING",
-  "AWAITING_DEPLOY",
-  "DEPLOYING",
-  "INTERRUPTED",
-  "UNKNOWN",
-];
 
 /**
  * Claims the next unclaimed revision. It resumes after the last step with a durable result, the build if there is one,
- * whatever the previous attempt was doing: this is the event `resumed` or `resumed_after_build` of status.ts, here also
- * for a revision that its own worker released in the middle of a step. Served by the index revisions_to_do.
+ * whatever the previous attempt was doing. Served by the index revisions_to_do.
  *
  * Claims nothing when `term` is no longer the leader's; no other process can take the lease during the statement.
  */
@@ -84,7 +81,8 @@ export async function transition(
     update revisions set status = ${to}, status_message = ${changes.message ?? null},
       artifact_id = coalesce(${changes.artifactId ?? null}::uuid, artifact_id),
       built_image = coalesce(${changes.builtImage ?? null}, built_image),
-      repo_commit_sha = coalesce(${changes.commitSha ?? null}, repo_commit_sha), losses = 0, updated_at = now(),
+      repo_commit_sha = coalesce(${changes.commitSha ?? null}, repo_commit_sha),
+      losses = case when ${COMPLETING.has(event)} then 0 else losses end, updated_at = now(),
       finished_at = case when ${isOver(to)} then now() else finished_at end
     where id = ${leased.id} and attempt = ${leased.attempt} and status = ${from}`;
   if (count !== 1) throw new LostRevisionError();
@@ -124,14 +122,23 @@ export async function renewLease(
   return row?.status;
 }
 
+/** Counts a transient error of the current step. @returns the losses of the step */
+export async function countLoss(sql: Sql, { id, attempt }: LeasedRevision, status: Status): Promise<number> {
+  const [row] = await sql<{ losses: number }[]>`
+    update revisions set losses = losses + 1 where id = ${id} and attempt = ${attempt} and status = ${status}
+    returning losses`;
+  if (!row) throw new LostRevisionError();
+  return row.losses;
+}
+
 /** Releases the revision, to be claimed again after a pause. */
 export const release = (
   sql: Sql,
   { id, attempt }: LeasedRevision,
-  { pauseMs, losses, message }: { pauseMs: number; losses?: number; message?: string },
+  { pauseMs, message }: { pauseMs: number; message?: string },
 ) => sql`
   update revisions set holder = null, lease_until = null, not_before = now() + make_interval(secs => ${pauseMs / 1000}),
-    losses = coalesce(${losses ?? null}::int, losses), status_message = coalesce(${message ?? null}, status_message)
+    status_message = coalesce(${message ?? null}, status_message)
   where id = ${id} and attempt = ${attempt}`;
 
 export interface ForeignLease {
@@ -149,16 +156,25 @@ export const leasedRevisions = (sql: Sql) => sql<ForeignLease[]>`
   select id, attempt, deployment_id, number, holder, status, losses from revisions
   where holder is not null limit 10000`;
 
-/** Takes a revision from a dead holder. One in progress is INTERRUPTED until another process resumes it. */
-export async function takeFromLost(sql: Sql, lost: ForeignLease): Promise<boolean> {
-  const to = TRANSITIONS[lost.status].lost ?? lost.status;
+/**
+ * Takes a revision from a dead holder. One in progress is INTERRUPTED until another process resumes it, or fails once
+ * its step was lost too often.
+ * @returns the new state; undefined when the revision has changed since the lease was listed
+ */
+export async function takeFromLost(sql: Sql, lost: ForeignLease): Promise<Status | undefined> {
+  const losses = lost.losses + (WORKING.has(lost.status) ? 1 : 0);
+  const isTooOften = losses >= MAX_LOSSES && WORKING.has(lost.status);
+  const to = TRANSITIONS[lost.status][isTooOften ? "failed" : "lost"] ?? lost.status;
+  const message = isTooOften
+    ? `The process that was working on it was lost ${losses} times in this step.`
+    : "The process that was working on it is gone; another one continues.";
   const { count } = await sql`
-    update revisions set holder = null, lease_until = null, status = ${to}, losses = losses + 1, updated_at = now(),
-      attempt = attempt + 1, status_message = case when ${to} = 'INTERRUPTED'
-        then coalesce(case when interrupted_by_user then status_message end, 'The process that was working on it is gone; another one continues.')
-        else status_message end
-    where id = ${lost.id} and attempt = ${lost.attempt} and holder = ${lost.holder}`;
+    update revisions set holder = null, lease_until = null, status = ${to}, losses = ${losses}, updated_at = now(),
+      attempt = attempt + 1, finished_at = case when ${isTooOften} then now() else finished_at end,
+      status_message = case when ${to !== lost.status} then ${message} else status_message end
+    where id = ${lost.id} and attempt = ${lost.attempt} and holder = ${lost.holder} and status = ${lost.status}`;
+  if (count !== 1) return undefined;
   // one that has reached its end is released only, which is no event of its history
-  if (count === 1 && !isOver(to)) await recordEvent(sql, lost.id);
-  return count === 1;
+  if (to !== lost.status) await recordEvent(sql, lost.id);
+  return to;
 }

@@ -35,7 +35,7 @@ const serializeRevision = (row: RevisionRow): schema.Revision => ({
   },
 });
 
-/** Revisions of a deployment (contract control-plane §3). */
+/** Revisions of a deployment. */
 export function revisionRoutes(deps: ControlDeps): Route[] {
   const { sql, table } = deps;
 

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { Source } from "../deployments/schema.ts";
 import { uploadFile } from "../uploads/receive-upload.ts";
-import { statesBefore } from "./status.ts";
+import { UNFINISHED } from "./status.ts";
 
 export interface ServingRevision {
   deployment_id: string;
@@ -29,7 +29,7 @@ export async function isAttended(
 ) {
   const [row] = await sql<{ attended: boolean }[]>`
     select exists (select from instances where revision_id = ${revisionId} and state <> 'ended')
-      or exists (select from revisions where deployment_id = ${id} and status = any(${statesBefore("interrupted")}::text[])
+      or exists (select from revisions where deployment_id = ${id} and status = any(${UNFINISHED}::text[])
         and not interrupted_by_user) as attended`;
   return row!.attended;
 }

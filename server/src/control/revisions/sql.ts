@@ -2,7 +2,7 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { Source, SourceConfig } from "../deployments/schema.ts";
 import { type SecretReference, setLatestRevision } from "../deployments/sql.ts";
-import type { Status } from "./status.ts";
+import { type Status, UNFINISHED } from "./status.ts";
 
 /** Names of the variables that differ between two environments. */
 export interface VariableChanges {
@@ -79,7 +79,7 @@ export const keptBuilds = (sql: Sql, each: number) => sql<{ id: string }[]>`
   where place <= ${each}
   union
   select coalesce(artifact_id, id) from revisions
-  where status in ('CREATING', 'QUEUED', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'INTERRUPTED', 'UNKNOWN')
+  where status = any(${UNFINISHED}::text[])
   union
   select r.artifact_id from deployments d join revisions r on r.id = d.active_revision_id`;
 
@@ -133,4 +133,4 @@ export const interruptAll = (tx: Transaction, deploymentId: string) => tx`
   update revisions set status = 'INTERRUPTED', interrupted_by_user = true, status_message = 'The deployment is deleted.',
     updated_at = now()
   where deployment_id = ${deploymentId}
-    and status in ('CREATING', 'QUEUED', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'INTERRUPTED', 'UNKNOWN')`;
+    and status = any(${UNFINISHED}::text[])`;

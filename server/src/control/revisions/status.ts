@@ -1,5 +1,5 @@
 /**
- * State machine of a revision (contract control-plane §4). Clients see it pass through
+ * State machine of a revision. Clients see it pass through
  *
  *     CREATING -> QUEUED -> AWAITING_BUILD -> BUILDING -> AWAITING_DEPLOY -> DEPLOYING -> DEPLOYED
  *
@@ -7,8 +7,9 @@
  * (INTERRUPTED), or its instances cannot be observed (UNKNOWN). A revision that was deployed stays DEPLOYED forever;
  * the deployment records which one serves.
  *
- * One change is not in the table: a revision released within a step, such as after a transient error, keeps its status
- * until the next claim sets it back to QUEUED or AWAITING_DEPLOY (queue-sql.ts).
+ * Claims are not in the table: an attempt resumes after the last step with a durable result, from any unfinished state
+ * (queue-sql.ts: claimRevision). A revision released within a step, such as after a transient error, keeps its status
+ * until then.
  */
 export const STATUSES = [
   "CREATING",
@@ -49,9 +50,6 @@ export const EVENTS = [
   "interrupted",
   /** The process that worked on it is gone. */
   "lost",
-  /** Work resumes: at the beginning, or after the existing build. */
-  "resumed",
-  "resumed_after_build",
   /** The state of its instances is unknown. */
   "unseen",
   "seen_deploying",
@@ -73,8 +71,6 @@ const NOTHING: Row = {
   superseded: null,
   interrupted: null,
   lost: null,
-  resumed: null,
-  resumed_after_build: null,
   unseen: null,
   seen_deploying: null,
 };
@@ -97,13 +93,8 @@ export const TRANSITIONS: Record<Status, Row> = {
     lost: "INTERRUPTED",
     unseen: "UNKNOWN",
   },
-  INTERRUPTED: {
-    ...NOTHING,
-    resumed: "QUEUED",
-    resumed_after_build: "AWAITING_DEPLOY",
-    superseded: "SKIPPED",
-    interrupted: "INTERRUPTED",
-  },
+  // a claim resumes it, unless a caller interrupted it
+  INTERRUPTED: { ...NOTHING, superseded: "SKIPPED", interrupted: "INTERRUPTED" },
   // its listener may be unavailable for days, after which an outdated revision must not be applied
   UNKNOWN: {
     ...NOTHING,
@@ -126,3 +117,15 @@ export const statesBefore = (event: Event): Status[] =>
 
 /** Whether the state is final. */
 export const isOver = (status: Status): boolean => EVENTS.every((event) => TRANSITIONS[status][event] === null);
+
+/** States that are not final. */
+export const UNFINISHED: Status[] = STATUSES.filter((status) => !isOver(status));
+
+/** Losses of one step before the revision fails: of the process that worked on it, or by transient errors. */
+export const MAX_LOSSES = 3;
+
+/** Steps that a process works on. In other states a revision waits, and is not the cause when its process is lost. */
+export const WORKING: ReadonlySet<Status> = new Set<Status>(["CREATING", "QUEUED", "BUILDING", "DEPLOYING"]);
+
+/** Events with a durable result: the step is completed, and its losses are forgotten. */
+export const COMPLETING: ReadonlySet<Event> = new Set<Event>(["resolved", "build_known", "built"]);

@@ -117,7 +117,12 @@ export class Worker {
       if (lease.holder === this.#holder && this.#jobs.size > 0) continue;
       // each take is fenced by the attempt, and the claim that follows by the term
       if (!(await this.#deps.lead.confirm())) return;
-      if (await queue.takeFromLost(this.#deps.sql, lease)) this.#deps.countLostLease("other");
+      const status = await queue.takeFromLost(this.#deps.sql, lease);
+      if (status === undefined) continue;
+      this.#deps.countLostLease("other");
+      const about = { revision: lease.id, deployment: lease.deployment_id };
+      if (status !== lease.status)
+        this.#deps.log.warn(about, `revision ${lease.number} is ${status}: its process was lost`);
     }
   }
 

@@ -19,7 +19,7 @@ export interface EnvironmentParams {
 }
 
 /**
- * Returns the environment of an agent server (contract control-plane §6.2). The platform's variables come last, so that
+ * Returns the environment of an agent server. The platform's variables come last, so that
  * secrets cannot override them.
  */
 export function instanceEnvironment(params: EnvironmentParams): Record<string, string> {

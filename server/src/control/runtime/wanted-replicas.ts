@@ -14,7 +14,7 @@ export interface Load {
   cores: number;
 }
 
-/** Scaling targets of the hosted service (contract control-plane §6.3). */
+/** Scaling targets of the hosted service. */
 const DUE_PER_REPLICA = 10;
 const CPU_TARGET = 0.75;
 /** Deviation from the target that causes no scaling. */

@@ -11,7 +11,7 @@ import type { ControlDeps } from "../deps.ts";
 
 const shared = { tag: "System", permission: "public" } as const;
 
-/** Version of the API's document, which clients were written against (service-interface §9.1). */
+/** Version of the API's document, which clients were written against. */
 const API_VERSION = "0.1.0";
 
 /** `others`: endpoints that the document describes in addition to these. */

@@ -26,7 +26,7 @@ const uploadQuery = z.object({
   sig: z.string().max(200),
 });
 
-/** Endpoints for archives of projects (contract control-plane §3.5). */
+/** Endpoints for archives of projects. */
 export function uploadRoutes(deps: ControlDeps): Route[] {
   const { sql, settings } = deps;
   return [

@@ -9,7 +9,7 @@ const CHECK_DIGITS = 10;
 const FORMAT = /^(lsv2_(?:pt|sk)_[0-9a-f]{64})_([0-9a-f]{10})$/;
 
 /**
- * Generates a key: `lsv2_sk_<64 hex digits>_<10 hex digits>`. The prefixes are those of contract trace-platform §6,
+ * Generates a key: `lsv2_sk_<64 hex digits>_<10 hex digits>`. The prefixes are those of LangSmith's keys,
  * followed by 256 random bits and the start of the SHA-256 of the preceding text. The check digits reject typing
  * errors, foreign keys and random text without a query. They add no secrecy.
  */

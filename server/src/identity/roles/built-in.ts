@@ -12,7 +12,7 @@ export const BUILT_IN_ROLES = {
 
 export type BuiltInRole = keyof typeof BUILT_IN_ROLES;
 
-/** Permissions reserved for administrators (contract trace-platform §6), although some only read. */
+/** Permissions reserved for administrators, although some only read. */
 const FOR_ADMINS: Permission[] = ["workspaces:manage", "bulk-exports:manage", "audit:read", "models:manage"];
 
 const ofWorkspace = ALL_PERMISSIONS.filter((permission) => PERMISSIONS[permission].scope === "workspace");
@@ -42,7 +42,7 @@ export function rolePermissions(role: RoleRights | null): readonly Permission[] 
 }
 
 /**
- * Adds implied permissions: workspaces:manage includes managing exports (service-interface §5), also for roles that do
+ * Adds implied permissions: workspaces:manage includes managing exports, also for roles that do
  * not list it.
  */
 const withImplied = (permissions: Permission[]): Permission[] =>

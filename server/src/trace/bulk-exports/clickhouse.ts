@@ -124,7 +124,7 @@ const sliceBounds = (projectId: string, slice: Slice): RunSelection => ({
 });
 
 /**
- * Returns the totals of a root, which are those of its trace (contract §1.9, the rule of TRACE_SUMS), over runs that
+ * Returns the totals of a root, which are those of its trace (the rule of TRACE_SUMS), over runs that
  * began within a day: the sum of its model calls, else its own value, else the sum of all runs. Its own value is in its
  * row (columns.ts).
  */

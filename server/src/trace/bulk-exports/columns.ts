@@ -1,5 +1,5 @@
 /**
- * Columns of an exported file (service-interface §2.5.1), in order. Each is an expression over `runs as r` merged, `t`
+ * Columns of an exported file, in order. Each is an expression over `runs as r` merged, `t`
  * (sums over its trace, see joinTotals in clickhouse.ts) and `f` (feedback statistics). Names and values match the runs
  * of the API (trace/runs/serialize-v1.ts).
  *

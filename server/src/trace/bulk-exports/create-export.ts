@@ -63,8 +63,7 @@ function checkFilter(filter: string | null | undefined): void {
 }
 
 /**
- * Cancels an export. An already cancelled export is returned as it is; one that ended otherwise is rejected (contract
- * §5.3).
+ * Cancels an export. An already cancelled export is returned as it is; one that ended otherwise is rejected.
  */
 export async function cancel({ sql }: Deps, tenantId: string, id: string): Promise<ExportRow> {
   await sql.begin(async (tx) => {

@@ -1,7 +1,7 @@
 import { keyIn } from "../export-destinations/bucket.ts";
 import type { DestinationConfig } from "../export-destinations/schema.ts";
 
-/** Object keys in the bucket (service-interface §2.5.1), without the bucket's name. */
+/** Object keys in the bucket, without the bucket's name. */
 export const exportPath = (config: DestinationConfig, exportId: string, ...segments: string[]): string =>
   keyIn(config, `export_id=${exportId}`, ...segments);
 

@@ -14,7 +14,7 @@ import { type ExportRunRow, findExport, listExportRuns, listExports } from "./sq
 
 const shared = { tag: "Bulk exports" } as const;
 
-/** Routes of exports and their runs (contract trace-platform §5.1). Those of destinations are mounted before. */
+/** Routes of exports and their runs. Those of destinations are mounted before. */
 export function bulkExportRoutes(deps: TraceDeps): Route[] {
   const { sql, settings } = deps;
   const { exportStatusCase } = settings;

@@ -1,6 +1,6 @@
 /**
  * Credentials of runs. Each run keeps those it began with, also across a restart; rotated credentials apply to runs
- * that begin later (service-interface §4.4 rule 4). They are stored as secrets of the run until it ends.
+ * that begin later. They are stored as secrets of the run until it ends.
  */
 import type { Bucket } from "../../base/blob/bucket.ts";
 import { StorageError } from "../../base/blob/s3-error.ts";

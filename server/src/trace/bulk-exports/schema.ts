@@ -5,7 +5,7 @@ import { parseTime } from "../filter/literals.ts";
 import { EXPORT_FIELDS } from "./columns.ts";
 import { meansCancelled } from "./status.ts";
 
-/** Contract trace-platform §5, service-interface §2.5.1. */
+/** Bulk exports, as the LangSmith API has them. */
 
 const time = isoTime.refine((text) => parseTime(text) !== undefined, "must be a time in the years 1900 to 2298");
 
@@ -44,7 +44,7 @@ export const createBody = z
   });
 export type CreateBody = z.output<typeof createBody>;
 
-/** An empty body means the same as Cancelled (contract §5.1). */
+/** An empty body means the same as Cancelled. */
 export const updateBody = z
   .strictObject({ status: z.string().refine(meansCancelled, 'can only be set to "CANCELLED"').optional() })
   .nullish();

@@ -16,8 +16,7 @@ const TITLES: Record<Status, string> = {
 export const isOver = (status: Status): boolean => status !== "CREATED" && status !== "RUNNING";
 
 /**
- * Formats a status for the wire. Clients that use title case expect IntervalScheduled for an active schedule (contract
- * §5.3).
+ * Formats a status for the wire. Clients that use title case expect IntervalScheduled for an active schedule.
  */
 export function formatStatus(status: Status, statusCase: StatusCase, isSchedule = false): string {
   if (statusCase === "upper") return status;

@@ -10,7 +10,7 @@ import { parseCsv } from "./csv.ts";
 import { dataType } from "../datasets/schema.ts";
 import type { NewExample } from "../examples/write-examples.ts";
 
-/** Table and the roles of its columns, as sent by a form (contract §4.5). */
+/** Table and the roles of its columns, as sent by a form. */
 export interface UploadedTable {
   name: string | undefined;
   description: string | null;

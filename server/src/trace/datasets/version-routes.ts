@@ -12,7 +12,7 @@ import * as rows from "./version-sql.ts";
 
 const shared = { tag: "Datasets", params: datasetParams } as const;
 
-/** Routes of versions and their tags (contract §4.5). */
+/** Routes of versions and their tags. */
 export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
   const found = async (tenantId: string, datasetId: string): Promise<void> => {
     if (!(await findDatasetRow(sql, tenantId, datasetId))) throw notFound("Dataset not found");

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { uuid } from "../../base/http/fields.ts";
 
-/** Contract trace-platform §3.4. */
+/** Deletion of traces, as the LangSmith API has it. */
 
 const trace_ids = z.array(uuid).min(1).max(10_000);
 

@@ -8,8 +8,8 @@ import { type Argument, type Call, fieldName, parse } from "../filter/parser.ts"
 type Condition = PendingQuery<Row[]>;
 
 /**
- * Compiles a filter expression over examples to a condition on `dataset_examples x`. It covers metadata only (contract
- * §3.2): `has(metadata, '{"k": "v"}')`, `exists(metadata, "k")`, combined with `and`, `or` and `not`. The grammar is
+ * Compiles a filter expression over examples to a condition on `dataset_examples x`. It covers metadata only:
+ * `has(metadata, '{"k": "v"}')`, `exists(metadata, "k")`, combined with `and`, `or` and `not`. The grammar is
  * that of run filters.
  *
  * @throws FilterError (400) naming the position

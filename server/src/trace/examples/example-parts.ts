@@ -1,5 +1,5 @@
 /**
- * Examples as a multipart body (contract §4.5). Part names start with the example's id: `<id>` for the example itself,
+ * Examples as a multipart body. Part names start with the example's id: `<id>` for the example itself,
  * `<id>.inputs` and `<id>.outputs` for JSON, `<id>.attachment.<name>` for a file, `<id>.attachments_operations` for
  * changes to its existing files.
  */

@@ -7,7 +7,7 @@ export interface WireContext {
   base: string;
 }
 
-/** Serializes an example, with links to its files if it was read with them (contract §4.5). */
+/** Serializes an example, with links to its files if it was read with them. */
 export function serializeExample(context: WireContext, { item, attachments }: ExampleItem): string {
   if (!attachments) return item;
   return `${item.slice(0, -1)}, "attachment_urls": ${JSON.stringify(attachmentUrls(context, attachments))}}`;

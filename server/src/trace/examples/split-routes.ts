@@ -21,7 +21,7 @@ const splitBody = z.object({
   remove: z.boolean().default(false),
 });
 
-/** Routes of a dataset's splits (contract §4.5). */
+/** Routes of a dataset's splits. */
 export function splitRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
   return [
     route({

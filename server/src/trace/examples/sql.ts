@@ -47,7 +47,7 @@ const COLUMNS = {
   source_run_id: "x.source_run_id",
 };
 
-/** Fields always returned: the SDKs read them unconditionally (contract §4.4: includeAttachments selects no inputs). */
+/** Fields always returned: the SDKs read them unconditionally (includeAttachments selects no inputs). */
 const REQUIRED = ["id", "dataset_id", "name", "created_at", "modified_at", "inputs", "source_run_id"];
 
 /** @returns the inserted ids; taken ids are missing */

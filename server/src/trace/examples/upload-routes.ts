@@ -8,11 +8,11 @@ import { datasetParams } from "../datasets/schema.ts";
 import { reviseExamples, uploadExamples } from "./upload-examples.ts";
 import { deleteExamples, eraseExamplesForGood } from "./write-examples.ts";
 
-/** The contract groups these with the ingest endpoints, whose errors are {"error": …} (§0.3). */
+/** The LangSmith API groups these with the ingest endpoints, whose errors are {"error": …}. */
 const shared = { tag: "Examples", errorFamily: "error" } as const;
 const params = datasetParams;
 
-/** Routes for examples in multipart bodies, as the SDKs send them (contract §4.5). */
+/** Routes for examples in multipart bodies, as the SDKs send them. */
 export function exampleUploadRoutes(deps: TraceDeps): Route[] {
   return [
     route({

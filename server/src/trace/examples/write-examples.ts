@@ -50,7 +50,7 @@ export interface ExampleChange {
   source_run_id?: string | undefined;
 }
 
-/** Split of examples without an explicit split (contract §4.5). */
+/** Split of examples without an explicit split. */
 const DEFAULT_SPLIT = "base";
 
 /**

@@ -7,7 +7,7 @@ interface Place {
   at: Date;
 }
 
-/** Formats the place of runs in their trace (contract §1.8). */
+/** Formats the place of runs in their trace. */
 export const dottedOrder = (...runs: Place[]): string =>
   runs.map(({ id, at }) => `${at.toISOString().replaceAll(/[-:.]/g, "").slice(0, -1)}000Z${id}`).join(".");
 

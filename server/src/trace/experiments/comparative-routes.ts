@@ -14,7 +14,7 @@ import { findDatasetRow } from "../datasets/sql.ts";
 const tag = "Datasets";
 
 /**
- * Routes of pairwise comparisons of experiments on one dataset (contract §4.5). The judgements are feedback that names
+ * Routes of pairwise comparisons of experiments on one dataset. The judgements are feedback that names
  * the comparison.
  */
 export function comparativeRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {

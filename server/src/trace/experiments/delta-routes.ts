@@ -9,7 +9,7 @@ import { feedbackDeltas, streamDeltas } from "./feedback-deltas.ts";
 
 const shared = { tag: "Datasets", method: "POST", permission: "datasets:read", params: datasetParams } as const;
 
-/** Routes of the numbers of better and worse examples (contract §4.5). */
+/** Routes of the numbers of better and worse examples. */
 export function deltaRoutes(deps: TraceDeps): Route[] {
   const checkDataset = async (tenantId: string, id: string) => {
     if (!(await findDatasetRow(deps.sql, tenantId, id))) throw notFound("Dataset not found");

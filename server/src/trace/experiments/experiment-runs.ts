@@ -26,7 +26,7 @@ const MAX_RUNS = 5000;
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_FILTERED = 100_000;
 
-/** Fields of a run in v1, other than its inputs and outputs (contract §4.5). */
+/** Fields of a run in v1, other than its inputs and outputs. */
 export const RUN_FIELDS =
   `end_time error extra events parent_run_id serialized reference_example_id total_tokens prompt_tokens
   completion_tokens total_cost prompt_cost completion_cost feedback_stats tags execution_order`.split(/\s+/);

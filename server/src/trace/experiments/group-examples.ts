@@ -1,4 +1,4 @@
-/** Examples of experiments grouped by a metadata value of their runs or of the examples themselves (contract §4.5). */
+/** Examples of experiments grouped by a metadata value of their runs or of the examples themselves. */
 import { bind, ch } from "../../base/clickhouse/fragment.ts";
 import type { TraceDeps } from "../deps.ts";
 import type { Expression } from "../filter/expression.ts";

@@ -21,7 +21,7 @@ import * as schema from "./group-schema.ts";
 
 const shared = { tag: "Datasets", method: "POST", permission: "datasets:read", params: datasetParams } as const;
 
-/** Routes of examples and experiments in groups (contract §4.5). */
+/** Routes of examples and experiments in groups. */
 export function groupRoutes(deps: TraceDeps): Route[] {
   const checkDataset = async (tenantId: string, id: string) => {
     if (!(await findDatasetRow(deps.sql, tenantId, id))) throw notFound("Dataset not found");

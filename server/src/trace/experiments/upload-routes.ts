@@ -7,7 +7,7 @@ import { RunScope } from "../runs/run-scope.ts";
 import { uploadExperiment } from "./upload-experiment.ts";
 import { uploadAnswer, uploadBody } from "./upload-schema.ts";
 
-/** Route of experiments that ran elsewhere (contract §4.5). */
+/** Route of experiments that ran elsewhere. */
 export function uploadExperimentRoutes(deps: TraceDeps): Route[] {
   return [
     route({

@@ -74,8 +74,8 @@ function toBucketConfig(config: DestinationConfig, credentials: DestinationCrede
 }
 
 /**
- * Returns true if the endpoint already contains the bucket, which `include_bucket_in_prefix: false` declares (contract
- * §2.5). If it does not, the option only affects how paths are displayed, and the bucket is addressed as usual.
+ * Returns true if the endpoint already contains the bucket, which `include_bucket_in_prefix: false` declares. If it
+ * does not, the option only affects how paths are displayed, and the bucket is addressed as usual.
  */
 function isBucketsOwn({ bucket_name: bucket, endpoint_url: endpoint, ...config }: DestinationConfig): boolean {
   if (endpoint === null || config.include_bucket_in_prefix) return false;

@@ -89,7 +89,7 @@ function rejectEndpoint({ outbound }: Deps, endpoint: string): void {
   }
 }
 
-/** Tests a write from the API and from a worker, since both must succeed (contract §4.4 rule 7). Throws 400. */
+/** Tests a write from the API and from a worker, since both must succeed. Throws 400. */
 async function test(
   deps: Deps,
   destination: Pick<ExportDestination, "tenant_id" | "config" | "credentials">,

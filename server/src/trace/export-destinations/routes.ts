@@ -11,7 +11,7 @@ import { requireExports } from "./export-plan.ts";
 const tag = "Bulk exports";
 
 /**
- * Routes of export destinations (contract trace-platform §5.1). Mounted before /bulk-exports/:id, which would match
+ * Routes of export destinations. Mounted before /bulk-exports/:id, which would match
  * "destinations" as an id.
  */
 export function destinationRoutes(deps: TraceDeps): Route[] {

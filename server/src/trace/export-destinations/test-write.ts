@@ -5,7 +5,7 @@ import { OutboundError } from "../../base/outbound/outbound-error.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import { type ExportDestination, keyIn, openBucket } from "./bucket.ts";
 
-/** Messages for the causes documented by the contract (§7), in its words, and for the others. */
+/** Messages for the causes documented by the contract, in its words, and for the others. */
 const WORDS: Record<StorageReason, string> = {
   access_denied: "Access denied",
   bucket_not_valid: "Bucket is not valid",
@@ -17,7 +17,7 @@ const WORDS: Record<StorageReason, string> = {
 };
 
 /**
- * Writes a file under `<prefix>/tmp/` and deletes it if permitted; otherwise it stays (contract §4.4 rule 5). Resolves
+ * Writes a file under `<prefix>/tmp/` and deletes it if permitted; otherwise it stays. Resolves
  * to the failure, described for the destination's owner, or to null.
  */
 export async function testWrite(
@@ -46,6 +46,6 @@ function explain(error: Error, timeoutMs: number): string {
   return `${WORDS[error.isForeign ? "invalid_endpoint" : error.reason]}: ${error.message}`;
 }
 
-/** Builds the error of contract trace-platform §5.5. */
+/** Builds the error of a test that failed. */
 export const testFailed = (where: string, failure: string): AppError =>
   new AppError(400, `Failed to validate S3 destination: ${failure} [tested in ${where}]`);

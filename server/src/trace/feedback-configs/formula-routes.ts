@@ -3,7 +3,7 @@ import { v1 } from "../../base/http/aliases.ts";
 import { route, type Route } from "../../base/http/route.ts";
 
 /**
- * Routes of feedback formulas, which were removed from the interface (contract §4.1). They return 410; otherwise
+ * Routes of feedback formulas, which were removed from the interface. They return 410; otherwise
  * "formulas" would match as a feedback id.
  */
 export function feedbackFormulaRoutes(): Route[] {

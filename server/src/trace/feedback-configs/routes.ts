@@ -11,7 +11,7 @@ import * as rows from "./sql.ts";
 const tag = "Feedback";
 const path = v1("/feedback-configs");
 
-/** Routes of the configuration of feedback keys, which defines how to interpret scores (contract §4.1). */
+/** Routes of the configuration of feedback keys, which defines how to interpret scores. */
 export function feedbackConfigRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
   return [
     route({

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { queryBoolean, queryLimit, queryMany, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
 
-/** Contract §4.1. */
+/** Configuration of a feedback key, as the LangSmith API has it. */
 const MAX_KEY_LENGTH = 180;
 
 export const feedbackKey = storableText.min(1).max(MAX_KEY_LENGTH);

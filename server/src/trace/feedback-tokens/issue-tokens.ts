@@ -22,7 +22,7 @@ export interface TokenIssue {
   expires_at: Date;
 }
 
-/** Lifetime that the SDKs request by default (contract §4.2). */
+/** Lifetime that the SDKs request by default. */
 const DEFAULT_TOKEN_HOURS = 3;
 
 /**

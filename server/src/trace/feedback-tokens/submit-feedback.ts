@@ -1,5 +1,5 @@
 /**
- * Feedback by a pre-signed token (service-interface.md §4.3; contract §4.2). The token identifies workspace, run and
+ * Feedback by a pre-signed token. The token identifies workspace, run and
  * key; the request contains the judgement. Links are clicked twice and opened by previews: a GET that repeats the same
  * parameters updates its feedback, any other request adds one.
  */

@@ -19,7 +19,7 @@ interface TierUpdate {
 const BATCH = 5000;
 
 /**
- * Moves traces to the longer tier by updating each of their existing runs (contract §1.9). A trace is kept as long as
+ * Moves traces to the longer tier by updating each of their existing runs. A trace is kept as long as
  * one of its runs has that tier (retention/expired-traces.ts), so runs that arrive later need no update.
  *
  * The tier is written like any update, so that it neither revives a trace deleted in the meantime nor is lost. Traces already

@@ -33,7 +33,7 @@ export const judgement = {
 
 const sourceType = z.enum(["api", "app", "model", "auto_eval"]);
 
-/** `feedbackConfig` is the JavaScript SDK's spelling (contract §4.1). */
+/** `feedbackConfig` is the JavaScript SDK's spelling. */
 export const createBody = z
   .object({
     id: uuid.nullish(),
@@ -50,7 +50,7 @@ export const createBody = z
     feedback_group_id: uuid.nullish(),
     error: z.boolean().nullish(),
     extra: jsonObject.nullish(),
-    /** Feedback moves its trace to the longer tier unless this is false (contract §1.9). */
+    /** Feedback moves its trace to the longer tier unless this is false. */
     extend_trace_retention: z.boolean().nullish(),
     // the run's location by an agent's name instead of a project
     agent_id: notBuilt("agent_id"),

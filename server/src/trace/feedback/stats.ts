@@ -1,6 +1,6 @@
 import type { Sql } from "../../base/db/connect.ts";
 
-/** Statistics of one key's feedback on a run or a project (contract §4.1). */
+/** Statistics of one key's feedback on a run or a project. */
 export interface FeedbackStats {
   n: number;
   avg: number | null;

@@ -5,7 +5,7 @@ import { readSingle } from "./read-messages.ts";
 import type { Part } from "./read-multipart.ts";
 import { RAW_FIELDS, type RawField, type RunMessage } from "./run-piece.ts";
 
-/** Content of a multipart request, assembled from its parts (contract §1.5). */
+/** Content of a multipart request, assembled from its parts. */
 export interface Collected {
   messages: RunMessage[];
   attachments: { runId: string; name: string; type: string; content: Buffer }[];

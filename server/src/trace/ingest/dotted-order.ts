@@ -2,7 +2,7 @@ import { AppError } from "../../base/errors.ts";
 
 /**
  * Position of a run in its trace: a segment for each run from the root down to it, joined by dots, each
- * `YYYYMMDDTHHMMSSffffffZ` and the run's id (contract §1.8).
+ * `YYYYMMDDTHHMMSSffffffZ` and the run's id.
  */
 export interface TracePosition {
   trace_id: string;

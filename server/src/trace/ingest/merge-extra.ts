@@ -7,7 +7,7 @@ import { readFacts } from "./run-piece.ts";
 type Json = Record<string, unknown>;
 
 /**
- * Merges each `extra` with the previous one: by key, and its metadata by key (contract §1.7). Storage keeps the last
+ * Merges each `extra` with the previous one: by key, and its metadata by key. Storage keeps the last
  * text, so a text that lacks earlier keys is completed here. The SDKs send all keys every time, which comparing key
  * sets shows; the stored text is read only if keys are missing.
  */

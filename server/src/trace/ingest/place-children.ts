@@ -41,7 +41,7 @@ export async function findPositions(
 }
 
 /**
- * Computes the place of each new run in its trace (contract §1.2): a root's is its own segment, a child's follows its
+ * Computes the place of each new run in its trace: a root's is its own segment, a child's follows its
  * parent's. A child whose parent has not arrived is placed below an assumed parent with the child's start time, so that
  * it can be read at once.
  * @returns those children; their place is corrected when the parent arrives

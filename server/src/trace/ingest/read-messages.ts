@@ -2,7 +2,7 @@ import { AppError, unprocessable } from "../../base/errors.ts";
 import { rawFields, rawListFields, type Span } from "./raw-fields.ts";
 import { MAX_RUNS, RAW_FIELDS, type RunMessage, tooManyRuns } from "./run-piece.ts";
 
-/** Parses one run's object (contract §1.2, §1.3). */
+/** Parses one run's object. */
 export function readSingle(text: string, kind: "post" | "patch", id?: string): RunMessage {
   const run = parse(text);
   if (run === null || typeof run !== "object" || Array.isArray(run)) throw unprocessable("body: must be an object");
@@ -10,7 +10,7 @@ export function readSingle(text: string, kind: "post" | "patch", id?: string): R
 }
 
 /**
- * Parses `{"post": [...], "patch": [...]}` (contract §1.4). Creates come first, regardless of the order of the keys.
+ * Parses `{"post": [...], "patch": [...]}`. Creates come first, regardless of the order of the keys.
  */
 export function readBatch(text: string): RunMessage[] {
   const batch = parse(text);

@@ -8,15 +8,15 @@ export interface Part {
   content: Buffer;
 }
 
-/** Above the number of parts in any request within the SDKs' size limits. */
+/** Parts of a body, or of a portion. Above the number in any request within the SDKs' size limits. */
 const MAX_PARTS = 50_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const HEAD_END = Buffer.from("\r\n\r\n");
 
 /**
- * Parses a multipart/form-data body (RFC 7578, RFC 2046 §5.1). The whole body is in memory, because runs are
- * stored from there, and parts are slices of it. A part that declares its length (`Content-Length`, or `; length=N`
- * beside the content type, contract §1.5) is not even scanned. @fastify/busboy's Dicer was tried: a stream per part
+ * Parses a whole multipart/form-data body (RFC 7578, RFC 2046 §5.1); bodies of traces are parsed in portions
+ * (read-portions.ts). Parts are slices of the body. A part that declares its length (`Content-Length`, or `; length=N`
+ * beside the content type, as the SDKs send) is not even scanned. @fastify/busboy's Dicer was tried: a stream per part
  * takes four times as long.
  * @throws 400 for a body that does not match its Content-Type, 415 for another Content-Type
  */

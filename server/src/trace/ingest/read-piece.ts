@@ -17,7 +17,7 @@ const MAX_TAGS = 1000;
 const MAX_DEPTH = 500;
 
 /**
- * Validates one create or update and derives its row fields. Null means "no change" everywhere (contract §1.3); unknown
+ * Validates one create or update and derives its row fields. Null means "no change" everywhere; unknown
  * fields are ignored.
  * @throws AppError 400 for a bad `dotted_order`, 422 otherwise
  */
@@ -196,7 +196,7 @@ function readError(error: unknown): string | undefined {
   return wellFormed(typeof error === "string" ? error : JSON.stringify(error));
 }
 
-/** Returns the time of the first `new_token` event (contract §1.9). */
+/** Returns the time of the first `new_token` event. */
 function firstTokenTime(events: unknown): string | undefined {
   if (!Array.isArray(events)) return undefined;
   const first = (events as ({ name?: unknown; time?: unknown } | null)[]).find((event) => event?.name === "new_token");

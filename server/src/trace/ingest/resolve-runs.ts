@@ -108,13 +108,13 @@ async function recallPatched(
   pieces: readonly RunPiece[],
 ): Promise<Set<string>> {
   const keyOnly = new Set<string>();
-  const late = new Map<string, KnownRun & { id: string }>();
+  const unread = new Map<string, KnownRun & { id: string }>();
   for (const { kind, id } of pieces) {
     const known = kind === "post" ? memory.get(tenantId, id) : undefined;
-    if (known && known.patched === undefined) late.set(id, { ...known, id });
+    if (known && known.patched === undefined) unread.set(id, { ...known, id });
   }
-  const found = await findPieces(clickhouse, tenantId, [...late.values()]);
-  for (const id of late.keys()) {
+  const found = await findPieces(clickhouse, tenantId, [...unread.values()]);
+  for (const id of unread.keys()) {
     const stored = found.get(id);
     memory.get(tenantId, id)!.patched = stored?.bits ?? 0;
     if (!stored) keyOnly.add(id);

@@ -27,8 +27,8 @@ const shared = {
 } as const;
 
 /**
- * Ingest endpoints (contract §1). All return 202 once their data is durable: visible to every query, or waiting for its
- * run (waiting-pieces.ts).
+ * Ingest endpoints. All return 202 once their data is durable: visible to every query, or waiting for its run
+ * (waiting-pieces.ts). Data of deleted runs is dropped, also with 202.
  */
 export function ingestRoutes(deps: TraceDeps): Route[] {
   const { gate, settings } = deps;
@@ -44,7 +44,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
     await gate.admit(request.headers, most, work, workspaceId);
     return Response.json({ message }, { status: 202 });
   };
-  // two lists have as many elements as commas, and two more
+  // bounds the lists by their commas before they are decoded; readBatch counts the runs
   const maxItems = { count: MAX_RUNS, error: tooManyRuns };
   const text = async (request: Request, body: TenantBody, most: Partial<StructureLimit> = {}) =>
     (await readBuffer(request, limit, body, new JsonStructure({ ...limit, ...most }))).toString("utf8");

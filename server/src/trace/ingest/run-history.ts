@@ -76,7 +76,7 @@ export class RunHistory {
   }
 
   /** Call before pieces of the run are stored. */
-  noteStored(runId: string): void {
+  noteWriting(runId: string): void {
     if (performance.now() > this.#rotateAt) {
       this.#rotateAt = performance.now() + GENERATION_MS;
       this.#storedBefore = this.#stored;

@@ -72,7 +72,7 @@ export function readFacts(extra: Record<string, unknown>): ExtraFacts {
   return { metadata, thread_id: readThreadId(metadata), model: readModel(metadata, extra) };
 }
 
-/** Returns the first of these keys in this order (contract §1.9). Heads of traces and rules keep it in Postgres. */
+/** Returns the first of these keys in this order. Heads of traces and rules keep it in Postgres. */
 function readThreadId(metadata: Record<string, unknown>): string | undefined {
   for (const key of THREAD_KEYS) {
     const value = metadata[key];
@@ -82,7 +82,7 @@ function readThreadId(metadata: Record<string, unknown>): string | undefined {
   return undefined;
 }
 
-/** Reads the model from `ls_model_name`, else from the first of the keys that name it (contract §1.9). */
+/** Reads the model from `ls_model_name`, else from the first of the keys that name it. */
 function readModel(metadata: Record<string, unknown>, extra: Record<string, unknown>): Model | undefined {
   const params = extra["invocation_params"];
   const invocation = isRecord(params) ? params : {};

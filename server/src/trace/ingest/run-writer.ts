@@ -41,6 +41,19 @@ interface Call {
   pieces: RunPiece[];
 }
 
+/** What a group of calls writes. */
+interface Batch {
+  rows: RunRow[];
+  keys: RunKeyRow[];
+  files: AttachmentRow[];
+  /** Runs whose state in memory the batch changes. */
+  touched: { tenantId: string; id: string }[];
+  heads: HeadChanges[];
+  /** The rows, for the rules. */
+  written: RunChange[];
+  hours: Hour[];
+}
+
 export interface RunWriterDeps {
   sql: Sql;
   clickhouse: ClickHouse;
@@ -116,9 +129,9 @@ export class RunWriter {
 
   /** @throws 503 when the stores are unreachable; the pieces may then not be stored */
   async write(tenantId: string, pieces: RunPiece[]): Promise<void> {
-    const late = pieces.filter((piece) => piece.kind === "patch" && this.#waiting.has(tenantId, piece.id));
-    if (late.length > 0) await this.#waiting.add(tenantId, late.map(waitForRun));
-    const now = late.length > 0 ? pieces.filter((piece) => !late.includes(piece)) : pieces;
+    const queued = pieces.filter((piece) => piece.kind === "patch" && this.#waiting.has(tenantId, piece.id));
+    if (queued.length > 0) await this.#waiting.add(tenantId, queued.map(waitForRun));
+    const now = queued.length > 0 ? pieces.filter((piece) => !queued.includes(piece)) : pieces;
     if (now.length > 0) await this.#enqueue(tenantId, now);
   }
 
@@ -150,7 +163,13 @@ export class RunWriter {
 
   async #commit(group: Call[]): Promise<void[]> {
     const startedAt = performance.now();
-    await this.#store(group);
+    const work = this.#store(group);
+    this.#storing = work.then(
+      () => this.failure.succeeded(),
+      // an invalid request is no failure of the stores
+      (error: unknown) => void (isUnavailable(error) && this.failure.failed(error)),
+    );
+    await work;
     this.#charge(group, performance.now() - startedAt);
     return group.map(() => undefined);
   }
@@ -168,78 +187,18 @@ export class RunWriter {
       this.#deps.clickhouse.share?.charge(tenantId, (ms * pieces.length) / total);
   }
 
-  /** Tracks the write of a group, for `forget` and the failure state. */
-  #store(group: Call[]): Promise<void> {
-    const work = this.#write(group);
-    this.#storing = work.then(
-      () => this.failure.succeeded(),
-      // an invalid request is no failure of the stores
-      (error: unknown) => void (isUnavailable(error) && this.failure.failed(error)),
-    );
-    return work;
-  }
-
-  async #write(group: Call[]): Promise<void> {
-    const rows: RunRow[] = [];
-    const keys: RunKeyRow[] = [];
-    const files: AttachmentRow[] = [];
-    const touched: { tenantId: string; id: string }[] = [];
-    const heads: HeadChanges[] = [];
-    const written: RunChange[] = [];
-    const hours: Hour[] = [];
+  /** Stores a group of calls. */
+  async #store(group: Call[]): Promise<void> {
+    const batch: Batch = { rows: [], keys: [], files: [], touched: [], heads: [], written: [], hours: [] };
+    const { rows, keys, files, touched, heads, written, hours } = batch;
     try {
-      for (const [tenantId, pieces] of byTenant(group)) {
-        const resolved = await this.#prepare(tenantId, pieces);
-        const now = fromMicros(Date.now() * 1000)!;
-        const composed: { entry: Resolved; row: RunRow }[] = [];
-        for (const entry of resolved) {
-          touched.push({ tenantId, id: entry.piece.id });
-          if (entry.writesKey) {
-            const { project_id, start_time, trace_id } = entry.run;
-            keys.push({
-              tenant_id: tenantId,
-              id: entry.piece.id,
-              project_id,
-              start_time,
-              trace_id,
-              deleted: false,
-              version: now,
-            });
-          }
-          composed.push({ entry, row: await composeRow(this.#deps.prices, tenantId, entry, now) });
-          for (const file of entry.piece.attachments) {
-            files.push({ tenant_id: tenantId, run_id: entry.piece.id, uploaded_at: now, ...file });
-          }
-        }
-        const repeated = markRepeatedUsage(this.#memory, tenantId, composed, now);
-        for (const { id } of repeated) touched.push({ tenantId, id });
-        const changes = await this.#heads.mark(tenantId, composed, now);
-        heads.push(changes);
-        keys.push(...changes.keys);
-        for (const { entry, row } of composed) {
-          rows.push(row);
-          const isNewTrace = changes.newTraces.has(row.project_id + row.trace_id);
-          // a first create without an end is no state that a rule acts on
-          const isState = row.end_time !== undefined || !entry.isNew;
-          written.push({ row, isNew: entry.isNew, isNewTrace, isState, isTierOnly: setsTierOnly(entry.piece) });
-        }
-        for (const row of [...repeated, ...changes.rows]) {
-          rows.push(row);
-          written.push({ row, isNew: false, isNewTrace: false, isState: true });
-        }
-        hours.push(
-          ...(await this.#findHours(tenantId, resolved, [
-            ...composed.map(({ row }) => row),
-            ...repeated,
-            ...changes.rows,
-          ])),
-        );
-      }
+      for (const [tenantId, pieces] of byTenant(group)) await this.#compose(batch, tenantId, pieces);
       const { clickhouse } = this.#deps;
       // a create that is repeated, also after a failure, is not known as a whole
-      for (const { row } of written) this.#history.noteStored(row.id);
+      for (const { row } of written) this.#history.noteWriting(row.id);
       const confirm = await this.#hours.announce(hours);
-      // a key without its run is harmless, a run without its key cannot be found by id
+      // where only some of these succeed, nothing is acknowledged, and a repetition completes the run: one of which only
+      // the key was stored is new (resolve-runs.ts)
       await Promise.all([
         insertRuns(clickhouse, rows),
         insertRunKeys(clickhouse, keys),
@@ -257,6 +216,44 @@ export class RunWriter {
     for (const [tenantId, ids] of idsByTenant(rows)) this.#waiting.arrived(tenantId, ids);
     this.#written.inc(group.reduce((sum, { pieces }) => sum + pieces.length, 0));
     this.#inserts.inc();
+  }
+
+  /** Adds the rows of a tenant's pieces to the batch. */
+  async #compose(batch: Batch, tenantId: string, pieces: RunPiece[]): Promise<void> {
+    const { rows, keys, files, touched, heads, written, hours } = batch;
+    const resolved = await this.#prepare(tenantId, pieces);
+    const now = fromMicros(Date.now() * 1000)!;
+    const composed: { entry: Resolved; row: RunRow }[] = [];
+    for (const entry of resolved) {
+      const { id } = entry.piece;
+      touched.push({ tenantId, id });
+      if (entry.writesKey) {
+        const { project_id, start_time, trace_id } = entry.run;
+        keys.push({ tenant_id: tenantId, id, project_id, start_time, trace_id, deleted: false, version: now });
+      }
+      composed.push({ entry, row: await composeRow(this.#deps.prices, tenantId, entry, now) });
+      for (const file of entry.piece.attachments) {
+        files.push({ tenant_id: tenantId, run_id: id, uploaded_at: now, ...file });
+      }
+    }
+    const repeated = markRepeatedUsage(this.#memory, tenantId, composed, now);
+    for (const { id } of repeated) touched.push({ tenantId, id });
+    const changes = await this.#heads.mark(tenantId, composed, now);
+    heads.push(changes);
+    keys.push(...changes.keys);
+    const first = rows.length;
+    for (const { entry, row } of composed) {
+      rows.push(row);
+      const isNewTrace = changes.newTraces.has(row.project_id + row.trace_id);
+      // a first create without an end is no state that a rule acts on
+      const isState = row.end_time !== undefined || !entry.isNew;
+      written.push({ row, isNew: entry.isNew, isNewTrace, isState, isTierOnly: setsTierOnly(entry.piece) });
+    }
+    for (const row of [...repeated, ...changes.rows]) {
+      rows.push(row);
+      written.push({ row, isNew: false, isNewTrace: false, isState: true });
+    }
+    hours.push(...(await this.#findHours(tenantId, resolved, rows.slice(first))));
   }
 
   /** Returns the hours of the rows, and of the heads of their traces, which bear the sums of the traces. */

@@ -3,7 +3,7 @@ import type { Registry } from "prom-client";
 import { LinkSigner } from "../attachments/sign-link.ts";
 import type { TraceDeps } from "../deps.ts";
 import { ModelPrices } from "../prices/model-prices.ts";
-import { IngestRequests } from "./ingest-requests.ts";
+import { IngestGate } from "./ingest-gate.ts";
 import { COLLECTED_BYTES, collectEvery } from "./large-garbage.ts";
 import { RunWriter } from "./run-writer.ts";
 
@@ -20,7 +20,7 @@ export async function startIngest({ settings, ...deps }: IngestDeps): Promise<In
   return {
     prices,
     writer,
-    gate: new IngestRequests({
+    gate: new IngestGate({
       bytes: settings.ingestMemoryMb * 1024 * 1024,
       registry: deps.registry,
       share: deps.clickhouse.share,

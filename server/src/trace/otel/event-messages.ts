@@ -9,7 +9,7 @@ export interface InputsOutputs {
   outputs?: Json;
 }
 
-/** Reads GenAI events, one per message (contract §2.3, rule 2). */
+/** Reads GenAI events, one per message. */
 export function fromEvents({ events }: OtelSpan): InputsOutputs {
   const inputMessages: Json[] = [];
   const choices: Json[] = [];

@@ -1,5 +1,5 @@
 /**
- * Sources of a span's inputs and outputs (contract §2.3, rules 9 to 11). The two sides are separate functions, so that
+ * Sources of a span's inputs and outputs. The two sides are separate functions, so that
  * reading one leaves the attributes of the other unread (`recordReads`).
  */
 import { firstAttribute, isObject, listed, toObject, parsed } from "./attributes.ts";

@@ -36,7 +36,7 @@ async function convert(
 }
 
 /**
- * OTLP endpoint (contract §2). A request of which some spans are invalid gets a partial success, as the protocol says,
+ * OTLP endpoint. A request of which some spans are invalid gets a partial success, as the protocol says,
  * because exporters neither repeat nor split a rejected request. Unlike the hosted service it responds once the spans are
  * durable.
  */

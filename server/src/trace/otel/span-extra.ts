@@ -1,5 +1,5 @@
 /**
- * The extra of a span's run (contract §2.3, rules 1, 6, 7 and 12). Nothing of a span is lost: attributes that no rule
+ * The extra of a span's run. Nothing of a span is lost: attributes that no rule
  * reads become metadata by their own names, and large or repeated contents are kept in `extra.otel.attributes`, where
  * they do not enlarge the metadata.
  */

@@ -19,10 +19,9 @@ export interface SpanRun {
 }
 
 /**
- * Converts a span to a run, by the attributes of OpenTelemetry's GenAI conventions, OpenInference and Traceloop
- * (contract §2.3, in its order of rules).
+ * Converts a span to a run, by the attributes of OpenTelemetry's GenAI conventions, OpenInference and Traceloop.
  *
- * A run's id is the span's id after eight zero bytes, its trace's id is the trace id (§2.2). So, unlike elsewhere, a
+ * A run's id is the span's id after eight zero bytes, its trace's id is the trace id. So, unlike elsewhere, a
  * root's id differs from its trace's: a child knows its trace and its parent, but not whether that is the root.
  * @param project project of the header, which takes precedence over the span's
  * @throws 400 for invalid ids

@@ -56,7 +56,7 @@ const OUTPUT_DETAILS: Record<string, string[]> = {
 };
 
 /**
- * Reads the usage of a call, in the form of `usage_metadata` (contract §2.3, rule 14) or of the provider.
+ * Reads the usage of a call, in the form of `usage_metadata` or of the provider.
  * @param sent the span's attributes, for values that stay metadata
  */
 export function spanUsage(attributes: Attributes, sent: Attributes): Json | undefined {

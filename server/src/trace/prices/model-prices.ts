@@ -30,7 +30,7 @@ interface Known {
   matching: Map<string, Promise<ModelPrice[]>>;
 }
 
-/** Keys of a run's invocation parameters and metadata that hold a model's name (contract §1.9). */
+/** Keys of a run's invocation parameters and metadata that hold a model's name. */
 export const NAME_KEYS = ["model", "model_name", "model_id", "model_path", "endpoint_name"] as const;
 
 export const modelKey = ({ provider, name, names }: Model): string => JSON.stringify([provider, name, names]);

@@ -13,7 +13,7 @@ import * as rows from "./sql.ts";
 const params = z.object({ id: uuid });
 
 /**
- * Routes of model prices (contract §1.9), for runs whose clients report no costs. A change applies to runs stored after
+ * Routes of model prices, for runs whose clients report no costs. A change applies to runs stored after
  * it.
  */
 export function priceRoutes({ sql, clickhouse, prices }: TraceDeps): Route[] {

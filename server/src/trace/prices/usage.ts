@@ -2,7 +2,7 @@ import { formatDecimal, parseDecimal } from "../run-rows/decimal.ts";
 import { asObject, type Counting, readTokens, type ReportedTokens } from "./usage-shapes.ts";
 
 /**
- * Usage of a model call, as reported by its client (contract §1.9). Costs are exact decimal text.
+ * Usage of a model call, as reported by its client. Costs are exact decimal text.
  *
  * `prompt_tokens` and `completion_tokens` are all tokens of that side: where the client counts cached tokens beside the
  * input, or reasoning beside the output, they are added.

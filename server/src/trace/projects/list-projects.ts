@@ -24,8 +24,7 @@ export async function listProjects(
   query: Partial<ListQuery> & Pick<ListQuery, "limit" | "offset">,
 ): Promise<{ items: Item[]; total: number }> {
   const { tenantId } = scope;
-  // a new workspace gets its default project, since clients read their workspace's id from the first item (contract
-  // §1.2, §4.3)
+  // a new workspace gets its default project, since clients read their workspace's id from the first item
   if (!(await rows.hasProjects(deps.sql, tenantId))) await deps.projects.ensureProject(tenantId);
   const descending = query.sort_by_desc ?? true;
   const { sort_by = "start_time" } = query;

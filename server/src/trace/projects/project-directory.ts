@@ -3,7 +3,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import type { IncompleteHours } from "../run-rows/clickhouse.ts";
 import * as rows from "./sql.ts";
 
-/** Project of runs that name none (contract §1.2). */
+/** Project of runs that name none. */
 export const DEFAULT_PROJECT = "default";
 
 const AGES = { maxAgeMs: 1000, maxEntries: 10_000 };

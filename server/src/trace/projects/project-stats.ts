@@ -39,7 +39,7 @@ const METRICS = [
 /** Counts that are zero, not unknown, where there are no runs. */
 const COUNTS = ["run_count", "total_tokens", "prompt_tokens", "completion_tokens"];
 
-/** Returns statistics over the traces of each project, as in TracerSession (contract §4.3). */
+/** Returns statistics over the traces of each project, as in TracerSession. */
 export async function projectStats(
   { sql, clickhouse, settings, projects }: Pick<TraceDeps, "sql" | "clickhouse" | "settings" | "projects">,
   scope: RunScope,

@@ -13,7 +13,7 @@ import {
 } from "../../base/http/fields.ts";
 import { parseJson } from "../../base/json-structure.ts";
 
-/** Contract trace-platform §4.3. "Session" on the wire, "project" in texts for users. */
+/** Projects, as the LangSmith API has them. "Session" on the wire, "project" in texts for users. */
 
 export const traceTier = z.enum(["longlived", "shortlived"]);
 
@@ -120,7 +120,7 @@ export type ListQuery = z.output<typeof listQuery>;
 export const deleteOneQuery = z.object({ dataset_copies: z.stringbool().optional() });
 export const deleteQuery = deleteOneQuery.extend({ session_ids: queryMany(uuid, 100) });
 
-/** Times are UTC without a suffix and with six digits (contract §0.5). */
+/** Times are UTC without a suffix and with six digits. */
 const naiveTime = z.string();
 
 export const project = z

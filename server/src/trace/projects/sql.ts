@@ -4,7 +4,7 @@ import { uuid7 } from "../../base/ids.ts";
 import { hasTags } from "../resource-tags/sql.ts";
 import { compileProjectFilter } from "./project-filter.ts";
 
-/** Row of `projects` as serialized. Times are UTC without a suffix and with six digits (contract §0.5). */
+/** Row of `projects` as serialized. Times are UTC without a suffix and with six digits. */
 export interface Project {
   id: string;
   tenant_id: string;

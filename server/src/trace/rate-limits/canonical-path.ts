@@ -2,7 +2,7 @@
 export interface CanonicalPath {
   /** Lower case, without doubled or trailing slashes. */
   full: string;
-  /** Path without the prefixes of aliases: `/api`, then `/v1` or `/v2` (contract §0.1). */
+  /** Path without the prefixes of aliases: `/api`, then `/v1` or `/v2`. */
   bare: string;
   version: "v1" | "v2";
 }

@@ -20,7 +20,7 @@ const KEY = { key: true };
 const USER = { user: true };
 const BOTH = { key: true, user: true };
 
-/** Table of the service interface (§8), row by row in its order, each with matching requests. */
+/** Table of the service interface, row by row in its order, each with matching requests. */
 const TABLE: [row: string, us: string, eu: string, identities: Partial<RequestIdentities>, requests: string[]][] = [
   [
     "options",

@@ -40,5 +40,5 @@ export function matches(pattern: Pattern, method: string, { full, bare }: Canoni
   }
 }
 
-/** UUIDs; 32 digits without dashes identify a run as well (contract §1.1). */
+/** UUIDs; 32 digits without dashes identify a run as well. */
 const UUID = /^[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}$/;

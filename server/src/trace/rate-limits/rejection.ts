@@ -22,7 +22,7 @@ export function rejectingUse(uses: Use[]): Use {
   return full.reduce((worst, use) => (use.resetMs > worst.resetMs ? use : worst));
 }
 
-/** Builds a 429 with the error body of the route's family (contract §0.3), naming the row. */
+/** Builds a 429 with the error body of the route's family, naming the row. */
 export function reject(method: string, path: CanonicalPath, uses: Use[], row: ActiveRow): Response {
   const use = rejectingUse(uses);
   const retryAfter = secondsLeft(use);

@@ -24,7 +24,7 @@ const row = z
 const rateLimits = z.object({ mode: z.enum(["on", "off", "dry-run"]), rows: z.array(row) }).meta({ id: "RateLimits" });
 
 /**
- * Route of the table of service-interface §7 with the caller's use. Not in the contract, which reports limits in
+ * Route of the table of rate limits with the caller's use. Not in the LangSmith API, which reports limits in
  * headers only.
  */
 export function rateLimitRoutes({ rateLimits: limits }: { rateLimits: RateLimits }): Route[] {

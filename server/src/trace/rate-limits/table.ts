@@ -1,5 +1,5 @@
 /**
- * Rate limits of the trace platform (service interface §8), as data. Every row has a separate bucket per holder: `ip`
+ * Rate limits of the trace platform, as data. Every row has a separate bucket per holder: `ip`
  * an address (IPv6: its /64), `key` an API key, `user` a user at an address.
  *
  * Selection of the rows that count a request:
@@ -28,9 +28,11 @@
  * - HEAD counts as GET, because the router runs GET's handler for it.
  * - `/v2/X` counts like `/X`.
  *
- * The rows `model-calls` are an addition to §8: each such request costs money and holds a connection to a provider.
+ * The rows `model-calls` are an addition to LangSmith's: each such request costs money and holds a connection to a
+ * provider.
  *
- * The row `health` is an addition to §8: a probe must not be rejected because of other clients behind the same address,
+ * The row `health` is an addition to LangSmith's: a probe must not be rejected because of other clients behind the same
+ * address,
  * or they could cause the restart of a healthy server.
  */
 import type { Pattern } from "./patterns.ts";

@@ -43,7 +43,7 @@ const byToken = {
   params: z.object({ share_token: uuid }),
 } as const;
 
-/** Routes of shared datasets. A share token grants read access to the current state (contract §4.5). */
+/** Routes of shared datasets. A share token grants read access to the current state. */
 export function datasetShareRoutes(deps: TraceDeps): Route[] {
   const { sql } = deps;
   const found = async (token: string) => {

@@ -101,7 +101,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
         );
       },
     }),
-    // the JavaScript client omits the question mark (contract §3.6)
+    // the JavaScript client omits the question mark
     ...["/public/:share_token/runs", "/public/:share_token/:query{runs[^/]+}"].map((path) =>
       route({
         ...shared,

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { uuid } from "../../base/http/fields.ts";
 
-/** Contract trace-platform §3.5, §3.6. */
+/** Shared runs and datasets, as the LangSmith API has them. */
 
 export const runParams = z.object({ run_id: uuid });
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Contract §1.1; names are those of the wire. */
+/** Names are those of the wire. */
 export const info = z.object({
   version: z.string(),
   git_sha: z.string(),

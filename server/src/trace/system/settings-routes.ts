@@ -16,7 +16,7 @@ const settings = z
   })
   .meta({ id: "WorkspaceSettings" });
 
-/** Routes of the workspace of the caller's key. Clients request it before they print links (contract §4.6). */
+/** Routes of the workspace of the caller's key. Clients request it before they print links. */
 export function workspaceSettingsRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
   return [
     route({

@@ -3,7 +3,7 @@ import { FIELDS_V2, createPlan } from "../runs/serialize-v2.ts";
 import { RUN_TYPES } from "../runs/query-schema.ts";
 import { field, type RunField } from "../runs/run-fields.ts";
 
-/** Properties of a turn that a v2 run has under another name, or not at all (contract §3.5). */
+/** Properties of a turn that a v2 run has under another name, or not at all. */
 const OWN: Record<string, RunField> = {
   latency: FIELDS_V2["latency_seconds"]!,
   // the run type as a number, for old clients

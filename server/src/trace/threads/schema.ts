@@ -5,7 +5,7 @@ import { isThreadSortKey, THREAD_SORT_KEYS, type ThreadSortKey } from "../runs/s
 import { microTime } from "../runs/query-schema.ts";
 import { cursor, expression, notBuiltInV2, pageSize, sortOrder, window } from "../runs/v2-schema.ts";
 
-/** Contract trace-platform §3.4, §3.5. */
+/** Threads, as the LangSmith API has them. */
 
 const optional = <T extends z.ZodType>(item: T) => item.nullish().transform((value) => value ?? undefined);
 

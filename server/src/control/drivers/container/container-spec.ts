@@ -2,7 +2,7 @@ import { withOwnerLabels } from "../../deployments/owner-labels.ts";
 import type { SourceConfig } from "../../deployments/schema.ts";
 import type { InstanceParams } from "../driver.ts";
 
-/** Port on which images of agent servers listen, ours and others' (contract control-plane §6.1). */
+/** Port on which images of agent servers listen, ours and others'. */
 const CONTAINER_PORT = 8000;
 
 export const LABELS = {
@@ -22,7 +22,7 @@ export interface SpecSettings {
 
 const MB = 1024 * 1024;
 
-/** Resolves resource limits: the contract's defaults, with twice the request as limit (contract control-plane §2.6). */
+/** Resolves resource limits: the contract's defaults, with twice the request as limit. */
 export function containerLimits(config: SourceConfig): { memoryMb: number; cpus: number } {
   const spec = config.resource_spec ?? {};
   const [memory, cpu] = [spec.memory_mb ?? 2048, spec.cpu ?? 1];

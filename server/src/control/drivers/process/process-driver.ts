@@ -352,7 +352,7 @@ export class ProcessDriver implements Driver {
   }
 }
 
-/** Limits of an instance: those that are set, or twice the request if that is set (contract control-plane §2.6). */
+/** Limits of an instance: those that are set, or twice the request if that is set. */
 function processLimits({ resource_spec: spec }: SourceConfig): Limits {
   const limit = (given?: number | null, request?: number | null) =>
     given == null && request == null ? null : Math.max(request ?? 0, given ?? 2 * request!);

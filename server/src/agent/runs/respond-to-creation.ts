@@ -1,4 +1,4 @@
-/** Answers requests that create a run: with the run, with its output, or with the stream of it. */
+/** Responds to requests that create a run: with the run, with its output, or with the stream of it. */
 import type { Context } from "hono";
 
 import type { Principal } from "../../base/auth/principal.ts";

@@ -19,7 +19,7 @@ const REASON = "The server that executed the run was lost before it stored all f
  * the last events from the run's row: the error of a failed run, else the state, if values were streamed; and the
  * feedback links. Any server may do this; doing it twice does no harm.
  */
-export async function endKeptStream(sql: Sql, stream: KeptStream): Promise<void> {
+export async function endAbandonedStream(sql: Sql, stream: KeptStream): Promise<void> {
   const { run_id: runId, thread_id: threadId, attempt, frames: first } = stream;
   const tail = splitFrames(Buffer.from(first > 0 ? await selectTail(sql, runId) : ""));
   const hasFeedback = tail.some(({ name }) => name === "feedback");

@@ -2,20 +2,20 @@ import type { RunResult } from "../../../../host-kit/src/host-protocol.ts";
 import type { RunStatus } from "./finished-run.ts";
 
 /**
- * Builds the response of `wait` and `join` (contract §7.5): the last values of the stream, else the thread's values,
- * else null; `__error__` when the run failed.
- * @param values returns the JSON text of the thread's values; called only if they are the answer
+ * Builds the output of a run, which is the response of `wait` and `join`: the last values of the stream, else the
+ * thread's values, else null; `__error__` when the run failed.
+ * @param values returns the JSON text of the thread's values; called only if they are the output
  * @returns JSON text
  */
-export function buildAnswer(
+export function buildOutput(
   status: RunStatus | "deleted",
   error: { error: string; message: string } | undefined,
   lastValues: Buffer | undefined,
   values: () => string | null,
 ): Buffer | string {
-  if (status === "deleted") return errorAnswer({ error: "RunRolledBack", message: "The run was rolled back." });
+  if (status === "deleted") return errorOutput({ error: "RunRolledBack", message: "The run was rolled back." });
   if (status === "error" || status === "timeout") {
-    return errorAnswer(error ?? { error: "RunFailed", message: `The run ended with status ${status}.` });
+    return errorOutput(error ?? { error: "RunFailed", message: `The run ended with status ${status}.` });
   }
   return lastValues ?? values() ?? "null";
 }
@@ -34,6 +34,6 @@ export function joinedText(state: string): string | null {
   return JSON.stringify({ ...(values as object), ...Object.fromEntries(items) });
 }
 
-export function errorAnswer(error: { error: string; message: string }): string {
+export function errorOutput(error: { error: string; message: string }): string {
   return JSON.stringify({ __error__: { error: error.error, message: error.message } });
 }

@@ -3,12 +3,12 @@ import { databaseUnavailable, isDatabaseUnavailable, isUnsent, retryWhileUnavail
 import { type CreatedRun, type NewRun, selectRun } from "./sql.ts";
 
 /**
- * Repeats a run's creation while the database is unavailable. A creation whose answer was lost finds its run by id, unless the
+ * Repeats a run's creation while the database is unavailable. A creation whose response was lost finds its run by id, unless the
  * run was temporary and has been deleted at its end: repeating it would execute the run twice. That is possible once
  * other servers could have started the run: immediately without a claim here, after half a lease with one.
  * @throws 503 when such a run is not found and may or may not have been accepted
  */
-export async function acceptOnce(
+export async function acceptDespiteLostResponse(
   { sql, leaseMs }: { sql: Sql; leaseMs: number },
   run: NewRun,
   create: () => Promise<CreatedRun>,

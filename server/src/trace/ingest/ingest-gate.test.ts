@@ -5,16 +5,16 @@ import { expect, test } from "vitest";
 
 import { deferred } from "../../base/deferred.ts";
 import { FairShare } from "../../base/fair-share.ts";
-import { IngestRequests, type IngestRequestsOptions } from "./ingest-requests.ts";
+import { IngestGate, type IngestGateOptions } from "./ingest-gate.ts";
 
 const MIB = 1024 * 1024;
-const createRequests = (bytes: number, options: Partial<IngestRequestsOptions> = {}) =>
-  new IngestRequests({ bytes, registry: new Registry(), ...options });
+const createGate = (bytes: number, options: Partial<IngestGateOptions> = {}) =>
+  new IngestGate({ bytes, registry: new Registry(), ...options });
 const LIMIT = { maxBytes: 64 * MIB };
 const request = (length: number) => new Headers({ "Content-Length": String(length) });
 
 test("requests beyond the budget wait in order until memory is free", async () => {
-  const gate = createRequests(10 * MIB);
+  const gate = createGate(10 * MIB);
   const order: number[] = [];
   const locks = [5, 4, 3, 1].map((size, n) => {
     const lock = deferred<void>();
@@ -36,7 +36,7 @@ test("requests beyond the budget wait in order until memory is free", async () =
 
 test("metrics show the age of the oldest request in progress, and the time until requests were stored", async () => {
   const registry = new Registry();
-  const gate = createRequests(10 * MIB, { registry });
+  const gate = createGate(10 * MIB, { registry });
   const lock = deferred<void>();
   const slow = gate.admit(request(MIB), LIMIT, () => lock.promise);
   await sleep(20);
@@ -55,7 +55,7 @@ test("metrics show the age of the oldest request in progress, and the time until
 });
 
 test("a single request may exceed the budget, up to twice its size", async () => {
-  const gate = createRequests(MIB);
+  const gate = createGate(MIB);
   await gate.admit(request(5 * MIB), LIMIT, async (body) => body.use(1.5 * MIB));
   const tooMuch = gate.admit(request(5 * MIB), LIMIT, async (body) => body.use(2.5 * MIB));
   await expect(tooMuch).rejects.toMatchObject({
@@ -67,7 +67,7 @@ test("a single request may exceed the budget, up to twice its size", async () =>
 });
 
 test("rejects requests at once when a thousand are waiting", async () => {
-  const gate = createRequests(MIB);
+  const gate = createGate(MIB);
   const lock = deferred<void>();
   const all = Array.from({ length: 1002 }, () => gate.admit(request(MIB), LIMIT, () => lock.promise));
   await expect(gate.admit(request(MIB), LIMIT, () => lock.promise)).rejects.toMatchObject({ status: 429 });
@@ -76,7 +76,7 @@ test("rejects requests at once when a thousand are waiting", async () => {
 });
 
 test("a failed request releases its memory", async () => {
-  const gate = createRequests(MIB);
+  const gate = createGate(MIB);
   for (let n = 0; n < 10; n++) {
     const failing = gate.admit(request(MIB), LIMIT, async (body) => {
       await body.use(MIB);
@@ -89,7 +89,7 @@ test("a failed request releases its memory", async () => {
 
 test("bodies of a tenant above its share are decoded one at a time, after a pause for another's query", async () => {
   const share = new FairShare({ processors: 2 });
-  const gate = createRequests(10 * MIB, { share });
+  const gate = createGate(10 * MIB, { share });
   const decoded: string[] = [];
   const send = (tenantId: string) =>
     gate.admit(
@@ -124,7 +124,7 @@ test("bodies of a tenant above its share are decoded one at a time, after a paus
 
 test("a large body is decoded after the one before it is stored and its garbage collected", async () => {
   const events: string[] = [];
-  const gate = createRequests(64 * MIB, {
+  const gate = createGate(64 * MIB, {
     afterLarge: (bytes) => events.push(`collect ${bytes / MIB}`),
   });
   const send = (name: string, size: number) =>

@@ -16,19 +16,19 @@ const ASSUMED_RATIO = 6;
 const USUAL_WEIGHT = 4;
 const MAX_WAIT_MS = 10_000;
 
-export type IngestRequestsOptions = BodyGateOptions & { registry: Registry };
+export type IngestGateOptions = BodyGateOptions & { registry: Registry };
 
 /**
  * Gate of the bodies of traces, from the first byte to the durable row. A request reserves its expected need before its
  * body is read, and gets 429 when there is no room for it. No data of a rejected request was acknowledged.
  */
-export class IngestRequests {
+export class IngestGate {
   readonly #bodies: BodyGate;
   readonly #durations: Histogram;
   /** Arrival times of the requests in progress, oldest first. */
   readonly #arrivals = new Set<{ at: number }>();
 
-  constructor({ registry, ...options }: IngestRequestsOptions) {
+  constructor({ registry, ...options }: IngestGateOptions) {
     const registers = [registry];
     const rejected = new Counter({
       name: "heddle_ingest_refused_total",
