@@ -39,6 +39,8 @@ import { Started } from "../../src/base/started.ts";
 
 export interface Statement {
   name: string;
+  /** It reads rows that no statement has read lately. */
+  isCold?: boolean;
   /** Called before each call of `work`; not measured. */
   prepare?(): Promise<unknown>;
   work(): Promise<unknown>;
@@ -58,11 +60,11 @@ const QUEUED = 10;
 const STATE = '{"values":{},"next":[],"interrupts":{}}';
 const PAGE = { limit: 10, offset: 0 };
 
-/** @param ids a thread, a run and a user of the database, each time other ones */
+/** @param ids a recent thread, run and user of the database, and any thread */
 export async function agentStatements(
   database: DatabaseAddress,
   assistantId: string,
-  ids: { thread(): string; run(): string; user(): string },
+  ids: { thread(): string; run(): string; user(): string; oldThread(): string },
 ): Promise<AgentStatements> {
   const started = new Started();
   const settings = readOptions(agentOptions, {});
@@ -109,6 +111,11 @@ export async function agentStatements(
   const firing = () => ({ runId: uuid7(), threadId: uuid7() });
   let fired = firing();
 
+  const state = async (threadId: string) => {
+    await selectStateRow(sql, threadId);
+    await checkpoints.read({ threadId, ns: "", limit: 1 });
+  };
+
   const statements: Statement[] = [
     {
       name: "accept and start a run of a thread",
@@ -143,12 +150,10 @@ export async function agentStatements(
     },
     {
       name: "state: the row and the newest checkpoint",
-      work: async () => {
-        const threadId = ids.thread();
-        await selectStateRow(sql, threadId);
-        await checkpoints.read({ threadId, ns: "", limit: 1 });
-      },
+      work: () => state(ids.thread()),
     },
+    { name: "state of any thread", isCold: true, work: () => state(ids.oldThread()) },
+    { name: "runs of any thread", isCold: true, work: () => selectRuns(sql, ids.oldThread(), PAGE) },
     { name: "history of 10", work: () => checkpoints.read({ threadId: ids.thread(), ns: "", limit: 10 }) },
     { name: "a thread", work: () => findThread(sql, ids.thread()) },
     { name: "a run", work: () => selectRun(sql, null, ids.run()) },

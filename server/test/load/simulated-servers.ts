@@ -53,14 +53,14 @@ export async function carry(
     await sleep(1500);
     let ended = 0;
     let stopped = false;
-    let failure: unknown;
+    let failure: Error | undefined;
     const clients = Array.from({ length: load.clients }, async (_, client) => {
       const server = servers[client % servers.length]!;
       let threadId = uuid7();
       for (let n = client; !stopped; n++) {
         if (n % EVERY.fresh === 0) threadId = uuid7();
         const kind = { resumable: n % EVERY.resumable === 1, queued: n % EVERY.queued === 2 };
-        await server.run({ threadId, assistantId, ...kind }).catch((error: unknown) => {
+        await server.run({ threadId, assistantId, ...kind }).catch((error: Error) => {
           failure ??= error;
           stopped = true;
         });
