@@ -24,7 +24,9 @@ import {
 /** Other benchmarks, each a file of this directory. */
 const OTHERS = [
   "alerts",
+  "agents-at-size",
   "backup",
+  "capacity",
   "code-evaluators",
   "console",
   "dashboards",

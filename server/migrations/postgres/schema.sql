@@ -2486,6 +2486,7 @@ CREATE INDEX run_streams_going ON public.run_streams USING btree (created_at) WH
 CREATE INDEX runs_by_assistant ON public.runs USING btree (assistant_id);
 CREATE INDEX runs_by_thread ON public.runs USING btree (thread_id, seq DESC);
 CREATE INDEX runs_inflight ON public.runs USING btree (thread_id, seq) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
+CREATE INDEX runs_of_a2a ON public.runs USING btree (assistant_id, seq) WHERE ((metadata ->> 'source'::text) = 'a2a'::text);
 CREATE UNIQUE INDEX runs_one_running ON public.runs USING btree (thread_id) WHERE (status = 'running'::text);
 CREATE INDEX runs_queue ON public.runs USING btree (seq) WHERE (status = 'pending'::text);
 CREATE INDEX runs_queue_plain ON public.runs USING btree (seq) WHERE ((status = 'pending'::text) AND (flow IS NULL));

@@ -17,29 +17,39 @@ export interface OwnPostgres {
   kill(): void;
   /** Restarts on the same port, after crash recovery. */
   restart(): Promise<unknown>;
+  /** Returns the postmaster's process id. */
+  pid(): number;
   stop(): Promise<void>;
 }
 
-export async function startOwnPostgres(): Promise<OwnPostgres> {
-  const dir = mkdtempSync(join(tmpdir(), "heddle-own-"));
-  const cluster = new EmbeddedPostgres({ dataDir: dir });
+/** `dataDir`: a directory that stays. Default: a temporary one. */
+export async function startOwnPostgres(
+  options: { dataDir?: string | undefined; settings?: Record<string, string> } = {},
+): Promise<OwnPostgres> {
+  const dir = options.dataDir ?? mkdtempSync(join(tmpdir(), "heddle-own-"));
+  const cluster = new EmbeddedPostgres({ dataDir: dir, ...(options.settings && { settings: options.settings }) });
   const { uri, socket } = await cluster.start();
   const sql = postgres(uri, { max: 1, onnotice: () => {} });
   await migrate(sql).finally(() => sql.end());
+  const pid = () => Number(readFileSync(join(dir, "postgres", "data", "postmaster.pid"), "utf8").split("\n")[0]);
   return {
     uri,
     socket,
+    pid,
     kill() {
-      const pid = readFileSync(join(dir, "postgres", "data", "postmaster.pid"), "utf8").split("\n")[0]!;
-      process.kill(Number(pid), "SIGSTOP"); // starts no backend meanwhile
+      const postmaster = pid();
+      process.kill(postmaster, "SIGSTOP"); // starts no backend meanwhile
       const processes = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" }).trim().split("\n");
-      const backends = processes.map((line) => line.trim().split(/ +/)).filter(([, parent]) => parent === pid);
-      for (const killed of [pid, ...backends.map(([backend]) => backend)]) process.kill(Number(killed), "SIGKILL");
+      const backends = processes
+        .map((line) => line.trim().split(/ +/))
+        .filter(([, parent]) => Number(parent) === postmaster);
+      for (const killed of [postmaster, ...backends.map(([backend]) => backend)])
+        process.kill(Number(killed), "SIGKILL");
     },
     restart: () => cluster.ensureRunning(),
     async stop() {
       await cluster.stop();
-      rmSync(dir, { recursive: true, force: true });
+      if (options.dataDir === undefined) rmSync(dir, { recursive: true, force: true });
     },
   };
 }

@@ -2,7 +2,7 @@ import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { contains } from "../../base/db/containment.ts";
 import { buildJsonObject } from "../../base/db/json-object.ts";
-import type { Page } from "../../base/http/pagination.ts";
+import { COUNTED_BEYOND, type Page } from "../../base/http/pagination.ts";
 import { permits } from "../custom-auth/conditions.ts";
 import type { AssistantFilter, AssistantSearch, VersionSearch } from "./schema.ts";
 
@@ -148,7 +148,8 @@ export async function searchAssistants(
     ), found as (select count(*)::int as n, coalesce(json_agg(item), '[]')::text as items from page)
     select items, case
       when n < ${search.limit} and (n > 0 or ${search.offset}::int = 0) then ${search.offset}::int + n
-      else (select count(*)::int from assistants a where ${where}) end as total
+      else (select count(*)::int from (
+        select 1 from assistants a where ${where} limit ${search.offset + search.limit + COUNTED_BEYOND}) m) end as total
     from found`;
   return row!;
 }

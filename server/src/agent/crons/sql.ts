@@ -5,7 +5,7 @@ import { sealed } from "../../base/db/sealed-values.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { contains } from "../../base/db/containment.ts";
 import { buildJsonObject } from "../../base/db/json-object.ts";
-import type { Page } from "../../base/http/pagination.ts";
+import { COUNTED_BEYOND, type Page } from "../../base/http/pagination.ts";
 import { permits } from "../custom-auth/conditions.ts";
 import type { MultitaskStrategy } from "../runs/sql.ts";
 import type { CronFilter, CronSearch } from "./schema.ts";
@@ -122,8 +122,11 @@ const matching = (sql: Sql, filter: CronFilter, sees: Conditions) => sql`
 export async function searchCrons(sql: Sql, search: CronSearch, sees: Conditions): Promise<Page> {
   const where = matching(sql, search, sees);
   const selected = search.select && search.select.length > 0 ? search.select : Object.keys(COLUMNS);
-  const direction = sql.unsafe(search.sort_order === "asc" ? "asc" : "desc");
-  const order = sql`c.${sql(search.sort_by ?? "created_at")} ${direction} nulls last, c.cron_id ${direction}`;
+  const isDescending = search.sort_order !== "asc";
+  // where there are no nulls, as the indexes are ordered
+  const nulls = ["next_run_date", "end_time", "thread_id"].includes(search.sort_by ?? "") ? "nulls last" : "";
+  const order = sql`c.${sql(search.sort_by ?? "created_at")} ${sql.unsafe(`${isDescending ? "desc" : "asc"} ${nulls}`)},
+                    c.cron_id ${sql.unsafe(isDescending ? "asc" : "desc")}`;
   const [row] = await sql<Page[]>`
     with page as (
       select ${buildJsonObject(sql, SELECTABLE, selected)} as item
@@ -131,7 +134,8 @@ export async function searchCrons(sql: Sql, search: CronSearch, sees: Conditions
     ), found as (select count(*)::int as n, coalesce(json_agg(item), '[]')::text as items from page)
     select items, case
       when n < ${search.limit} and (n > 0 or ${search.offset}::int = 0) then ${search.offset}::int + n
-      else (select count(*)::int from crons c where ${where}) end as total
+      else (select count(*)::int from (
+        select 1 from crons c where ${where} limit ${search.offset + search.limit + COUNTED_BEYOND}) m) end as total
     from found`;
   return row!;
 }

@@ -139,14 +139,14 @@ test("threads from before the first default stay, and a locked thread gets the d
   await insert(locked);
   await other.begin(async (tx) => {
     await tx`select 1 from threads where thread_id = ${locked} for update`;
-    expect(await stampThreads(other)).toBe(1);
+    expect(await stampThreads(other, 1000)).toBe(1);
   });
   const stamped = () => other`select thread_id from threads where ttl_minutes = 10 order by thread_id`;
   expect(await stamped()).toEqual([{ thread_id: after }]);
-  expect(await stampThreads(other)).toBe(1);
-  expect(await stampThreads(other)).toBe(0);
+  expect(await stampThreads(other, 1000)).toBe(1);
+  expect(await stampThreads(other, 1000)).toBe(0);
   expect((await stamped()).map((row) => row["thread_id"])).toEqual([after, locked].sort());
   await setThreadTtlDefault(other, null);
   await insert(crypto.randomUUID());
-  expect(await stampThreads(other)).toBe(0);
+  expect(await stampThreads(other, 1000)).toBe(0);
 });

@@ -23,20 +23,19 @@ export async function setThreadTtlDefault(sql: Sql, ttl: ThreadTtl | null): Prom
     where (d.strategy, d.minutes) is distinct from (excluded.strategy, excluded.minutes)`;
 }
 
-const STAMPED_AT_ONCE = 5000;
-
 /**
- * Applies the default time to live to threads made since the last call by runs. It is not applied at creation, because
+ * Applies the default time to live to up to `limit` threads made since the last call by runs. It is not applied at creation, because
  * every stateless run creates a thread. Locked threads are left for the next call: the watermark stays behind them.
  * Index threads_by_creation. Ten minutes cover the longest transaction that creates a thread.
  */
-export async function stampThreads(sql: Sql): Promise<number> {
+export async function stampThreads(sql: Sql, limit: number): Promise<number> {
   const [row] = await sql<{ n: number }[]>`
     with d as materialized (
       select * from thread_ttl_default
     ), candidate as materialized (
-      select t.thread_id, t.created_at from d join threads t on t.created_at >= d.watermark
-      where t.ttl_minutes is null order by t.created_at limit ${STAMPED_AT_ONCE}
+      -- not a join: the planner would read all threads
+      select t.thread_id, t.created_at from threads t
+      where t.created_at >= (select watermark from d) and t.ttl_minutes is null order by t.created_at limit ${limit}
     ), free as materialized (
       select thread_id from threads where thread_id in (select thread_id from candidate) for update skip locked
     ), stamped as (
@@ -45,7 +44,7 @@ export async function stampThreads(sql: Sql): Promise<number> {
     ), moved as (
       update thread_ttl_default set watermark = greatest(watermark, coalesce(
         (select min(created_at) from candidate where thread_id not in (select thread_id from free)),
-        (select max(created_at) from candidate having count(*) = ${STAMPED_AT_ONCE}),
+        (select max(created_at) from candidate having count(*) = ${limit}),
         now() - interval '10 minutes'))
     )
     select count(*)::int as n from stamped`;

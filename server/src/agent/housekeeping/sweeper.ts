@@ -94,7 +94,7 @@ export class Sweeper {
 
   async #sweepThreads(): Promise<void> {
     const { sql } = this.#o;
-    await stampThreads(sql);
+    await this.#inBatches((limit) => stampThreads(sql, limit));
     for (const id of await selectExpiredThreads(sql, this.#threads.limit)) {
       if (this.#stopped) return;
       await expireThread(sql, id);

@@ -16,6 +16,8 @@ export const CLAIM_MS = 1000;
 const MOST_CLAIMED = 32;
 /** Time for other servers to claim their shares after runs were announced. */
 const SHARING_MS = 80;
+/** Mean interval of the claims of all servers together while runs are announced: each announcement reaches every server. */
+const PACE_MS = 2;
 /** Age from which runs are left over, whatever was announced since. */
 const LEFT_OVER_MS = 500;
 /** Fraction of the slots that creations fill without regard to other servers, which would take longer to start the runs. */
@@ -23,7 +25,7 @@ const OWN_FRACTION = 1 / 16;
 
 type ClaimerOptions = Pick<
   RunQueueOptions,
-  "sql" | "leaseSql" | "settings" | "serverId" | "hosts" | "lowestLoadElsewhere"
+  "sql" | "leaseSql" | "settings" | "serverId" | "hosts" | "servers" | "lowestLoadElsewhere"
 >;
 
 /** Runs that a claim returned. `claimedAt`: when it was sent, by `performance.now()`. */
@@ -41,6 +43,8 @@ export class RunClaimer {
   #reserved = 0;
   /** Start of the claims in progress, by `performance.now()`. */
   #claimBegan: number | undefined;
+  /** Time until which announcements cause no claim, by `performance.now()`. */
+  #nextLookAt = Number.NEGATIVE_INFINITY;
   /** Whether runs may be pending only because a slot or a host was missing here. */
   #behind = false;
   #stopped = false;
@@ -102,12 +106,21 @@ export class RunClaimer {
     this.#poller.wake(delayMs);
   }
 
-  /** Claims this server's share of runs that were announced to all, and later what the others have left of them. */
+  /**
+   * Claims this server's share of runs that were announced to all, and later what the others have left of them. At once,
+   * unless this server has just looked: see `#longestPaceMs`.
+   */
   onAnnounced(): void {
-    this.wake();
-    if (this.#o.lowestLoadElsewhere() === undefined) return;
-    this.#sharingUntil = performance.now() + SHARING_MS;
-    this.wake(SHARING_MS);
+    if (this.#o.lowestLoadElsewhere() === undefined) return this.wake();
+    this.wake(Math.max(0, this.#nextLookAt - performance.now()));
+    const sharing = Math.max(SHARING_MS, this.#longestPaceMs);
+    this.#sharingUntil = performance.now() + sharing;
+    this.wake(sharing);
+  }
+
+  /** Longest time from a claim to one that an announcement causes. It is random, so that some server looks every `PACE_MS`. */
+  get #longestPaceMs(): number {
+    return this.#o.servers() * 2 * PACE_MS;
   }
 
   get #hasRoom(): boolean {
@@ -122,6 +135,7 @@ export class RunClaimer {
   /** Claims until no run is pending or no slot is free. A claim's slots are reserved until the next one is asked for. */
   async *claims(): AsyncGenerator<Claim, void, void> {
     this.#claimBegan = performance.now();
+    this.#nextLookAt = this.#claimBegan + Math.random() * this.#longestPaceMs;
     try {
       const isShared = this.#o.lowestLoadElsewhere() !== undefined;
       const leftOverMs = this.#endSharing() ? 0 : LEFT_OVER_MS;

@@ -122,6 +122,7 @@ export class RunEndings {
       outcome: end.outcome,
       error: error ? JSON.stringify(error) : null,
       state,
+      quiet: !run.start.notify,
     };
     await this.#o.streams.get(run.runId)?.flagged;
     const isKept = !end.finished && this.#o.streams.get(run.runId)?.keeping !== undefined;

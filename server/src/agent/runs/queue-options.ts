@@ -32,6 +32,8 @@ export interface RunQueueOptions {
   fault: FaultPoint;
   /** Whether no other server shares the database, so that nothing has to be announced. */
   alone(): boolean;
+  /** Servers that share the database, with this one. */
+  servers(): number;
   /** Lowest fraction of slots in use on another server; undefined when there is none to share work with. */
   lowestLoadElsewhere(): number | undefined;
   /** Called for every attempt that starts here. */

@@ -134,9 +134,9 @@ export async function finishRuns(sql: Sql, runs: FinishedRun[], notify: boolean)
       ${runs.map((r) => r.runId)}::uuid[], ${runs.map((r) => r.threadId)}::uuid[],
       ${runs.map((r) => r.attempt)}::int[], ${runs.map((r) => r.outcome)}::text[],
       ${runs.map((r) => sealed(sql, r.error, sealError))}::text[],
-      ${runs.map((r) => sealed(sql, r.state, sealState))}::text[]
-    ) with ordinality as u(run_id, thread_id, attempt, outcome, error, state, n)
-    cross join lateral finish_run(u.run_id, u.thread_id, u.attempt, u.outcome, u.error::jsonb, u.state::jsonb, ${notify}) f
+      ${runs.map((r) => sealed(sql, r.state, sealState))}::text[], ${runs.map((r) => String(notify && !r.quiet))}::text[]::boolean[]
+    ) with ordinality as u(run_id, thread_id, attempt, outcome, error, state, notify, n)
+    cross join lateral finish_run(u.run_id, u.thread_id, u.attempt, u.outcome, u.error::jsonb, u.state::jsonb, u.notify) f
     order by u.n`;
 }
 

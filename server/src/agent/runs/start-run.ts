@@ -29,7 +29,9 @@ export function toActiveRun(
       fresh_thread: row.fresh_thread,
       ...(row.head && { head: row.head }),
       ...(!settings.answerToolCalls && { keep_tool_calls: true }),
-      notify: !alone(),
+      // The creation of the run has started it here: readers elsewhere ask for its frames, and get its end with them. Postgres
+      // flushes commits with notifications one after another.
+      notify: !alone() && row.announced === undefined,
       // an earlier attempt may have left a gap, which the end of the run records
       ...((isKept || row.attempt > 1) && { hold_end: true }),
     },

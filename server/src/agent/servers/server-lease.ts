@@ -78,6 +78,11 @@ export class ServerLease {
     return this.#others.length === 0;
   }
 
+  /** Servers that share the database, with this one, as of the last heartbeat. */
+  get servers(): number {
+    return this.#others.length + 1;
+  }
+
   /** Lowest fraction of slots in use on another server, as of the last heartbeat; undefined when there is none. */
   get lowestLoadElsewhere(): number | undefined {
     const loads = this.#others.flatMap(({ slots, running }) => (slots === null ? [] : [running / slots]));

@@ -57,13 +57,15 @@ export async function beat(sql: Sql, serverId: string): Promise<Heartbeat> {
       update servers set heartbeat_at = clock_timestamp() where server_id = ${serverId} returning 1
     ), running as materialized (
       select run_id, attempt, cancel_action, server_id from runs where status = 'running'
+    ), loads as materialized (
+      select server_id, count(*) as running from running group by server_id
     )
     select exists (select 1 from held) as held,
            (select coalesce(json_agg(json_build_object(
               'server_id', server_id, 'host_name', host_name, 'process', process, 'heartbeat', heartbeat_at::text,
               'reads_changes', reads_changes, 'slots', slots,
-              'running', (select count(*) from running r where r.server_id = s.server_id))), '[]')
-            from servers s where server_id <> ${serverId})::text as others,
+              'running', coalesce(l.running, 0))), '[]')
+            from servers s left join loads l using (server_id) where server_id <> ${serverId})::text as others,
            (select coalesce(json_agg(json_build_object(
               'run_id', run_id, 'attempt', attempt, 'cancel_action', cancel_action)), '[]')
             from running where server_id = ${serverId})::text as running,

@@ -64,6 +64,7 @@ export function buildExecution(options: Options, started: Started): { queue: Run
     keeper,
     fault,
     alone: () => lease.alone,
+    servers: () => lease.servers,
     lowestLoadElsewhere: () => lease.lowestLoadElsewhere,
     onStarted({ threadId, graphId, start }, waited) {
       threadWatch.touch(threadId);

@@ -12,6 +12,8 @@ export interface FinishedRun {
   /** JSON texts, or null. */
   error: string | null;
   state: string | null;
+  /** Only servers that have asked for its frames wait for its end: it is not announced to all. */
+  quiet?: boolean;
 }
 
 /**

@@ -314,3 +314,24 @@ test.concurrent("a server that cannot get a deleted run's last frames says so wi
   expect(cut.match(/(?<=^event: )\w+/gm)).toEqual(["metadata", "incomplete"]);
   expect(cut.match(/(?<=^id: )\d+/gm)).toEqual(["0"]);
 });
+
+test("an end is announced to all servers only if some of them may wait for it without having asked for the frames", async () => {
+  const [owner, other] = [await servers.start(), await servers.start()];
+  const announced: string[] = [];
+  await other.sql.listen("heddle_done", (runId) => announced.push(runId));
+  const end = async (quiet: boolean, isWanted: boolean) => {
+    const run = await servers.newRun(owner);
+    await owner.execute(run.runId, run.threadId, 1);
+    const stream = owner.streams.get(run.runId)!;
+    if (isWanted) owner.keeper.want(stream);
+    await owner.keeper.end(stream, { ...finished(run, 1), quiet }, undefined);
+    return run.runId;
+  };
+  const silent = await end(true, false);
+  const wanted = await end(true, true);
+  const loud = await end(false, false);
+  await expect.poll(() => announced).toEqual([wanted, loud]);
+  // a reader elsewhere that saw the run before its end, and asks only now
+  owner.keeper.want(owner.streams.get(silent)!);
+  await expect.poll(() => announced).toEqual([wanted, loud, silent]);
+});

@@ -86,10 +86,12 @@ export async function endKeptRuns(sql: Sql, runs: KeptEnd[], notify: boolean): P
       ${runs.map((r) => r.first)}::int[], ${runs.map((r) => r.count)}::int[],
       ${runs.map((r) => sealFrames(sql, r.frames))}::text[],
       ${runs.map((r) => sealFrames(sql, r.last))}::text[],
-      ${counts.map(({ events }) => events)}::int[], ${counts.map(({ interrupts }) => interrupts)}::text[]
-    ) with ordinality as u(run_id, thread_id, attempt, outcome, error, state, first, count, frames, last, events, interrupts, n)
+      ${counts.map(({ events }) => events)}::int[], ${counts.map(({ interrupts }) => interrupts)}::text[],
+      ${runs.map((r) => String(notify && !r.quiet))}::text[]::boolean[]
+    ) with ordinality as u(run_id, thread_id, attempt, outcome, error, state, first, count, frames, last, events, interrupts,
+                           notify, n)
     cross join lateral end_kept_run(u.run_id, u.thread_id, u.attempt, u.outcome, u.error::jsonb, u.state::jsonb,
-                                    ${notify}, u.first, u.count, u.frames, u.last,
+                                    u.notify, u.first, u.count, u.frames, u.last,
                                     u.events, string_to_array(u.interrupts, E'\\n')) e
     order by u.n`;
   return rows.map(parseSeq);
@@ -134,6 +136,11 @@ export function takeOverStreams(sql: Sql, runs: { runId: string; attempt: number
     from unnest(${runs.map((r) => r.runId)}::uuid[], ${runs.map((r) => r.attempt)}::int[]) as u(run_id, attempt)
     where r.run_id = u.run_id and r.attempt <= u.attempt and r.ended_at is null
     returning r.run_id, r.frames, r.marks`;
+}
+
+/** Announces the end of a run to its readers on other servers. */
+export async function announceEnd(sql: Sql, runId: string): Promise<void> {
+  await sql`select pg_notify('heddle_done', ${runId})`;
 }
 
 /** Asks the executing servers to keep these runs' frames and to announce each. */
@@ -215,13 +222,25 @@ export function selectFollowedRuns(sql: Sql, runIds: string[]): Promise<Followed
 
 /** Deletes stored streams that ended longer than the time to live ago. */
 export async function sweepStreams(sql: Sql, ttlSecs: number): Promise<void> {
-  await sql`
+  let deleted: number;
+  // until none is left: a limit of each sweep would be one of the runs per second
+  do deleted = await deleteOldStreams(sql, ttlSecs);
+  while (deleted === SWEPT_AT_ONCE);
+}
+
+const SWEPT_AT_ONCE = 500;
+
+async function deleteOldStreams(sql: Sql, ttlSecs: number): Promise<number> {
+  const [row] = await sql<{ n: number }[]>`
     with old as (
       delete from run_streams where run_id in (
         select run_id from run_streams where ended_at < now() - make_interval(secs => ${ttlSecs})
-        limit 500 for update skip locked
+        limit ${SWEPT_AT_ONCE} for update skip locked
       ) returning run_id
-    ) delete from run_stream_segments g using old where g.run_id = old.run_id`;
+    ), segments as (
+      delete from run_stream_segments g using old where g.run_id = old.run_id
+    ) select count(*)::int as n from old`;
+  return row!.n;
 }
 
 /**

@@ -23,6 +23,7 @@ import type { PersistProgress, RunStream } from "./run-streams.ts";
 import { sortedGroupCommit } from "../../base/db/sorted-commit.ts";
 import type { FinishedRun, FinishOutcome } from "./finished-run.ts";
 import {
+  announceEnd,
   endKeptRuns,
   type FramesToKeep,
   keepFrames,
@@ -110,7 +111,9 @@ export class StreamKeeper {
 
   /** Notes a reader on a server that does not execute this run. */
   want(stream: RunStream): void {
-    if (stream.kept || !stream.execution) return;
+    if (!stream.execution) return;
+    // the reader may have seen the run before its end, which was not announced; its poll finds what this misses
+    if (stream.kept) return void announceEnd(this.#o.sql, stream.runId).catch(() => {});
     if (!stream.keeping) this.keep(stream, { ...stream.execution, stored: 0, held: !stream.outcome });
     stream.keeping!.wanted = true;
   }
@@ -141,10 +144,12 @@ export class StreamKeeper {
       const count = next - keeping.stored;
       const lastFrame = last === undefined ? null : sseFrame(next, "feedback", last).toString();
       const tail = { first: keeping.stored, count, frames: bytes?.toString() ?? "", last: lastFrame };
-      const { outcome, waiting, stored, seq } = await this.#ends.call({ ...run, ...tail }).catch((error: unknown) => {
-        if (!isPassing(error)) this.#abandonEnd(stream);
-        throw error;
-      });
+      const { outcome, waiting, stored, seq } = await this.#ends
+        .call({ ...run, ...tail, quiet: run.quiet === true && !keeping.wanted })
+        .catch((error: unknown) => {
+          if (!isPassing(error)) this.#abandonEnd(stream);
+          throw error;
+        });
       if (seq !== undefined) this.#o.onEvents?.(run.threadId, seq, undefined);
       if (stream.keeping !== keeping) return LOST;
       if (outcome === "stale_values" || outcome === "lost" || outcome === "behind") {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
+import { buildIndexes } from "./build-indexes.ts";
 import { connect, type DatabaseAddress, type Sql, type Transaction } from "./connect.ts";
 import { installFunctions, readFunctions } from "./functions-version.ts";
 import { lockedInTime, LockTimeoutError } from "./lock-timeout.ts";
@@ -31,7 +32,8 @@ export async function withoutLimit<T>(database: DatabaseAddress, work: (sql: Sql
 /**
  * Migrates the database to this code's schema: numbered files once, in order, forward only; the files of `functions`
  * whenever one changed, unless newer ones are installed. All in one transaction under an advisory lock. A database that
- * is newer than the code is rejected, because this code's writes might break what the newer code relies on.
+ * is newer than the code is rejected, because this code's writes might break what the newer code relies on. Indexes of
+ * large tables are built afterwards, outside the transaction.
  *
  * `upTo`: the version to stop at, without installing functions; a restore loads its data before it migrates further.
  */
@@ -73,6 +75,7 @@ export async function migrate(
     }
     if (upTo === Infinity && (await installFunctions(tx, functions))) applied.push("functions");
   });
+  if (upTo === Infinity) await buildIndexes(sql, await readIndexes(directory));
   return { applied };
 }
 
@@ -112,6 +115,10 @@ async function lockTogether(tx: Transaction, tables: readonly { name: string }[]
   }
   await tx`set local lock_timeout to default`;
 }
+
+/** Returns the text of `indexes.sql`; empty where there is none. */
+const readIndexes = async (directory: string): Promise<string> =>
+  (await readdir(directory)).includes("indexes.sql") ? readFile(join(directory, "indexes.sql"), "utf8") : "";
 
 /** Version of the schema that this code migrates a database to. */
 export async function newestMigration(directory = MIGRATIONS): Promise<number> {
