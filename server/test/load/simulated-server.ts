@@ -210,12 +210,12 @@ export class SimulatedServer {
   }
 
   async #executeKept(run: BegunRun, last: WriteItem, state: string) {
-    const { run_id: runId, thread_id: threadId, attempt, announced } = run;
+    const { run_id: runId, thread_id: threadId, attempt, metadataStored } = run;
     const fence = { runId, attempt };
     const stream = this.#streams.open(runId);
     stream.execution = { threadId, attempt };
     stream.append("metadata", metadataOf(runId, attempt));
-    this.#keeper.keep(stream, { threadId, attempt, stored: announced ? 1 : 0, held: true });
+    this.#keeper.keep(stream, { threadId, attempt, stored: metadataStored ? 1 : 0, held: true });
     void this.#checkpoints.write(checkpointItem(fence, threadId, 1), true);
     for (let burst = 0; burst < BURSTS; burst++) {
       for (let n = 0; n < FRAMES / BURSTS; n++) stream.emit(attempt, "messages", TOKEN);
@@ -228,7 +228,7 @@ export class SimulatedServer {
     const { outcome } = await this.#keeper.end(stream, end, undefined);
     if (outcome !== "success") throw new Error(`a simulated run ended as ${outcome}`);
     this.durations.end.push(performance.now() - startedAt);
-    this.#streams.end(runId, { status: "success", answer: "{}" });
+    this.#streams.end(runId, { status: "success", output: "{}" });
   }
 }
 

@@ -54,6 +54,7 @@ async function startRun() {
     kwargs: "{}",
     claimedAt: 0,
     timeout: undefined,
+    start: { notify: true },
   };
   const policy = {
     strategy: "enqueue",

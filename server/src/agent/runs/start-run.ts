@@ -31,7 +31,7 @@ export function toActiveRun(
       ...(!settings.answerToolCalls && { keep_tool_calls: true }),
       // The creation of the run has started it here: readers elsewhere ask for its frames, and get its end with them. Postgres
       // flushes commits with notifications one after another.
-      notify: !alone() && row.announced === undefined,
+      notify: !alone() && row.metadataStored === undefined,
       // an earlier attempt may have left a gap, which the end of the run records
       ...((isKept || row.attempt > 1) && { hold_end: true }),
     },

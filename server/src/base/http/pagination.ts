@@ -1,5 +1,5 @@
 /** Matches that are counted beyond a page: counting all of a million would take longer than the page. */
-export const COUNTED_BEYOND = 1000;
+export const COUNTED_BEYOND = 10_000;
 
 /** One page of a list: its items as JSON text, and the number of matches, at most `COUNTED_BEYOND` after the page. */
 export interface Page {
