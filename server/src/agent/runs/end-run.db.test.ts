@@ -86,6 +86,7 @@ async function claimed(temporary: boolean): Promise<ActiveRun> {
     kwargs: "{}",
     claimedAt: 0,
     timeout: undefined,
+    start: { notify: true },
   };
   await createRuns(sql, [
     {

@@ -18,7 +18,7 @@ export async function addSubtreeUsage(clickhouse: ClickHouse, scope: RunScope, r
     if (below.length === 0) continue;
     const head = known.get(row.id)!;
     const subtree = [head, ...below];
-    const sums = Object.fromEntries(SUMMED.map((name) => [name, sumUsage(subtree, head, name) ?? undefined]));
+    const sums = Object.fromEntries(SUMMED.map((name) => [name, sumUsage(subtree, [head], name) ?? undefined]));
     Object.assign(row, sums, { first_token_time: firstToken(subtree) });
   }
 }

@@ -39,12 +39,13 @@ const isCall = ({ run_type, repeats_usage }: Row): boolean =>
 
 /**
  * Sums a column over the runs of a trace or of a subtree by the rule of TRACE_SUMS: over model calls if any reports a
- * value, since chains around them often repeat it; else the value of the head; else over all. Null without any value.
+ * value, since chains around them often repeat it; else the value of a head; else over all. Null without any value.
  */
-export function sumUsage(runs: readonly Row[], head: Row | undefined, name: Summed): number | string | null {
+export function sumUsage(runs: readonly Row[], heads: readonly Row[], name: Summed): number | string | null {
   const reporting = runs.filter((run) => run[name] != null);
   const calls = reporting.filter(isCall);
-  const counted = calls.length > 0 ? calls : head?.[name] != null ? [head] : reporting;
+  const head = heads.find((run) => run[name] != null);
+  const counted = calls.length > 0 ? calls : head ? [head] : reporting;
   if (counted.length === 0) return null;
   return name.endsWith("_cost")
     ? formatDecimal(counted.reduce((sum, run) => sum + (parseDecimal(run[name]) ?? 0n), 0n))
@@ -60,8 +61,8 @@ export function sumTraces(runs: readonly Row[]): Map<string, TraceTotals> {
   const traces = groupBy(runs, (run) => run.trace_id!);
   return new Map(
     Array.from(traces, ([trace, own]) => {
-      const head = own.find(isHead);
-      const sums = Object.fromEntries(SUMMED.map((name) => [`trace_${name}`, sumUsage(own, head, name)]));
+      const heads = own.filter(isHead);
+      const sums = Object.fromEntries(SUMMED.map((name) => [`trace_${name}`, sumUsage(own, heads, name)]));
       return [trace, { trace, first_token: firstToken(own) ?? null, ...sums } as TraceTotals];
     }),
   );
