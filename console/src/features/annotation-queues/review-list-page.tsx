@@ -26,9 +26,10 @@ export function ReviewListPage() {
   const [place, setPlace] = useState(0);
   const runs = found.data?.pages.flatMap((page) => page.runs) ?? [];
   const run = runs[place];
+  // not again when a page has failed: moving on tries once more
   useEffect(() => {
     if (found.hasNextPage && !found.isFetchingNextPage && place > runs.length - 10) void found.fetchNextPage();
-  }, [place, runs.length, found.hasNextPage, found.isFetchingNextPage]);
+  }, [place, runs.length, found.hasNextPage]);
   const move = (step: number) => setPlace((before) => Math.max(0, Math.min(runs.length, before + step)));
   const more = found.hasNextPage ? "+" : "";
   return (

@@ -95,6 +95,7 @@ export function PairsPage() {
         <LoadState query={[pairs, results]} rows={12} />
       ) : (
         <Stack gap="md">
+          <LoadState query={[pairs, results]} />
           {results.data.review.instructions && <Text size="sm">{results.data.review.instructions}</Text>}
           {failure && (
             <Alert color="danger" title="The judgement was not saved">

@@ -32,7 +32,11 @@ export function EditPrompt({ prompt, name, commit, onClose, onCommitted }: EditP
   useFocusBack();
   const newest = useQuery({ ...commitQuery(name, "latest"), staleTime: 0 });
   const shown = useQuery({ ...commitQuery(name, commit || "latest"), staleTime: 0 });
-  const isReady = newest.isFetchedAfterMount && shown.isFetchedAfterMount;
+  const isReady =
+    newest.isFetchedAfterMount && shown.isFetchedAfterMount && newest.data !== undefined && shown.data !== undefined;
+  // a refetch that fails must not take the draft away
+  const [wasReady, setWasReady] = useState(false);
+  if (isReady && !newest.error && !shown.error && !wasReady) setWasReady(true);
   return (
     <Modal
       opened
@@ -42,9 +46,8 @@ export function EditPrompt({ prompt, name, commit, onClose, onCommitted }: EditP
       closeOnClickOutside={false}
       closeButtonProps={{ title: "Close" }}
     >
-      {(newest.error ?? shown.error) ? (
-        <LoadState query={[newest, shown]} />
-      ) : isReady && newest.data !== undefined && shown.data !== undefined ? (
+      {(newest.error || shown.error) && <LoadState query={[newest, shown]} />}
+      {wasReady ? (
         <EditForm
           name={name}
           manifest={shown.data?.manifest ?? writeManifest(newPrompt())}
@@ -54,7 +57,7 @@ export function EditPrompt({ prompt, name, commit, onClose, onCommitted }: EditP
           onCommitted={onCommitted}
         />
       ) : (
-        <Loading rows={8} />
+        !newest.error && !shown.error && <Loading rows={8} />
       )}
     </Modal>
   );

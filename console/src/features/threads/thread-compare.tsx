@@ -137,6 +137,7 @@ function Compared({ server, ids, onChoose }: ComparedProps) {
         <LoadState query={queries} rows={8} title="Could not load the threads" />
       ) : (
         <>
+          <LoadState query={queries} title="Could not load the threads" />
           <Metrics server={server} sides={sides} />
           <Tabs defaultValue="sides" keepMounted={false}>
             <TabList>

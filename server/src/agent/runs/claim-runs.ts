@@ -113,14 +113,13 @@ export class RunClaimer {
   onAnnounced(): void {
     if (this.#o.lowestLoadElsewhere() === undefined) return this.wake();
     this.wake(Math.max(0, this.#nextLookAt - performance.now()));
-    const sharing = Math.max(SHARING_MS, this.#longestPaceMs);
-    this.#sharingUntil = performance.now() + sharing;
-    this.wake(sharing);
+    this.#sharingUntil = performance.now() + SHARING_MS;
+    this.wake(SHARING_MS);
   }
 
-  /** Longest time from a claim to one that an announcement causes. It is random, so that some server looks every `PACE_MS`. */
+  /** Longest time from a claim to one that an announcement causes. It is random, so that some server looks every `PACE_MS`; at most SHARING_MS, for one that alone can take the runs. */
   get #longestPaceMs(): number {
-    return this.#o.servers() * 2 * PACE_MS;
+    return Math.min(this.#o.servers() * 2 * PACE_MS, SHARING_MS);
   }
 
   get #hasRoom(): boolean {

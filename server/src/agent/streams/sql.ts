@@ -220,14 +220,12 @@ export function selectFollowedRuns(sql: Sql, runIds: string[]): Promise<Followed
     where r.run_id is not null or s.run_id is not null`;
 }
 
-/** Deletes stored streams that ended longer than the time to live ago. */
+/** Deletes stored streams that ended longer than the time to live ago: at most 10,000, so that a server can stop. */
 export async function sweepStreams(sql: Sql, ttlSecs: number): Promise<void> {
-  let deleted: number;
-  // until none is left: a limit of each sweep would be one of the runs per second
-  do deleted = await deleteOldStreams(sql, ttlSecs);
-  while (deleted === SWEPT_AT_ONCE);
+  for (let left = SWEEP_BATCHES; left > 0 && (await deleteOldStreams(sql, ttlSecs)) === SWEPT_AT_ONCE; left--);
 }
 
+const SWEEP_BATCHES = 20;
 const SWEPT_AT_ONCE = 500;
 
 async function deleteOldStreams(sql: Sql, ttlSecs: number): Promise<number> {

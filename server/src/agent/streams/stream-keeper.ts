@@ -77,6 +77,8 @@ export class StreamKeeper {
   /** Streams whose run is ending. */
   #ending = new Map<RunStream, Ending>();
   #changed = new Set<RunStream>();
+  /** Streams whose end was announced after it. */
+  readonly #announced = new WeakSet<RunStream>();
   #draining: Promise<void> | undefined;
   /** `performance.now()` until which writes are retried while the server stops. */
   #stopsAt: number | undefined;
@@ -112,10 +114,17 @@ export class StreamKeeper {
   /** Notes a reader on a server that does not execute this run. */
   want(stream: RunStream): void {
     if (!stream.execution) return;
-    // the reader may have seen the run before its end, which was not announced; its poll finds what this misses
-    if (stream.kept) return void announceEnd(this.#o.sql, stream.runId).catch(() => {});
+    // the reader may have seen the run before its end
+    if (stream.kept) return this.#announce(stream);
     if (!stream.keeping) this.keep(stream, { ...stream.execution, stored: 0, held: !stream.outcome });
     stream.keeping!.wanted = true;
+  }
+
+  /** Announces an end that was not announced, once; readers' polls find what this misses. */
+  #announce(stream: RunStream): void {
+    if (this.#announced.has(stream)) return;
+    this.#announced.add(stream);
+    void announceEnd(this.#o.sql, stream.runId).catch(() => {});
   }
 
   /** Stops writing, because another server writes this stream or will. Drops frames that no reader has seen. */
@@ -144,8 +153,10 @@ export class StreamKeeper {
       const count = next - keeping.stored;
       const lastFrame = last === undefined ? null : sseFrame(next, "feedback", last).toString();
       const tail = { first: keeping.stored, count, frames: bytes?.toString() ?? "", last: lastFrame };
+      // readers of protocol v2 follow the thread, and ask for no run's frames
+      const quiet = run.quiet === true && !keeping.wanted && stream.protocolGraph === undefined;
       const { outcome, waiting, stored, seq } = await this.#ends
-        .call({ ...run, ...tail, quiet: run.quiet === true && !keeping.wanted })
+        .call({ ...run, ...tail, quiet })
         .catch((error: unknown) => {
           if (!isPassing(error)) this.#abandonEnd(stream);
           throw error;
@@ -164,6 +175,7 @@ export class StreamKeeper {
       this.#publish(stream, keeping, { ...tail, frames });
       this.#advance(stream, keeping, log.appended);
       stream.kept = true;
+      if (quiet && keeping.wanted) this.#announce(stream);
       this.#leave(stream);
       return { outcome, waiting };
     }

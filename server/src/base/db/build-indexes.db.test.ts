@@ -34,3 +34,12 @@ test("an index whose build was interrupted is built anew", async () => {
   await buildIndexes(sql, INDEXES);
   expect(await isValid()).toBe(true);
 });
+
+test("an index that cannot be built is a warning, and the others are built by the next start", async () => {
+  const warnings: string[] = [];
+  const onWarning = ({ message }: Error) => void warnings.push(message);
+  process.on("warning", onWarning);
+  await buildIndexes(sql, `create index concurrently if not exists built_never on nowhere (n);\n${INDEXES}`);
+  await expect.poll(() => warnings.join()).toMatch(/could not be built: relation "nowhere" does not exist/);
+  process.off("warning", onWarning);
+});

@@ -2,23 +2,39 @@ import type { Sql } from "./connect.ts";
 
 const STATEMENT = /^create index concurrently if not exists (\w+) on [^;]+;$/gm;
 
-/** SQLSTATEs of a build that another server has begun at the same moment. */
-const BEGUN_ELSEWHERE = new Set(["42P07", "23505", "40P01"]);
+/** Advisory lock of the server that builds; two builds of one index may wait for each other. Reserved for this. */
+const LOCK = 7_236_544;
 
 /**
  * Builds indexes that are missing, without locking out writers; a migration would hold its table for about a second per
- * million rows. An index whose build was interrupted is built anew. `text`: migrations/postgres/indexes.sql.
+ * million rows. An index whose build was interrupted is built anew. A server leaves them to one that is building. They are for
+ * speed only: if one cannot be built, a warning says why, and the next start tries again.
+ *
+ * @param text migrations/postgres/indexes.sql
  */
 export async function buildIndexes(sql: Sql, text: string): Promise<void> {
-  for (const [statement, name] of text.matchAll(STATEMENT)) {
-    const [found] = await sql<{ usable: boolean }[]>`
-      select i.indisvalid or exists (
-        select 1 from pg_stat_progress_create_index p where p.index_relid = i.indexrelid) as usable
-      from pg_index i where i.indexrelid = to_regclass(${name!})`;
-    if (found?.usable) continue;
-    if (found) await sql.unsafe(`drop index concurrently if exists ${name}`);
-    await sql.unsafe(statement).catch((error: unknown) => {
-      if (!BEGUN_ELSEWHERE.has((error as { code?: string }).code ?? "")) throw error;
-    });
+  const statements = [...text.matchAll(STATEMENT)];
+  if (statements.length === 0) return;
+  const own = await sql.reserve();
+  try {
+    const [lock] = await own<{ held: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as held`;
+    if (!lock!.held) return;
+    // builds wait for all older transactions
+    await own`set statement_timeout = 0`;
+    await own`set lock_timeout = 0`;
+    for (const [statement, name] of statements) {
+      const [found] = await own<{ valid: boolean }[]>`
+        select indisvalid as valid from pg_index where indexrelid = to_regclass(${name!})`;
+      if (found?.valid) continue;
+      if (found) await own.unsafe(`drop index concurrently if exists ${name}`);
+      await own.unsafe(statement);
+    }
+  } catch (error) {
+    process.emitWarning(`An index could not be built: ${(error as Error).message}. The next start tries again.`);
+  } finally {
+    await own`select pg_advisory_unlock_all()`.catch(() => {});
+    await own`reset statement_timeout`.catch(() => {});
+    await own`reset lock_timeout`.catch(() => {});
+    own.release();
   }
 }

@@ -128,4 +128,4 @@ export const MAX_LOSSES = 3;
 export const WORKING: ReadonlySet<Status> = new Set<Status>(["CREATING", "QUEUED", "BUILDING", "DEPLOYING"]);
 
 /** Events with a durable result: the step is completed, and its losses are forgotten. */
-export const COMPLETING: ReadonlySet<Event> = new Set<Event>(["resolved", "build_known", "built"]);
+export const COMPLETING: ReadonlySet<Event> = new Set<Event>(["resolved", "build_known", "built", "build_missing"]);

@@ -68,17 +68,18 @@ export const listOpenHours = (sql: Sql, quietSeconds: number, limit: number): Pr
 /**
  * Makes all builds of these hours void that have begun, also those under way elsewhere, so that their rows can be
  * deleted. Hours that have become current, or to which a write was announced, are left out.
- * @returns the hours as they are now, and a number above all void builds and below all that begin later
+ * @returns the hours as they are now, and a number below all builds that begin later
  */
 export async function voidBuilds(sql: Sql, hours: readonly OpenHour[]): Promise<{ hours: OpenHour[]; below: number }> {
   const { tenants, projects, numbers } = columns(hours);
+  // first: builds that begin between the statements are void, too
+  const [row] = await sql<[{ below: string }]>`select nextval('run_builds')::text as below`;
   const open = await sql<OpenHour[]>`
     update run_hours r set marked_at = clock_timestamp()
     from unnest(${tenants}::text[]::uuid[], ${projects}::text[]::uuid[], ${numbers}::integer[],
       ${hours.map(({ marked_at }) => marked_at)}::text[]::timestamptz[]) as g (t, p, h, marked_at)
     where r.tenant_id = g.t and r.project_id = g.p and r.hour = g.h and r.marked_at = g.marked_at and r.build is null
     returning r.tenant_id, r.project_id, r.hour, r.marked_at::text as marked_at, r.has_rows`;
-  const [row] = await sql<[{ below: string }]>`select nextval('run_builds')::text as below`;
   return { hours: open.toSorted((a, b) => a.hour - b.hour), below: Number(row.below) };
 }
 

@@ -105,6 +105,7 @@ export function startLookups(
     const { totals, runs = isWhole ? rows : undefined, ...rest } = await started;
     const others = totals && rows.filter((row) => isHead(row) && !totals.has(row.trace_id!));
     const isCut = runs?.length === MAX_TRACE_RUNS;
+    const tree = selected.has("children") ? runs && inTreeOrder(runs) : undefined;
     const [more, datasets] = await Promise.all([
       isCut ? totalsOf(rows.filter(isHead)) : others && totalsOf(others),
       selected.has("datasets") ? findExampleDatasets(sql, tenantId, distinct(rows, "reference_example_id")) : undefined,
@@ -115,8 +116,7 @@ export function startLookups(
         totals: new Map([...(runs && !isCut ? sumTraces(runs) : (totals ?? [])), ...(more ?? [])]),
       }),
       ...(datasets && { datasets }),
-      ...(runs &&
-        selected.has("children") && { children: new Map(rows.map((row) => [row.id, descendantsOf(row, runs)])) }),
+      ...(tree && { children: new Map(rows.map((row) => [row.id, descendantsOf(row, tree)])) }),
     };
   };
 }
@@ -125,6 +125,11 @@ const distinct = <N extends "id" | "trace_id" | "project_id" | "reference_exampl
   list: readonly { [name in N]?: string | null | undefined }[],
   name: N,
 ): string[] => [...new Set(list.flatMap((row) => row[name] ?? []))];
+
+const inTreeOrder = (runs: readonly Row[]): Row[] => {
+  const order = (run: Row) => run.dotted_order ?? "";
+  return runs.toSorted((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0));
+};
 
 /** Finds descendants, whose dotted order begins with their ancestor's. */
 function descendantsOf({ id, dotted_order }: Row, runs: readonly Row[]): { id: string; isDirect: boolean }[] {

@@ -92,7 +92,9 @@ export async function selectPage(
   for await (const { sources, columns, last } of timeWindows(deps, scope, selection, page)) {
     const missing = page.limit - found.length - keys.length;
     // one extra row shows whether there are more
-    const rows = await selectRuns(clickhouse, sources, { ...page, columns, limit: missing + 1 }, isRare);
+    // keys are small, and what finds them may need more memory than a page's texts
+    const settings = columns === KEY ? {} : (page.settings ?? {});
+    const rows = await selectRuns(clickhouse, sources, { ...page, settings, columns, limit: missing + 1 }, isRare);
     (columns === KEY ? keys : found).push(...rows.slice(0, missing));
     isRare = keys.length * RARE < page.limit;
     if (rows.length < missing || (rows.length === missing && last)) continue;

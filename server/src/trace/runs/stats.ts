@@ -98,8 +98,10 @@ export async function computeStats(
   const settings = { use_skip_indexes: selection.ids || selection.traces ? 1 : 0 } as const;
   type Group = Statistics & { group_name: string };
   const read = () => readRows<Group>(deps.clickhouse.forTenant(scope.tenantId), "runs.stats", statement, settings);
-  // copies never change: a statement that reads nothing else, neither feedback nor the time, has one answer
-  const isSettled = sources.every(({ scope }) => scope.builds) && !selection.filters?.length;
+  // Copies never change: a statement that reads nothing else, neither feedback nor the time, has one answer. A replica of
+  // a cluster may lag.
+  const isSettled =
+    sources.every(({ scope }) => scope.builds) && !selection.filters?.length && deps.clickhouse.cluster === "";
   const key = isSettled
     ? createHash("sha256")
         .update(JSON.stringify(render(statement)))

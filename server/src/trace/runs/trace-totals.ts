@@ -1,5 +1,6 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { ch, raw } from "../../base/clickhouse/fragment.ts";
+import { groupBy } from "../../base/group-by.ts";
 import { IS_CALL, IS_HEAD } from "../run-rows/clickhouse.ts";
 import type { MicroTime } from "../filter/literals.ts";
 import { readRows } from "./read-rows.ts";
@@ -89,16 +90,14 @@ async function readCopiedTotals(
     at: [...new Set(heads.map((head) => head.start_time))],
     traces: heads.map((head) => head.trace_id!),
   };
-  const rows = await readRows<TraceTotals>(
+  const rows = await readRows<TraceTotals & { id: string }>(
     clickhouse.forTenant(scope.tenantId),
     "runs.copied_totals",
-    ch`select r.trace_id as trace, ${sums} ${fromRuns(scope.withBuilds(builds), selection)}`,
+    ch`select r.id, r.trace_id as trace, ${sums} ${fromRuns(scope.withBuilds(builds), selection)}`,
   );
-  return new Map(rows.map((row) => [row.trace, row]));
+  // late runs of a trace with several heads announce the hour of the first only, which is the root's
+  return new Map(rows.filter((row) => row.id === row.trace).map((row) => [row.trace, row]));
 }
-
-/** Source of a statistic: a model call, the root, or another run. */
-type TotalsSource = "model" | "root" | "other";
 
 /**
  * Reads the totals of these traces, which are in these projects and whose heads begin at `since` or later. Same rule as
@@ -112,23 +111,28 @@ export async function readTraceTotals(
   const sums = raw(SUMMED.map((name) => `sum(r.${name}) as trace_${name}`).join(", "));
   const statement = ch`
     select r.trace_id as trace, min(r.first_token_time) as first_token, ${sums},
-      multiIf(${raw(IS_CALL)}, 'model', ${raw(IS_HEAD)}, 'root', 'other') as teller
+      multiIf(${raw(IS_CALL)}, 'model', ${raw(IS_HEAD)}, toString(r.id), 'other') as teller
     ${fromRuns(scope, { projects, traces, since: earliestRun(since) })} group by r.trace_id, teller`;
-  const rows = await readRows<TraceTotals & { teller: TotalsSource }>(
+  // of model calls, of each head, of other runs
+  const rows = await readRows<TraceTotals & { teller: string }>(
     clickhouse.forTenant(scope.tenantId),
     "runs.trace_totals",
     statement,
   );
-  const totals = new Map<string, Partial<Record<TotalsSource, TraceTotals>>>();
-  for (const { teller, ...row } of rows) totals.set(row.trace, { ...totals.get(row.trace), [teller]: row });
-  return new Map(Array.from(totals, ([trace, bySource]) => [trace, mergeTotals(trace, bySource)]));
+  const rank = ({ teller }: { teller: string }) => (teller === "model" ? 0 : teller === "other" ? 2 : 1);
+  const byTrace = groupBy(
+    rows.toSorted((a, b) => rank(a) - rank(b)),
+    (row) => row.trace,
+  );
+  return new Map(Array.from(byTrace, ([trace, ranked]) => [trace, mergeTotals(trace, ranked)]));
 }
 
-function mergeTotals(trace: string, { model, root, other }: Partial<Record<TotalsSource, TraceTotals>>): TraceTotals {
-  const first = [model, root, other].flatMap((totals) => totals?.first_token ?? []).toSorted()[0] ?? null;
+/** Takes each value from the first that has one. */
+function mergeTotals(trace: string, ranked: readonly TraceTotals[]): TraceTotals {
+  const first = ranked.flatMap((totals) => totals.first_token ?? []).toSorted()[0] ?? null;
   const sums = SUMMED.map((name) => `trace_${name}` as const).map((name) => [
     name,
-    model?.[name] ?? root?.[name] ?? other?.[name] ?? null,
+    ranked.find((totals) => totals[name] != null)?.[name] ?? null,
   ]);
   return { trace, first_token: first, ...(Object.fromEntries(sums) as Omit<TraceTotals, "trace" | "first_token">) };
 }
