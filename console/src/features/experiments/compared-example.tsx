@@ -35,7 +35,7 @@ export function ComparedExample(props: ComparedExampleProps) {
 
 function Content({ datasetId, experiments, baseline, names, exampleId }: ComparedExampleProps & { exampleId: string }) {
   const found = useQuery(comparedExampleQuery(datasetId, experiments, exampleId));
-  if (!found.data) return <LoadState query={found} rows={8} />;
+  if (found.data === undefined) return <LoadState query={found} rows={8} />;
   if (found.data === null) return <Text size="sm">The example was deleted.</Text>;
   const { inputs, outputs, runs } = found.data;
   const runOf = (id: string) => runs.find((run) => run.session_id === id);
