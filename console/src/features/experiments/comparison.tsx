@@ -68,7 +68,8 @@ export function Comparison({ datasetId, experiments: requested, search, onSearch
       </Empty>
     );
   }
-  if (!comparison || view.data === undefined || dataset.isPending) return <LoadState query={[found, view, dataset]} rows={12} />;
+  if (!comparison || view.data === undefined || dataset.isPending)
+    return <LoadState query={[found, view, dataset]} rows={12} />;
   const hasColors = shown.plain.length < Math.max(1, keys.length);
   const pickable = [
     { id: "inputs", label: "Inputs" },
