@@ -8,7 +8,7 @@ import type { Secrets } from "../base/secrets/secrets.ts";
 import type { ServerHealth } from "../base/server-health.ts";
 import type { Telemetry } from "../base/telemetry/telemetry.ts";
 import type { SignInDeps } from "../identity/sign-in/deps.ts";
-import type { StepMemory } from "./dashboards/step-memory.ts";
+import type { StepMemory } from "./run-facts/step-memory.ts";
 import type { Exporter } from "./bulk-exports/exporter.ts";
 import type { Deletions } from "./legal-holds/deletions.ts";
 import type { LinkSigner } from "./attachments/sign-link.ts";

@@ -44,7 +44,7 @@ import { Deletions } from "./legal-holds/deletions.ts";
 import { InsightWorker } from "./insights/insight-worker.ts";
 import { measureModels } from "./models/model-metrics.ts";
 import { PairwiseJudges } from "./pairwise/pairwise-judges.ts";
-import { StepMemory } from "./dashboards/step-memory.ts";
+import { StepMemory } from "./run-facts/step-memory.ts";
 import { ProjectDirectory } from "./projects/project-directory.ts";
 import { createPromptWebhooks } from "./prompt-webhooks/prompt-webhooks.ts";
 import { measureRateLimits } from "./rate-limits/measure-rate-limits.ts";

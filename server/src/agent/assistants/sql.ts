@@ -2,7 +2,8 @@ import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { contains } from "../../base/db/containment.ts";
 import { buildJsonObject } from "../../base/db/json-object.ts";
-import { COUNTED_BEYOND, type Page } from "../../base/http/pagination.ts";
+import { pageTotal } from "../../base/db/page-total.ts";
+import type { Page } from "../../base/http/pagination.ts";
 import { permits } from "../custom-auth/conditions.ts";
 import type { AssistantFilter, AssistantSearch, VersionSearch } from "./schema.ts";
 
@@ -146,11 +147,7 @@ export async function searchAssistants(
                a.assistant_id ${sql.unsafe(descending ? "asc" : "desc")}
       limit ${search.limit} offset ${search.offset}
     ), found as (select count(*)::int as n, coalesce(json_agg(item), '[]')::text as items from page)
-    select items, case
-      when n < ${search.limit} and (n > 0 or ${search.offset}::int = 0) then ${search.offset}::int + n
-      else (select count(*)::int from (
-        select 1 from assistants a where ${where} limit ${search.offset + search.limit + COUNTED_BEYOND}) m) end as total
-    from found`;
+    select items, ${pageTotal(sql, sql`assistants a where ${where}`, search)} as total from found`;
   return row!;
 }
 

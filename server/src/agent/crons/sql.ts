@@ -5,7 +5,8 @@ import { sealed } from "../../base/db/sealed-values.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { contains } from "../../base/db/containment.ts";
 import { buildJsonObject } from "../../base/db/json-object.ts";
-import { COUNTED_BEYOND, type Page } from "../../base/http/pagination.ts";
+import { pageTotal } from "../../base/db/page-total.ts";
+import type { Page } from "../../base/http/pagination.ts";
 import { permits } from "../custom-auth/conditions.ts";
 import type { MultitaskStrategy } from "../runs/sql.ts";
 import type { CronFilter, CronSearch } from "./schema.ts";
@@ -132,11 +133,7 @@ export async function searchCrons(sql: Sql, search: CronSearch, sees: Conditions
       select ${buildJsonObject(sql, SELECTABLE, selected)} as item
       from crons c where ${where} order by ${order} limit ${search.limit} offset ${search.offset}
     ), found as (select count(*)::int as n, coalesce(json_agg(item), '[]')::text as items from page)
-    select items, case
-      when n < ${search.limit} and (n > 0 or ${search.offset}::int = 0) then ${search.offset}::int + n
-      else (select count(*)::int from (
-        select 1 from crons c where ${where} limit ${search.offset + search.limit + COUNTED_BEYOND}) m) end as total
-    from found`;
+    select items, ${pageTotal(sql, sql`crons c where ${where}`, search)} as total from found`;
   return row!;
 }
 

@@ -29,7 +29,8 @@ export async function acceptDespiteLostResponse(
   return { ...EXISTING, run: wire };
 }
 
-const EXISTING = {
+/** Of a creation whose run exists already. */
+export const EXISTING = {
   outcome: "exists",
   graph_id: "",
   claimed: false,

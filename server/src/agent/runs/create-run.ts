@@ -18,6 +18,7 @@ import {
   reserve,
   serializeReservedRun,
 } from "../idempotency/idempotent-request.ts";
+import { EXISTING } from "./accept-despite-lost-response.ts";
 import { checkPriority, queueFull } from "./queue-refusals.ts";
 import type { RunBody } from "./schema.ts";
 import { checkpointExists, type CreatedRun, selectGraphs, selectRun, threadExists } from "./sql.ts";
@@ -111,16 +112,7 @@ export async function createRun(deps: AgentDeps, request: RunRequest): Promise<A
   };
 }
 
-const REPLAYED = {
-  outcome: "exists",
-  replayed: true,
-  graph_id: "",
-  claimed: false,
-  kwargs: "",
-  fresh_thread: false,
-  head: null,
-  cancelled: [] as string[],
-} as const;
+const REPLAYED = { ...EXISTING, replayed: true } as const;
 
 /** Whether thread and run are deleted when the run has ended. */
 const isTemporary = ({ threadId, body, keepInterrupted }: RunRequest): boolean =>

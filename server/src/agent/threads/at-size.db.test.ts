@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 
 import { queueRows } from "../../../test/queue-rows.ts";
 import { rowsRead } from "../../../test/rows-read.ts";
-import { COUNTED_BEYOND } from "../../base/http/pagination.ts";
+import { COUNTED_BEYOND } from "../../base/db/page-total.ts";
 import { selectTasks } from "../a2a/sql.ts";
 import { searchAssistants } from "../assistants/sql.ts";
 import { searchCrons } from "../crons/sql.ts";

@@ -5,7 +5,8 @@ import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { contains } from "../../base/db/containment.ts";
 import { buildJsonObject } from "../../base/db/json-object.ts";
-import { COUNTED_BEYOND, type Page } from "../../base/http/pagination.ts";
+import { pageTotal } from "../../base/db/page-total.ts";
+import type { Page } from "../../base/http/pagination.ts";
 import { permits } from "../custom-auth/conditions.ts";
 import type { Extract } from "./extract.ts";
 import type { ThreadFilter, ThreadSearch, ThreadTtl } from "./schema.ts";
@@ -157,11 +158,7 @@ export async function searchThreads(sql: Sql, search: ThreadSearch, sees?: reado
       } order by ${order}), '[]')::text as items
       from page join threads t using (thread_id)
     )
-    select items, case
-      when n < ${search.limit} and (n > 0 or ${search.offset}::int = 0) then ${search.offset}::int + n
-      else (select count(*)::int from (
-        select 1 from threads t where ${where} limit ${search.offset + search.limit + COUNTED_BEYOND}) m) end as total
-    from found`;
+    select items, ${pageTotal(sql, sql`threads t where ${where}`, search)} as total from found`;
   if (!search.extract?.length || !cipherOf(sql)) return row!;
   return { ...row!, items: extractHere(row!.items, search.extract) };
 }

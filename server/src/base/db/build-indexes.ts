@@ -14,11 +14,16 @@ const LOCK = 7_236_544;
  */
 export async function buildIndexes(sql: Sql, text: string): Promise<void> {
   const statements = [...text.matchAll(STATEMENT)];
-  if (statements.length === 0) return;
+  const names = statements.map(([, name]) => name!);
+  const valid = await sql`
+    select from pg_index where indisvalid and indexrelid in (select to_regclass(n) from unnest(${names}::text[]) n)`;
+  if (valid.length === names.length) return;
   const own = await sql.reserve();
+  let isLocked = false;
   try {
     const [lock] = await own<{ held: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as held`;
-    if (!lock!.held) return;
+    isLocked = lock!.held;
+    if (!isLocked) return;
     // builds wait for all older transactions
     await own`set statement_timeout = 0`;
     await own`set lock_timeout = 0`;
@@ -32,9 +37,12 @@ export async function buildIndexes(sql: Sql, text: string): Promise<void> {
   } catch (error) {
     process.emitWarning(`An index could not be built: ${(error as Error).message}. The next start tries again.`);
   } finally {
-    await own`select pg_advisory_unlock_all()`.catch(() => {});
-    await own`reset statement_timeout`.catch(() => {});
-    await own`reset lock_timeout`.catch(() => {});
+    if (isLocked) {
+      // of a lost connection nothing is left
+      await own`reset statement_timeout`.catch(() => {});
+      await own`reset lock_timeout`.catch(() => {});
+      await own`select pg_advisory_unlock(${LOCK})`.catch(() => {});
+    }
     own.release();
   }
 }

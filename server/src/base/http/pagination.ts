@@ -1,7 +1,4 @@
-/** Matches that are counted beyond a page: counting all of a million would take longer than the page. */
-export const COUNTED_BEYOND = 10_000;
-
-/** One page of a list: its items as JSON text, and the number of matches, at most `COUNTED_BEYOND` after the page. */
+/** One page of a list: its items as JSON text, and the number of matches, exact up to 10,000 after the page (base/db/page-total.ts). */
 export interface Page {
   items: string;
   total: number;

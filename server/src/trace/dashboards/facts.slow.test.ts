@@ -226,7 +226,7 @@ async function sumOfTraces(deps: typeof platform.deps, scope: RunScope, projects
   const { rows: heads } = await selectPage(deps, scope, { projects, is_head: true }, page);
   const traces = heads.map(({ trace_id }) => trace_id!);
   const sorted = (totals: Map<string, TraceTotals>) =>
-    Array.from(totals.values(), ({ first_token: _, id: __, ...sums }: TraceTotals & { id?: string }) =>
+    Array.from(totals.values(), ({ first_token: _, ...sums }) =>
       JSON.stringify(Object.entries(sums).toSorted()),
     ).toSorted();
   const byEngine = sorted(await findTraceTotals(deps, scope, projects, heads));

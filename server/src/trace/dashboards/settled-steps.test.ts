@@ -5,7 +5,7 @@ import { RunScope } from "../runs/run-scope.ts";
 import type { Facts } from "../runs/fact-source.ts";
 import type { SeriesRow } from "./series-point.ts";
 import { readSteps } from "./settled-steps.ts";
-import { StepMemory } from "./step-memory.ts";
+import { StepMemory } from "../run-facts/step-memory.ts";
 
 const HOUR = 3600;
 const scope = RunScope.ofTenant("00000000-0000-7000-8000-000000000001").withIncompleteHours(new Map());

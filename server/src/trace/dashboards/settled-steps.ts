@@ -2,8 +2,6 @@
  * Remembers the rows of series for steps whose hours are all copied. A copy never changes, so such a step is read again
  * only when one of its hours has another copy, and a dashboard over weeks costs what its newest steps cost.
  */
-import { createHash } from "node:crypto";
-
 import { groupBy } from "../../base/group-by.ts";
 import { render } from "../../base/clickhouse/fragment.ts";
 import type { Expression } from "../filter/expression.ts";
@@ -12,7 +10,7 @@ import { conditionOn, type RunSelection } from "../runs/selection.ts";
 import { canServe, type Facts, HOUR_SECONDS, type Span } from "../runs/fact-source.ts";
 import type { SeriesRow } from "./series-point.ts";
 import { MAX_POINTS, type SeriesRequest } from "./series-request.ts";
-import type { StepMemory } from "./step-memory.ts";
+import { digest, type StepMemory } from "../run-facts/step-memory.ts";
 
 /** Spans of one statement that are to be read; it reads all between the first and the last if there are more. */
 const MAX_SPANS = 32;
@@ -105,8 +103,6 @@ function keysOfSpans({ scope, selection, request, columns }: Statement, facts: F
   }
   return keys;
 }
-
-const digest = (text: string): string => createHash("sha256").update(text).digest("base64");
 
 /** Returns what is left of a period without these spans. */
 function subtract(period: Span, starts: number[], length: number): Span[] {

@@ -102,7 +102,7 @@ export interface GroupStatistics {
 
 /** Computes the statistics of a group's runs. */
 export async function groupStatistics(
-  deps: Pick<TraceDeps, "sql" | "clickhouse" | "settings">,
+  deps: Pick<TraceDeps, "sql" | "clickhouse" | "settings" | "stepMemory">,
   scope: RunScope,
   projects: string[],
   group: ExampleGroup,

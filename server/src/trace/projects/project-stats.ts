@@ -41,7 +41,7 @@ const COUNTS = ["run_count", "total_tokens", "prompt_tokens", "completion_tokens
 
 /** Returns statistics over the traces of each project, as in TracerSession. */
 export async function projectStats(
-  { sql, clickhouse, settings, projects }: Pick<TraceDeps, "sql" | "clickhouse" | "settings" | "projects">,
+  deps: Pick<TraceDeps, "sql" | "clickhouse" | "settings" | "projects" | "stepMemory">,
   scope: RunScope,
   ids: string[],
   { stats_start_time, stats_filter, stats_select, facets: wantsFacets }: ProjectStatsRequest,
@@ -52,17 +52,17 @@ export async function projectStats(
   const filters: Expression[] = stats_filter ? [readFilter(stats_filter)] : [];
   const since = stats_start_time === undefined ? undefined : parseTime(stats_start_time);
   const selection = limited({ projects: ids, is_head: true, since, filters });
-  const known = await loadScope({ sql, settings, projects }, scope, selection);
+  const known = await loadScope(deps, scope, selection);
   const [statistics, feedback, ownFeedback, facets] = await Promise.all([
-    computeStats({ sql, clickhouse, settings }, known, {
+    computeStats(deps, known, {
       selection,
       metrics,
       grouping: { attribute: "project" },
       maxGroups: ids.length,
     }),
-    wants("feedback_stats") ? feedbackStats(sql, scope.tenantId, "projects", ids) : undefined,
-    wants("session_feedback_stats") ? feedbackStats(sql, scope.tenantId, "project_level", ids) : undefined,
-    wantsFacets ? findFacets(clickhouse, known, selection, "project") : undefined,
+    wants("feedback_stats") ? feedbackStats(deps.sql, scope.tenantId, "projects", ids) : undefined,
+    wants("session_feedback_stats") ? feedbackStats(deps.sql, scope.tenantId, "project_level", ids) : undefined,
+    wantsFacets ? findFacets(deps.clickhouse, known, selection, "project") : undefined,
   ]);
   return new Map(
     ids.map((id) => {

@@ -164,10 +164,13 @@ async function* timeWindows(
   if (isFiltered && size <= MAX_WINDOW) {
     sources = await findSources(deps, scope, selection, { sums: false });
     size *= GROWTH;
-    const bound = sources.some(isCopied) ? await boundAt(size, opening(selection, page)) : undefined;
-    const isIn = (at: MicroTime) => bound === undefined || (page.descending ? at >= bound : at <= bound);
-    const open = sources.flatMap(({ scope, selection }) => (scope.builds ? [] : (selection.ranges ?? [])));
-    if (sources.some(isCopied) && open.every(({ from, to }) => isIn(page.descending ? from : to))) size = MAX_WINDOW;
+    if (sources.some(isCopied)) {
+      // copies serve all but a few runs if the hours without are in the window
+      const bound = await boundAt(size, opening(selection, page));
+      const isIn = (at: MicroTime) => bound === undefined || (page.descending ? at >= bound : at <= bound);
+      const open = sources.flatMap(({ scope, selection }) => (scope.builds ? [] : (selection.ranges ?? [])));
+      if (open.every(({ from, to }) => isIn(page.descending ? from : to))) size = MAX_WINDOW;
+    }
   }
   let columns = isFiltered ? KEY : page.columns;
   let rest: RunSelection = selection;

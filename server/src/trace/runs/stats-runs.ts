@@ -23,7 +23,7 @@ const TOKENS = METRIC_NAMES.filter((name) => name.includes("token"));
 
 /** Returns the response of `POST /runs/stats`: statistics, or statistics by group. */
 export async function statsOfRuns(
-  deps: Pick<TraceDeps, "sql" | "clickhouse" | "settings">,
+  deps: Pick<TraceDeps, "sql" | "clickhouse" | "settings" | "stepMemory">,
   scope: RunScope,
   selection: RunSelection,
   body: Pick<StatsBody, "select" | "group_by" | "groups"> = {},

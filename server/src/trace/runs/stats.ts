@@ -2,15 +2,13 @@
  * Statistics over runs. The unit is a run; if only roots are selected, each stands for its whole trace: tokens and
  * costs are those of the trace, duration and outcome those of the root.
  */
-import { createHash } from "node:crypto";
-
-import { AgedCache } from "../../base/aged-cache.ts";
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { all, bind, ch, type Fragment, join, raw, render } from "../../base/clickhouse/fragment.ts";
 import type { MicroTime } from "../filter/literals.ts";
 import { IS_CALL, RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";
 import type { TraceDeps } from "../deps.ts";
+import { digest, type StepMemory } from "../run-facts/step-memory.ts";
 import { type FactSource, findSources, union } from "./fact-source.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromPieces, fromRuns, type RunSelection } from "./selection.ts";
@@ -80,7 +78,7 @@ export interface StatsRequest {
 
 /** Computes statistics by group; without grouping there is a single group named "". */
 export async function computeStats(
-  deps: Pick<TraceDeps, "sql" | "clickhouse" | "settings">,
+  deps: Pick<TraceDeps, "sql" | "clickhouse" | "settings" | "stepMemory">,
   scope: RunScope,
   { selection, metrics, details = [], grouping, maxGroups = 1000, groups }: StatsRequest,
 ): Promise<Map<string, Statistics>> {
@@ -102,17 +100,18 @@ export async function computeStats(
   // a cluster may lag.
   const isSettled =
     sources.every(({ scope }) => scope.builds) && !selection.filters?.length && deps.clickhouse.cluster === "";
-  const key = isSettled
-    ? createHash("sha256")
-        .update(JSON.stringify(render(statement)))
-        .digest("base64")
-    : "";
-  const rows = isSettled ? await (settled.get(key, read) as Promise<Group[]>) : await read();
+  const rows = isSettled ? await remembered(deps.stepMemory, statement, read) : await read();
   return new Map(rows.map(({ group_name, ...statistics }) => [group_name, statistics]));
 }
 
-/** Answers of statements over copies alone, which are the current ones at the time of the question. */
-const settled = new AgedCache<unknown[]>({ maxAgeMs: 3_600_000, maxEntries: 200, keeps: (rows) => rows.length <= 100 });
+async function remembered<T>(memory: StepMemory, statement: Fragment, read: () => Promise<T[]>): Promise<T[]> {
+  const key = digest(JSON.stringify(render(statement)));
+  const text = memory.get(key);
+  if (text !== undefined) return JSON.parse(text) as T[];
+  const rows = await read();
+  memory.set(key, JSON.stringify(rows));
+  return rows;
+}
 
 type UnitRequest = Pick<StatsRequest, "selection" | "metrics" | "details" | "grouping">;
 

@@ -90,13 +90,14 @@ async function readCopiedTotals(
     at: [...new Set(heads.map((head) => head.start_time))],
     traces: heads.map((head) => head.trace_id!),
   };
-  const rows = await readRows<TraceTotals & { id: string }>(
+  // late runs of a trace with several heads announce the hour of the first only, which is the root's
+  const isRoot = raw("r.id = r.trace_id");
+  const rows = await readRows<TraceTotals>(
     clickhouse.forTenant(scope.tenantId),
     "runs.copied_totals",
-    ch`select r.id, r.trace_id as trace, ${sums} ${fromRuns(scope.withBuilds(builds), selection)}`,
+    ch`select r.trace_id as trace, ${sums} ${fromRuns(scope.withBuilds(builds), selection, [isRoot])}`,
   );
-  // late runs of a trace with several heads announce the hour of the first only, which is the root's
-  return new Map(rows.filter((row) => row.id === row.trace).map((row) => [row.trace, row]));
+  return new Map(rows.map((row) => [row.trace, row]));
 }
 
 /**
