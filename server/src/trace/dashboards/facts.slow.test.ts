@@ -202,6 +202,23 @@ async function list(projects: string[], runCopies: boolean): Promise<string[]> {
     const first = await selectPage(deps, scope, selection, page);
     found.push(first, await selectPage(deps, scope, selection, { ...page, after: first.next }));
   }
+  const ofTraces = [
+    { tree_filter: readFilter('and(eq(run_type, "llm"), gt(total_tokens, 50))') },
+    { tree_filter: readFilter('eq(status, "error")'), is_head: true },
+    { tree_filter: readFilter('search("slow")') },
+    { trace_filter: readFilter('and(eq(feedback_key, "helpful"), eq(feedback_score, 1))') },
+    { trace_filter: readFilter("gt(total_tokens, 100)"), tree_filter: readFilter('eq(name, "step 1")') },
+    { trace_filter: readFilter("eq(is_root, true)"), until: "2026-10-05 09:00:00.000000" as never },
+  ];
+  for (const [i, filters] of ofTraces.entries()) {
+    for (const selected of [one, projects, undefined]) {
+      const selection = { projects: selected, ...filters };
+      const page = { columns: ["r.name"], descending: i % 2 === 0, limit: 9 };
+      const first = await selectPage(deps, scope, selection, page);
+      found.push(first, await selectPage(deps, scope, selection, { ...page, after: first.next }));
+      found.push([...(await computeStats(deps, scope, { selection, metrics: METRICS }))]);
+    }
+  }
   for (const sort of ["start_time", "latency", "total_tokens", "total_cost", "feedback:helpful"] as const) {
     const page = { sort, descending: sort !== "latency", limit: 4 };
     const threads = await selectThreads(deps, scope, { projects: one }, page);

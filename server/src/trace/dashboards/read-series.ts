@@ -11,7 +11,7 @@ import { fromRuns } from "../runs/selection.ts";
 import { groupColumn, type Grouping, selectUnits } from "../runs/stats.ts";
 import { agentKind, type AgentMetricName, isOfAgents } from "./agent-metrics.ts";
 import { readAgentSeries } from "./agent-series.ts";
-import { divide, type Facts, type FactSource, findFacts, union } from "../runs/fact-source.ts";
+import { divide, type Facts, type FactSource, findFacts, findTraceParts, union } from "../runs/fact-source.ts";
 import {
   isFeedback,
   isOfUnits,
@@ -103,7 +103,8 @@ async function readSource(
   const selection = readSelection(request);
   if (isOfAgents(metrics[0]!))
     return readAgentSeries(deps, tenantId, request, metrics as AgentMetricName[], bucketOf(request));
-  const scope = await loadScope(deps, RunScope.ofTenant(tenantId), selection);
+  const loaded = await loadScope(deps, RunScope.ofTenant(tenantId), selection);
+  const scope = await findTraceParts(deps, loaded, selection);
   const sums = metrics.some(needsUsage);
   const clickhouse = deps.clickhouse.forTenant(tenantId);
   const grouping = readGroupBy(request.group_by);

@@ -4,10 +4,9 @@
  */
 import { groupBy } from "../../base/group-by.ts";
 import { render } from "../../base/clickhouse/fragment.ts";
-import type { Expression } from "../filter/expression.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { conditionOn, type RunSelection } from "../runs/selection.ts";
-import { canServe, type Facts, HOUR_SECONDS, type Span } from "../runs/fact-source.ts";
+import { canServe, type Facts, HOUR_SECONDS, isLasting, type Span } from "../runs/fact-source.ts";
 import type { SeriesRow } from "./series-point.ts";
 import { MAX_POINTS, type SeriesRequest } from "./series-request.ts";
 import { digest, type StepMemory } from "../run-facts/step-memory.ts";
@@ -34,9 +33,9 @@ export async function readSteps(
   statement: Statement,
   read: (facts: Facts | undefined) => Promise<SeriesRow[]>,
 ): Promise<SeriesRow[]> {
-  const { request, facts } = statement;
+  const { selection, request, facts, sums } = statement;
   const length = spanSeconds(request);
-  if (!facts || length === undefined || !isLasting(statement)) return read(facts);
+  if (!facts || length === undefined || !canServe(selection, sums) || !isLasting(selection)) return read(facts);
   const keys = keysOfSpans(statement, facts, length);
   const known = new Map<number, SeriesRow[]>();
   for (const [start, key] of keys) {
@@ -70,21 +69,6 @@ const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greates
 
 const startOfSpan = (at: number, length: number, offset = 0): number =>
   Math.floor((at - offset) / length) * length + offset;
-
-/** Whether copies alone determine the rows. */
-const isLasting = ({ selection, sums }: Statement): boolean =>
-  canServe(selection, sums) &&
-  !selection.trace_filter &&
-  !selection.tree_filter &&
-  (selection.filters ?? []).every(isOfCopies);
-
-/** A status depends on the time, and feedback comes later. */
-function isOfCopies(expression: Expression): boolean {
-  if (expression.kind === "and" || expression.kind === "or") return expression.items.every(isOfCopies);
-  if (expression.kind === "not") return isOfCopies(expression.item);
-  if (expression.kind === "field") return expression.field.name !== "status";
-  return expression.kind !== "some_pair" || expression.family !== "feedback";
-}
 
 /** Returns the keys of the spans that are within the period and have no open hour, by their start. */
 function keysOfSpans({ scope, selection, request, columns }: Statement, facts: Facts, length: number) {

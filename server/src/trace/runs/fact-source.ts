@@ -75,17 +75,7 @@ function joinHours(hours: readonly number[]): { from: number; to: number }[] {
 }
 
 /** Conditions whose runs are found by an index, and those that copies cannot answer. */
-const LOCATING = [
-  "ids",
-  "at",
-  "traces",
-  "threads",
-  "parents",
-  "reference_examples",
-  "ranges",
-  "trace_filter",
-  "tree_filter",
-] as const;
+const LOCATING = ["ids", "at", "traces", "threads", "parents", "reference_examples", "ranges", "is_final"] as const;
 
 /**
  * Finds what to read of a selection: copies where they serve, and the runs otherwise. With `sums`, statistics need sums
@@ -104,8 +94,26 @@ export async function findSources(
     (time) => time && new Date(`${time.replace(" ", "T")}Z`),
   );
   const { projects } = selection;
-  const facts = await findFacts(sql, scope.tenantId, { projects, ...(since && { since }), ...(until && { until }) });
-  return divide(scope, selection, facts, { sums, byProject });
+  const [ofTraces, facts] = await Promise.all([
+    findTraceParts({ sql, settings }, scope, selection),
+    findFacts(sql, scope.tenantId, { projects, ...(since && { since }), ...(until && { until }) }),
+  ]);
+  return divide(ofTraces, selection, facts, { sums, byProject });
+}
+
+/** Lets filters on whole traces read copies where they serve: those of all time, whatever bounds the selection has. */
+export async function findTraceParts(
+  { sql, settings }: { sql: Sql; settings: { runCopies: boolean } },
+  scope: RunScope,
+  { projects, trace_filter, tree_filter }: RunSelection,
+): Promise<RunScope> {
+  const filters = [trace_filter, tree_filter].flatMap((filter) => filter ?? []);
+  if (filters.length === 0 || !settings.runCopies) return scope;
+  const selection = { projects, filters };
+  if (!canServe({ ...selection, is_head: true }, false)) return scope;
+  const facts = await findFacts(sql, scope.tenantId, { projects });
+  const parts = divide(scope, selection, facts, { sums: false });
+  return scope.withTraceParts(parts.map(({ scope, selection: { ranges } }) => ({ scope, ranges })));
 }
 
 /** Builds the union of what is selected from each source. */
@@ -143,6 +151,17 @@ export function canServe(
   if (!filters.every(isOfFacts)) return false;
   const readsSums = (sums && !byProject) || filters.some(readsUsage);
   return !readsSums || projects?.length === 1 || !(is_root || is_head || filters.some(readsUsage));
+}
+
+/** Whether what copies say about a selection never changes: a status depends on the time, and feedback comes later. */
+export const isLasting = ({ filters = [], trace_filter, tree_filter }: RunSelection): boolean =>
+  !trace_filter && !tree_filter && filters.every(isOfCopiesOnly);
+
+function isOfCopiesOnly(expression: Expression): boolean {
+  if (expression.kind === "and" || expression.kind === "or") return expression.items.every(isOfCopiesOnly);
+  if (expression.kind === "not") return isOfCopiesOnly(expression.item);
+  if (expression.kind === "field") return expression.field.name !== "status";
+  return expression.kind !== "some_pair" || expression.family !== "feedback";
 }
 
 /** Fields that copies lack. Of an error they have the beginning. */

@@ -1,7 +1,22 @@
 import type { Principal } from "../../base/auth/principal.ts";
 import { bind, ch, type Fragment } from "../../base/clickhouse/fragment.ts";
 import type { Tiers } from "../filter/compile.ts";
+import type { MicroTime } from "../filter/literals.ts";
 import type { IncompleteHours } from "../run-rows/clickhouse.ts";
+
+/** What conditions on other runs of a trace read: `run_facts` of these builds, or the runs themselves of these ranges. */
+export interface TracePart {
+  scope: RunScope;
+  ranges?: readonly { from: MicroTime; to: MicroTime }[] | undefined;
+}
+
+interface Conditions {
+  tiers?: Tiers | undefined;
+  incompleteHours?: IncompleteHours | undefined;
+  feedbackOf?: Fragment | undefined;
+  builds?: readonly number[] | undefined;
+  traceParts?: readonly TracePart[] | undefined;
+}
 
 /**
  * Tenant that a statement is restricted to. All statements that read or delete runs are built from a scope, and a scope
@@ -9,28 +24,11 @@ import type { IncompleteHours } from "../run-rows/clickhouse.ts";
  */
 export class RunScope {
   readonly tenantId: string;
-  /** Default tiers, if filters need them (load-scope.ts). */
-  readonly tiers: Tiers | undefined;
-  /** Condition on `feedback as f` that bounds what tests of feedback read; undefined: all feedback of the tenant. */
-  readonly feedbackOf: Fragment | undefined;
+  readonly #conditions: Conditions;
 
-  /** Builds of `run_facts` that statements read instead of the runs themselves (runs/fact-source.ts). */
-  readonly builds: readonly number[] | undefined;
-
-  readonly #incompleteHours: IncompleteHours | undefined;
-
-  private constructor(
-    tenantId: string,
-    tiers?: Tiers,
-    incompleteHours?: IncompleteHours,
-    feedbackOf?: Fragment,
-    builds?: readonly number[],
-  ) {
+  private constructor(tenantId: string, conditions: Conditions = {}) {
     this.tenantId = tenantId;
-    this.tiers = tiers;
-    this.#incompleteHours = incompleteHours;
-    this.feedbackOf = feedbackOf;
-    this.builds = builds;
+    this.#conditions = conditions;
   }
 
   /** Returns the scope of the caller's workspace. */
@@ -44,26 +42,55 @@ export class RunScope {
   }
 
   withTiers(tiers: Tiers): RunScope {
-    return new RunScope(this.tenantId, tiers, this.#incompleteHours, this.feedbackOf);
+    return this.#with({ tiers });
   }
 
-  withIncompleteHours(hours: IncompleteHours): RunScope {
-    return new RunScope(this.tenantId, this.tiers, hours, this.feedbackOf);
+  withIncompleteHours(incompleteHours: IncompleteHours): RunScope {
+    return this.#with({ incompleteHours });
   }
 
   /** Bounds the feedback that tests read: all feedback on the runs that they are about must be in it. */
-  withFeedbackOf(condition: Fragment): RunScope {
-    return new RunScope(this.tenantId, this.tiers, this.#incompleteHours, condition);
+  withFeedbackOf(feedbackOf: Fragment): RunScope {
+    return this.#with({ feedbackOf });
   }
 
   withBuilds(builds: readonly number[] | undefined): RunScope {
-    return new RunScope(this.tenantId, this.tiers, this.#incompleteHours, this.feedbackOf, builds);
+    return this.#with({ builds });
+  }
+
+  withTraceParts(traceParts: readonly TracePart[]): RunScope {
+    return this.#with({ traceParts });
+  }
+
+  #with(conditions: Conditions): RunScope {
+    return new RunScope(this.tenantId, { ...this.#conditions, ...conditions });
+  }
+
+  /** Default tiers, if filters need them (load-scope.ts). */
+  get tiers(): Tiers | undefined {
+    return this.#conditions.tiers;
+  }
+
+  /** Condition on `feedback as f` that bounds what tests of feedback read; undefined: all feedback of the tenant. */
+  get feedbackOf(): Fragment | undefined {
+    return this.#conditions.feedbackOf;
+  }
+
+  /** Builds of `run_facts` that statements read instead of the runs themselves (runs/fact-source.ts). */
+  get builds(): readonly number[] | undefined {
+    return this.#conditions.builds;
+  }
+
+  /** What filters on whole traces read; by default the runs of all time. */
+  get traceParts(): readonly TracePart[] {
+    return this.#conditions.traceParts ?? [{ scope: this.withBuilds(undefined) }];
   }
 
   /** Age of runs without an end from which they are incomplete. Statements that read a status need it. */
   get incompleteHours(): IncompleteHours {
-    if (!this.#incompleteHours) throw new Error("the scope is not loaded (load-scope.ts)");
-    return this.#incompleteHours;
+    const { incompleteHours } = this.#conditions;
+    if (!incompleteHours) throw new Error("the scope is not loaded (load-scope.ts)");
+    return incompleteHours;
   }
 
   /** Condition on `runs as r`. */

@@ -161,10 +161,10 @@ async function* timeWindows(
   let size = selection.trace_filter || selection.tree_filter ? Number.POSITIVE_INFINITY : first;
   let sources = of(selection);
   const boundAt = (offset: number, rest: RunSelection) => startTimeAt(clickhouse, scope, rest, page, offset);
-  if (isFiltered && size <= MAX_WINDOW) {
+  if (isFiltered) {
     sources = await findSources(deps, scope, selection, { sums: false });
     size *= GROWTH;
-    if (sources.some(isCopied)) {
+    if (sources.some(isCopied) && size <= MAX_WINDOW) {
       // copies serve all but a few runs if the hours without are in the window
       const bound = await boundAt(size, opening(selection, page));
       const isIn = (at: MicroTime) => bound === undefined || (page.descending ? at >= bound : at <= bound);

@@ -1,4 +1,4 @@
-import { all, any, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
+import { all, any, bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
 import { IS_HEAD } from "../run-rows/clickhouse.ts";
 import { compileFilter, type TraceUsage } from "../filter/compile.ts";
 import type { Expression } from "../filter/expression.ts";
@@ -163,8 +163,9 @@ function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] 
   if (selection.has_thread) conditions.push(raw("r.thread_id is not null"));
   if (selection.has_example) conditions.push(raw("r.reference_example_id is not null"));
   for (const filter of filters ?? []) conditions.push(compileFilter(filter, scope, usageTest(scope, selection)));
-  if (trace_filter) conditions.push(inMatchingTrace(scope, selection, trace_filter, [isHead(selection)]));
-  if (tree_filter) conditions.push(inMatchingTrace(scope, selection, tree_filter, []));
+  const heads = selection.is_final ? { is_root: true } : { is_head: true };
+  if (trace_filter) conditions.push(inMatchingTrace(scope, selection, { ...heads, filters: [trace_filter] }));
+  if (tree_filter) conditions.push(inMatchingTrace(scope, selection, { filters: [tree_filter] }));
   return conditions;
 }
 
@@ -172,14 +173,13 @@ function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] 
  * Compiles the condition that some run of the run's trace passes: in the same projects, at any time, since a trace may
  * extend beyond the bounds.
  */
-function inMatchingTrace(given: RunScope, selection: RunSelection, filter: Expression, also: Fragment[]): Fragment {
-  const scope = given.withBuilds(undefined);
+function inMatchingTrace(scope: RunScope, selection: RunSelection, passing: RunSelection): Fragment {
   const { projects, traces, is_final } = selection;
-  const passing = all([...also, compileFilter(filter, scope, usageTest(scope, { projects, traces, is_final }))]);
   const trace = traceKey(selection);
-  return ch`${trace} in (
-    select ${trace} from runs as r final
-    prewhere ${all(keyConditions(scope, { projects, traces }))} where ${passing})`;
+  const parts = scope.traceParts.map(
+    ({ scope, ranges }) => ch`select ${trace} ${fromRuns(scope, { ...passing, projects, traces, is_final, ranges })}`,
+  );
+  return ch`${trace} in (${join(parts, " union all ")})`;
 }
 
 /** Builds the statement of a sum over each trace whose head may be in the selection: `usage_trace` and `whole`. */

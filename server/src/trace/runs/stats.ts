@@ -9,7 +9,7 @@ import { IS_CALL, RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";
 import type { TraceDeps } from "../deps.ts";
 import { digest, type StepMemory } from "../run-facts/step-memory.ts";
-import { type FactSource, findSources, union } from "./fact-source.ts";
+import { type FactSource, findSources, isLasting, union } from "./fact-source.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromPieces, fromRuns, type RunSelection } from "./selection.ts";
 import { type DetailColumn, readDetails, sumDetails, sumTraceDetails } from "./trace-totals.ts";
@@ -96,10 +96,9 @@ export async function computeStats(
   const settings = { use_skip_indexes: selection.ids || selection.traces ? 1 : 0 } as const;
   type Group = Statistics & { group_name: string };
   const read = () => readRows<Group>(deps.clickhouse.forTenant(scope.tenantId), "runs.stats", statement, settings);
-  // Copies never change: a statement that reads nothing else, neither feedback nor the time, has one answer. A replica of
-  // a cluster may lag.
+  // A statement that reads nothing but copies has one answer. A replica of a cluster may lag.
   const isSettled =
-    sources.every(({ scope }) => scope.builds) && !selection.filters?.length && deps.clickhouse.cluster === "";
+    sources.every(({ scope }) => scope.builds) && isLasting(selection) && deps.clickhouse.cluster === "";
   const rows = isSettled ? await remembered(deps.stepMemory, statement, read) : await read();
   return new Map(rows.map(({ group_name, ...statistics }) => [group_name, statistics]));
 }
