@@ -136,7 +136,7 @@ const SQL_TYPE: Record<Field["type"], Subject["type"]> = {
 };
 
 /** All text columns of a run. */
-const SEARCHED = ["r.name", "r.error", "r.inputs", "r.outputs", "r.tags", "r.metadata"];
+export const SEARCHED = ["r.name", "r.error", "r.inputs", "r.outputs", "r.tags", "r.metadata"];
 
 const searchEverywhere = (text: string): Fragment => searchIn(SEARCHED.map(raw), text);
 

@@ -3,6 +3,7 @@ import { IS_HEAD } from "../run-rows/clickhouse.ts";
 import { compileFilter, type TraceUsage } from "../filter/compile.ts";
 import type { Expression } from "../filter/expression.ts";
 import type { MicroTime } from "../filter/literals.ts";
+import { searchPieces } from "../filter/search-pieces.ts";
 import type { RunScope } from "./run-scope.ts";
 import { earliestRun, sumOfTrace, type Summed } from "./trace-sums.ts";
 
@@ -78,18 +79,20 @@ export function fromPieces(scope: RunScope, selection: RunSelection, more: Fragm
  * engine remembers where a text does not occur: 50,000 runs without a hit took 135 ms, and 9 ms now (the first time 30).
  */
 export function conditionsByPieces(scope: RunScope, selection: RunSelection, more: Fragment[]): Fragment[] {
-  const text = selection.filters?.flatMap(conjuncts).find(isTextSearch);
-  if (!text || scope.builds) return [];
-  const pieces = fromPieces(scope, selection, [...more, compileFilter(text, scope)]);
+  const text = selection.filters?.flatMap(conjuncts).flatMap(searchedText)[0];
+  if (text === undefined || scope.builds) return [];
+  const pieces = fromPieces(scope, selection, [...more, searchPieces(text, scope)]);
   return [ch`(r.start_time, r.id) in (select r.start_time, r.id ${pieces})`];
 }
 
 const conjuncts = (expression: Expression): Expression[] =>
   expression.kind === "and" ? expression.items.flatMap(conjuncts) : [expression];
 
-const isTextSearch = (expression: Expression): boolean =>
-  expression.kind === "search" ||
-  (expression.kind === "field" && expression.field.type === "json" && expression.test.op === "search");
+function searchedText(expression: Expression): string[] {
+  if (expression.kind === "search") return [expression.text];
+  const isOfField = expression.kind === "field" && expression.field.type === "json";
+  return isOfField && expression.test.op === "search" ? [expression.test.text] : [];
+}
 
 function keyConditions(scope: RunScope, selection: RunSelection): Fragment[] {
   const { projects, ids, traces, since, until, after, before, at, ranges } = selection;

@@ -6,9 +6,9 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, type Fragment } from "../../base/clickhouse/fragment.ts";
 import { AppError } from "../../base/errors.ts";
-import { compileFilter } from "../filter/compile.ts";
 import type { MicroTime } from "../filter/literals.ts";
 import { parseTime } from "../filter/literals.ts";
+import { searchPieces } from "../filter/search-pieces.ts";
 import { isHead } from "../run-rows/clickhouse.ts";
 import { readRows } from "../runs/read-rows.ts";
 import type { RunScope } from "../runs/run-scope.ts";
@@ -103,7 +103,7 @@ export async function findRunsByContent(
       if (left <= 0) return { runs, since: before ?? null, isComplete: false };
       const limits = { max_execution_time: Math.max(left, 50) / 1000, ...MEMORY };
       const most = PIECES * (limit - runs.length);
-      const conditions = [compileFilter(search, scope)];
+      const conditions = [searchPieces(text, scope)];
       if (last) conditions.push(ch`(r.start_time < ${time(last.start_time)} or r.id > ${bind("UUID", last.id)})`);
       const statement = ch`select r.project_id, r.start_time, r.id
         ${fromPieces(scope, { since, before, until: last?.start_time }, conditions)}

@@ -1,0 +1,12 @@
+-- Texts are found without reading all of them: of 2,048 pieces of runs, an index knows which four characters follow one
+-- another somewhere in their texts. A word that 100,000 runs lack took 76 ms, and takes 6; the index is a twentieth of the data.
+-- The expression is that of trace/filter/search-pieces.ts. Old parts get it in the background.
+
+-- local only
+alter table runs add index if not exists words
+  lowerUTF8(concat(ifNull(name, ''), '|', ifNull(error, ''), '|', ifNull(inputs, ''), '|', ifNull(outputs, ''), '|',
+    ifNull(tags, ''), '|', ifNull(metadata, '')))
+  type ngrambf_v1(4, 65536, 2, 0) granularity 1;
+
+-- local only
+alter table runs materialize index words settings mutations_sync = 0;
