@@ -26,6 +26,7 @@ const OTHERS = [
   "alerts",
   "agents-at-size",
   "backup",
+  "bloat",
   "capacity",
   "code-evaluators",
   "console",
