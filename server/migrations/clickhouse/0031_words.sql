@@ -1,5 +1,5 @@
 -- Texts are found without reading all of them: of 2,048 pieces of runs, an index knows which four characters follow one
--- another somewhere in their texts. A word that 100,000 runs lack took 76 ms, and takes 6; the index is a twelfth of the data.
+-- another somewhere in their texts. A word that 100,000 runs lack took 76 ms, and takes 6; the index is a tenth of the data.
 -- The expression is that of trace/filter/search-pieces.ts. Old parts get it in the background.
 
 -- local only
