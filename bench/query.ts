@@ -83,7 +83,6 @@ try {
     console.log("");
     await line("newest 100 runs, whole", query({}), 50);
     await line("newest 100 roots, whole", query({ is_root: true }));
-    await line("newest 100 roots, as a table shows them", query({ is_root: true, select }), 50);
     await line("a page in the middle", query({ end_time: ago(15), limit: 100 }));
     await line("a trace of 1,000 runs, whole", query({ trace: bigTrace }), 150);
     await line("the root of a trace of 1,000 runs", () => ask(server, "GET", `/runs/${bigTrace}`));

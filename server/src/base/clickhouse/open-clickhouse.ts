@@ -69,7 +69,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
   const { directory, database = "default", connections, onWait } = options;
   const maxMemory = options.maxMemory || Math.min(4 * 1024 ** 3, Math.floor(totalmem() / 2));
   // parallel parsing takes 10 MB per thread, and inserts are too small to benefit
-  // merges build the index of texts, which takes a fifth of an insert; small new parts are read without it
+  // merges build the index of texts, which takes a fifth of an insert; parts that were never merged are read without it
   const cheapInserts = {
     max_insert_threads: 1,
     input_format_parallel_parsing: 0,

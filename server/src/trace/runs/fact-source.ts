@@ -74,7 +74,7 @@ function joinHours(hours: readonly number[]): { from: number; to: number }[] {
   }, []);
 }
 
-/** Conditions whose runs are found by an index, and those that copies cannot answer. */
+/** Conditions whose runs are found by an index and, `is_final`, of decisions that copies cannot make. */
 const LOCATING = ["ids", "at", "traces", "threads", "parents", "reference_examples", "ranges", "is_final"] as const;
 
 /**
@@ -87,28 +87,33 @@ export async function findSources(
   selection: RunSelection,
   { sums, byProject = false }: { sums: boolean; byProject?: boolean },
 ): Promise<FactSource[]> {
-  const whole = [{ scope, selection }];
+  const ofTraces = findTraceParts({ sql, settings }, scope, selection);
   const isLocated = LOCATING.some((name) => selection[name] !== undefined);
-  if (!settings.runCopies || isLocated || !canServe(selection, sums, byProject)) return whole;
+  if (!settings.runCopies || isLocated || !canServe(selection, sums, byProject)) {
+    return [{ scope: await ofTraces, selection }];
+  }
   const [since, until] = [selection.since ?? selection.after, selection.until ?? selection.before].map(
     (time) => time && new Date(`${time.replace(" ", "T")}Z`),
   );
   const { projects } = selection;
-  const [ofTraces, facts] = await Promise.all([
-    findTraceParts({ sql, settings }, scope, selection),
+  const [known, facts] = await Promise.all([
+    ofTraces,
     findFacts(sql, scope.tenantId, { projects, ...(since && { since }), ...(until && { until }) }),
   ]);
-  return divide(ofTraces, selection, facts, { sums, byProject });
+  return divide(known, selection, facts, { sums, byProject });
 }
 
-/** Lets filters on whole traces read copies where they serve: those of all time, whatever bounds the selection has. */
+/**
+ * Lets filters on whole traces read copies where they serve: copies of all time, since a trace may extend beyond the
+ * bounds of the selection. For statements of the next seconds only: a copy that is replaced is deleted after a minute.
+ */
 export async function findTraceParts(
   { sql, settings }: { sql: Sql; settings: { runCopies: boolean } },
   scope: RunScope,
-  { projects, trace_filter, tree_filter }: RunSelection,
+  { projects, traces, is_final, trace_filter, tree_filter }: RunSelection,
 ): Promise<RunScope> {
   const filters = [trace_filter, tree_filter].flatMap((filter) => filter ?? []);
-  if (filters.length === 0 || !settings.runCopies) return scope;
+  if (filters.length === 0 || traces || is_final || scope.hasTraceParts || !settings.runCopies) return scope;
   const selection = { projects, filters };
   if (!canServe({ ...selection, is_head: true }, false)) return scope;
   const facts = await findFacts(sql, scope.tenantId, { projects });
@@ -153,7 +158,10 @@ export function canServe(
   return !readsSums || projects?.length === 1 || !(is_root || is_head || filters.some(readsUsage));
 }
 
-/** Whether what copies say about a selection never changes: a status depends on the time, and feedback comes later. */
+/**
+ * Whether what copies of the selected hours say never changes: a status depends on the time, feedback comes later, and
+ * filters on whole traces depend on other hours.
+ */
 export const isLasting = ({ filters = [], trace_filter, tree_filter }: RunSelection): boolean =>
   !trace_filter && !tree_filter && filters.every(isOfCopiesOnly);
 

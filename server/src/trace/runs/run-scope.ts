@@ -4,7 +4,7 @@ import type { Tiers } from "../filter/compile.ts";
 import type { MicroTime } from "../filter/literals.ts";
 import type { IncompleteHours } from "../run-rows/clickhouse.ts";
 
-/** What conditions on other runs of a trace read: `run_facts` of these builds, or the runs themselves of these ranges. */
+/** What conditions on other runs of a trace read: `run_facts` of the scope's builds or, without, the runs of these ranges. */
 export interface TracePart {
   scope: RunScope;
   ranges?: readonly { from: MicroTime; to: MicroTime }[] | undefined;
@@ -79,6 +79,10 @@ export class RunScope {
   /** Builds of `run_facts` that statements read instead of the runs themselves (runs/fact-source.ts). */
   get builds(): readonly number[] | undefined {
     return this.#conditions.builds;
+  }
+
+  get hasTraceParts(): boolean {
+    return this.#conditions.traceParts !== undefined;
   }
 
   /** What filters on whole traces read; by default the runs of all time. */

@@ -3,7 +3,7 @@ import { IS_HEAD } from "../run-rows/clickhouse.ts";
 import { compileFilter, type TraceUsage } from "../filter/compile.ts";
 import type { Expression } from "../filter/expression.ts";
 import type { MicroTime } from "../filter/literals.ts";
-import { searchPieces } from "../filter/search-pieces.ts";
+import { findSearch, searchPieces } from "../filter/search-pieces.ts";
 import type { RunScope } from "./run-scope.ts";
 import { earliestRun, sumOfTrace, type Summed } from "./trace-sums.ts";
 
@@ -69,8 +69,8 @@ export function fromRuns(scope: RunScope, selection: RunSelection, more: Fragmen
 }
 
 /**
- * Finds where the runs of a trace start, if that is unknown: the index of traces tells which parts of the data may have
- * them, and merged reads of 10,000,000 runs take 19 ms instead of 33 if they are bounded first.
+ * Finds where the runs of a trace start, if nothing else bounds them, from their pieces: a trace among 10,000,000 runs is
+ * then merged in 19 ms instead of 33 (one server; among 50,000 in the same time).
  */
 function locateTrace(scope: RunScope, selection: RunSelection): Fragment[] {
   const { projects, traces, ids, since, after, at, ranges } = selection;
@@ -89,19 +89,10 @@ export function fromPieces(scope: RunScope, selection: RunSelection, more: Fragm
  * engine remembers where a text does not occur: 50,000 runs without a hit took 135 ms, and 9 ms now (the first time 30).
  */
 export function conditionsByPieces(scope: RunScope, selection: RunSelection, more: Fragment[]): Fragment[] {
-  const text = selection.filters?.flatMap(conjuncts).flatMap(searchedText)[0];
-  if (text === undefined || scope.builds) return [];
-  const pieces = fromPieces(scope, selection, [...more, searchPieces(text, scope)]);
+  const search = findSearch(selection.filters ?? []);
+  if (!search || scope.builds) return [];
+  const pieces = fromPieces(scope, selection, [...more, searchPieces(search, scope)]);
   return [ch`(r.start_time, r.id) in (select r.start_time, r.id ${pieces})`];
-}
-
-const conjuncts = (expression: Expression): Expression[] =>
-  expression.kind === "and" ? expression.items.flatMap(conjuncts) : [expression];
-
-function searchedText(expression: Expression): string[] {
-  if (expression.kind === "search") return [expression.text];
-  const isOfField = expression.kind === "field" && expression.field.type === "json";
-  return isOfField && expression.test.op === "search" ? [expression.test.text] : [];
 }
 
 function keyConditions(scope: RunScope, selection: RunSelection): Fragment[] {

@@ -1,4 +1,5 @@
 import type { TraceDeps } from "../deps.ts";
+import { findTraceParts } from "./fact-source.ts";
 import { findFacets } from "./facets.ts";
 import { naive } from "./run-fields.ts";
 import type { RunScope } from "./run-scope.ts";
@@ -50,6 +51,7 @@ export async function statsOfRuns(
     groups: body.group_by ? body.groups?.flatMap((name) => name ?? []) : undefined,
   };
   const { clickhouse } = deps;
+  scope = await findTraceParts(deps, scope, selection);
   const wantsFeedback = selectedMetrics.includes("feedback_stats") || selectedMetrics.includes("all_run_stats");
   // no facets by group
   const wantsFacets = selectedMetrics.includes("run_facets") && !body.group_by;

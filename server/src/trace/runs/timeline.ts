@@ -4,6 +4,7 @@ import { bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragme
 import { unprocessable } from "../../base/errors.ts";
 import type { TraceDeps } from "../deps.ts";
 import { readRows } from "./read-rows.ts";
+import { findTraceParts } from "./fact-source.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns, type RunSelection } from "./selection.ts";
 import { type Statistics, findUnits, groupColumn, type Grouping, METRIC_NAMES, METRICS } from "./stats.ts";
@@ -28,6 +29,7 @@ export async function timelineOfRuns(
   const metrics = METRIC_NAMES.filter((name) => body.select?.includes(name) ?? true);
   const grouping = readGrouping(body);
   const maxGroups = body.group_by?.max_groups ?? 1;
+  scope = await findTraceParts(deps, scope, selection);
   const wantsFeedback = body.select?.includes("feedback_stats") ?? true;
   const [rows, feedback] = await Promise.all([
     readStatistics(deps, scope, selection, { seconds, metrics, grouping, maxGroups }),

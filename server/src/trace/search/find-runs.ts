@@ -103,7 +103,7 @@ export async function findRunsByContent(
       if (left <= 0) return { runs, since: before ?? null, isComplete: false };
       const limits = { max_execution_time: Math.max(left, 50) / 1000, ...MEMORY };
       const most = PIECES * (limit - runs.length);
-      const conditions = [searchPieces(text, scope)];
+      const conditions = [searchPieces(search, scope)];
       if (last) conditions.push(ch`(r.start_time < ${time(last.start_time)} or r.id > ${bind("UUID", last.id)})`);
       const statement = ch`select r.project_id, r.start_time, r.id
         ${fromPieces(scope, { since, before, until: last?.start_time }, conditions)}
