@@ -84,9 +84,8 @@ export async function carry(
     during("end");
     const [ms, runs] = [performance.now() - startedAt, ended - first];
     const after = await counters(watch);
-    const durations = { accept: [], claim: [], end: [] } as Durations;
-    for (const server of servers)
-      for (const kind of ["accept", "claim", "end"] as const) durations[kind].push(...server.durations[kind]);
+    const all = (kind: keyof Durations) => servers.flatMap(({ durations }) => durations[kind]);
+    const durations: Durations = { accept: all("accept"), claim: all("claim"), end: all("end") };
     stopped = true;
     await Promise.all(clients);
     if (failure) throw failure;
