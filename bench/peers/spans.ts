@@ -1,0 +1,279 @@
+import protobuf from "protobufjs";
+
+/** Spans that every server gets, made from a number, so that the right answers are known without storing them. */
+export interface SeededSpan {
+  /** Hexadecimal, as are the ids below. */
+  id: string;
+  traceId: string;
+  parentId: string | undefined;
+  name: string;
+  kind: "AGENT" | "CHAIN" | "LLM" | "TOOL" | "RETRIEVER";
+  /** Milliseconds since 1970. */
+  start: number;
+  end: number;
+  input: string;
+  output: string;
+  tokens: { input: number; output: number } | undefined;
+  isError: boolean;
+  region: string;
+  session: string;
+}
+
+export interface Totals {
+  traces: number;
+  spans: number;
+  tokens: number;
+  /** Of traces, in milliseconds. */
+  p50: number;
+  p99: number;
+}
+
+export const SPANS_PER_TRACE = 20;
+/** Traces of a request, 200 spans of about 1.5 kB. */
+const TRACES_PER_REQUEST = 10;
+const DAYS_MS = 7 * 86_400_000;
+const MODEL = "gpt-4o-mini";
+const REGIONS = 10;
+const RARE_WORDS = 20;
+
+/** Words that no other text contains: one in every second input, one of twenty in every sixth trace, and one in none. */
+export const COMMON_WORD = "invoice";
+export const rareWord = (n: number): string => `kestrel${twoDigits(n % RARE_WORDS)}`;
+export const absentWord = (n: number): string => `narwhal${twoDigits(n % RARE_WORDS)}`;
+export const regionOf = (n: number): string => `region-${twoDigits(n % REGIONS)}`;
+
+function twoDigits(n: number): string {
+  return String(n).padStart(2, "0");
+}
+
+/** Returns numbers between 0 and 1, always the same for a seed (mulberry32). */
+function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Syllables of a consonant and a vowel, which form none of the words above. */
+const WORDS = (() => {
+  const random = randomNumbers(1);
+  const of = (letters: string) => letters[Math.floor(random() * letters.length)]!;
+  const syllables = () => Array.from({ length: 1 + Math.floor(random() * 4) });
+  return Array.from({ length: 4000 }, () =>
+    syllables()
+      .map(() => of("bcdfghklmnprstvz") + of("aeiou"))
+      .join(""),
+  );
+})();
+
+/** Makes the spans of a trace, in the order of their starts. The traces of a data set do not overlap. */
+export function makeTrace(index: number, traces: number, newest: number): SeededSpan[] {
+  const random = randomNumbers(1000 + index);
+  const hex = (bytes: number) =>
+    Array.from({ length: bytes * 2 }, () => Math.floor(random() * 16).toString(16)).join("");
+  const text = (length: number) => {
+    let made = "";
+    while (made.length < length) made += `${WORDS[Math.floor(random() ** 2 * WORDS.length)]} `;
+    return made.trim();
+  };
+  const gap = Math.floor(DAYS_MS / traces);
+  const begin = newest - (traces - index) * gap;
+  const traceId = hex(16);
+  const session = `thread-${Math.floor(index / 5)}`;
+  const step = 20 + Math.floor(random() * Math.min(400, gap / (SPANS_PER_TRACE + 2) - 20));
+  const spans: SeededSpan[] = [];
+  const add = (name: string, kind: SeededSpan["kind"], parentId: string | undefined, steps: number) => {
+    const start = begin + spans.length * step;
+    const span: SeededSpan = {
+      ...{ id: hex(8), traceId, parentId, name, kind, start, end: start + Math.floor(step * steps), isError: false },
+      ...{ input: text(kind === "CHAIN" ? 250 : 350), output: text(kind === "CHAIN" ? 200 : 300) },
+      tokens:
+        kind === "LLM"
+          ? { input: 80 + Math.floor(random() * 400), output: 20 + Math.floor(random() * 200) }
+          : undefined,
+      ...{ region: regionOf(Math.floor(random() * REGIONS)), session },
+    };
+    if (random() < 0.5) span.input += ` ${COMMON_WORD}`;
+    spans.push(span);
+    return span;
+  };
+  const root = add("agent", "AGENT", undefined, SPANS_PER_TRACE + random());
+  add("search documents", "RETRIEVER", root.id, 0.8);
+  for (let n = 1; n <= 6; n++) {
+    const parent = add(`step ${n}`, "CHAIN", root.id, 2.9);
+    add("chat", "LLM", parent.id, 0.9);
+    add("call tool", "TOOL", parent.id, 0.9);
+  }
+  // the same region in a whole trace, as a deployment has one
+  for (const span of spans) span.region = root.region;
+  if (index % 5 === 0 || index % 5 === 2) spans[4 + 3 * (index % 6)]!.isError = true;
+  if (index % 6 === 1) spans[3 + 3 * (index % 5)]!.output += ` ${rareWord((index - 1) / 6)}`;
+  return spans;
+}
+
+/** A data set: its traces, from the oldest to the newest, and what the questions about it must find. */
+export class SeededSpans {
+  readonly #count: number;
+  readonly #newest: number;
+
+  /** @param newest time in milliseconds before which all traces end */
+  constructor(spans: number, newest: number) {
+    this.#count = Math.floor(spans / SPANS_PER_TRACE);
+    this.#newest = newest;
+  }
+
+  get spans(): number {
+    return this.#count * SPANS_PER_TRACE;
+  }
+
+  trace(index: number): SeededSpan[] {
+    return makeTrace(index, this.#count, this.#newest);
+  }
+
+  /** Returns a trace that is neither among the newest nor among the oldest, another one for each number. */
+  sample(n: number): SeededSpan[] {
+    return this.trace(Math.floor(this.#count * (0.1 + 0.8 * ((n * 0.618034) % 1))));
+  }
+
+  /** Yields the bodies of OTLP requests. */
+  *requests(): Generator<{ body: Buffer; spans: number }> {
+    for (let at = 0; at < this.#count; at += TRACES_PER_REQUEST) {
+      const spans: SeededSpan[] = [];
+      for (let index = at; index < Math.min(at + TRACES_PER_REQUEST, this.#count); index++)
+        spans.push(...this.trace(index));
+      yield { body: encodeRequest(spans), spans: spans.length };
+    }
+  }
+
+  /**
+   * Returns the ids of the newest 100 spans that pass, and of the newest 100 traces that have one, each from the newest
+   * to the oldest.
+   */
+  newest(passes: (span: SeededSpan) => boolean): { spans: string[]; traces: string[] } {
+    const found = { spans: [] as string[], traces: [] as string[] };
+    for (let index = this.#count - 1; index >= 0 && found.traces.length < 100; index--) {
+      const passing = this.trace(index).filter(passes);
+      if (passing.length > 0) found.traces.push(passing[0]!.traceId);
+      found.spans.push(...passing.toReversed().map(({ id }) => id));
+    }
+    return { spans: found.spans.slice(0, 100), traces: found.traces };
+  }
+
+  totals(): Totals {
+    const latencies: number[] = [];
+    let tokens = 0;
+    for (let index = 0; index < this.#count; index++) {
+      const spans = this.trace(index);
+      latencies.push(spans[0]!.end - spans[0]!.start);
+      for (const span of spans) tokens += (span.tokens?.input ?? 0) + (span.tokens?.output ?? 0);
+    }
+    latencies.sort((a, b) => a - b);
+    const at = (share: number) => latencies[Math.ceil(latencies.length * share) - 1]!;
+    return { traces: this.#count, spans: this.spans, tokens, p50: at(0.5), p99: at(0.99) };
+  }
+}
+
+/** Messages of OTLP that the spans need. */
+const { root: PROTO } = protobuf.parse(`syntax = "proto3";
+message AnyValue { oneof value { string stringValue = 1; int64 intValue = 3; } }
+message KeyValue { string key = 1; AnyValue value = 2; }
+message Resource { repeated KeyValue attributes = 1; }
+message Event { fixed64 timeUnixNano = 1; string name = 2; repeated KeyValue attributes = 3; }
+message Status { string message = 2; int32 code = 3; }
+message Span { bytes traceId = 1; bytes spanId = 2; bytes parentSpanId = 4; string name = 5; int32 kind = 6;
+  fixed64 startTimeUnixNano = 7; fixed64 endTimeUnixNano = 8; repeated KeyValue attributes = 9;
+  repeated Event events = 11; Status status = 15; }
+message Scope { string name = 1; string version = 2; }
+message ScopeSpans { Scope scope = 1; repeated Span spans = 2; }
+message ResourceSpans { Resource resource = 1; repeated ScopeSpans scopeSpans = 2; }
+message Request { repeated ResourceSpans resourceSpans = 1; }`);
+const REQUEST = PROTO.lookupType("Request");
+
+/** Name of the project in each server. */
+export const PROJECT = "bench";
+
+function encodeRequest(spans: SeededSpan[]): Buffer {
+  const resource = { "service.name": "shop", "openinference.project.name": PROJECT };
+  const scope = { name: "bench", version: "1" };
+  const message = {
+    resourceSpans: [
+      { resource: { attributes: pairs(resource) }, scopeSpans: [{ scope, spans: spans.map(encodeSpan) }] },
+    ],
+  };
+  return Buffer.from(REQUEST.encode(message).finish());
+}
+
+function encodeSpan(span: SeededSpan): object {
+  return {
+    traceId: Buffer.from(span.traceId, "hex"),
+    spanId: Buffer.from(span.id, "hex"),
+    ...(span.parentId !== undefined && { parentSpanId: Buffer.from(span.parentId, "hex") }),
+    name: span.name,
+    kind: span.kind === "LLM" ? 3 : 1,
+    startTimeUnixNano: nanoseconds(span.start),
+    endTimeUnixNano: nanoseconds(span.end),
+    attributes: pairs(attributesOf(span)),
+    ...(span.isError && {
+      status: { code: 2, message: "the tool did not answer within 30 s" },
+      events: [
+        {
+          timeUnixNano: nanoseconds(span.end),
+          name: "exception",
+          attributes: pairs({
+            "exception.type": "TimeoutError",
+            "exception.message": "the tool did not answer within 30 s",
+          }),
+        },
+      ],
+    }),
+    ...(!span.isError && { status: { code: 1 } }),
+  };
+}
+
+/** Contents by OpenInference's conventions; models and tokens by theirs and by those of OpenTelemetry's GenAI. */
+function attributesOf({ kind, input, output, tokens, region, session }: SeededSpan): Record<string, string | number> {
+  const shared = {
+    "openinference.span.kind": kind,
+    "session.id": session,
+    "user.id": `user-${region}`,
+    metadata: JSON.stringify({ env: region.endsWith("0") ? "staging" : "production", release: "2026.11.2" }),
+    region,
+  };
+  if (!tokens) return { ...shared, "input.value": input, "output.value": output };
+  const message = { role: "user", content: input };
+  return {
+    ...shared,
+    "input.value": JSON.stringify({ model: MODEL, messages: [message] }),
+    "input.mime_type": "application/json",
+    "output.value": output,
+    "llm.input_messages.0.message.role": "user",
+    "llm.input_messages.0.message.content": input,
+    "llm.output_messages.0.message.role": "assistant",
+    "llm.output_messages.0.message.content": output,
+    "llm.model_name": MODEL,
+    "llm.provider": "openai",
+    "llm.invocation_parameters": '{"temperature":0.2}',
+    "llm.token_count.prompt": tokens.input,
+    "llm.token_count.completion": tokens.output,
+    "llm.token_count.total": tokens.input + tokens.output,
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": "openai",
+    "gen_ai.request.model": MODEL,
+    "gen_ai.usage.input_tokens": tokens.input,
+    "gen_ai.usage.output_tokens": tokens.output,
+  };
+}
+
+const pairs = (attributes: Record<string, string | number>): object[] =>
+  Object.entries(attributes).map(([key, value]) => ({
+    key,
+    value: typeof value === "string" ? { stringValue: value } : { intValue: value },
+  }));
+
+function nanoseconds(ms: number): { low: number; high: number; unsigned: true } {
+  const value = BigInt(ms) * 1_000_000n;
+  return { low: Number(value & 0xffff_ffffn) | 0, high: Number(value >> 32n) | 0, unsigned: true };
+}
