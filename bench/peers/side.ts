@@ -29,7 +29,7 @@ export interface Found {
   spans?: string[];
   /** For a server whose searches return traces. */
   traces?: string[];
-  totals?: Totals | Omit<Totals, "traces"> | Omit<Totals, "spans">;
+  totals?: Partial<Totals>;
 }
 
 /** A way to ask: sends requests, and reads the answers' texts afterwards, outside of the measured time. */
