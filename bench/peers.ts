@@ -33,7 +33,7 @@ const { values: options } = parseArgs({
 });
 const SPANS = Number(options.spans ?? (options.quick ? 5000 : 50_000));
 const SAMPLES = Number(options.samples ?? 21);
-/** A server that has taken longer than this for the samples of a question, and has three, gets no more. */
+/** Time that the samples of one question and server may take together; one is taken in any case. */
 const QUESTION_MS = 60_000;
 const SLOW_MS = 3000;
 const PEERS = {
@@ -127,7 +127,7 @@ async function measure(id: QuestionId, right: RightAnswers): Promise<void> {
     const first = sample % Math.max(turns.length, 1);
     for (const [side, way] of [...turns.slice(first), ...turns.slice(0, first)]) {
       const own = times.get(side)!;
-      if (own.length >= 3 && own.reduce((sum, ms) => sum + ms, 0) > QUESTION_MS) continue;
+      if (own.length > 0 && own.reduce((sum, ms) => sum + ms, own.at(-1)!) > QUESTION_MS) continue;
       try {
         own.push(await ask(side, way, id, sample, right));
       } catch (error) {
@@ -135,7 +135,10 @@ async function measure(id: QuestionId, right: RightAnswers): Promise<void> {
       }
     }
   }
-  for (const { note } of ways.values()) if (note !== undefined) notes.add(note);
+  for (const [side, { name, note }] of ways) {
+    if (note !== undefined) notes.add(note);
+    if (name !== undefined && side.ways[id].length > 1) notes.add(`${side.name}, ${QUESTIONS[id]}: fastest by ${name}`);
+  }
   const [heddle, ...others] = sides.map((side) => times.get(side));
   const ratios = others.map((other) => (heddle && other ? median(heddle) / median(other) : undefined));
   const cells = others.flatMap((other, n) => [cell(other), ratios[n]?.toFixed(2) ?? ""]);
@@ -208,7 +211,7 @@ function cell(times: number[] | undefined): string {
 /** @param isMissed whether a target is missed, if there is one */
 function printLine(label: string, cells: string[], isMissed?: boolean): void {
   if (isMissed) missed = true;
-  const padded = cells.map((text, n) => text.padStart(n > 0 && n % 2 === 0 ? 7 : 21));
-  const verdict = isMissed === undefined ? "" : isMissed ? "  MISSED" : "  ok";
-  console.log(`${label.padEnd(40)}${padded.join("")}${verdict}`.trimEnd());
+  const padded = cells.map((text, n) => text.padStart(n > 0 && n % 2 === 0 ? 5 : 23));
+  const verdict = isMissed === undefined ? "" : isMissed ? "MISSED" : "ok";
+  console.log([label.padEnd(38), ...padded, verdict].join("  ").trimEnd());
 }

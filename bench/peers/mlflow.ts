@@ -41,7 +41,10 @@ export async function startMlflowSide(directory: string, name: string, installed
     requests: ({ span }) => [{ path: `${API}/get?trace_id=tr-${span.traceId}` }],
     read: ([answer]) => ({ spans: (answer as { trace: { spans: SpanOfTrace[] } }).trace.spans.map(spanIdOf) }),
   };
-  const words = ["LIKE", "ILIKE"].map((like) => search(({ word }) => `trace.text ${like} '%${word}%'`));
+  const words = ["LIKE", "ILIKE"].map((like) => ({
+    ...search(({ word }) => `trace.text ${like} '%${word}%'`),
+    name: like,
+  }));
   return {
     name: "MLflow",
     version: installed.version,

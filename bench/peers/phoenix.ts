@@ -34,10 +34,12 @@ export async function startPhoenixSide(directory: string, name: string, installe
   await project();
   const graphql = (query: string, variables: object) => ({ path: "/graphql", body: { query, variables } });
   const table = (filter: (wanted: Wanted) => string, tokens = "tokenCountTotal"): Way => ({
+    name: "GraphQL",
     requests: (wanted) => [graphql(TABLE.replace("TOKENS", tokens), { id: projectId, filter: filter(wanted) })],
     read: ([answer]) => ({ spans: spansOf((dataOf(answer)["node"] as { spans: Edges }).spans) }),
   });
   const rest = (query: (wanted: Wanted) => string): Way => ({
+    name: "REST",
     requests: (wanted) => [{ path: `/v1/projects/${PROJECT}/spans?${query(wanted)}` }],
     read: ([answer]) => ({
       spans: (answer as { data: { context: { span_id: string } }[] }).data.map(({ context }) => context.span_id),
@@ -63,6 +65,7 @@ export async function startPhoenixSide(directory: string, name: string, installe
     ways: {
       run: [
         {
+          name: "GraphQL",
           requests: ({ span }) => [
             graphql(`query ($id: String!) { getSpanByOtelId(spanId: $id) { ${WHOLE} } }`, { id: span.id }),
           ],
@@ -72,6 +75,7 @@ export async function startPhoenixSide(directory: string, name: string, installe
       ],
       trace: [
         {
+          name: "GraphQL",
           requests: ({ span }) => [
             graphql(
               `query ($id: ID!, $trace: ID!) { node(id: $id) { ... on Project { trace(traceId: $trace) {
@@ -87,7 +91,7 @@ export async function startPhoenixSide(directory: string, name: string, installe
       ],
       roots: [
         table(() => "parent_id is None", "cumulativeTokenCountTotal"),
-        table(() => "parent_span is None", "cumulativeTokenCountTotal"),
+        { ...table(() => "parent_span is None", "cumulativeTokenCountTotal"), name: "GraphQL, parent_span" },
         rest(() => `${newest}&parent_id=null`),
       ],
       errors: [table(() => "status_code == 'ERROR'"), rest(() => `${newest}&status_code=ERROR`)],

@@ -34,6 +34,8 @@ export interface Found {
 
 /** A way to ask: sends requests, and reads the answers' texts afterwards, outside of the measured time. */
 export interface Way {
+  /** Distinguishes it from other ways of the same question. */
+  name?: string;
   /** Said beside the table if it differs from the question. */
   note?: string;
   requests: (wanted: Wanted) => Request[];
