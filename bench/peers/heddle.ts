@@ -14,6 +14,9 @@ interface Run {
 /** What a table of runs shows. */
 const SELECT = ["id", "name", "status", "start_time", "end_time", "inputs_preview", "outputs_preview", "total_tokens"];
 
+/** What the statistics of a project are. */
+const STATS = ["run_count", "latency_p50", "latency_p99", "total_tokens"];
+
 /** The platform's ids end with the span's. */
 const spanId = (id: string): string => id.slice(-17).replace("-", "");
 const runId = ({ id }: SeededSpan): string => `00000000-0000-0000-${id.slice(0, 4)}-${id.slice(4)}`;
@@ -62,6 +65,17 @@ export async function startHeddleSide(directory: string, name: string): Promise<
       totals: [
         {
           requests: () => [{ path: `/sessions/${project}?include_stats=true` }],
+          read: ([answer]) => totalsOf(answer),
+        },
+      ],
+      since: [
+        {
+          requests: ({ since }) => [
+            {
+              path: "/runs/stats",
+              body: { session, is_root: true, start_time: new Date(since).toISOString(), select: STATS },
+            },
+          ],
           read: ([answer]) => totalsOf(answer),
         },
       ],

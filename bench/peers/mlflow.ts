@@ -6,6 +6,7 @@ import { PeerClient, type Side, type Way, type Wanted } from "./side.ts";
 import { PROJECT } from "./spans.ts";
 
 const API = "/api/3.0/mlflow/traces";
+const PERCENTILES = [50, 99].map((percentile_value) => ({ aggregation_type: "PERCENTILE", percentile_value }));
 
 /** Starts MLflow's server on its data in the directory, with an experiment if they are new. */
 export async function startMlflowSide(directory: string, name: string, installed: PythonPackage): Promise<Side> {
@@ -33,18 +34,31 @@ export async function startMlflowSide(directory: string, name: string, installed
       traces: ((answer as { traces?: { trace_id: string }[] }).traces ?? []).map(({ trace_id }) => otelId(trace_id)),
     }),
   });
-  const metric = (view_type: string, metric_name: string, aggregations: object[]) => ({
+  const metric = (view_type: string, metric_name: string, aggregations: object[], start_time_ms?: number) => ({
     path: `${API}/metrics`,
-    body: { experiment_ids: [experiment], view_type, metric_name, aggregations },
+    body: { experiment_ids: [experiment], view_type, metric_name, aggregations, start_time_ms },
+  });
+  const totals = (since: (wanted: Wanted) => number | undefined): Way => ({
+    note: "MLflow's totals are three requests at the same time.",
+    requests: (wanted) => [
+      metric("TRACES", "trace_count", [{ aggregation_type: "COUNT" }], since(wanted)),
+      metric("TRACES", "latency", PERCENTILES, since(wanted)),
+      metric("TRACES", "total_tokens", [{ aggregation_type: "SUM" }], since(wanted)),
+    ],
+    read: ([count, latency, tokens]) => ({
+      totals: {
+        traces: valueOf(count, "COUNT")!,
+        tokens: valueOf(tokens, "SUM")!,
+        p50: valueOf(latency, "P50")!,
+        p99: valueOf(latency, "P99")!,
+      },
+    }),
   });
   const whole: Way = {
     requests: ({ span }) => [{ path: `${API}/get?trace_id=tr-${span.traceId}` }],
     read: ([answer]) => ({ spans: (answer as { trace: { spans: SpanOfTrace[] } }).trace.spans.map(spanIdOf) }),
   };
-  const words = ["LIKE", "ILIKE"].map((like) => ({
-    ...search(({ word }) => `trace.text ${like} '%${word}%'`),
-    name: like,
-  }));
+  const word = search(({ word: text }) => `trace.text LIKE '%${text}%'`);
   return {
     name: "MLflow",
     version: installed.version,
@@ -69,32 +83,12 @@ export async function startMlflowSide(directory: string, name: string, installed
       trace: [whole],
       roots: [search(() => undefined)],
       errors: [search(() => "span.status = 'ERROR'")],
-      totals: [
-        {
-          note: "MLflow's totals are three requests at the same time.",
-          requests: () => [
-            metric("TRACES", "trace_count", [{ aggregation_type: "COUNT" }]),
-            metric(
-              "TRACES",
-              "latency",
-              [50, 99].map((percentile_value) => ({ aggregation_type: "PERCENTILE", percentile_value })),
-            ),
-            metric("TRACES", "total_tokens", [{ aggregation_type: "SUM" }]),
-          ],
-          read: ([count, latency, tokens]) => ({
-            totals: {
-              traces: valueOf(count, "COUNT")!,
-              tokens: valueOf(tokens, "SUM")!,
-              p50: valueOf(latency, "P50")!,
-              p99: valueOf(latency, "P99")!,
-            },
-          }),
-        },
-      ],
+      totals: [totals(() => undefined)],
+      since: [totals(({ since }) => since)],
       attribute: [search(({ region }) => `span.attributes.region LIKE '%${region}%'`)],
-      common: words,
-      rare: words,
-      absent: words,
+      common: [word],
+      rare: [word],
+      absent: [word],
     },
   };
 }

@@ -21,6 +21,11 @@ const TABLE = `query ($id: ID!, $filter: String) { node(id: $id) { ... on Projec
   spans(first: 100, sort: {col: startTime, dir: desc}, filterCondition: $filter) {
     edges { node { ${ROW} TOKENS } } pageInfo { hasNextPage } } } } }`;
 
+const TOTALS = `query ($id: ID!, $range: TimeRange) { node(id: $id) { ... on Project {
+  traceCount(timeRange: $range) tokenCountTotal(timeRange: $range)
+  p50: latencyMsQuantile(probability: 0.5, timeRange: $range)
+  p99: latencyMsQuantile(probability: 0.99, timeRange: $range) } } }`;
+
 /** Starts Phoenix on its data in the directory. */
 export async function startPhoenixSide(directory: string, name: string, installed: PythonPackage): Promise<Side> {
   const data = join(directory, `data-${name}`);
@@ -44,6 +49,16 @@ export async function startPhoenixSide(directory: string, name: string, installe
     read: ([answer]) => ({
       spans: (answer as { data: { context: { span_id: string } }[] }).data.map(({ context }) => context.span_id),
     }),
+  });
+  const totals = (since: (wanted: Wanted) => number | undefined): Way => ({
+    requests: (wanted) => {
+      const from = since(wanted);
+      return [graphql(TOTALS, { id: projectId, range: from === undefined ? null : { start: new Date(from) } })];
+    },
+    read: ([answer]) => {
+      const { traceCount, tokenCountTotal, p50, p99 } = dataOf(answer)["node"] as Record<string, number>;
+      return { totals: { traces: traceCount!, tokens: tokenCountTotal!, p50: p50!, p99: p99! } };
+    },
   });
   const newest = "limit=100&sort=start_time&order=desc";
   const word = table(({ word: text }) => `'${text}' in input.value or '${text}' in output.value`);
@@ -95,31 +110,8 @@ export async function startPhoenixSide(directory: string, name: string, installe
         rest(() => `${newest}&parent_id=null`),
       ],
       errors: [table(() => "status_code == 'ERROR'"), rest(() => `${newest}&status_code=ERROR`)],
-      totals: [
-        {
-          requests: () => [
-            graphql(
-              `
-                query ($id: ID!) {
-                  node(id: $id) {
-                    ... on Project {
-                      traceCount
-                      tokenCountTotal
-                      p50: latencyMsQuantile(probability: 0.5)
-                      p99: latencyMsQuantile(probability: 0.99)
-                    }
-                  }
-                }
-              `,
-              { id: projectId },
-            ),
-          ],
-          read: ([answer]) => {
-            const { traceCount, tokenCountTotal, p50, p99 } = dataOf(answer)["node"] as Record<string, number>;
-            return { totals: { traces: traceCount!, tokens: tokenCountTotal!, p50: p50!, p99: p99! } };
-          },
-        },
-      ],
+      totals: [totals(() => undefined)],
+      since: [totals(({ since }) => since)],
       attribute: [
         table(({ region }) => `attributes['region'] == '${region}'`),
         rest(({ region }) => `${newest}&attribute=region:${region}`),

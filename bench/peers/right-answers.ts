@@ -17,7 +17,7 @@ export class RightAnswers {
   readonly #data: SeededSpans;
   /** Kept, because finding them takes longer than an answer. */
   readonly #newest = new Map<string, { spans: string[]; traces: string[] }>();
-  #totals: Totals | undefined;
+  readonly #totals = new Map<number, Totals>();
 
   constructor(data: SeededSpans) {
     this.#data = data;
@@ -27,12 +27,19 @@ export class RightAnswers {
   wanted(id: QuestionId, sample: number): Wanted {
     const trace = this.#data.sample(sample);
     const word = id === "common" ? COMMON_WORD : id === "rare" ? rareWord(sample) : absentWord(sample);
-    return { trace, span: trace[1 + (sample % (trace.length - 1))]!, region: regionOf(sample), word };
+    return {
+      trace,
+      since: trace[0]!.start - 1000,
+      span: trace[1 + (sample % (trace.length - 1))]!,
+      region: regionOf(sample),
+      word,
+    };
   }
 
   /** @throws if it is not the right answer */
   check(id: QuestionId, wanted: Wanted, found: Found, answers: unknown[]): void {
     if (id === "totals") return this.#checkTotals(found);
+    if (id === "since") return this.#checkTotals(found, wanted.since);
     if (id === "run") {
       equal(found.spans, [wanted.span.id]);
       return hasContents(answers, [wanted.span]);
@@ -62,8 +69,9 @@ export class RightAnswers {
     return expected;
   }
 
-  #checkTotals({ totals = {} }: Found): void {
-    const expected = (this.#totals ??= this.#data.totals());
+  #checkTotals({ totals = {} }: Found, since = 0): void {
+    const expected = this.#totals.get(since) ?? this.#data.totals(since);
+    this.#totals.set(since, expected);
     for (const name of ["traces", "tokens", "p50", "p99"] as const) {
       const [value, right] = [totals[name] ?? Number.NaN, expected[name]];
       if (!(Math.abs(value - right) <= right * (TOLERANCE[name] ?? 0)))

@@ -9,6 +9,7 @@ export const QUESTIONS = {
   roots: "newest 100 roots",
   errors: "newest 100 errors",
   totals: "totals: count, p50, p99, tokens",
+  since: "the same, since a time not asked before",
   attribute: "100 by an attribute",
   common: "100 by a word",
   rare: "a word with few hits",
@@ -21,6 +22,8 @@ export interface Wanted {
   trace: SeededSpan[];
   span: SeededSpan;
   region: string;
+  /** Milliseconds since 1970, before the start of `trace`. */
+  since: number;
   word: string;
 }
 

@@ -19,7 +19,6 @@ export interface SeededSpan {
 
 export interface Totals {
   traces: number;
-  spans: number;
   tokens: number;
   /** Of traces, in milliseconds. */
   p50: number;
@@ -153,16 +152,18 @@ export class SeededSpans {
     return { spans: found.spans.slice(0, 100), traces: found.traces };
   }
 
-  totals(): Totals {
+  /** Returns the totals of the traces that begin at this time or later. */
+  totals(since = 0): Totals {
     const latencies: number[] = [];
     let tokens = 0;
     for (let index = 0; index < this.#count; index++) {
       const spans = this.trace(index);
+      if (spans[0]!.start < since) continue;
       latencies.push(spans[0]!.end - spans[0]!.start);
       for (const span of spans) tokens += (span.tokens?.input ?? 0) + (span.tokens?.output ?? 0);
     }
     latencies.sort((a, b) => a - b);
     const at = (share: number) => latencies[Math.ceil(latencies.length * share) - 1]!;
-    return { traces: this.#count, spans: this.spans, tokens, p50: at(0.5), p99: at(0.99) };
+    return { traces: latencies.length, tokens, p50: at(0.5), p99: at(0.99) };
   }
 }
