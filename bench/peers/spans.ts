@@ -66,7 +66,7 @@ const WORDS = (() => {
 })();
 
 /** Makes the spans of a trace, in the order of their starts. The traces of a data set do not overlap. */
-export function makeTrace(index: number, traces: number, newest: number): SeededSpan[] {
+function makeTrace(index: number, traces: number, newest: number): SeededSpan[] {
   const random = randomNumbers(1000 + index);
   const hex = (bytes: number) =>
     Array.from({ length: bytes * 2 }, () => Math.floor(random() * 16).toString(16)).join("");
