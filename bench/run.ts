@@ -44,6 +44,7 @@ const OTHERS = [
   "large-bodies",
   "large-pages",
   "large-values",
+  "peers",
   "prompts",
   "python",
   "query",

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmod, cp, mkdtemp, open, readFile, rm, symlink } from "node:fs/promises";
+import { chmod, cp, mkdir, mkdtemp, open, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,6 +9,8 @@ import { freePort } from "../test/free-port.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
 const START_MS = 60_000;
+/** The first start of a server in Python creates its tables step by step. */
+const PEER_MS = 300_000;
 const STOP_MS = 20_000;
 
 export interface ServerUnderTest {
@@ -165,6 +167,44 @@ export async function startPythonDevServer(
   return start("python dev server", command, { cwd: project, port, directory, process: "largest" });
 }
 
+/** Starts Arize Phoenix with its data in SQLite. @param environment a Python environment that contains it */
+export async function startPhoenix(
+  directory: string,
+  name: string,
+  environment: string,
+  data: string,
+): Promise<ServerUnderTest> {
+  const port = await freePort();
+  await mkdir(data, { recursive: true });
+  const env = {
+    PHOENIX_WORKING_DIR: data,
+    PHOENIX_HOST: "127.0.0.1",
+    PHOENIX_PORT: String(port),
+    PHOENIX_GRPC_PORT: String(await freePort()),
+    PHOENIX_TELEMETRY_ENABLED: "false",
+  };
+  const command = [join(environment, "bin/phoenix"), "serve"];
+  return start(name, command, { cwd: data, port, directory, process: "own", ready: "/healthz", env, startMs: PEER_MS });
+}
+
+/** Starts MLflow's tracking server with its data in SQLite. @param environment a Python environment that contains it */
+export async function startMlflow(
+  directory: string,
+  name: string,
+  environment: string,
+  data: string,
+): Promise<ServerUnderTest> {
+  const port = await freePort();
+  await mkdir(data, { recursive: true });
+  const command = [join(environment, "bin/mlflow"), "server", "--host", "127.0.0.1", "--port", String(port)];
+  command.push("--backend-store-uri", `sqlite:///${join(data, "mlflow.db")}`);
+  command.push("--artifacts-destination", join(data, "artifacts"));
+  const env = { MLFLOW_DISABLE_TELEMETRY: "true" };
+  return start(name, command, {
+    ...{ cwd: data, port, directory, process: "largest", ready: "/health", env, startMs: PEER_MS },
+  });
+}
+
 interface StartOptions {
   cwd: string;
   port: number;
@@ -172,12 +212,14 @@ interface StartOptions {
   process: ServerUnderTest["process"];
   /** Path that the server answers when it is ready. Default: /ok. */
   ready?: string;
+  /** Time in milliseconds within which it must be ready. */
+  startMs?: number;
   /** A variable that is undefined here is removed. */
   env?: Record<string, string | undefined>;
 }
 
 async function start(name: string, command: string[], options: StartOptions): Promise<ServerUnderTest> {
-  const { cwd, port, directory } = options;
+  const { cwd, port, directory, startMs = START_MS } = options;
   const logFile = join(directory, `${name.replaceAll(" ", "-")}.log`);
   const log = await open(logFile, "a");
   const env = { ...process.env, LANGSMITH_TRACING: "false", LANGGRAPH_CLI_NO_ANALYTICS: "1", ...options.env };
@@ -194,7 +236,7 @@ async function start(name: string, command: string[], options: StartOptions): Pr
   try {
     while (!(await answersOk(url, options.ready))) {
       if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${name} ended before it answered /ok`);
-      if (performance.now() - started > START_MS) throw new Error(`${name} did not answer /ok in ${START_MS} ms`);
+      if (performance.now() - started > startMs) throw new Error(`${name} did not answer /ok in ${startMs} ms`);
       await sleep(5);
     }
   } catch (error) {
