@@ -7,7 +7,7 @@ import { lazy, Suspense } from "react";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useNewForm } from "../../ui/use-new-form.ts";
@@ -22,7 +22,8 @@ export function AlertsPage() {
   const { project } = useSearch({ from: "/_shell/alerts/" });
   const navigate = useNavigate();
   const [isNew, setNew] = useNewForm();
-  const alerts = useQuery(alertsQuery(project));
+  const found = useQuery(alertsQuery(project));
+  const alerts = found.data ?? [];
   const open = (alertId: string) => navigate({ to: "/alerts/$alertId", params: { alertId } });
   return (
     <Page
@@ -41,24 +42,27 @@ export function AlertsPage() {
           </AnchorLink>
         </Group>
       )}
-      <LoadState query={alerts} rows={8} />
-      {alerts.data &&
-        (alerts.data.length === 0 ? (
+      <LoadedList
+        query={found}
+        rows={8}
+        list={alerts}
+        empty={
           <Empty title="No alerts yet">
             <Text size="sm" maw={520}>
               An alert watches a metric of traced runs, such as the error rate or the cost, and tells Slack, Teams,
               PagerDuty, a webhook or people by e-mail when it crosses a threshold.
             </Text>
           </Empty>
-        ) : (
-          <DataTable
-            label="Alerts"
-            columns={COLUMNS}
-            rows={alerts.data}
-            rowKey={({ rule }) => rule.id}
-            onOpen={({ rule }) => void open(rule.id)}
-          />
-        ))}
+        }
+      >
+        <DataTable
+          label="Alerts"
+          columns={COLUMNS}
+          rows={alerts}
+          rowKey={({ rule }) => rule.id}
+          onOpen={({ rule }) => void open(rule.id)}
+        />
+      </LoadedList>
       <Suspense>
         {isNew && <AlertForm projectId={project ?? null} onSaved={open} onClose={() => setNew(false)} />}
       </Suspense>

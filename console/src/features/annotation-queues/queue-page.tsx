@@ -9,7 +9,7 @@ import { useConfirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count, percent } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList, LoadState } from "../../ui/load-state.tsx";
 import { Content } from "../../ui/messages/content.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
@@ -166,24 +166,26 @@ function Items({ queueId }: { queueId: string }) {
       <Title order={2} size="h6" mb={4}>
         Runs
       </Title>
-      <LoadState query={found} rows={6} />
-      {found.data &&
-        (items.length === 0 ? (
+      <LoadedList
+        query={found}
+        rows={6}
+        list={items}
+        empty={
           <Empty title="No runs yet">
             <Text size="sm" maw={480}>
               Add runs from a trace's page, from selected runs, or from a filtered list of a project.
             </Text>
           </Empty>
-        ) : (
-          <SimpleTable
-            label="Runs"
-            columns={ITEM_COLUMNS}
-            rows={items}
-            rowKey={(item) => item.queue_run_id}
-            onMore={found.hasNextPage && (() => found.fetchNextPage())}
-            isLoadingMore={found.isFetchingNextPage}
-          />
-        ))}
+        }
+      >
+        <SimpleTable
+          label="Runs"
+          columns={ITEM_COLUMNS}
+          rows={items}
+          rowKey={(item) => item.queue_run_id}
+          pages={found}
+        />
+      </LoadedList>
     </section>
   );
 }

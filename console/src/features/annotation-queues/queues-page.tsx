@@ -9,7 +9,7 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useNewForm } from "../../ui/use-new-form.ts";
@@ -75,25 +75,28 @@ export function QueuesPage() {
         w={{ base: "100%", xs: 260 }}
         onChange={({ currentTarget: { value } }) => search(value)}
       />
-      <LoadState query={found} rows={8} />
-      {found.data &&
-        (queues.length === 0 ? (
+      <LoadedList
+        query={found}
+        rows={8}
+        list={queues}
+        empty={
           <Empty title={text === "" ? "No annotation queues yet" : "No matching annotation queues"}>
             <Text size="sm" maw={520}>
               A queue gives runs to reviewers, one after another, with a rubric. Create one here, then add runs from a
               trace, a selection of runs or a filtered list.
             </Text>
           </Empty>
-        ) : (
-          <DataTable
-            label="Annotation queues"
-            columns={COLUMNS}
-            rows={queues}
-            rowKey={({ id }) => id}
-            onOpen={({ id }) => void open(id)}
-            onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
-          />
-        ))}
+        }
+      >
+        <DataTable
+          label="Annotation queues"
+          columns={COLUMNS}
+          rows={queues}
+          rowKey={({ id }) => id}
+          onOpen={({ id }) => void open(id)}
+          pages={found}
+        />
+      </LoadedList>
       {isNew && <QueueForm onSaved={open} onClose={() => setNew(false)} />}
     </Page>
   );

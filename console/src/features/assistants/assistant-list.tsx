@@ -8,7 +8,7 @@ import { useState } from "react";
 import { Empty } from "../../ui/empty.tsx";
 import { Filters } from "../../ui/filters.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -36,26 +36,27 @@ export function AssistantList() {
       }
     >
       <AssistantFilters server={server} filter={filter} />
-      <LoadState query={list} />
-      {list.isSuccess && rows.length === 0 && (
-        <Empty title={isFiltered ? "No matching assistants" : "No assistants yet"}>
-          <Text size="sm">
-            {isFiltered
-              ? "Clear the filters to see all assistants."
-              : "The server creates one for each graph that it loads. Create more with different configurations."}
-          </Text>
-        </Empty>
-      )}
-      {rows.length > 0 && (
+      <LoadedList
+        query={list}
+        list={rows}
+        empty={
+          <Empty title={isFiltered ? "No matching assistants" : "No assistants yet"}>
+            <Text size="sm">
+              {isFiltered
+                ? "Clear the filters to see all assistants."
+                : "The server creates one for each graph that it loads. Create more with different configurations."}
+            </Text>
+          </Empty>
+        }
+      >
         <SimpleTable
           label="Assistants"
           rows={rows}
           rowKey={({ assistant_id: id }) => id}
           columns={columns(server)}
-          onMore={list.hasNextPage && list.fetchNextPage}
-          isLoadingMore={list.isFetchingNextPage}
+          pages={list}
         />
-      )}
+      </LoadedList>
       {isCreating && (
         <AssistantForm
           server={server}

@@ -6,7 +6,7 @@ import { lazy, Suspense } from "react";
 
 import { Empty } from "../../ui/empty.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
 import { useNewForm } from "../../ui/use-new-form.ts";
@@ -21,7 +21,8 @@ export function BudgetsPage() {
   const { month } = useSearch({ from: "/_shell/budgets/" });
   const navigate = useNavigate();
   const [isNew, setNew] = useNewForm();
-  const budgets = useQuery(budgetsQuery(month));
+  const found = useQuery(budgetsQuery(month));
+  const budgets = found.data ?? [];
   const open = (budgetId: string) => navigate({ to: "/budgets/$budgetId", params: { budgetId } });
   return (
     <Page
@@ -35,9 +36,11 @@ export function BudgetsPage() {
         </>
       }
     >
-      <LoadState query={budgets} rows={6} />
-      {budgets.data &&
-        (budgets.data.length === 0 ? (
+      <LoadedList
+        query={found}
+        rows={6}
+        list={budgets}
+        empty={
           <Empty title="No budgets yet">
             <Text size="sm" maw={520}>
               A budget limits what traced runs cost in a month: those of the workspace, of a project or of each user. It
@@ -45,9 +48,10 @@ export function BudgetsPage() {
               share of the limit.
             </Text>
           </Empty>
-        ) : (
-          <SimpleTable label="Budgets" columns={columnsOf(month)} rows={budgets.data} rowKey={({ id }) => id} />
-        ))}
+        }
+      >
+        <SimpleTable label="Budgets" columns={columnsOf(month)} rows={budgets} rowKey={({ id }) => id} />
+      </LoadedList>
       <Suspense>{isNew && <BudgetForm onSaved={open} onClose={() => setNew(false)} />}</Suspense>
     </Page>
   );

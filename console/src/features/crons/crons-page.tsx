@@ -5,7 +5,8 @@ import { getRouteApi } from "@tanstack/react-router";
 
 import { Empty } from "../../ui/empty.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
+import type { Pages } from "../../ui/next-page.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { CronSample } from "../samples/sample-parts.tsx";
@@ -50,21 +51,18 @@ export function CronsPage() {
           })
         }
       />
-      <LoadState query={list} />
-      {list.isSuccess && rows.length === 0 && (
-        <Empty title={enabled === undefined ? "No crons yet" : enabled ? "No enabled crons" : "No paused crons"}>
-          <Text size="sm">A cron starts runs of an assistant on a schedule. Create one with “New cron”.</Text>
-          {enabled === undefined && <CronSample server={server} />}
-        </Empty>
-      )}
-      {rows.length > 0 && (
-        <CronTable
-          server={server}
-          rows={rows}
-          onMore={list.hasNextPage && list.fetchNextPage}
-          isLoadingMore={list.isFetchingNextPage}
-        />
-      )}
+      <LoadedList
+        query={list}
+        list={rows}
+        empty={
+          <Empty title={enabled === undefined ? "No crons yet" : enabled ? "No enabled crons" : "No paused crons"}>
+            <Text size="sm">A cron starts runs of an assistant on a schedule. Create one with “New cron”.</Text>
+            {enabled === undefined && <CronSample server={server} />}
+          </Empty>
+        }
+      >
+        <CronTable server={server} rows={rows} pages={list} />
+      </LoadedList>
       {cron !== undefined && <CronDetails server={server} id={cron} onClose={() => show(undefined)} />}
       {isCreating && (
         <CronForm
@@ -83,8 +81,7 @@ export function CronsPage() {
 interface CronTableProps {
   server: string;
   rows: Cron[];
-  onMore: (() => unknown) | false;
-  isLoadingMore: boolean;
+  pages: Pages;
 }
 
 function CronTable({ server, ...table }: CronTableProps) {

@@ -10,7 +10,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Filters } from "../../ui/filters.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { NameForm } from "../../ui/name-form.tsx";
 import { Page } from "../../ui/page.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -104,9 +104,11 @@ export function DatasetsPage() {
           />
         </Filters>
       </Group>
-      <LoadState query={found} rows={8} />
-      {found.data &&
-        (datasets.length === 0 ? (
+      <LoadedList
+        query={found}
+        rows={8}
+        list={datasets}
+        empty={
           <Empty title={search.text === "" && search.tags === "" ? "No datasets yet" : "No matching datasets"}>
             <Text size="sm" maw={520}>
               A dataset holds examples to evaluate an application with. Create one here, add runs from their traces, or
@@ -114,20 +116,21 @@ export function DatasetsPage() {
             </Text>
             {search.text === "" && <DatasetSample />}
           </Empty>
-        ) : (
-          <DataTable
-            label="Datasets"
-            columns={COLUMNS}
-            rows={datasets}
-            rowKey={({ id }) => id}
-            sort={{ id: search.sort, desc: search.desc }}
-            onSort={({ id, desc }) =>
-              void navigate({ search: { ...search, sort: id as DatasetSort, desc }, replace: true })
-            }
-            onOpen={({ id }) => void navigate({ to: "/datasets/$datasetId", params: { datasetId: id } })}
-            onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
-          />
-        ))}
+        }
+      >
+        <DataTable
+          label="Datasets"
+          columns={COLUMNS}
+          rows={datasets}
+          rowKey={({ id }) => id}
+          sort={{ id: search.sort, desc: search.desc }}
+          onSort={({ id, desc }) =>
+            void navigate({ search: { ...search, sort: id as DatasetSort, desc }, replace: true })
+          }
+          onOpen={({ id }) => void navigate({ to: "/datasets/$datasetId", params: { datasetId: id } })}
+          pages={found}
+        />
+      </LoadedList>
       {isNew && <NewDataset onClose={() => setNew(false)} />}
     </Page>
   );

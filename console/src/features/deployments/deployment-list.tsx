@@ -7,7 +7,7 @@ import { useState } from "react";
 
 import { Empty } from "../../ui/empty.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge, statusWords } from "../../ui/status-badge.tsx";
@@ -23,6 +23,7 @@ export function DeploymentList() {
   const { name, create = false } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useQuery(deploymentsQuery(name));
+  const deployments = list.data ?? [];
   const [text, setText] = useState(name ?? "");
   const search = useDebouncedCallback(
     (next: string) =>
@@ -54,19 +55,21 @@ export function DeploymentList() {
           search(event.currentTarget.value.trim());
         }}
       />
-      <LoadState query={list} />
-      {list.data?.length === 0 && (
-        <Empty title={name === undefined ? "No deployments yet" : "No matching deployments"}>
-          <Text size="sm">
-            Create one with “New deployment”, or run <Code>heddle deploy</Code> in a project's folder.
-          </Text>
-          {name === undefined && <DeploySample />}
-        </Empty>
-      )}
-      {list.data !== undefined && list.data.length > 0 && (
+      <LoadedList
+        query={list}
+        list={deployments}
+        empty={
+          <Empty title={name === undefined ? "No deployments yet" : "No matching deployments"}>
+            <Text size="sm">
+              Create one with “New deployment”, or run <Code>heddle deploy</Code> in a project's folder.
+            </Text>
+            {name === undefined && <DeploySample />}
+          </Empty>
+        }
+      >
         <SimpleTable
           label="Deployments"
-          rows={list.data}
+          rows={deployments}
           rowKey={({ id }) => id}
           minWidth={820}
           columns={[
@@ -88,7 +91,7 @@ export function DeploymentList() {
             { title: "Updated", cell: ({ updated_at: at }) => <TimeText at={at} />, width: 100 },
           ]}
         />
-      )}
+      </LoadedList>
       {create && (
         <NewDeployment
           onClose={() => setCreating(false)}

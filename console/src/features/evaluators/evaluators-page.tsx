@@ -9,7 +9,7 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count, counted, percent } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { type Agreement, agreementQuery, type Evaluator, evaluatorsQuery } from "./queries.ts";
@@ -137,25 +137,28 @@ export function EvaluatorsPage() {
         w={{ base: "100%", xs: 260 }}
         onChange={({ currentTarget: { value } }) => search(value)}
       />
-      <LoadState query={found} rows={8} />
-      {found.data &&
-        (evaluators.length === 0 ? (
+      <LoadedList
+        query={found}
+        rows={8}
+        list={evaluators}
+        empty={
           <Empty title={text === "" ? "No evaluators yet" : "No matching evaluators"}>
             <Text size="sm" maw={520}>
               An evaluator scores runs, by a model or by code. Start from the library, or write one, and try it on real
               runs before you save it.
             </Text>
           </Empty>
-        ) : (
-          <DataTable
-            label="Evaluators"
-            columns={shown}
-            rows={evaluators}
-            rowKey={({ id }) => id}
-            onOpen={({ id }) => void open(id)}
-            onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
-          />
-        ))}
+        }
+      >
+        <DataTable
+          label="Evaluators"
+          columns={shown}
+          rows={evaluators}
+          rowKey={({ id }) => id}
+          onOpen={({ id }) => void open(id)}
+          pages={found}
+        />
+      </LoadedList>
       {isOpen && (
         <Suspense>
           <LibraryDialog onCreated={open} onClose={() => setOpen(false)} />

@@ -10,7 +10,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { count, counted, duration, money, percent, tokens } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Filters } from "../../ui/filters.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
@@ -184,9 +184,11 @@ export function ProjectsPage() {
           />
         </Filters>
       </Group>
-      <LoadState query={found} rows={10} />
-      {found.data &&
-        (projects.length === 0 ? (
+      <LoadedList
+        query={found}
+        rows={10}
+        list={projects}
+        empty={
           search.text === "" && search.tags === "" ? (
             <NoProjects />
           ) : (
@@ -194,20 +196,21 @@ export function ProjectsPage() {
               <Text size="sm">Try another search.</Text>
             </Empty>
           )
-        ) : (
-          <DataTable
-            label="Projects"
-            columns={columns}
-            rows={projects}
-            rowKey={({ id }) => id}
-            sort={{ id: search.sort, desc: search.desc }}
-            onSort={({ id, desc }) =>
-              void navigate({ search: { ...search, sort: id as ProjectSort, desc }, replace: true })
-            }
-            onOpen={({ id }) => void navigate({ to: "/projects/$projectId", params: { projectId: id } })}
-            onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
-          />
-        ))}
+        }
+      >
+        <DataTable
+          label="Projects"
+          columns={columns}
+          rows={projects}
+          rowKey={({ id }) => id}
+          sort={{ id: search.sort, desc: search.desc }}
+          onSort={({ id, desc }) =>
+            void navigate({ search: { ...search, sort: id as ProjectSort, desc }, replace: true })
+          }
+          onOpen={({ id }) => void navigate({ to: "/projects/$projectId", params: { projectId: id } })}
+          pages={found}
+        />
+      </LoadedList>
       {edited !== null && <EditProject project={edited} onClose={() => setEdited(null)} />}
       {isNew && <EditProject project="new" onClose={() => setNew(false)} />}
       {dialog}

@@ -11,7 +11,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Filters } from "../../ui/filters.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -120,9 +120,11 @@ export function PromptsPage() {
       }
     >
       <PromptFilters search={search} onChange={change} />
-      <LoadState query={found} rows={8} />
-      {found.data &&
-        (prompts.length === 0 ? (
+      <LoadedList
+        query={found}
+        rows={8}
+        list={prompts}
+        empty={
           <Empty title={isFiltered ? "No matching prompts" : "No prompts yet"}>
             <Text size="sm" maw={560}>
               {isFiltered
@@ -131,18 +133,19 @@ export function PromptsPage() {
             </Text>
             {!isFiltered && <PromptSample />}
           </Empty>
-        ) : (
-          <DataTable
-            label="Prompts"
-            columns={COLUMNS}
-            rows={prompts}
-            rowKey={({ id }) => id}
-            sort={{ id: search.sort, desc: search.desc }}
-            onSort={({ id, desc }) => change({ sort: id as PromptSearch["sort"], desc })}
-            onOpen={(row) => void navigate({ to: "/prompts/$owner/$repo", params: promptName(row) })}
-            onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
-          />
-        ))}
+        }
+      >
+        <DataTable
+          label="Prompts"
+          columns={COLUMNS}
+          rows={prompts}
+          rowKey={({ id }) => id}
+          sort={{ id: search.sort, desc: search.desc }}
+          onSort={({ id, desc }) => change({ sort: id as PromptSearch["sort"], desc })}
+          onOpen={(row) => void navigate({ to: "/prompts/$owner/$repo", params: promptName(row) })}
+          pages={found}
+        />
+      </LoadedList>
       {isNew && <NewPrompt onClose={() => setNew(false)} />}
     </Page>
   );

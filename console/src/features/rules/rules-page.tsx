@@ -9,7 +9,7 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -24,7 +24,8 @@ export function RulesPage() {
   const { project } = useSearch({ from: "/_shell/rules/" });
   const navigate = useNavigate();
   const [isNew, setNew] = useNewForm();
-  const rules = useQuery(rulesQuery(project));
+  const found = useQuery(rulesQuery(project));
+  const rules = found.data ?? [];
   const statistics = useQuery(ruleStatisticsQuery);
   const columns = useMemo(() => columnsWith(statistics.data), [statistics.data]);
   const open = (ruleId: string) => navigate({ to: "/rules/$ruleId", params: { ruleId } });
@@ -45,24 +46,27 @@ export function RulesPage() {
           </AnchorLink>
         </Group>
       )}
-      <LoadState query={rules} rows={8} />
-      {rules.data &&
-        (rules.data.length === 0 ? (
+      <LoadedList
+        query={found}
+        rows={8}
+        list={rules}
+        empty={
           <Empty title="No rules yet">
             <Text size="sm" maw={520}>
               A rule acts on each run that passes its filter: it evaluates it, adds it to a queue or a dataset, tags it,
               or calls a webhook. Create one here, or from a filtered list of a project.
             </Text>
           </Empty>
-        ) : (
-          <DataTable
-            label="Rules"
-            columns={columns}
-            rows={rules.data}
-            rowKey={({ id }) => id}
-            onOpen={({ id }) => void open(id)}
-          />
-        ))}
+        }
+      >
+        <DataTable
+          label="Rules"
+          columns={columns}
+          rows={rules}
+          rowKey={({ id }) => id}
+          onOpen={({ id }) => void open(id)}
+        />
+      </LoadedList>
       <Suspense>{isNew && <RuleForm projectId={project} onSaved={open} onClose={() => setNew(false)} />}</Suspense>
     </Page>
   );

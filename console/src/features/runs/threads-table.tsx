@@ -5,7 +5,7 @@ import { useMemo } from "react";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count, duration, money, tokens } from "../../ui/format.ts";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FeedbackChips } from "./feedback-chips.tsx";
 import { utc } from "./run-record.ts";
@@ -109,21 +109,22 @@ export function ThreadsTable({ projectId, search, onChange }: ThreadsTableProps)
     refetchInterval: search.live ? LIVE_MS * 3 : false,
   });
   const threads = useMemo(() => found.data?.pages.flatMap(({ groups }) => groups) ?? [], [found.data]);
-  if (!found.data) return <LoadState query={found} rows={12} />;
-  if (threads.length === 0) {
-    return (
-      <Empty title="No threads in this time range">
-        <Text size="sm" maw={560}>
-          To group traces into a thread, set <Code>thread_id</Code>, <Code>session_id</Code> or{" "}
-          <Code>conversation_id</Code> in their metadata.
-        </Text>
-      </Empty>
-    );
-  }
   const scored = scoredKeys(threads);
   const sort = threadSort(search.sort);
   return (
-    <>
+    <LoadedList
+      query={found}
+      rows={12}
+      list={threads}
+      empty={
+        <Empty title="No threads in this time range">
+          <Text size="sm" maw={560}>
+            To group traces into a thread, set <Code>thread_id</Code>, <Code>session_id</Code> or{" "}
+            <Code>conversation_id</Code> in their metadata.
+          </Text>
+        </Empty>
+      }
+    >
       <FeedbackSort search={search} keys={scored} onChange={onChange} />
       <DataTable
         label="Threads"
@@ -136,9 +137,9 @@ export function ThreadsTable({ projectId, search, onChange }: ThreadsTableProps)
         rows={threads}
         rowKey={({ thread_id: id }) => id}
         onOpen={({ thread_id: id }) => onChange({ tab: "threads", thread: id })}
-        onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
+        pages={found}
         maxHeight="max(320px, calc(100dvh - 290px))"
       />
-    </>
+    </LoadedList>
   );
 }

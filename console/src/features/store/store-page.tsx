@@ -8,7 +8,7 @@ import { useState } from "react";
 import { Empty } from "../../ui/empty.tsx";
 import { Filters } from "../../ui/filters.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -76,22 +76,24 @@ function Items({ server, search }: { server: string; search: ItemSearch }) {
   return (
     <>
       <Search search={search} />
-      <LoadState query={list} />
-      {list.isSuccess && rows.length === 0 && (
-        <Empty title={isFiltered ? "No matching items" : "No items yet"}>
-          <Text size="sm">
-            {isFiltered ? (
-              "Try another search, or search all namespaces."
-            ) : (
-              <>
-                Graphs write items through <Code>config.store</Code>. Add one yourself with “New item”.
-              </>
-            )}
-          </Text>
-          {!isFiltered && <StoreSample server={server} />}
-        </Empty>
-      )}
-      {rows.length > 0 && (
+      <LoadedList
+        query={list}
+        list={rows}
+        empty={
+          <Empty title={isFiltered ? "No matching items" : "No items yet"}>
+            <Text size="sm">
+              {isFiltered ? (
+                "Try another search, or search all namespaces."
+              ) : (
+                <>
+                  Graphs write items through <Code>config.store</Code>. Add one yourself with “New item”.
+                </>
+              )}
+            </Text>
+            {!isFiltered && <StoreSample server={server} />}
+          </Empty>
+        }
+      >
         <SimpleTable
           label="Items"
           rows={rows}
@@ -101,10 +103,9 @@ function Items({ server, search }: { server: string; search: ItemSearch }) {
             rows.some(({ score }) => score !== undefined),
           )}
           minWidth={620}
-          onMore={list.hasNextPage && list.fetchNextPage}
-          isLoadingMore={list.isFetchingNextPage}
+          pages={list}
         />
-      )}
+      </LoadedList>
     </>
   );
 }

@@ -48,8 +48,11 @@ export function ThreadRuns({ server, threadId, isBusy }: { server: string; threa
       rows={runs.data}
       rowKey={(run) => run.run_id}
       minWidth={760}
-      onMore={runs.data.length >= limit && limit < MAX_LIMIT && (() => setLimit(limit + STEP))}
-      isLoadingMore={runs.isFetching && runs.isPlaceholderData}
+      pages={{
+        hasNextPage: runs.data.length >= limit && limit < MAX_LIMIT,
+        isFetchingNextPage: runs.isFetching && runs.isPlaceholderData,
+        fetchNextPage: () => setLimit(limit + STEP),
+      }}
       columns={[
         { title: "Status", width: 130, cell: ({ status }) => <StatusBadge status={status} /> },
         {
