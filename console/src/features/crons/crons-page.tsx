@@ -1,11 +1,11 @@
-import { Button, Code, SegmentedControl, Text } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
+import { Code, SegmentedControl, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 
 import { Empty } from "../../ui/empty.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
 import { LoadedList } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import type { Pages } from "../../ui/next-page.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
@@ -28,11 +28,7 @@ export function CronsPage() {
   const [isCreating, setCreating] = useNewForm();
   const rows = list.data?.pages.flat() ?? [];
   const show = (id: string | undefined) => void navigate({ search: (before) => ({ ...before, cron: id }) });
-  const createButton = (
-    <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreating(true)}>
-      New cron
-    </Button>
-  );
+  const createButton = <NewButton onClick={() => setCreating(true)}>New cron</NewButton>;
   return (
     <Page title="Crons" actions={createButton}>
       <SegmentedControl

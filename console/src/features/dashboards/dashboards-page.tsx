@@ -1,6 +1,5 @@
 import { Group, SimpleGrid, Text, TextInput, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { IconPlus } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -9,6 +8,7 @@ import { counted } from "../../ui/format.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
 import { LoadedList, LoadState } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
@@ -31,14 +31,9 @@ export function DashboardsPage() {
     <Page
       title="Dashboards"
       actions={
-        <PermittedButton
-          denial={denial}
-          size="xs"
-          leftSection={<IconPlus size={14} aria-hidden />}
-          onClick={() => setNewOf("workspace")}
-        >
+        <NewButton denial={denial} onClick={() => setNewOf("workspace")}>
           New dashboard
-        </PermittedButton>
+        </NewButton>
       }
     >
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">

@@ -1,10 +1,10 @@
-import { Button, Group, Text } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
+import { Group, Text } from "@mantine/core";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
+import { Clipped } from "../../ui/clipped.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
@@ -12,6 +12,7 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { Filters } from "../../ui/filters.tsx";
 import { LoadedList } from "../../ui/load-state.tsx";
 import { NameForm } from "../../ui/name-form.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
@@ -37,11 +38,7 @@ const COLUMNS: Column<Dataset>[] = [
     id: "description",
     header: "Description",
     width: "minmax(160px, 2fr)",
-    cell: ({ description }) => (
-      <Text size="sm" truncate title={description ?? undefined}>
-        {description ?? "–"}
-      </Text>
-    ),
+    cell: ({ description }) => <Clipped text={description} />,
   },
   {
     id: "example_count",
@@ -82,14 +79,7 @@ export function DatasetsPage() {
   const found = useInfiniteQuery(datasetsQuery(search));
   const datasets = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
   return (
-    <Page
-      title="Datasets"
-      actions={
-        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setNew(true)}>
-          New dataset
-        </Button>
-      }
-    >
+    <Page title="Datasets" actions={<NewButton onClick={() => setNew(true)}>New dataset</NewButton>}>
       <Group gap="sm" mb="sm">
         <SearchField
           label="Search datasets by name"

@@ -53,11 +53,7 @@ export function Versions({ datasetId, onOpen }: { datasetId: string; onOpen: (as
         query={found}
         rows={6}
         list={rows}
-        empty={
-          <Empty title="No versions yet">
-            <Text size="sm">Adding an example creates the first one.</Text>
-          </Empty>
-        }
+        empty={<Empty title="No versions yet">Adding an example creates the first one.</Empty>}
       >
         <SimpleTable
           label="Versions"

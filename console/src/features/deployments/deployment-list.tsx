@@ -1,14 +1,13 @@
-import { Button, Code, Text, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { Code, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
 
 import { Empty } from "../../ui/empty.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
 import { LoadedList } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { Page } from "../../ui/page.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge, statusWords } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -24,37 +23,15 @@ export function DeploymentList() {
   const navigate = route.useNavigate();
   const list = useQuery(deploymentsQuery(name));
   const deployments = list.data ?? [];
-  const [text, setText] = useState(name ?? "");
-  const search = useDebouncedCallback(
-    (next: string) =>
-      void navigate({ search: (before) => ({ ...before, name: next === "" ? undefined : next }), replace: true }),
-    250,
-  );
+  const search = (text: string) =>
+    void navigate({ search: (before) => ({ ...before, name: text.trim() || undefined }), replace: true });
   const setCreating = (isOpen: boolean) =>
     void navigate({ search: (before) => ({ ...before, create: isOpen || undefined }) });
   return (
-    <Page
-      title="Deployments"
-      actions={
-        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreating(true)}>
-          New deployment
-        </Button>
-      }
-    >
-      <TextInput
-        aria-label="Search by name"
-        placeholder="Search by name"
-        size="xs"
-        mb="sm"
-        w={{ base: "100%", xs: 240 }}
-        maw="100%"
-        leftSection={<IconSearch size={14} aria-hidden />}
-        value={text}
-        onChange={(event) => {
-          setText(event.currentTarget.value);
-          search(event.currentTarget.value.trim());
-        }}
-      />
+    <Page title="Deployments" actions={<NewButton onClick={() => setCreating(true)}>New deployment</NewButton>}>
+      <Group mb="sm">
+        <SearchField label="Search by name" placeholder="Search by name" initial={name ?? ""} onSearch={search} />
+      </Group>
       <LoadedList
         query={list}
         list={deployments}

@@ -75,10 +75,8 @@ export function ExperimentsPage() {
         list={jobs}
         empty={
           <Empty title="No experiments yet">
-            <Text size="sm" maw={520}>
-              An experiment runs a prompt, an assistant or an HTTP endpoint on each example of a dataset, and evaluators
-              score the outputs. It continues when this page is closed.
-            </Text>
+            An experiment runs a prompt, an assistant or an HTTP endpoint on each example of a dataset, and evaluators
+            score the outputs. It continues when this page is closed.
           </Empty>
         }
       >

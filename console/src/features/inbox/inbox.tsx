@@ -44,9 +44,7 @@ export function Inbox() {
         query={waiting}
         list={threads}
         empty={
-          <Empty title="Nothing to review">
-            <Text size="sm">Runs that pause with LangGraph's interrupt() appear here for review.</Text>
-          </Empty>
+          <Empty title="Nothing to review">Runs that pause with LangGraph's interrupt() appear here for review.</Empty>
         }
       >
         <Stack gap="md">

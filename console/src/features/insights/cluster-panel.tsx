@@ -3,7 +3,7 @@ import { IconDatabasePlus, IconListCheck } from "@tabler/icons-react";
 import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 
-import { count, duration, money, percent } from "../../ui/format.ts";
+import { count, money, percent, seconds } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { LoadedList } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
@@ -57,7 +57,7 @@ function Facts({ cluster: { stats, num_runs: runs } }: { cluster: Cluster }) {
     ["Share", percent(stats.share)],
     ["Runs", `${count(stats.estimated_runs)} (${count(runs)} sampled)`],
     ["Failed", percent(stats.error_rate)],
-    ["Latency (P50)", duration(stats.latency_p50 == null ? null : stats.latency_p50 * 1000)],
+    ["Latency (P50)", seconds(stats.latency_p50)],
     ["Cost per run", money(stats.mean_cost)],
     ...Object.entries(stats.feedback ?? {})
       .slice(0, 4)

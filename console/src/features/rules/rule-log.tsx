@@ -82,9 +82,7 @@ export function RuleLog({ ruleId, status }: { ruleId: string; status: LogStatus 
       list={entries}
       empty={
         <Empty title={status === null ? "No run has matched yet" : "No such decisions"}>
-          <Text size="sm" maw={480}>
-            Each run that passes the filter appears here, with what the rule did about it.
-          </Text>
+          Each run that passes the filter appears here, with what the rule did about it.
         </Empty>
       }
     >

@@ -7,7 +7,7 @@ import { inOrder } from "../../ui/column-order.ts";
 import { ColumnPicker } from "../../ui/column-picker.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { count, duration, money, percent, tokens } from "../../ui/format.ts";
+import { count, money, percent, seconds, tokens } from "../../ui/format.ts";
 import { ButtonLink } from "../../ui/links.tsx";
 import { LoadedList } from "../../ui/load-state.tsx";
 import { RUN_COLUMNS, RUN_SORTS, runColumns } from "./run-columns.tsx";
@@ -187,7 +187,6 @@ function Statistics({ projectId, search, isLive }: { projectId: string; search: 
     enabled: hasFirstPage,
     refetchInterval: isLive ? LIVE_MS * 3 : false,
   });
-  const seconds = (value: number | null | undefined) => duration(value == null ? null : Math.max(0, value) * 1000);
   const noun = search.tab === "traces" ? "trace" : search.tab === "llm" ? "call" : "run";
   const statistics: [string, string][] = [
     [data?.run_count === 1 ? noun : `${noun}s`, count(data?.run_count)],

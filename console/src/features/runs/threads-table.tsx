@@ -2,9 +2,10 @@ import { Code, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 
+import { Clipped } from "../../ui/clipped.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { count, duration, money, tokens } from "../../ui/format.ts";
+import { count, money, seconds, tokens } from "../../ui/format.ts";
 import { LoadedList } from "../../ui/load-state.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FeedbackChips } from "./feedback-chips.tsx";
@@ -13,11 +14,6 @@ import { FeedbackSort, feedbackSort, scoredKeys } from "./feedback-sort.tsx";
 import type { RunSearch, RunSort } from "./run-search.ts";
 import { LIVE_MS, type Thread, threadSort, threadsQuery } from "./queries.ts";
 
-const brief = (text: string | null) => (
-  <Text size="sm" truncate title={text?.slice(0, 600)}>
-    {text ?? "–"}
-  </Text>
-);
 /** A UUID by its tail: those made at about the same time begin alike. */
 function ThreadName({ id }: { id: string }) {
   const isUuid = /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id);
@@ -28,24 +24,21 @@ function ThreadName({ id }: { id: string }) {
   );
 }
 
-const seconds = (value: number | null) => duration(value === null ? null : Math.max(0, value) * 1000);
-
 const COLUMNS: Column<Thread>[] = [
   { id: "thread", header: "Thread", width: "minmax(120px, 1fr)", cell: ({ thread_id: id }) => <ThreadName id={id} /> },
   { id: "turns", header: "Turns", width: "64px", align: "right", cell: (thread) => count(thread.count) },
-  { id: "first", header: "First input", width: "minmax(120px, 2fr)", cell: (thread) => brief(thread.first_inputs) },
+  {
+    id: "first",
+    header: "First input",
+    width: "minmax(120px, 2fr)",
+    cell: (thread) => <Clipped text={thread.first_inputs} />,
+  },
   {
     id: "last",
     header: "Last output",
     width: "minmax(120px, 2fr)",
     cell: ({ last_error: error, last_outputs: outputs }) =>
-      error ? (
-        <Text size="sm" truncate c="var(--heddle-danger)" title={error.slice(0, 600)}>
-          {error}
-        </Text>
-      ) : (
-        brief(outputs)
-      ),
+      error ? <Clipped text={error} c="var(--heddle-danger)" /> : <Clipped text={outputs} />,
   },
   { id: "began", header: "Started", width: "96px", cell: (thread) => <TimeText at={utc(thread.min_start_time)} /> },
   {

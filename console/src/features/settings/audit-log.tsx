@@ -80,11 +80,7 @@ export function AuditLog() {
       <LoadedList
         query={log}
         list={rows}
-        empty={
-          <Empty title="No matching events">
-            <Text size="sm">Choose a longer time range or clear a filter.</Text>
-          </Empty>
-        }
+        empty={<Empty title="No matching events">Choose a longer time range or clear a filter.</Empty>}
       >
         <SimpleTable
           label="Audit log"

@@ -36,11 +36,7 @@ export function ThreadRuns({ server, threadId, isBusy }: { server: string; threa
   });
   if (!runs.data) return <LoadState query={runs} />;
   if (runs.data.length === 0) {
-    return (
-      <Empty title="No runs yet">
-        <Text size="sm">Start one in the playground or with an SDK.</Text>
-      </Empty>
-    );
+    return <Empty title="No runs yet">Start one in the playground or with an SDK.</Empty>;
   }
   return (
     <SimpleTable<Run>
