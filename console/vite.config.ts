@@ -66,7 +66,7 @@ const CONTROLS = anyPart(
 const FORMS = anyPart(
   "@mantine/form",
   `${MANTINE}/(Modal|ModalBase|Table|Switch|TextInput|Drawer|PasswordInput)/`,
-  "console/src/ui/(confirm|simple-table|form-modal)",
+  "console/src/ui/(confirm|simple-table|form-modal|search-field)",
 );
 
 export default defineConfig({
@@ -191,7 +191,7 @@ export default defineConfig({
               name: "evaluation",
               test: anyPart(
                 `${MANTINE}/(MultiSelect|Progress)/`,
-                "console/src/ui/(progress|permitted-button)[.]",
+                "console/src/ui/progress[.]",
                 "console/src/features/settings/use-permission",
                 "console/src/features/(datasets/queries|annotation-queues/queries)[.]",
               ),
