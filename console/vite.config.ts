@@ -66,7 +66,7 @@ const CONTROLS = anyPart(
 const FORMS = anyPart(
   "@mantine/form",
   `${MANTINE}/(Modal|ModalBase|Table|Switch|TextInput|Drawer|PasswordInput)/`,
-  "console/src/ui/(confirm|simple-table|form-modal|search-field)",
+  "console/src/ui/(confirm|simple-table|form-modal)",
 );
 
 export default defineConfig({
@@ -191,7 +191,7 @@ export default defineConfig({
               name: "evaluation",
               test: anyPart(
                 `${MANTINE}/(MultiSelect|Progress)/`,
-                "console/src/ui/progress[.]",
+                "console/src/ui/(progress|permitted-button|new-button|search-field|clipped|actions-menu)[.]",
                 "console/src/features/settings/use-permission",
                 "console/src/features/(datasets/queries|annotation-queues/queries)[.]",
               ),
