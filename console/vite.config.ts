@@ -191,7 +191,7 @@ export default defineConfig({
               name: "evaluation",
               test: anyPart(
                 `${MANTINE}/(MultiSelect|Progress)/`,
-                "console/src/ui/(progress|permitted-button)[.]",
+                "console/src/ui/(progress|permitted-button|new-button|search-field|clipped|actions-menu)[.]",
                 "console/src/features/settings/use-permission",
                 "console/src/features/(datasets/queries|annotation-queues/queries)[.]",
               ),

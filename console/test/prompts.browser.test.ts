@@ -191,6 +191,15 @@ test("a commit on a stale parent shows the newer commit, and overwrites nothing 
   await dialog.getByRole("region", { name: "Your version" }).locator("ins").waitFor();
   expect(await seriousFindings(page)).toEqual([]);
   expect((await api.call("GET", `/api/v1/commits/-/${name}/latest`))["commit_hash"]).toBe(theirs.hash);
+  // the prompt is deleted meanwhile, and read again when the reader returns to the page
+  const latest = /\/commits\/-\/[^/]+\/latest\?/;
+  await page.route(latest, (route) => route.fulfill({ status: 404, json: { detail: "Not found" } }));
+  await page.evaluate(() => dispatchEvent(new Event("visibilitychange")));
+  await dialog.getByText("The prompt has no commits any more").waitFor();
+  await dialog.getByRole("region", { name: "Your version" }).getByText("my assistant").first().waitFor();
+  await page.unroute(latest);
+  await page.evaluate(() => dispatchEvent(new Event("visibilitychange")));
+  await dialog.getByText("The prompt has a newer commit").waitFor();
   await dialog.getByRole("button", { name: "Continue editing" }).click();
   expect(await dialog.getByLabel("Text of message 1").inputValue()).toContain("my assistant");
   await dialog.getByRole("button", { name: "Commit" }).click();
@@ -200,6 +209,16 @@ test("a commit on a stale parent shows the newer commit, and overwrites nothing 
     commits: { parent_commit_hash: string }[];
   };
   expect(commits[0]!.parent_commit_hash).toBe(theirs.hash);
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("a comparison of a prompt without commits says so", async () => {
+  const { page, context, errors } = await openPage(browser);
+  const name = uniqueName("bare");
+  await api.create(name);
+  await page.goto(`${promptUrl(name)}?tab=compare&from=latest&to=latest`);
+  await page.getByText("The prompt has no commits.").waitFor();
   expect(errors).toEqual([]);
   await context.close();
 });

@@ -1,8 +1,16 @@
 import { readdirSync, readFileSync } from "node:fs";
 
+const allPids = (): string[] => readdirSync("/proc").filter((entry) => /^\d+$/.test(entry));
+
+/** Returns the command lines that contain the word. */
+export const commandsWith = (word: string): string[] =>
+  allPids()
+    .map((pid) => read(pid, "cmdline"))
+    .filter((line) => line.includes(word));
+
 /** Returns the processes whose command line names a path in the directory, and their descendants. */
 function processesOf(directory: string): number[] {
-  const pids = readdirSync("/proc").filter((entry) => /^\d+$/.test(entry));
+  const pids = allPids();
   const parents = new Map(pids.map((pid) => [pid, parentOf(pid)]));
   const found = new Set(pids.filter((pid) => read(pid, "cmdline").includes(`${directory}/`)));
   found.delete(String(process.pid));

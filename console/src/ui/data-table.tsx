@@ -24,6 +24,7 @@ import {
 
 import classes from "./data-table.module.css";
 import { useRowHeight } from "./density.ts";
+import { NextPage, type Pages, useNextPage } from "./next-page.tsx";
 
 export interface Column<T> {
   id: string;
@@ -58,14 +59,13 @@ interface DataTableProps<T> {
   onOpen?: (row: T) => void;
   /** Selects a row, or takes it out of the selection: X, and Space. */
   onToggle?: (row: T) => void;
-  /** Called near the end of the rows. */
-  onEnd?: () => void;
+  /** Further pages of the rows, loaded near their end. */
+  pages?: Pages;
   /** CSS length of the whole; shorter tables take only the space they need. */
   maxHeight?: string;
   /** In pixels, for rows of several lines; default: the density that the reader has chosen. */
   rowHeight?: number;
   isSelected?: (row: T) => boolean;
-  footer?: ReactNode;
 }
 
 const features = tableFeatures({
@@ -76,8 +76,8 @@ const features = tableFeatures({
 });
 
 export function DataTable<T extends object>(props: DataTableProps<T>) {
-  const { label, columns, rows, rowKey, hidden, onOpen, onEnd, maxHeight = "calc(100dvh - 220px)" } = props;
-  const { isSelected, footer, onSort, onToggle } = props;
+  const { label, columns, rows, rowKey, hidden, onOpen, pages, maxHeight = "calc(100dvh - 220px)" } = props;
+  const { isSelected, onSort, onToggle } = props;
   const density = useRowHeight();
   const rowHeight = props.rowHeight ?? density;
   const [own, setOwn] = useState<SortingState>(props.sort ? [props.sort] : []);
@@ -127,10 +127,7 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
   useEffect(() => virtual.measure(), [rowHeight, virtual]);
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? -1;
-  useEffect(() => {
-    if (last >= 0 && last >= sorted.length - 15) onEnd?.();
-    // depends on the scroll position, not on the callback
-  }, [last, sorted.length]);
+  useNextPage(pages, last >= 0 && last >= sorted.length - 15);
   useStableRows(
     scroller,
     sorted.map(({ id }) => id),
@@ -160,17 +157,15 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
   };
 
   return (
-    <div
-      ref={scroller}
-      className={classes.scroller}
-      style={{ maxHeight }}
-      role="table"
-      aria-label={label}
-      aria-rowcount={sorted.length + 1}
-      aria-colcount={visible.length}
-      tabIndex={sorted.length === 0 ? 0 : -1}
-    >
-      <div style={{ minWidth }}>
+    <div ref={scroller} className={classes.scroller} style={{ maxHeight }}>
+      <div
+        role="table"
+        aria-label={label}
+        aria-rowcount={sorted.length + 1}
+        aria-colcount={visible.length}
+        tabIndex={sorted.length === 0 ? 0 : -1}
+        style={{ minWidth }}
+      >
         <div role="rowgroup" className={classes.head}>
           <div role="row" aria-rowindex={1} className={classes.grid} style={{ gridTemplateColumns: template }}>
             {visible.map((column) => {
@@ -234,8 +229,8 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
             );
           })}
         </div>
-        {footer}
       </div>
+      <NextPage pages={pages} />
     </div>
   );
 }

@@ -28,6 +28,9 @@ export function duration(ms: number | null | undefined): string {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
+/** Formats a duration in seconds. */
+export const seconds = (value: number | null | undefined): string => duration(value == null ? null : value * 1000);
+
 /** Units of an axis by the largest value that is shown in them, each with its size; all in milliseconds. */
 const TICK_UNITS = [
   { below: 1, size: 0.001, unit: "µs" },

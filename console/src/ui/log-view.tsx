@@ -4,6 +4,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 
 import classes from "./log-view.module.css";
+import { NextPage, type Pages } from "./next-page.tsx";
 
 export interface LogLine {
   id: string;
@@ -28,8 +29,8 @@ interface LogViewProps {
   onFilter: (filter: LogFilter) => void;
   /** Whether more lines may arrive: the view then follows the end until the reader scrolls up. */
   isLive: boolean;
-  /** Loads older lines; absent when there are none. */
-  onOlder?: (() => void) | undefined;
+  /** Further pages, of older lines. */
+  pages?: Pages;
   /** Shown while there are no lines. */
   empty?: ReactNode;
   height?: number | string;
@@ -44,7 +45,7 @@ const LEVELS = [
 const LINE_HEIGHT = 20;
 
 /** Log of any length: only visible lines are in the document. */
-export function LogView({ label, lines, filter, onFilter, isLive, onOlder, empty, height = 480 }: LogViewProps) {
+export function LogView({ label, lines, filter, onFilter, isLive, pages, empty, height = 480 }: LogViewProps) {
   const box = useRef<HTMLDivElement>(null);
   const [follows, setFollows] = useState(true);
   const [wraps, setWraps] = useState(true);
@@ -108,11 +109,7 @@ export function LogView({ label, lines, filter, onFilter, isLive, onOlder, empty
         onKeyDown={(event) => /^(PageUp|Home|ArrowUp)$/.test(event.key) && setFollows(false)}
         onTouchMove={() => setFollows(false)}
       >
-        {onOlder && (
-          <Button variant="subtle" size="compact-xs" onClick={onOlder} m={4}>
-            Show older lines
-          </Button>
-        )}
+        <NextPage pages={pages} label="Show older lines" />
         {lines.length === 0 && (
           <Text size="sm" c="dimmed" p="md" component="div">
             {filter.query !== "" || filter.level !== "" ? "No lines match the search and level." : empty}

@@ -1,6 +1,7 @@
-import { Button, Group, Table, Text } from "@mantine/core";
+import { Table, Text } from "@mantine/core";
 import type { CSSProperties, ReactNode } from "react";
 
+import { NextPage, type Pages } from "./next-page.tsx";
 import classes from "./simple-table.module.css";
 
 export interface SimpleColumn<T> {
@@ -19,13 +20,12 @@ interface SimpleTableProps<T> {
   rowKey: (row: T) => string;
   /** Width in px below which it scrolls sideways; below 620 each row is a card instead. */
   minWidth?: number;
-  /** Loads the next page; absent on the last one. */
-  onMore?: (() => unknown) | false | undefined;
-  isLoadingMore?: boolean;
+  /** Further pages of the rows, loaded by a button. */
+  pages?: Pages;
 }
 
 /** Table for up to some hundred rows. ARIA roles keep rows and cells recognizable when they are shown as cards. */
-export function SimpleTable<T>({ label, columns, rows, rowKey, minWidth = 700, ...more }: SimpleTableProps<T>) {
+export function SimpleTable<T>({ label, columns, rows, rowKey, minWidth = 700, pages }: SimpleTableProps<T>) {
   return (
     <>
       <div className={classes["scroll"]} tabIndex={0} role="region" aria-label={label}>
@@ -66,18 +66,7 @@ export function SimpleTable<T>({ label, columns, rows, rowKey, minWidth = 700, .
           </Table.Tbody>
         </Table>
       </div>
-      {more.onMore && (
-        <Group justify="center" p="sm">
-          <Button
-            variant="default"
-            size="xs"
-            loading={more.isLoadingMore}
-            onClick={() => void (more.onMore as () => unknown)()}
-          >
-            Show more
-          </Button>
-        </Group>
-      )}
+      <NextPage pages={pages} label="Show more" />
     </>
   );
 }

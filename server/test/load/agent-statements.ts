@@ -2,7 +2,9 @@
 import { CheckpointDatabase } from "../../../graph-host/src/checkpoints/checkpoint-database.ts";
 import { selectDueCrons, fireCron, searchCrons, selectNextDueCron } from "../../src/agent/crons/sql.ts";
 import { countTasks, selectTasks } from "../../src/agent/a2a/sql.ts";
-import { expireThread, selectExpiredThreads, stampThreads } from "../../src/agent/housekeeping/sql.ts";
+import { expireThreads } from "../../src/agent/housekeeping/expire-threads.ts";
+import { selectExpiredThreads } from "../../src/agent/housekeeping/sql.ts";
+import { stampThreads } from "../../src/agent/housekeeping/stamp-threads.ts";
 import { deleteOldKeys } from "../../src/agent/idempotency/sql.ts";
 import { selectCounts, selectWaiting } from "../../src/agent/queue-status/sql.ts";
 import {
@@ -206,9 +208,7 @@ export async function agentStatements(
         await insertThread(sql, expiring, {}, { strategy: "delete", minutes: 1 });
         await sql`update threads set expires_at = now() - interval '1 hour' where thread_id = ${expiring}`;
       },
-      work: async () => {
-        for (const id of await selectExpiredThreads(sql, 1000)) await expireThread(sql, id);
-      },
+      work: () => expireThreads(sql, 1000),
     },
     {
       name: "sweep: stored streams",

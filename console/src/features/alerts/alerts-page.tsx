@@ -1,13 +1,14 @@
-import { Button, Group, Text } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
+import { Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 
+import { Clipped } from "../../ui/clipped.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useNewForm } from "../../ui/use-new-form.ts";
@@ -22,17 +23,11 @@ export function AlertsPage() {
   const { project } = useSearch({ from: "/_shell/alerts/" });
   const navigate = useNavigate();
   const [isNew, setNew] = useNewForm();
-  const alerts = useQuery(alertsQuery(project));
+  const found = useQuery(alertsQuery(project));
+  const alerts = found.data ?? [];
   const open = (alertId: string) => navigate({ to: "/alerts/$alertId", params: { alertId } });
   return (
-    <Page
-      title="Alerts"
-      actions={
-        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setNew(true)}>
-          New alert
-        </Button>
-      }
-    >
+    <Page title="Alerts" actions={<NewButton onClick={() => setNew(true)}>New alert</NewButton>}>
       {project !== undefined && (
         <Group gap="xs" mb="sm">
           <Text size="sm">Alerts of one project.</Text>
@@ -41,24 +36,25 @@ export function AlertsPage() {
           </AnchorLink>
         </Group>
       )}
-      <LoadState query={alerts} rows={8} />
-      {alerts.data &&
-        (alerts.data.length === 0 ? (
+      <LoadedList
+        query={found}
+        rows={8}
+        list={alerts}
+        empty={
           <Empty title="No alerts yet">
-            <Text size="sm" maw={520}>
-              An alert watches a metric of traced runs, such as the error rate or the cost, and tells Slack, Teams,
-              PagerDuty, a webhook or people by e-mail when it crosses a threshold.
-            </Text>
+            An alert watches a metric of traced runs, such as the error rate or the cost, and tells Slack, Teams,
+            PagerDuty, a webhook or people by e-mail when it crosses a threshold.
           </Empty>
-        ) : (
-          <DataTable
-            label="Alerts"
-            columns={COLUMNS}
-            rows={alerts.data}
-            rowKey={({ rule }) => rule.id}
-            onOpen={({ rule }) => void open(rule.id)}
-          />
-        ))}
+        }
+      >
+        <DataTable
+          label="Alerts"
+          columns={COLUMNS}
+          rows={alerts}
+          rowKey={({ rule }) => rule.id}
+          onOpen={({ rule }) => void open(rule.id)}
+        />
+      </LoadedList>
       <Suspense>
         {isNew && <AlertForm projectId={project ?? null} onSaved={open} onClose={() => setNew(false)} />}
       </Suspense>
@@ -103,9 +99,3 @@ const COLUMNS: Column<Alert>[] = [
     cell: ({ rule }) => (rule.last_fired_at === null ? "–" : <TimeText at={rule.last_fired_at} />),
   },
 ];
-
-const Clipped = ({ text }: { text: string }) => (
-  <Text size="sm" truncate title={text}>
-    {text}
-  </Text>
-);

@@ -1,15 +1,16 @@
-import { ActionIcon, Badge, Group, Menu, Stack, Text, Title } from "@mantine/core";
-import { IconDots, IconPlayerPlay } from "@tabler/icons-react";
+import { Badge, Group, Menu, Stack, Text, Title } from "@mantine/core";
+import { IconPlayerPlay } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { traceApi } from "../../api/clients.ts";
+import { ActionsMenu } from "../../ui/actions-menu.tsx";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count, percent } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList, LoadState } from "../../ui/load-state.tsx";
 import { Content } from "../../ui/messages/content.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
@@ -166,24 +167,24 @@ function Items({ queueId }: { queueId: string }) {
       <Title order={2} size="h6" mb={4}>
         Runs
       </Title>
-      <LoadState query={found} rows={6} />
-      {found.data &&
-        (items.length === 0 ? (
+      <LoadedList
+        query={found}
+        rows={6}
+        list={items}
+        empty={
           <Empty title="No runs yet">
-            <Text size="sm" maw={480}>
-              Add runs from a trace's page, from selected runs, or from a filtered list of a project.
-            </Text>
+            Add runs from a trace's page, from selected runs, or from a filtered list of a project.
           </Empty>
-        ) : (
-          <SimpleTable
-            label="Runs"
-            columns={ITEM_COLUMNS}
-            rows={items}
-            rowKey={(item) => item.queue_run_id}
-            onMore={found.hasNextPage && (() => found.fetchNextPage())}
-            isLoadingMore={found.isFetchingNextPage}
-          />
-        ))}
+        }
+      >
+        <SimpleTable
+          label="Runs"
+          columns={ITEM_COLUMNS}
+          rows={items}
+          rowKey={(item) => item.queue_run_id}
+          pages={found}
+        />
+      </LoadedList>
     </section>
   );
 }
@@ -214,35 +215,28 @@ function Actions({ queue }: { queue: Omit<Queue, "total_runs"> }) {
       >
         Review
       </ButtonLink>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label="Queue actions">
-            <IconDots size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={() => setEdited(true)}>Edit</Menu.Item>
-          <Menu.Item onClick={() => exportAs("csv")}>Export CSV</Menu.Item>
-          <Menu.Item onClick={() => exportAs("json")}>Export JSON</Menu.Item>
-          <Menu.Item
-            color="danger"
-            onClick={() =>
-              confirm({
-                title: `Delete ${queue.name}?`,
-                body: "This permanently deletes the queue and its reviewers' progress. The runs and their feedback are kept.",
-                action: "Delete",
-                run: async () => {
-                  await traceApi.DELETE("/api/v1/annotation-queues/{queue_id}", { params });
-                  await navigate({ to: "/annotation-queues" });
-                  await client.invalidateQueries({ queryKey: ["annotation-queues"] });
-                },
-              })
-            }
-          >
-            Delete
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <ActionsMenu label="Queue actions">
+        <Menu.Item onClick={() => setEdited(true)}>Edit</Menu.Item>
+        <Menu.Item onClick={() => exportAs("csv")}>Export CSV</Menu.Item>
+        <Menu.Item onClick={() => exportAs("json")}>Export JSON</Menu.Item>
+        <Menu.Item
+          color="danger"
+          onClick={() =>
+            confirm({
+              title: `Delete ${queue.name}?`,
+              body: "This permanently deletes the queue and its reviewers' progress. The runs and their feedback are kept.",
+              action: "Delete",
+              run: async () => {
+                await traceApi.DELETE("/api/v1/annotation-queues/{queue_id}", { params });
+                await navigate({ to: "/annotation-queues" });
+                await client.invalidateQueries({ queryKey: ["annotation-queues"] });
+              },
+            })
+          }
+        >
+          Delete
+        </Menu.Item>
+      </ActionsMenu>
       {isEdited && <QueueForm initial={queue} onSaved={() => {}} onClose={() => setEdited(false)} />}
       {dialog}
     </>

@@ -6,7 +6,8 @@ import { useEffect, useRef, useState } from "react";
 
 import { Empty } from "../../ui/empty.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList, LoadState } from "../../ui/load-state.tsx";
+import { NextPage, useNextPage } from "../../ui/next-page.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { runsQuery } from "../runs/queries.ts";
@@ -26,10 +27,7 @@ export function ReviewListPage() {
   const [place, setPlace] = useState(0);
   const runs = found.data?.pages.flatMap((page) => page.runs) ?? [];
   const run = runs[place];
-  // not again when a page has failed: moving on tries once more
-  useEffect(() => {
-    if (found.hasNextPage && !found.isFetchingNextPage && place > runs.length - 10) void found.fetchNextPage();
-  }, [place, runs.length, found.hasNextPage]);
+  useNextPage(found, place > runs.length - 10);
   const move = (step: number) => setPlace((before) => Math.max(0, Math.min(runs.length, before + step)));
   const more = found.hasNextPage ? "+" : "";
   return (
@@ -46,19 +44,19 @@ export function ReviewListPage() {
         </>
       }
     >
-      <LoadState query={found} rows={10} />
-      {found.data &&
-        (runs.length === 0 ? (
-          <Empty title="No runs match these filters" />
-        ) : !run ? (
+      <LoadedList query={found} rows={10} list={runs} empty={<Empty title="No runs match these filters" />}>
+        {run ? (
+          <ReviewOne key={run.id} runId={run.id} nextId={runs[place + 1]?.id} onMove={move} />
+        ) : found.hasNextPage ? (
+          <NextPage pages={found} />
+        ) : (
           <Empty title="All runs of the list are reviewed">
             <Button size="xs" variant="default" onClick={() => setPlace(0)}>
               Start again
             </Button>
           </Empty>
-        ) : (
-          <ReviewOne key={run.id} runId={run.id} nextId={runs[place + 1]?.id} onMove={move} />
-        ))}
+        )}
+      </LoadedList>
     </Page>
   );
 }

@@ -1,15 +1,14 @@
-import { Badge, Button, Group, Select, Text, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { Badge, Group, Select, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 
 import { Empty } from "../../ui/empty.tsx";
 import { Filters } from "../../ui/filters.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { Page } from "../../ui/page.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useNewForm } from "../../ui/use-new-form.ts";
@@ -27,35 +26,29 @@ export function AssistantList() {
   const rows = list.data?.pages.flat() ?? [];
   const isFiltered = filter.name !== undefined || filter.graph !== undefined;
   return (
-    <Page
-      title="Assistants"
-      actions={
-        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreating(true)}>
-          New assistant
-        </Button>
-      }
-    >
+    <Page title="Assistants" actions={<NewButton onClick={() => setCreating(true)}>New assistant</NewButton>}>
       <AssistantFilters server={server} filter={filter} />
-      <LoadState query={list} />
-      {list.isSuccess && rows.length === 0 && (
-        <Empty title={isFiltered ? "No matching assistants" : "No assistants yet"}>
-          <Text size="sm">
-            {isFiltered
-              ? "Clear the filters to see all assistants."
-              : "The server creates one for each graph that it loads. Create more with different configurations."}
-          </Text>
-        </Empty>
-      )}
-      {rows.length > 0 && (
+      <LoadedList
+        query={list}
+        list={rows}
+        empty={
+          <Empty title={isFiltered ? "No matching assistants" : "No assistants yet"}>
+            <Text size="sm">
+              {isFiltered
+                ? "Clear the filters to see all assistants."
+                : "The server creates one for each graph that it loads. Create more with different configurations."}
+            </Text>
+          </Empty>
+        }
+      >
         <SimpleTable
           label="Assistants"
           rows={rows}
           rowKey={({ assistant_id: id }) => id}
           columns={columns(server)}
-          onMore={list.hasNextPage && list.fetchNextPage}
-          isLoadingMore={list.isFetchingNextPage}
+          pages={list}
         />
-      )}
+      </LoadedList>
       {isCreating && (
         <AssistantForm
           server={server}
@@ -72,25 +65,16 @@ export function AssistantList() {
 function AssistantFilters({ server, filter }: { server: string; filter: AssistantFilter }) {
   const navigate = route.useNavigate();
   const { data: graphs = [] } = useQuery(graphsQuery(server));
-  const [name, setName] = useState(filter.name ?? "");
-  const search = useDebouncedCallback(
-    (text: string) =>
-      void navigate({ search: (before) => ({ ...before, name: text === "" ? undefined : text }), replace: true }),
-    250,
-  );
+  const search = (text: string) =>
+    void navigate({ search: (before) => ({ ...before, name: text || undefined }), replace: true });
   return (
     <Group gap="xs" mb="sm">
-      <TextInput
-        aria-label="Search by name"
+      <SearchField
+        label="Search by name"
         placeholder="Search by name"
-        size="xs"
-        leftSection={<IconSearch size={14} aria-hidden />}
-        value={name}
-        onChange={(event) => {
-          setName(event.currentTarget.value);
-          search(event.currentTarget.value);
-        }}
-        w={{ base: "100%", xs: 220 }}
+        initial={filter.name ?? ""}
+        onSearch={search}
+        width={220}
       />
       <Filters active={filter.graph === undefined ? 0 : 1}>
         <Select

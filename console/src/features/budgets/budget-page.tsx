@@ -148,8 +148,11 @@ function Spend({ budget, month }: { budget: Budget; month: string | undefined })
             columns={USER_COLUMNS}
             rows={spend.data.users}
             rowKey={({ user }) => user}
-            onMore={isMore && (() => setPages(pages + 1))}
-            isLoadingMore={spend.isPlaceholderData}
+            pages={{
+              hasNextPage: isMore,
+              isFetchingNextPage: spend.isPlaceholderData,
+              fetchNextPage: () => setPages(pages + 1),
+            }}
           />
         )}
       </section>

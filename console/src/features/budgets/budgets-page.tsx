@@ -1,12 +1,13 @@
-import { Button, Text } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
+import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 
+import { Clipped } from "../../ui/clipped.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
 import { useNewForm } from "../../ui/use-new-form.ts";
@@ -21,7 +22,8 @@ export function BudgetsPage() {
   const { month } = useSearch({ from: "/_shell/budgets/" });
   const navigate = useNavigate();
   const [isNew, setNew] = useNewForm();
-  const budgets = useQuery(budgetsQuery(month));
+  const found = useQuery(budgetsQuery(month));
+  const budgets = found.data ?? [];
   const open = (budgetId: string) => navigate({ to: "/budgets/$budgetId", params: { budgetId } });
   return (
     <Page
@@ -29,25 +31,24 @@ export function BudgetsPage() {
       actions={
         <>
           <MonthPicker month={month} onChange={(next) => void navigate({ to: "/budgets", search: { month: next } })} />
-          <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setNew(true)}>
-            New budget
-          </Button>
+          <NewButton onClick={() => setNew(true)}>New budget</NewButton>
         </>
       }
     >
-      <LoadState query={budgets} rows={6} />
-      {budgets.data &&
-        (budgets.data.length === 0 ? (
+      <LoadedList
+        query={found}
+        rows={6}
+        list={budgets}
+        empty={
           <Empty title="No budgets yet">
-            <Text size="sm" maw={520}>
-              A budget limits what traced runs cost in a month: those of the workspace, of a project or of each user. It
-              tells Slack, Teams, PagerDuty, a webhook or people by e-mail when the spend or its forecast reaches a
-              share of the limit.
-            </Text>
+            A budget limits what traced runs cost in a month: those of the workspace, of a project or of each user. It
+            tells Slack, Teams, PagerDuty, a webhook or people by e-mail when the spend or its forecast reaches a share
+            of the limit.
           </Empty>
-        ) : (
-          <SimpleTable label="Budgets" columns={columnsOf(month)} rows={budgets.data} rowKey={({ id }) => id} />
-        ))}
+        }
+      >
+        <SimpleTable label="Budgets" columns={columnsOf(month)} rows={budgets} rowKey={({ id }) => id} />
+      </LoadedList>
       <Suspense>{isNew && <BudgetForm onSaved={open} onClose={() => setNew(false)} />}</Suspense>
     </Page>
   );
@@ -83,10 +84,6 @@ const columnsOf = (month: string | undefined): SimpleColumn<Budget>[] => [
   {
     title: "Highest user",
     width: 160,
-    cell: ({ month: { user } }) => (
-      <Text size="sm" truncate title={user ?? undefined}>
-        {user ?? "–"}
-      </Text>
-    ),
+    cell: ({ month: { user } }) => <Clipped text={user} />,
   },
 ];

@@ -1,5 +1,5 @@
 import type { Assistant } from "@langchain/langgraph-sdk";
-import { Button, Text } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
@@ -70,9 +70,7 @@ export function ChatPage() {
           onThread={(id) => void navigate({ search: { assistant: addressOf(assistant), thread: id }, replace: true })}
         />
       ) : (
-        <Empty title="No graphs on this server">
-          <Text size="sm">Add a graph to langgraph.json and restart the server.</Text>
-        </Empty>
+        <Empty title="No graphs on this server">Add a graph to langgraph.json and restart the server.</Empty>
       )}
     </Page>
   );

@@ -1,12 +1,11 @@
 import { Chart } from "../../ui/chart.tsx";
-import { duration, percent } from "../../ui/format.ts";
+import { percent, seconds } from "../../ui/format.ts";
 import { Part, Sample } from "./sample.tsx";
 
 const START = Date.UTC(2026, 0, 5) / 1000;
 const TIMES = Array.from({ length: 24 }, (_, hour) => START + hour * 3600);
 const wave = (phase: number, height: number) => TIMES.map((_, hour) => height * (1.2 + Math.sin((hour + phase) / 3)));
 const count = (value: number) => value.toFixed(0);
-const seconds = (value: number) => duration(value * 1000);
 
 export const Charts = () => (
   <Part title="Charts">

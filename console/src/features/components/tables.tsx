@@ -4,6 +4,7 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { DENSITIES, type Density, setDensity, useDensity } from "../../ui/density.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Loading } from "../../ui/loading.tsx";
+import { NextPage, type Pages } from "../../ui/next-page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { ShortId } from "../../ui/short-id.tsx";
@@ -45,6 +46,14 @@ const COLUMNS: Column<Row>[] = [
   },
 ];
 const none = <Empty title="No runs in this time range">Choose a longer time range.</Empty>;
+
+const FAILED: Pages = {
+  error: new Error("The server did not respond within 30 s."),
+  hasNextPage: true,
+  isFetchingNextPage: false,
+  isFetchNextPageError: true,
+  fetchNextPage() {},
+};
 
 export const Tables = () => (
   <Part title="Tables">
@@ -95,6 +104,9 @@ export const Tables = () => (
           onRetry={() => {}}
         />
       </Stack>
+    </Sample>
+    <Sample name="End of a list whose next page failed">
+      <NextPage pages={FAILED} />
     </Sample>
   </Part>
 );

@@ -1,11 +1,12 @@
-import { Button, Code, SegmentedControl, Text } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
+import { Code, SegmentedControl, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 
 import { Empty } from "../../ui/empty.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
+import type { Pages } from "../../ui/next-page.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { CronSample } from "../samples/sample-parts.tsx";
@@ -27,11 +28,7 @@ export function CronsPage() {
   const [isCreating, setCreating] = useNewForm();
   const rows = list.data?.pages.flat() ?? [];
   const show = (id: string | undefined) => void navigate({ search: (before) => ({ ...before, cron: id }) });
-  const createButton = (
-    <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreating(true)}>
-      New cron
-    </Button>
-  );
+  const createButton = <NewButton onClick={() => setCreating(true)}>New cron</NewButton>;
   return (
     <Page title="Crons" actions={createButton}>
       <SegmentedControl
@@ -50,21 +47,18 @@ export function CronsPage() {
           })
         }
       />
-      <LoadState query={list} />
-      {list.isSuccess && rows.length === 0 && (
-        <Empty title={enabled === undefined ? "No crons yet" : enabled ? "No enabled crons" : "No paused crons"}>
-          <Text size="sm">A cron starts runs of an assistant on a schedule. Create one with “New cron”.</Text>
-          {enabled === undefined && <CronSample server={server} />}
-        </Empty>
-      )}
-      {rows.length > 0 && (
-        <CronTable
-          server={server}
-          rows={rows}
-          onMore={list.hasNextPage && list.fetchNextPage}
-          isLoadingMore={list.isFetchingNextPage}
-        />
-      )}
+      <LoadedList
+        query={list}
+        list={rows}
+        empty={
+          <Empty title={enabled === undefined ? "No crons yet" : enabled ? "No enabled crons" : "No paused crons"}>
+            <Text size="sm">A cron starts runs of an assistant on a schedule. Create one with “New cron”.</Text>
+            {enabled === undefined && <CronSample server={server} />}
+          </Empty>
+        }
+      >
+        <CronTable server={server} rows={rows} pages={list} />
+      </LoadedList>
       {cron !== undefined && <CronDetails server={server} id={cron} onClose={() => show(undefined)} />}
       {isCreating && (
         <CronForm
@@ -83,8 +77,7 @@ export function CronsPage() {
 interface CronTableProps {
   server: string;
   rows: Cron[];
-  onMore: (() => unknown) | false;
-  isLoadingMore: boolean;
+  pages: Pages;
 }
 
 function CronTable({ server, ...table }: CronTableProps) {

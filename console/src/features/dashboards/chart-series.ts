@@ -1,5 +1,5 @@
 import type { ChartSeries } from "../../ui/chart-props.ts";
-import { compact, duration, money, percent } from "../../ui/format.ts";
+import { compact, money, percent, seconds } from "../../ui/format.ts";
 import type { ChartData, DataPoint } from "./queries.ts";
 
 /** How a chart is shown; `metadata.display` of the chart. */
@@ -25,8 +25,7 @@ export const sectionOf = ({ metadata }: Pick<ChartData, "metadata">): string => 
 
 export function formatOf(metric: string): (value: number) => string {
   if (/cost/.test(metric)) return money;
-  if (/^(latency|first_token|queue_oldest|queue_wait|agent_duration)/.test(metric))
-    return (value) => duration(value * 1000);
+  if (/^(latency|first_token|queue_oldest|queue_wait|agent_duration)/.test(metric)) return seconds;
   if (metric.endsWith("rate")) return percent;
   if (metric === "feedback_score_avg") return (value) => value.toFixed(2);
   return compact;

@@ -1,17 +1,16 @@
-import { Button, Menu, Text } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
+import { Button, Menu } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
-import { PermittedButton } from "../../ui/permitted-button.tsx";
 import { useOrganizationPermission, usePermission } from "../settings/use-permission.ts";
 import type { ChartActions } from "./chart-card.tsx";
 import { sectionOf } from "./chart-series.ts";
-import { dashboardRange } from "./dashboard-search.ts";
+import { monitoringRange } from "../monitoring/monitoring-search.ts";
 import { DashboardView } from "./dashboard-view.tsx";
 import {
   type ChartBody,
@@ -45,7 +44,7 @@ export function DashboardPage() {
   const own = [usePermission("charts:create"), usePermission("charts:update"), usePermission("charts:delete")] as const;
   const [creating, updating, deleting] = isOwn ? own : [managing, managing, managing];
   const source = { dashboardId, owner };
-  const range = dashboardRange(search);
+  const range = monitoringRange(search);
   const { data: dashboard } = useQuery(dashboardQuery(source, range));
   const selected = dashboard?.charts.map(projectsOf) ?? [];
   const projects = [...new Set(selected.flatMap((ids) => ids ?? []))].toSorted();
@@ -140,21 +139,14 @@ export function DashboardPage() {
                 </Menu.Item>
               </Menu.Dropdown>
             </Menu>
-            <PermittedButton
-              denial={creating}
-              size="xs"
-              leftSection={<IconPlus size={14} aria-hidden />}
-              onClick={() => setEditing("new")}
-            >
+            <NewButton denial={creating} onClick={() => setEditing("new")}>
               Add chart
-            </PermittedButton>
+            </NewButton>
           </>
         }
         empty={
           <Empty title="No charts yet">
-            <Text size="sm" maw={520}>
-              Add a chart of any metric of runs, traces, tokens, cost or feedback, with a filter and groups.
-            </Text>
+            Add a chart of any metric of runs, traces, tokens, cost or feedback, with a filter and groups.
           </Empty>
         }
       />

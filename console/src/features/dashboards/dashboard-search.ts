@@ -1,33 +1,16 @@
-import { optionalText } from "../../ui/search-params.ts";
-import { readTimeRange, type TimeRange } from "../../ui/time-range.ts";
+import { type MonitoringSearch, readMonitoringSearch } from "../monitoring/monitoring-search.ts";
 import type { GroupBy, Owner } from "./queries.ts";
 
 /** Search parameters of a dashboard, which make its address a link that others of the workspace can open. */
-export interface DashboardSearch {
-  last?: string | undefined;
-  from?: string | undefined;
-  to?: string | undefined;
-  /** Such as `model`, `metadata:plan`, `feedback:helpful`. */
-  group?: string | undefined;
-  /** Filter of all charts. */
-  filter?: string | undefined;
-  /** Whether charts also show the previous period. */
-  before?: boolean | undefined;
+export interface DashboardSearch extends MonitoringSearch {
   /** Absent: the workspace. */
   of?: Owner | undefined;
 }
 
 export const readDashboardSearch = (search: Record<string, unknown>): DashboardSearch => ({
-  last: optionalText(search["last"]),
-  from: optionalText(search["from"]),
-  to: optionalText(search["to"]),
-  group: optionalText(search["group"]),
-  filter: optionalText(search["filter"]),
-  before: search["before"] === true ? true : undefined,
+  ...readMonitoringSearch(search),
   of: search["of"] === "organization" ? "organization" : undefined,
 });
-
-export const dashboardRange = (search: DashboardSearch): TimeRange => readTimeRange(search, { last: "24h" });
 
 const GROUPINGS = [
   "name",

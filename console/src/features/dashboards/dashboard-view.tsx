@@ -13,12 +13,12 @@ import type { TimeRange } from "../../ui/time-range.ts";
 import { TimeRangePicker } from "../../ui/time-range-picker.tsx";
 import { useCopy } from "../../ui/use-copy.ts";
 import { tagMovesQuery } from "../monitoring/queries.ts";
-import { zoomRange } from "../monitoring/monitoring-search.ts";
+import { monitoringRange, zoomRange } from "../monitoring/monitoring-search.ts";
 import { toMarker } from "../monitoring/tag-moves.tsx";
 import { FilterField } from "../runs/filter-field.tsx";
 import { type ChartActions, ChartCard } from "./chart-card.tsx";
 import { sectionOf } from "./chart-series.ts";
-import { dashboardRange, type DashboardSearch, readGrouping } from "./dashboard-search.ts";
+import { type DashboardSearch, readGrouping } from "./dashboard-search.ts";
 import classes from "./dashboard.module.css";
 import { GroupPicker } from "./group-picker.tsx";
 import { type ChartData, dashboardQuery, incidentMarksQuery, type Source } from "./queries.ts";
@@ -50,7 +50,7 @@ export function DashboardView({
   actionsOf,
   empty,
 }: DashboardViewProps) {
-  const range = dashboardRange(search);
+  const range = monitoringRange(search);
   const common = { groupBy: readGrouping(search.group), filter: search.filter };
   const navigate = useNavigate();
   const wall = useRef<HTMLDivElement>(null);

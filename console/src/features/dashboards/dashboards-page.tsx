@@ -1,6 +1,5 @@
 import { Group, SimpleGrid, Text, TextInput, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { IconPlus } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -8,7 +7,8 @@ import { useState } from "react";
 import { counted } from "../../ui/format.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList, LoadState } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
@@ -31,14 +31,9 @@ export function DashboardsPage() {
     <Page
       title="Dashboards"
       actions={
-        <PermittedButton
-          denial={denial}
-          size="xs"
-          leftSection={<IconPlus size={14} aria-hidden />}
-          onClick={() => setNewOf("workspace")}
-        >
+        <NewButton denial={denial} onClick={() => setNewOf("workspace")}>
           New dashboard
-        </PermittedButton>
+        </NewButton>
       }
     >
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
@@ -73,35 +68,38 @@ export function DashboardsPage() {
           <Title order={2} size="h5" mb="xs">
             Of projects
           </Title>
-          <LoadState query={projects} rows={3} />
-          {projects.data &&
-            (projects.data.length === 0 ? (
+          <LoadedList
+            query={projects}
+            rows={3}
+            list={projects.data ?? []}
+            empty={
               <Text size="sm" c="dimmed">
                 No project has traces yet.
               </Text>
-            ) : (
-              <SimpleTable
-                label="Dashboards of projects"
-                rows={projects.data}
-                rowKey={({ id }) => id}
-                minWidth={400}
-                columns={[
-                  {
-                    title: "Project",
-                    cell: ({ id, name }) => (
-                      <AnchorLink to="/projects/$projectId/dashboard" params={{ projectId: id }} size="sm">
-                        {name ?? id}
-                      </AnchorLink>
-                    ),
-                  },
-                  {
-                    title: "Last run",
-                    cell: ({ last_run_start_time: at }) => (at == null ? "–" : <TimeText at={at} />),
-                    width: 130,
-                  },
-                ]}
-              />
-            ))}
+            }
+          >
+            <SimpleTable
+              label="Dashboards of projects"
+              rows={projects.data ?? []}
+              rowKey={({ id }) => id}
+              minWidth={400}
+              columns={[
+                {
+                  title: "Project",
+                  cell: ({ id, name }) => (
+                    <AnchorLink to="/projects/$projectId/dashboard" params={{ projectId: id }} size="sm">
+                      {name ?? id}
+                    </AnchorLink>
+                  ),
+                },
+                {
+                  title: "Last run",
+                  cell: ({ last_run_start_time: at }) => (at == null ? "–" : <TimeText at={at} />),
+                  width: 130,
+                },
+              ]}
+            />
+          </LoadedList>
         </section>
       </SimpleGrid>
       {newOf !== null && <NewDashboard owner={newOf} onClose={() => setNewOf(null)} />}

@@ -7,7 +7,8 @@ import { ButtonLink } from "../../ui/links.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
 import { usePermission } from "../settings/use-permission.ts";
-import { dashboardRange, type DashboardSearch } from "./dashboard-search.ts";
+import { monitoringRange } from "../monitoring/monitoring-search.ts";
+import type { DashboardSearch } from "./dashboard-search.ts";
 import { DashboardView } from "./dashboard-view.tsx";
 import { changesQuery, cloneDashboard, type PrebuiltSource } from "./queries.ts";
 import { WorsePanel } from "./worse-panel.tsx";
@@ -28,7 +29,7 @@ export function PrebuiltDashboard({ source, title, search, onSearch, events, act
   const navigate = useNavigate();
   const client = useQueryClient();
   const denial = usePermission("charts:create");
-  const { data: found } = useQuery(changesQuery(projectId, dashboardRange(search)));
+  const { data: found } = useQuery(changesQuery(projectId, monitoringRange(search)));
   const marks = useMemo(
     () => [
       ...(events ?? []),

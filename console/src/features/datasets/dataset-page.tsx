@@ -1,10 +1,11 @@
-import { ActionIcon, Menu, Modal, Tabs, Text } from "@mantine/core";
-import { IconDots, IconDownload, IconTag } from "@tabler/icons-react";
+import { Menu, Modal, Tabs, Text } from "@mantine/core";
+import { IconDownload, IconTag } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
+import { ActionsMenu } from "../../ui/actions-menu.tsx";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { count } from "../../ui/format.ts";
 import { LoadState } from "../../ui/load-state.tsx";
@@ -118,48 +119,41 @@ function Actions({ datasetId, version }: { datasetId: string; version: string })
     <>
       <RunExperimentButton datasetId={datasetId} />
       <DatasetShare datasetId={datasetId} />
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label="Dataset actions">
-            <IconDots size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {(["csv", "jsonl"] as const).map((kind) => (
-            <Menu.Item
-              key={kind}
-              leftSection={<IconDownload size={14} aria-hidden />}
-              onClick={() => void download(kind).catch(notifyFailure("Could not download the dataset"))}
-            >
-              {kind === "csv" ? "Download as CSV" : "Download as JSONL"}
-            </Menu.Item>
-          ))}
-          <Menu.Item leftSection={<IconTag size={14} aria-hidden />} onClick={() => setTagging(true)}>
-            Workspace tags
-          </Menu.Item>
-          <Menu.Divider />
+      <ActionsMenu label="Dataset actions">
+        {(["csv", "jsonl"] as const).map((kind) => (
           <Menu.Item
-            color="danger"
-            disabled={!dataset}
-            onClick={() =>
-              confirm({
-                title: `Delete ${dataset!.name}?`,
-                body: "This permanently deletes its examples in all versions. Runs of its experiments are kept.",
-                action: "Delete",
-                typed: dataset!.name,
-                run: async () => {
-                  const params = { path: { dataset_id: datasetId } };
-                  await traceApi.DELETE("/api/v1/datasets/{dataset_id}", { params });
-                  await navigate({ to: "/datasets" });
-                  await client.invalidateQueries({ queryKey: ["datasets"] });
-                },
-              })
-            }
+            key={kind}
+            leftSection={<IconDownload size={14} aria-hidden />}
+            onClick={() => void download(kind).catch(notifyFailure("Could not download the dataset"))}
           >
-            Delete
+            {kind === "csv" ? "Download as CSV" : "Download as JSONL"}
           </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+        ))}
+        <Menu.Item leftSection={<IconTag size={14} aria-hidden />} onClick={() => setTagging(true)}>
+          Workspace tags
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item
+          color="danger"
+          disabled={!dataset}
+          onClick={() =>
+            confirm({
+              title: `Delete ${dataset!.name}?`,
+              body: "This permanently deletes its examples in all versions. Runs of its experiments are kept.",
+              action: "Delete",
+              typed: dataset!.name,
+              run: async () => {
+                const params = { path: { dataset_id: datasetId } };
+                await traceApi.DELETE("/api/v1/datasets/{dataset_id}", { params });
+                await navigate({ to: "/datasets" });
+                await client.invalidateQueries({ queryKey: ["datasets"] });
+              },
+            })
+          }
+        >
+          Delete
+        </Menu.Item>
+      </ActionsMenu>
       <Modal opened={isTagging} onClose={() => setTagging(false)} title={dataset?.name ?? "Dataset"}>
         <ResourceTags resource_type="dataset" resource_id={datasetId} permission="datasets:update" />
       </Modal>

@@ -1,17 +1,18 @@
-import { Button, Group, Text } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
+import { Group, Text } from "@mantine/core";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
+import { Clipped } from "../../ui/clipped.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Filters } from "../../ui/filters.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { NameForm } from "../../ui/name-form.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
@@ -37,11 +38,7 @@ const COLUMNS: Column<Dataset>[] = [
     id: "description",
     header: "Description",
     width: "minmax(160px, 2fr)",
-    cell: ({ description }) => (
-      <Text size="sm" truncate title={description ?? undefined}>
-        {description ?? "–"}
-      </Text>
-    ),
+    cell: ({ description }) => <Clipped text={description} />,
   },
   {
     id: "example_count",
@@ -82,14 +79,7 @@ export function DatasetsPage() {
   const found = useInfiniteQuery(datasetsQuery(search));
   const datasets = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
   return (
-    <Page
-      title="Datasets"
-      actions={
-        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setNew(true)}>
-          New dataset
-        </Button>
-      }
-    >
+    <Page title="Datasets" actions={<NewButton onClick={() => setNew(true)}>New dataset</NewButton>}>
       <Group gap="sm" mb="sm">
         <SearchField
           label="Search datasets by name"
@@ -104,9 +94,11 @@ export function DatasetsPage() {
           />
         </Filters>
       </Group>
-      <LoadState query={found} rows={8} />
-      {found.data &&
-        (datasets.length === 0 ? (
+      <LoadedList
+        query={found}
+        rows={8}
+        list={datasets}
+        empty={
           <Empty title={search.text === "" && search.tags === "" ? "No datasets yet" : "No matching datasets"}>
             <Text size="sm" maw={520}>
               A dataset holds examples to evaluate an application with. Create one here, add runs from their traces, or
@@ -114,20 +106,21 @@ export function DatasetsPage() {
             </Text>
             {search.text === "" && <DatasetSample />}
           </Empty>
-        ) : (
-          <DataTable
-            label="Datasets"
-            columns={COLUMNS}
-            rows={datasets}
-            rowKey={({ id }) => id}
-            sort={{ id: search.sort, desc: search.desc }}
-            onSort={({ id, desc }) =>
-              void navigate({ search: { ...search, sort: id as DatasetSort, desc }, replace: true })
-            }
-            onOpen={({ id }) => void navigate({ to: "/datasets/$datasetId", params: { datasetId: id } })}
-            onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
-          />
-        ))}
+        }
+      >
+        <DataTable
+          label="Datasets"
+          columns={COLUMNS}
+          rows={datasets}
+          rowKey={({ id }) => id}
+          sort={{ id: search.sort, desc: search.desc }}
+          onSort={({ id, desc }) =>
+            void navigate({ search: { ...search, sort: id as DatasetSort, desc }, replace: true })
+          }
+          onOpen={({ id }) => void navigate({ to: "/datasets/$datasetId", params: { datasetId: id } })}
+          pages={found}
+        />
+      </LoadedList>
       {isNew && <NewDataset onClose={() => setNew(false)} />}
     </Page>
   );

@@ -6,6 +6,7 @@ import { CopyButton } from "../../ui/copy-button.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
+import type { Pages } from "../../ui/next-page.tsx";
 import { ShortId } from "../../ui/short-id.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { RunValue } from "../traces/run-value.tsx";
@@ -22,14 +23,14 @@ const brief = (value: unknown) => {
 
 interface ExamplesTableProps {
   examples: Example[];
-  onEnd: () => void;
+  pages: Pages;
   /** Absent where examples are read-only: on shared pages, and in earlier versions. */
   onDelete?: (example: Example) => void;
   onEdit?: (example: Example) => void;
 }
 
 /** Table of examples, each shown in full when it is opened. */
-export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTableProps) {
+export function ExamplesTable({ examples, pages, onDelete, onEdit }: ExamplesTableProps) {
   const [opened, setOpened] = useState<Example | null>(null);
   const columns = useMemo(
     (): Column<Example>[] => [
@@ -104,7 +105,7 @@ export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTab
         rows={examples}
         rowKey={({ id }) => id}
         onOpen={setOpened}
-        onEnd={onEnd}
+        pages={pages}
         maxHeight="max(320px, calc(100dvh - 260px))"
       />
       <Drawer

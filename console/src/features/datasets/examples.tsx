@@ -99,11 +99,7 @@ export function Examples({ datasetId, search: { text, split, version }, onSearch
       </Group>
       <LoadState query={found} rows={8} />
       {found.data && (
-        <ExamplesTable
-          examples={examples}
-          {...(!isPast && { onDelete: remove, onEdit: setEdited })}
-          onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
-        />
+        <ExamplesTable examples={examples} {...(!isPast && { onDelete: remove, onEdit: setEdited })} pages={found} />
       )}
       {edited !== null && (
         <Suspense>

@@ -4,7 +4,7 @@ import { useMemo } from "react";
 
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { count, duration, money, percent, tokens } from "../../ui/format.ts";
+import { count, money, percent, seconds, tokens } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { LoadState } from "../../ui/load-state.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -60,38 +60,10 @@ export function ExperimentsTable({ datasetId, selected, onSelect, onCompare }: E
         sortBy: (p) => p.start_time,
         cell: (p) => <TimeText at={utc(p.start_time)} />,
       },
-      {
-        id: "runs",
-        header: "Runs",
-        width: "80px",
-        align: "right",
-        sortBy: (p) => p.run_count,
-        cell: (p) => count(p.run_count),
-      },
-      {
-        id: "errors",
-        header: "Errors",
-        width: "86px",
-        align: "right",
-        sortBy: (p) => p.error_rate,
-        cell: (p) => percent(p.error_rate),
-      },
-      {
-        id: "p50",
-        header: "P50",
-        width: "86px",
-        align: "right",
-        sortBy: (p) => p.latency_p50,
-        cell: (p) => seconds(p.latency_p50),
-      },
-      {
-        id: "tokens",
-        header: "Tokens",
-        width: "86px",
-        align: "right",
-        sortBy: (p) => p.total_tokens,
-        cell: (p) => tokens(p.total_tokens),
-      },
+      figure("runs", "Runs", (p) => p.run_count, count),
+      figure("errors", "Errors", (p) => p.error_rate, percent),
+      figure("p50", "P50", (p) => p.latency_p50, seconds),
+      figure("tokens", "Tokens", (p) => p.total_tokens, tokens),
       {
         id: "cost",
         header: "Cost",
@@ -135,4 +107,9 @@ export function ExperimentsTable({ datasetId, selected, onSelect, onCompare }: E
   );
 }
 
-const seconds = (value: number | null | undefined) => duration(value == null ? null : Math.max(0, value) * 1000);
+const figure = (
+  id: string,
+  header: string,
+  value: (project: Project) => number | null | undefined,
+  print: (value: number | null | undefined) => string,
+): Column<Project> => ({ id, header, width: "86px", align: "right", sortBy: value, cell: (p) => print(value(p)) });

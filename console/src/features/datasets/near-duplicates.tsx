@@ -47,9 +47,7 @@ export function NearDuplicates({ datasetId }: { datasetId: string }) {
       <LoadState query={found} rows={8} />
       {found.data &&
         (found.data.groups.length === 0 ? (
-          <Empty title="No near-duplicates">
-            <Text size="sm">No two examples have inputs that are so similar.</Text>
-          </Empty>
+          <Empty title="No near-duplicates">No two examples have inputs that are so similar.</Empty>
         ) : (
           <>
             {found.data.groups_total > found.data.groups.length && (

@@ -46,9 +46,7 @@ export function Proposals({ datasetId }: { datasetId: string }) {
       {found.data &&
         (!first ? (
           <Empty title="Nothing to review">
-            <Text size="sm" maw={480}>
-              A model can propose variants of the dataset's examples. They become examples when you accept them.
-            </Text>
+            A model can propose variants of the dataset's examples. They become examples when you accept them.
           </Empty>
         ) : (
           <ReviewProposal key={first.id} proposal={first} onDone={() => settle(first.id)} />

@@ -8,7 +8,7 @@ import { traceApi } from "../../api/clients.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { fullTime } from "../../ui/format.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { type Version, versionsQuery } from "./queries.ts";
 import { VersionChanges } from "./version-changes.tsx";
@@ -19,14 +19,6 @@ export function Versions({ datasetId, onOpen }: { datasetId: string; onOpen: (as
   const [tagged, setTagged] = useState<Version | null>(null);
   const [compared, setCompared] = useState<Version | null>(null);
   const rows = found.data?.pages.flat() ?? [];
-  if (!found.data) return <LoadState query={found} rows={6} />;
-  if (rows.length === 0) {
-    return (
-      <Empty title="No versions yet">
-        <Text size="sm">Adding an example creates the first one.</Text>
-      </Empty>
-    );
-  }
   const actions = (version: Version) => (
     <Group gap={6} justify="flex-end">
       <Button
@@ -57,31 +49,37 @@ export function Versions({ datasetId, onOpen }: { datasetId: string; onOpen: (as
   );
   return (
     <>
-      <SimpleTable
-        label="Versions"
-        rows={rows}
-        rowKey={({ as_of: at }) => at}
-        minWidth={700}
-        columns={[
-          // relative times of versions within one minute would look alike ("1 min ago")
-          { title: "Version", cell: ({ as_of: at }) => <Text size="sm">{fullTime(at)}</Text>, width: 220 },
-          {
-            title: "Tags",
-            cell: ({ tags }) => (
-              <Group gap={6}>
-                {tags.map((tag) => (
-                  <Badge key={tag} size="sm" variant={tag === "latest" ? "default" : "light"} tt="none">
-                    {tag}
-                  </Badge>
-                ))}
-              </Group>
-            ),
-          },
-          { title: "", cell: actions, width: 330 },
-        ]}
-        onMore={found.hasNextPage && found.fetchNextPage}
-        isLoadingMore={found.isFetchingNextPage}
-      />
+      <LoadedList
+        query={found}
+        rows={6}
+        list={rows}
+        empty={<Empty title="No versions yet">Adding an example creates the first one.</Empty>}
+      >
+        <SimpleTable
+          label="Versions"
+          rows={rows}
+          rowKey={({ as_of: at }) => at}
+          minWidth={700}
+          columns={[
+            // relative times of versions within one minute would look alike ("1 min ago")
+            { title: "Version", cell: ({ as_of: at }) => <Text size="sm">{fullTime(at)}</Text>, width: 220 },
+            {
+              title: "Tags",
+              cell: ({ tags }) => (
+                <Group gap={6}>
+                  {tags.map((tag) => (
+                    <Badge key={tag} size="sm" variant={tag === "latest" ? "default" : "light"} tt="none">
+                      {tag}
+                    </Badge>
+                  ))}
+                </Group>
+              ),
+            },
+            { title: "", cell: actions, width: 330 },
+          ]}
+          pages={found}
+        />
+      </LoadedList>
       {compared && (
         <VersionChanges
           datasetId={datasetId}

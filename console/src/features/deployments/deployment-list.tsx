@@ -1,14 +1,13 @@
-import { Button, Code, Text, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { Code, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
 
 import { Empty } from "../../ui/empty.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { Page } from "../../ui/page.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge, statusWords } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -23,50 +22,31 @@ export function DeploymentList() {
   const { name, create = false } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useQuery(deploymentsQuery(name));
-  const [text, setText] = useState(name ?? "");
-  const search = useDebouncedCallback(
-    (next: string) =>
-      void navigate({ search: (before) => ({ ...before, name: next === "" ? undefined : next }), replace: true }),
-    250,
-  );
+  const deployments = list.data ?? [];
+  const search = (text: string) =>
+    void navigate({ search: (before) => ({ ...before, name: text.trim() || undefined }), replace: true });
   const setCreating = (isOpen: boolean) =>
     void navigate({ search: (before) => ({ ...before, create: isOpen || undefined }) });
   return (
-    <Page
-      title="Deployments"
-      actions={
-        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreating(true)}>
-          New deployment
-        </Button>
-      }
-    >
-      <TextInput
-        aria-label="Search by name"
-        placeholder="Search by name"
-        size="xs"
-        mb="sm"
-        w={{ base: "100%", xs: 240 }}
-        maw="100%"
-        leftSection={<IconSearch size={14} aria-hidden />}
-        value={text}
-        onChange={(event) => {
-          setText(event.currentTarget.value);
-          search(event.currentTarget.value.trim());
-        }}
-      />
-      <LoadState query={list} />
-      {list.data?.length === 0 && (
-        <Empty title={name === undefined ? "No deployments yet" : "No matching deployments"}>
-          <Text size="sm">
-            Create one with “New deployment”, or run <Code>heddle deploy</Code> in a project's folder.
-          </Text>
-          {name === undefined && <DeploySample />}
-        </Empty>
-      )}
-      {list.data !== undefined && list.data.length > 0 && (
+    <Page title="Deployments" actions={<NewButton onClick={() => setCreating(true)}>New deployment</NewButton>}>
+      <Group mb="sm">
+        <SearchField label="Search by name" placeholder="Search by name" initial={name ?? ""} onSearch={search} />
+      </Group>
+      <LoadedList
+        query={list}
+        list={deployments}
+        empty={
+          <Empty title={name === undefined ? "No deployments yet" : "No matching deployments"}>
+            <Text size="sm">
+              Create one with “New deployment”, or run <Code>heddle deploy</Code> in a project's folder.
+            </Text>
+            {name === undefined && <DeploySample />}
+          </Empty>
+        }
+      >
         <SimpleTable
           label="Deployments"
-          rows={list.data}
+          rows={deployments}
           rowKey={({ id }) => id}
           minWidth={820}
           columns={[
@@ -88,7 +68,7 @@ export function DeploymentList() {
             { title: "Updated", cell: ({ updated_at: at }) => <TimeText at={at} />, width: 100 },
           ]}
         />
-      )}
+      </LoadedList>
       {create && (
         <NewDeployment
           onClose={() => setCreating(false)}

@@ -29,7 +29,7 @@ export function DeploymentLog({ deploymentId, revisionId, kind, isLive, height =
       onFilter={setFilter}
       isLive={isLive}
       height={height}
-      onOlder={log.hasNextPage ? () => void log.fetchNextPage() : undefined}
+      pages={log}
       empty={
         <Text size="sm" c="dimmed">
           {kind === "build"

@@ -14,11 +14,7 @@ export function Instances({ deploymentId }: { deploymentId: string }) {
   const { data: instances, error, refetch } = useQuery(instancesQuery(deploymentId));
   if (!instances) return <LoadState query={{ error, refetch }} rows={3} />;
   if (instances.length === 0) {
-    return (
-      <Empty title="No instances">
-        <Text size="sm">An instance starts after a revision is built.</Text>
-      </Empty>
-    );
+    return <Empty title="No instances">An instance starts after a revision is built.</Empty>;
   }
   const live = instances.filter(({ state }) => state !== "ended");
   const memory = live.reduce((total, { memory_bytes: memoryBytes }) => total + (memoryBytes ?? 0), 0);

@@ -40,11 +40,7 @@ export function Revisions({ deployment }: { deployment: Deployment }) {
   if (!revisions) return <LoadState query={{ error, refetch }} />;
   const chosen = revisions.find(({ id }) => id === selectedId) ?? revisions[0];
   if (!chosen) {
-    return (
-      <Empty title="No revisions yet">
-        <Text size="sm">Deploy a project with “New revision”.</Text>
-      </Empty>
-    );
+    return <Empty title="No revisions yet">Deploy a project with “New revision”.</Empty>;
   }
   return (
     <div className={classes["columns"]}>

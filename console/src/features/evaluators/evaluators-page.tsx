@@ -1,16 +1,17 @@
-import { Badge, Button, Group, Text, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { IconBooks, IconPlus, IconSearch } from "@tabler/icons-react";
+import { Badge, Button, Group } from "@mantine/core";
+import { IconBooks, IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 
+import { Clipped } from "../../ui/clipped.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count, counted, percent } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { type Agreement, agreementQuery, type Evaluator, evaluatorsQuery } from "./queries.ts";
 
@@ -47,11 +48,7 @@ const columns = (agreements: Map<string, Agreement> | undefined): Column<Evaluat
     id: "rules",
     header: "Rules",
     width: "minmax(80px, 1fr)",
-    cell: ({ run_rules: rules }) => (
-      <Text size="sm" truncate title={rules.map((rule) => rule.display_name).join(", ")}>
-        {rules.length === 0 ? "–" : rules.map((rule) => rule.display_name).join(", ")}
-      </Text>
-    ),
+    cell: ({ run_rules: rules }) => <Clipped text={rules.map((rule) => rule.display_name).join(", ")} />,
   },
   { id: "judgements", header: "Judgements", width: "100px", align: "right", cell: (row) => count(row.judgements) },
   {
@@ -103,7 +100,6 @@ export function EvaluatorsPage() {
   const navigate = useNavigate();
   const [text, setText] = useState("");
   const [isOpen, setOpen] = useState(false);
-  const search = useDebouncedCallback(setText, 250);
   const found = useInfiniteQuery(evaluatorsQuery(text));
   const evaluators = useMemo(() => found.data?.pages.flatMap((page) => page.evaluators) ?? [], [found.data]);
   const agreements = useQuery(agreementQuery(text, found.data?.pages.length ?? 0)).data;
@@ -128,34 +124,29 @@ export function EvaluatorsPage() {
         </>
       }
     >
-      <TextInput
-        aria-label="Search evaluators by name"
-        placeholder="Search by name"
-        leftSection={<IconSearch size={14} aria-hidden />}
-        size="xs"
-        mb="sm"
-        w={{ base: "100%", xs: 260 }}
-        onChange={({ currentTarget: { value } }) => search(value)}
-      />
-      <LoadState query={found} rows={8} />
-      {found.data &&
-        (evaluators.length === 0 ? (
+      <Group mb="sm">
+        <SearchField label="Search evaluators by name" placeholder="Search by name" initial="" onSearch={setText} />
+      </Group>
+      <LoadedList
+        query={found}
+        rows={8}
+        list={evaluators}
+        empty={
           <Empty title={text === "" ? "No evaluators yet" : "No matching evaluators"}>
-            <Text size="sm" maw={520}>
-              An evaluator scores runs, by a model or by code. Start from the library, or write one, and try it on real
-              runs before you save it.
-            </Text>
+            An evaluator scores runs, by a model or by code. Start from the library, or write one, and try it on real
+            runs before you save it.
           </Empty>
-        ) : (
-          <DataTable
-            label="Evaluators"
-            columns={shown}
-            rows={evaluators}
-            rowKey={({ id }) => id}
-            onOpen={({ id }) => void open(id)}
-            onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
-          />
-        ))}
+        }
+      >
+        <DataTable
+          label="Evaluators"
+          columns={shown}
+          rows={evaluators}
+          rowKey={({ id }) => id}
+          onOpen={({ id }) => void open(id)}
+          pages={found}
+        />
+      </LoadedList>
       {isOpen && (
         <Suspense>
           <LibraryDialog onCreated={open} onClose={() => setOpen(false)} />

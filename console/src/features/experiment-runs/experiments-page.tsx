@@ -5,7 +5,7 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count, money } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -66,20 +66,22 @@ const COLUMNS: Column<ListedJob>[] = [
 /** Experiments that Heddle executes, newest first. */
 export function ExperimentsPage() {
   const found = useQuery(jobsQuery);
+  const jobs = found.data?.items ?? [];
   return (
     <Page title="Experiments" actions={<RunExperimentButton variant="filled" />}>
-      <LoadState query={found} rows={8} />
-      {found.data &&
-        (found.data.items.length === 0 ? (
+      <LoadedList
+        query={found}
+        rows={8}
+        list={jobs}
+        empty={
           <Empty title="No experiments yet">
-            <Text size="sm" maw={520}>
-              An experiment runs a prompt, an assistant or an HTTP endpoint on each example of a dataset, and evaluators
-              score the outputs. It continues when this page is closed.
-            </Text>
+            An experiment runs a prompt, an assistant or an HTTP endpoint on each example of a dataset, and evaluators
+            score the outputs. It continues when this page is closed.
           </Empty>
-        ) : (
-          <DataTable label="Experiments" columns={COLUMNS} rows={found.data.items} rowKey={({ id }) => id!} />
-        ))}
+        }
+      >
+        <DataTable label="Experiments" columns={COLUMNS} rows={jobs} rowKey={({ id }) => id!} />
+      </LoadedList>
     </Page>
   );
 }

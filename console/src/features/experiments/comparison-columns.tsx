@@ -1,7 +1,7 @@
 import { Group, Stack, Text } from "@mantine/core";
 
 import type { Column } from "../../ui/data-table.tsx";
-import { duration } from "../../ui/format.ts";
+import { seconds } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import classes from "./comparison.module.css";
 import type { ComparedRow, Comparison } from "./queries.ts";
@@ -79,7 +79,7 @@ function Outcome({
       </Text>
       <Group gap={8} wrap="nowrap">
         <AnchorLink to="/projects/$projectId/r/$runId" params={{ projectId, runId: result.run_id }} size="xs">
-          {duration(latency == null ? null : latency * 1000)}
+          {seconds(latency)}
         </AnchorLink>
         {result.runs > 1 && (
           <Text size="xs" c="dimmed">

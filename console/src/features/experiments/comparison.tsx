@@ -140,7 +140,7 @@ export function Comparison({ datasetId, experiments: requested, search, onSearch
         rowKey={({ example_id: id }) => id}
         rowHeight={76 + 24 * Math.max(1, Math.ceil((keys.length - shown.hidden.length) / 2))}
         onOpen={({ example_id: id }) => setOpened(id)}
-        onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
+        pages={found}
         maxHeight="calc(100dvh - 120px)"
       />
       <ComparedExample

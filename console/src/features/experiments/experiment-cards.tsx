@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Fragment, type ReactNode } from "react";
 
 import { traceApi } from "../../api/clients.ts";
-import { count, counted, duration, money } from "../../ui/format.ts";
+import { count, counted, money, seconds } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import classes from "./comparison.module.css";
@@ -157,5 +157,3 @@ function DeltaText({ delta, confidence, metric, label, filter, only, onOnly }: D
     </>
   );
 }
-
-const seconds = (value: number | null) => duration(value === null ? null : value * 1000);

@@ -1,4 +1,4 @@
-import { SimpleGrid, Text } from "@mantine/core";
+import { SimpleGrid } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -24,11 +24,7 @@ export function HistoryCharts({ datasetId }: { datasetId: string }) {
   );
   if (!history) return <LoadState query={found} rows={10} />;
   if (history.experiments.length < 2) {
-    return (
-      <Empty title="Not enough experiments">
-        <Text size="sm">Scores over time are shown from two experiments on.</Text>
-      </Empty>
-    );
+    return <Empty title="Not enough experiments">Scores over time are shown from two experiments on.</Empty>;
   }
   const { experiments, keys } = history;
   const baseline = experiments.find(({ id }) => id === history.baseline_experiment_id);

@@ -107,9 +107,7 @@ export function PairsPage() {
           ) : pairs.isFetching ? (
             <Loading rows={12} />
           ) : (
-            <Empty title="All pairs are judged">
-              <Text size="sm">The result is below.</Text>
-            </Empty>
+            <Empty title="All pairs are judged">The result is below.</Empty>
           )}
           <Group gap="xs">
             <Button size="xs" variant="default" disabled={done.length === 0} onClick={takeBack}>

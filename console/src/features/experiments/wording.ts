@@ -1,4 +1,4 @@
-import { duration, money, percent, tokens } from "../../ui/format.ts";
+import { money, percent, seconds, tokens } from "../../ui/format.ts";
 import type { MetricName, Summary } from "./queries.ts";
 
 /** Formats with two decimals at most: `0.67`. */
@@ -21,7 +21,7 @@ export const METRIC_LABELS: Record<MetricName, string> = {
 };
 
 const FORMATS: Record<MetricName, (value: number) => string> = {
-  latency_seconds: (value) => duration(value * 1000),
+  latency_seconds: seconds,
   total_tokens: (value) => tokens(value),
   total_cost: (value) => money(value),
   error_rate: (value) => percent(value),

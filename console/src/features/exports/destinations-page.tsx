@@ -1,5 +1,4 @@
 import { Button, Group, Text } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
@@ -8,6 +7,7 @@ import { useConfirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
 import { LoadState } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
@@ -38,13 +38,7 @@ export function DestinationsPage() {
           <ButtonLink to="/exports" variant="default" size="xs">
             Exports
           </ButtonLink>
-          <Button
-            size="xs"
-            leftSection={<IconPlus size={14} aria-hidden />}
-            onClick={() => void navigate({ search: { create: true } })}
-          >
-            New destination
-          </Button>
+          <NewButton onClick={() => void navigate({ search: { create: true } })}>New destination</NewButton>
         </>
       }
     >

@@ -1,5 +1,4 @@
 import { Button, Text } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 
@@ -7,6 +6,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { bytes, count } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
 import { LoadState } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
@@ -35,9 +35,7 @@ export function ExportsPage() {
           <ButtonLink to="/exports/destinations" variant="default" size="xs">
             Destinations
           </ButtonLink>
-          <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={open}>
-            New export
-          </Button>
+          <NewButton onClick={open}>New export</NewButton>
         </>
       }
     >

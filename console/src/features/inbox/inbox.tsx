@@ -6,7 +6,7 @@ import { useRef, useState } from "react";
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ShortId } from "../../ui/short-id.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -40,51 +40,51 @@ export function Inbox() {
   );
   return (
     <Page maw={1040} title="Inbox">
-      <LoadState query={waiting} />
-      {waiting.data &&
-        (threads.length === 0 ? (
-          <Empty title="Nothing to review">
-            <Text size="sm">Runs that pause with LangGraph's interrupt() appear here for review.</Text>
-          </Empty>
-        ) : (
-          <Stack gap="md">
-            {typeof total === "number" && (
-              <Text size="sm" c="dimmed">
-                {total === 0
-                  ? "No thread needs review."
-                  : total === 1
-                    ? "1 thread needs review."
-                    : `${count(total)} threads need review.`}
-              </Text>
-            )}
-            {threads.map((thread, place) => (
-              <InterruptedThread
-                key={thread.thread_id}
-                server={server}
-                thread={thread}
-                names={names}
-                answered={answered.find((entry) => entry.thread.thread_id === thread.thread_id)}
-                onFailure={() => setFailed((before) => [thread, ...without(before, thread)])}
-                onResumed={(height) => {
-                  setFailed((before) => without(before, thread));
-                  setAnswered([...answered, { thread, place, height }]);
-                }}
-              />
-            ))}
-            {typeof total === "number" && total > PAGE && (
-              <Pagination
-                size="sm"
-                total={Math.ceil(total / PAGE)}
-                value={page}
-                onChange={(next) => {
-                  setAnswered([]);
-                  setPage(next);
-                }}
-                getControlProps={(control) => ({ "aria-label": `${control} page` })}
-              />
-            )}
-          </Stack>
-        ))}
+      <LoadedList
+        query={waiting}
+        list={threads}
+        empty={
+          <Empty title="Nothing to review">Runs that pause with LangGraph's interrupt() appear here for review.</Empty>
+        }
+      >
+        <Stack gap="md">
+          {typeof total === "number" && (
+            <Text size="sm" c="dimmed">
+              {total === 0
+                ? "No thread needs review."
+                : total === 1
+                  ? "1 thread needs review."
+                  : `${count(total)} threads need review.`}
+            </Text>
+          )}
+          {threads.map((thread, place) => (
+            <InterruptedThread
+              key={thread.thread_id}
+              server={server}
+              thread={thread}
+              names={names}
+              answered={answered.find((entry) => entry.thread.thread_id === thread.thread_id)}
+              onFailure={() => setFailed((before) => [thread, ...without(before, thread)])}
+              onResumed={(height) => {
+                setFailed((before) => without(before, thread));
+                setAnswered([...answered, { thread, place, height }]);
+              }}
+            />
+          ))}
+          {typeof total === "number" && total > PAGE && (
+            <Pagination
+              size="sm"
+              total={Math.ceil(total / PAGE)}
+              value={page}
+              onChange={(next) => {
+                setAnswered([]);
+                setPage(next);
+              }}
+              getControlProps={(control) => ({ "aria-label": `${control} page` })}
+            />
+          )}
+        </Stack>
+      </LoadedList>
     </Page>
   );
 }

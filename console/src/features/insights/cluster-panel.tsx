@@ -3,9 +3,9 @@ import { IconDatabasePlus, IconListCheck } from "@tabler/icons-react";
 import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 
-import { count, duration, money, percent } from "../../ui/format.ts";
+import { count, money, percent, seconds } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -57,7 +57,7 @@ function Facts({ cluster: { stats, num_runs: runs } }: { cluster: Cluster }) {
     ["Share", percent(stats.share)],
     ["Runs", `${count(stats.estimated_runs)} (${count(runs)} sampled)`],
     ["Failed", percent(stats.error_rate)],
-    ["Latency (P50)", duration(stats.latency_p50 == null ? null : stats.latency_p50 * 1000)],
+    ["Latency (P50)", seconds(stats.latency_p50)],
     ["Cost per run", money(stats.mean_cost)],
     ...Object.entries(stats.feedback ?? {})
       .slice(0, 4)
@@ -115,7 +115,7 @@ function GroupActions({ projectId, jobId, clusterId }: { projectId: string; jobI
 
 function Runs({ projectId, jobId, clusterId }: { projectId: string; jobId: string; clusterId: string }) {
   const found = useInfiniteQuery(clusterRunsQuery(projectId, jobId, clusterId));
-  if (!found.data) return <LoadState query={found} rows={8} />;
+  const runs = found.data?.pages.flatMap((page) => page.runs) ?? [];
   const columns: SimpleColumn<ClusterRun>[] = [
     {
       title: "Run",
@@ -129,13 +129,8 @@ function Runs({ projectId, jobId, clusterId }: { projectId: string; jobId: strin
     { title: "Start", width: 110, cell: (run) => <TimeText at={`${run.start_time}Z`} /> },
   ];
   return (
-    <SimpleTable
-      label="Runs of the group"
-      columns={columns}
-      rows={found.data.pages.flatMap(({ runs }) => runs)}
-      rowKey={({ id }) => id}
-      onMore={found.hasNextPage && found.fetchNextPage}
-      isLoadingMore={found.isFetchingNextPage}
-    />
+    <LoadedList query={found} rows={8} list={runs} empty={null}>
+      <SimpleTable label="Runs of the group" columns={columns} rows={runs} rowKey={({ id }) => id} pages={found} />
+    </LoadedList>
   );
 }

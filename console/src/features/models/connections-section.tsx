@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Text } from "@mantine/core";
-import { IconPlus, IconTrash } from "@tabler/icons-react";
+import { IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -7,6 +7,7 @@ import { data, traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { duration } from "../../ui/format.ts";
 import { LoadState } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { usePermission } from "../settings/use-permission.ts";
@@ -39,15 +40,9 @@ export function ConnectionsSection() {
       title="Connections"
       about="Providers of models that the playground calls. Keys are stored encrypted and never shown."
       action={
-        <Button
-          size="xs"
-          leftSection={<IconPlus size={14} aria-hidden />}
-          disabled={manage !== null}
-          title={manage ?? undefined}
-          onClick={() => setEdited("new")}
-        >
+        <NewButton denial={manage} onClick={() => setEdited("new")}>
           New connection
-        </Button>
+        </NewButton>
       }
     >
       <LoadState query={{ data: connections, error, refetch }} rows={3} />

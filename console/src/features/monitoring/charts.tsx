@@ -1,4 +1,4 @@
-import { compact, duration, durationTicks, money, percent } from "../../ui/format.ts";
+import { compact, durationTicks, money, percent, seconds } from "../../ui/format.ts";
 import { conjoin } from "../runs/filter-language.ts";
 import type { Group, Point, TimelineInRange, TimelineSelection } from "./queries.ts";
 import { feedbackSeries, groupSeries, type Metric, metricSeries, rateOf, sumOf } from "./series.ts";
@@ -9,7 +9,6 @@ interface ChartsProps extends Place {
   filter: string | undefined;
 }
 
-const seconds = (value: number) => duration(value * 1000);
 const secondTicks = (values: readonly number[]) => durationTicks(values.map((value) => value * 1000));
 const formatInteger = (value: number) => (Number.isInteger(value) ? compact(value) : "");
 

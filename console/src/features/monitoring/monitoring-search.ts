@@ -2,15 +2,14 @@ import { optionalText } from "../../ui/search-params.ts";
 import { readTimeRange, type TimeRange } from "../../ui/time-range.ts";
 import type { Group } from "./queries.ts";
 
-/**
- * Search parameters of `/projects/$projectId/monitoring`: the range, and the key by which runs are grouped, such as
- * `metadata:user`.
- */
+/** Search parameters of the charts of a project or a dashboard. */
 export interface MonitoringSearch {
   last?: string | undefined;
   from?: string | undefined;
   to?: string | undefined;
+  /** What groups the runs: `model`, `metadata:plan`, `feedback:helpful`. */
   group?: string | undefined;
+  /** Filter of all charts. */
   filter?: string | undefined;
   /** Whether charts also show the previous period. */
   before?: boolean | undefined;

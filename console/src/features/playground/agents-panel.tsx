@@ -35,7 +35,7 @@ export function AgentsPanel({ server, threadId, watch, stored }: AgentsPanelProp
   if (stored.length === 0 || threadId === null) {
     return (
       <Empty title="No sub-agents yet">
-        <Text size="sm">Subgraphs of a run appear here beside each other, with what each of them says.</Text>
+        Subgraphs of a run appear here beside each other, with what each of them says.
       </Empty>
     );
   }

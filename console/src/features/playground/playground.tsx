@@ -1,4 +1,4 @@
-import { Button, Select, Text } from "@mantine/core";
+import { Button, Select } from "@mantine/core";
 import type { Assistant } from "@langchain/langgraph-sdk";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -62,9 +62,7 @@ export function Playground() {
   if (!assistant) {
     return (
       <Page title="Playground">
-        <Empty title="No graphs on this server">
-          <Text size="sm">Add a graph to langgraph.json and restart the server.</Text>
-        </Empty>
+        <Empty title="No graphs on this server">Add a graph to langgraph.json and restart the server.</Empty>
       </Page>
     );
   }

@@ -1,16 +1,17 @@
-import { ActionIcon, Button, Code, Group, Menu, Switch, Text } from "@mantine/core";
-import { IconDots, IconPlus } from "@tabler/icons-react";
+import { Code, Group, Menu, Switch, Text } from "@mantine/core";
 import { useInfiniteQuery, useQueries, useQueryClient, type UseQueryResult } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
 
+import { ActionsMenu } from "../../ui/actions-menu.tsx";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { count, counted, duration, money, percent, tokens } from "../../ui/format.ts";
+import { count, counted, money, percent, seconds, tokens } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Filters } from "../../ui/filters.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
@@ -22,9 +23,6 @@ import { PROJECT_SEARCH } from "./project-search.ts";
 import { EditProject } from "./edit-project.tsx";
 import { deleteProject, type Project, type ProjectSort, projectsQuery, projectStatsQuery } from "./queries.ts";
 import { TracingSample } from "../samples/sample-parts.tsx";
-
-const seconds = (value: number | null | undefined): string =>
-  duration(value == null ? null : Math.max(0, value) * 1000);
 
 /** Statistics arrive after the list, unless it is sorted by one. */
 const hasStatistics = (project: Project): boolean => project.run_count !== undefined;
@@ -121,47 +119,33 @@ export function ProjectsPage() {
   const columns = useMemo(
     () =>
       projectColumns((project) => (
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <ActionIcon variant="subtle" color="neutral" aria-label={`Actions for ${project.name}`}>
-              <IconDots size={16} />
-            </ActionIcon>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item onClick={() => setEdited(project)}>Edit</Menu.Item>
-            <Menu.Item
-              color="danger"
-              onClick={() =>
-                confirm({
-                  title: `Delete ${project.name}?`,
-                  body: `This permanently deletes its ${counted(project.run_count, "trace")} and their feedback.`,
-                  action: "Delete",
-                  typed: project.name,
-                  run: async () => {
-                    await deleteProject(project.id);
-                    await client.invalidateQueries({ queryKey: ["projects"] });
-                  },
-                })
-              }
-            >
-              Delete
-            </Menu.Item>
-          </Menu.Dropdown>
-        </Menu>
+        <ActionsMenu label={`Actions for ${project.name}`} isQuiet>
+          <Menu.Item onClick={() => setEdited(project)}>Edit</Menu.Item>
+          <Menu.Item
+            color="danger"
+            onClick={() =>
+              confirm({
+                title: `Delete ${project.name}?`,
+                body: `This permanently deletes its ${counted(project.run_count, "trace")} and their feedback.`,
+                action: "Delete",
+                typed: project.name,
+                run: async () => {
+                  await deleteProject(project.id);
+                  await client.invalidateQueries({ queryKey: ["projects"] });
+                },
+              })
+            }
+          >
+            Delete
+          </Menu.Item>
+        </ActionsMenu>
       )),
     // `confirm` only opens a dialog
     [client],
   );
 
   return (
-    <Page
-      title="Traces"
-      actions={
-        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setNew(true)}>
-          New project
-        </Button>
-      }
-    >
+    <Page title="Traces" actions={<NewButton onClick={() => setNew(true)}>New project</NewButton>}>
       <Group gap="sm" mb="sm">
         <SearchField
           label="Search projects by name"
@@ -184,30 +168,31 @@ export function ProjectsPage() {
           />
         </Filters>
       </Group>
-      <LoadState query={found} rows={10} />
-      {found.data &&
-        (projects.length === 0 ? (
+      <LoadedList
+        query={found}
+        rows={10}
+        list={projects}
+        empty={
           search.text === "" && search.tags === "" ? (
             <NoProjects />
           ) : (
-            <Empty title="No matching projects">
-              <Text size="sm">Try another search.</Text>
-            </Empty>
+            <Empty title="No matching projects">Try another search.</Empty>
           )
-        ) : (
-          <DataTable
-            label="Projects"
-            columns={columns}
-            rows={projects}
-            rowKey={({ id }) => id}
-            sort={{ id: search.sort, desc: search.desc }}
-            onSort={({ id, desc }) =>
-              void navigate({ search: { ...search, sort: id as ProjectSort, desc }, replace: true })
-            }
-            onOpen={({ id }) => void navigate({ to: "/projects/$projectId", params: { projectId: id } })}
-            onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
-          />
-        ))}
+        }
+      >
+        <DataTable
+          label="Projects"
+          columns={columns}
+          rows={projects}
+          rowKey={({ id }) => id}
+          sort={{ id: search.sort, desc: search.desc }}
+          onSort={({ id, desc }) =>
+            void navigate({ search: { ...search, sort: id as ProjectSort, desc }, replace: true })
+          }
+          onOpen={({ id }) => void navigate({ to: "/projects/$projectId", params: { projectId: id } })}
+          pages={found}
+        />
+      </LoadedList>
       {edited !== null && <EditProject project={edited} onClose={() => setEdited(null)} />}
       {isNew && <EditProject project="new" onClose={() => setNew(false)} />}
       {dialog}

@@ -67,7 +67,7 @@ export function SaveDialog({ draft, dispatch, onClose }: SaveDialogProps) {
   const refusal = isNew ? mayCreate : mayCommit;
 
   const onTop = useMutation({
-    mutationFn: (newest: string) => save(form.values, newest),
+    mutationFn: (newest: string | null) => save(form.values, newest),
     onError: notifyFailure("Could not save the prompt"),
   });
   const save = async ({ description, tag, withModel }: typeof form.values, follows = isNew ? null : parent) => {

@@ -14,41 +14,43 @@ interface CommitConflictProps {
   isSaving: boolean;
   onBack: () => void;
   onDiscard: () => void;
-  /** Commits on top of the newest commit. */
-  onCommit: (newest: string) => void;
+  /** Commits on top of the newest commit; null: as the first one. */
+  onCommit: (newest: string | null) => void;
 }
 
 /** Shows the commit that was created during the edit, and lets the user decide between it and the edit. */
 export function CommitConflict({ name, base, mine, isSaving, onBack, onDiscard, onCommit }: CommitConflictProps) {
   const newest = useQuery(commitQuery(name, "latest"));
   const before = useQuery({ ...commitQuery(name, base ?? ""), enabled: base !== null });
-  if (!newest.data || (base !== null && !before.data)) return <LoadState query={[newest, before]} rows={6} />;
-  const hash = newest.data.commit_hash!;
+  if (newest.data === undefined || (base !== null && before.data === undefined))
+    return <LoadState query={[newest, before]} rows={6} />;
+  const hash = newest.data?.commit_hash ?? null;
   return (
     <Stack gap="sm">
       <Alert color="warning" role="alert">
         <Text size="sm" fw={600}>
-          The prompt has a newer commit
+          {newest.data ? "The prompt has a newer commit" : "The prompt has no commits any more"}
         </Text>
-        {shortHash(hash)}
-        {newest.data.description ? ` (${newest.data.description})` : ""} was committed while you edited. Nothing was
-        overwritten.
+        {newest.data &&
+          `${shortHash(hash)}${newest.data.description ? ` (${newest.data.description})` : ""} was committed while you edited. Nothing was overwritten.`}
       </Alert>
-      <section aria-label="Newer commit">
-        <Title order={2} size="h6" mb={4}>
-          Changes of the newer commit
-        </Title>
-        <PromptDiff
-          before={before.data?.manifest ?? null}
-          after={newest.data.manifest}
-          names={[shortHash(base), shortHash(hash)]}
-        />
-      </section>
+      {newest.data && (
+        <section aria-label="Newer commit">
+          <Title order={2} size="h6" mb={4}>
+            Changes of the newer commit
+          </Title>
+          <PromptDiff
+            before={before.data?.manifest ?? null}
+            after={newest.data.manifest}
+            names={[shortHash(base), shortHash(hash)]}
+          />
+        </section>
+      )}
       <section aria-label="Your version">
         <Title order={2} size="h6" mb={4}>
-          Your version, compared with it
+          Your version{newest.data && ", compared with it"}
         </Title>
-        <PromptDiff before={newest.data.manifest} after={mine} names={[shortHash(hash), "your version"]} />
+        <PromptDiff before={newest.data?.manifest ?? null} after={mine} names={[shortHash(hash), "your version"]} />
       </section>
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onDiscard}>
@@ -58,7 +60,7 @@ export function CommitConflict({ name, base, mine, isSaving, onBack, onDiscard, 
           Continue editing
         </Button>
         <Button loading={isSaving} onClick={() => onCommit(hash)}>
-          Commit my version on top of {shortHash(hash)}
+          Commit my version{hash !== null && ` on top of ${shortHash(hash)}`}
         </Button>
       </Group>
     </Stack>

@@ -5,7 +5,7 @@ import { useState } from "react";
 
 import { usePermission } from "../settings/use-permission.ts";
 import { Empty } from "../../ui/empty.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -27,72 +27,71 @@ export function CommitHistory({ prompt, name, onChange }: CommitHistoryProps) {
   const [tagged, setTagged] = useState<Commit | null>(null);
   const denial = usePermission("prompts:tag");
   const rows = found.data?.pages.flatMap(({ commits }) => commits ?? []) ?? [];
-  if (!found.data) return <LoadState query={found} rows={6} />;
-  if (rows.length === 0) return <Empty title="No commits yet" />;
   return (
     <>
-      <SimpleTable
-        label="Commits"
-        rows={rows}
-        rowKey={({ commit_hash: hash }) => hash!}
-        minWidth={900}
-        columns={[
-          { title: "Commit", cell: ({ commit_hash: hash }) => <CommitLink name={name} hash={hash} />, width: 100 },
-          {
-            title: "Message",
-            cell: ({ description, commit_hash: hash }) => (
-              <Group gap={6}>
-                <Text size="sm">{description || "No message"}</Text>
-                {tags
-                  .filter((tag) => tag.commit_hash === hash)
-                  .map(({ tag_name: tag }) => (
-                    <Badge key={tag} size="sm" variant="light" tt="none">
-                      {tag}
-                    </Badge>
-                  ))}
-              </Group>
-            ),
-          },
-          { title: "Author", cell: ({ full_name: author }) => <Text size="sm">{author || "–"}</Text>, width: 150 },
-          {
-            title: "Parent",
-            cell: ({ parent_commit_hash: hash }) => <CommitLink name={name} hash={hash} />,
-            width: 100,
-          },
-          { title: "Created", cell: ({ created_at: at }) => <TimeText at={at} />, width: 100 },
-          {
-            title: "",
-            cell: (commit) => (
-              <Group gap={6} justify="flex-end">
-                {commit.parent_commit_hash && (
-                  <Button
+      <LoadedList query={found} rows={6} list={rows} empty={<Empty title="No commits yet" />}>
+        <SimpleTable
+          label="Commits"
+          rows={rows}
+          rowKey={({ commit_hash: hash }) => hash!}
+          minWidth={900}
+          columns={[
+            { title: "Commit", cell: ({ commit_hash: hash }) => <CommitLink name={name} hash={hash} />, width: 100 },
+            {
+              title: "Message",
+              cell: ({ description, commit_hash: hash }) => (
+                <Group gap={6}>
+                  <Text size="sm">{description || "No message"}</Text>
+                  {tags
+                    .filter((tag) => tag.commit_hash === hash)
+                    .map(({ tag_name: tag }) => (
+                      <Badge key={tag} size="sm" variant="light" tt="none">
+                        {tag}
+                      </Badge>
+                    ))}
+                </Group>
+              ),
+            },
+            { title: "Author", cell: ({ full_name: author }) => <Text size="sm">{author || "–"}</Text>, width: 150 },
+            {
+              title: "Parent",
+              cell: ({ parent_commit_hash: hash }) => <CommitLink name={name} hash={hash} />,
+              width: 100,
+            },
+            { title: "Created", cell: ({ created_at: at }) => <TimeText at={at} />, width: 100 },
+            {
+              title: "",
+              cell: (commit) => (
+                <Group gap={6} justify="flex-end">
+                  {commit.parent_commit_hash && (
+                    <Button
+                      size="compact-xs"
+                      variant="default"
+                      leftSection={<IconGitCompare size={12} aria-hidden />}
+                      onClick={() =>
+                        onChange({ tab: "compare", from: commit.parent_commit_hash!, to: commit.commit_hash! })
+                      }
+                    >
+                      View changes
+                    </Button>
+                  )}
+                  <PermittedButton
+                    denial={denial}
                     size="compact-xs"
                     variant="default"
-                    leftSection={<IconGitCompare size={12} aria-hidden />}
-                    onClick={() =>
-                      onChange({ tab: "compare", from: commit.parent_commit_hash!, to: commit.commit_hash! })
-                    }
+                    leftSection={<IconTag size={12} aria-hidden />}
+                    onClick={() => setTagged(commit)}
                   >
-                    View changes
-                  </Button>
-                )}
-                <PermittedButton
-                  denial={denial}
-                  size="compact-xs"
-                  variant="default"
-                  leftSection={<IconTag size={12} aria-hidden />}
-                  onClick={() => setTagged(commit)}
-                >
-                  Tag
-                </PermittedButton>
-              </Group>
-            ),
-            width: 230,
-          },
-        ]}
-        onMore={found.hasNextPage && found.fetchNextPage}
-        isLoadingMore={found.isFetchingNextPage}
-      />
+                    Tag
+                  </PermittedButton>
+                </Group>
+              ),
+              width: 230,
+            },
+          ]}
+          pages={found}
+        />
+      </LoadedList>
       {tagged && (
         <MoveTagForm
           prompt={prompt}

@@ -80,10 +80,8 @@ export function CommitMetrics({ name, prompt, days, onDays }: CommitMetricsProps
       </Group>
       {rows.length === 0 ? (
         <Empty title="No traces with this prompt">
-          <Text size="sm" maw={520}>
-            The SDKs add the prompt and its commit to the metadata of a pulled prompt, so traces of LangChain appear
-            here. Other code sets lc_hub_owner, lc_hub_repo and lc_hub_commit_hash in a run&apos;s metadata.
-          </Text>
+          The SDKs add the prompt and its commit to the metadata of a pulled prompt, so traces of LangChain appear here.
+          Other code sets lc_hub_owner, lc_hub_repo and lc_hub_commit_hash in a run&apos;s metadata.
         </Empty>
       ) : (
         <SimpleTable

@@ -77,7 +77,8 @@ const label = (commit: string): string => (/^[0-9a-f]{8,}$/.test(commit) ? short
 export function Differences({ name, from, to }: { name: PromptName; from: string; to: string }) {
   const before = useQuery(commitQuery(name, from));
   const after = useQuery(commitQuery(name, to));
-  if (!before.data || !after.data) return <LoadState query={[before, after]} rows={6} />;
+  if (before.data === undefined || after.data === undefined) return <LoadState query={[before, after]} rows={6} />;
+  if (before.data === null || after.data === null) return <Text size="sm">The prompt has no commits.</Text>;
   return (
     <section aria-label="Differences">
       <PromptDiff before={before.data.manifest} after={after.data.manifest} names={[label(from), label(to)]} />

@@ -66,6 +66,7 @@ function Content({ name, commit }: { name: PromptName; commit: string }) {
   const { data: found, error, refetch } = useQuery(commitQuery(name, commit));
   const { data: tags = [] } = useQuery(promptTagsQuery(name));
   const prompt = useMemo(() => (found ? readPrompt(found.manifest) : null), [found]);
+  if (found === null) return <Text size="sm">The prompt has no commits.</Text>;
   if (!found || !prompt)
     return <LoadState query={{ error, refetch }} rows={8} title={`Commit ${commit} was not found`} />;
   const hash = found.commit_hash ?? "";

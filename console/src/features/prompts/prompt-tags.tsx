@@ -1,5 +1,5 @@
 import { Badge, Button, Group, Stack, Text, Title } from "@mantine/core";
-import { IconArrowRight, IconHistory, IconPlus, IconTrash } from "@tabler/icons-react";
+import { IconArrowRight, IconHistory, IconTrash } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -7,6 +7,7 @@ import { traceApi } from "../../api/clients.ts";
 import { usePermission } from "../settings/use-permission.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { LoadState } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { PermittedButton } from "../../ui/permitted-button.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -65,14 +66,9 @@ export function PromptTags({ prompt, name }: { prompt: PromptRow; name: PromptNa
         <Text size="sm" c="dimmed">
           A tag names a commit. Code that pulls by the tag uses the new commit after a move, without a deployment.
         </Text>
-        <PermittedButton
-          denial={denial}
-          size="xs"
-          leftSection={<IconPlus size={14} aria-hidden />}
-          onClick={() => setMoved("")}
-        >
+        <NewButton denial={denial} onClick={() => setMoved("")}>
           New tag
-        </PermittedButton>
+        </NewButton>
       </Group>
       <SimpleTable
         label="Tags"

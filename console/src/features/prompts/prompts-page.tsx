@@ -1,19 +1,19 @@
 import { Badge, Group, Select, Text } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 
 import { TagFilter } from "../resource-tags/resource-tags.tsx";
 import { usePermission } from "../settings/use-permission.ts";
+import { Clipped } from "../../ui/clipped.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Filters } from "../../ui/filters.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { Page } from "../../ui/page.tsx";
-import { PermittedButton } from "../../ui/permitted-button.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { SearchField } from "../../ui/search-field.tsx";
 import { useNewForm } from "../../ui/use-new-form.ts";
@@ -43,11 +43,7 @@ const COLUMNS: Column<PromptRow>[] = [
     id: "description",
     header: "Description",
     width: "minmax(120px, 1.4fr)",
-    cell: ({ description }) => (
-      <Text size="sm" truncate title={description ?? undefined}>
-        {description || "–"}
-      </Text>
-    ),
+    cell: ({ description }) => <Clipped text={description} />,
   },
   {
     id: "commit_tags",
@@ -109,20 +105,17 @@ export function PromptsPage() {
     <Page
       title="Prompts"
       actions={
-        <PermittedButton
-          denial={denial}
-          size="xs"
-          leftSection={<IconPlus size={14} aria-hidden />}
-          onClick={() => setNew(true)}
-        >
+        <NewButton denial={denial} onClick={() => setNew(true)}>
           New prompt
-        </PermittedButton>
+        </NewButton>
       }
     >
       <PromptFilters search={search} onChange={change} />
-      <LoadState query={found} rows={8} />
-      {found.data &&
-        (prompts.length === 0 ? (
+      <LoadedList
+        query={found}
+        rows={8}
+        list={prompts}
+        empty={
           <Empty title={isFiltered ? "No matching prompts" : "No prompts yet"}>
             <Text size="sm" maw={560}>
               {isFiltered
@@ -131,18 +124,19 @@ export function PromptsPage() {
             </Text>
             {!isFiltered && <PromptSample />}
           </Empty>
-        ) : (
-          <DataTable
-            label="Prompts"
-            columns={COLUMNS}
-            rows={prompts}
-            rowKey={({ id }) => id}
-            sort={{ id: search.sort, desc: search.desc }}
-            onSort={({ id, desc }) => change({ sort: id as PromptSearch["sort"], desc })}
-            onOpen={(row) => void navigate({ to: "/prompts/$owner/$repo", params: promptName(row) })}
-            onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
-          />
-        ))}
+        }
+      >
+        <DataTable
+          label="Prompts"
+          columns={COLUMNS}
+          rows={prompts}
+          rowKey={({ id }) => id}
+          sort={{ id: search.sort, desc: search.desc }}
+          onSort={({ id, desc }) => change({ sort: id as PromptSearch["sort"], desc })}
+          onOpen={(row) => void navigate({ to: "/prompts/$owner/$repo", params: promptName(row) })}
+          pages={found}
+        />
+      </LoadedList>
       {isNew && <NewPrompt onClose={() => setNew(false)} />}
     </Page>
   );

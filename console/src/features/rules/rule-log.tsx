@@ -5,7 +5,7 @@ import { data, traceApi } from "../../api/clients.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { money } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -75,26 +75,26 @@ const COLUMNS: SimpleColumn<RuleLogEntry>[] = [
 export function RuleLog({ ruleId, status }: { ruleId: string; status: LogStatus | null }) {
   const found = useInfiniteQuery(ruleLogQuery(ruleId, status));
   const entries = found.data?.pages.flatMap(({ logs }) => logs) ?? [];
-  if (!found.data) return <LoadState query={found} rows={6} />;
-  if (entries.length === 0) {
-    return (
-      <Empty title={status === null ? "No run has matched yet" : "No such decisions"}>
-        <Text size="sm" maw={480}>
-          Each run that passes the filter appears here, with what the rule did about it.
-        </Text>
-      </Empty>
-    );
-  }
   return (
-    <SimpleTable
-      label="Decisions"
-      minWidth={820}
-      columns={COLUMNS}
-      rows={entries}
-      rowKey={({ match_id: id }) => id}
-      onMore={found.hasNextPage && (() => found.fetchNextPage())}
-      isLoadingMore={found.isFetchingNextPage}
-    />
+    <LoadedList
+      query={found}
+      rows={6}
+      list={entries}
+      empty={
+        <Empty title={status === null ? "No run has matched yet" : "No such decisions"}>
+          Each run that passes the filter appears here, with what the rule did about it.
+        </Empty>
+      }
+    >
+      <SimpleTable
+        label="Decisions"
+        minWidth={820}
+        columns={COLUMNS}
+        rows={entries}
+        rowKey={({ match_id: id }) => id}
+        pages={found}
+      />
+    </LoadedList>
   );
 }
 

@@ -1,10 +1,11 @@
-import { ActionIcon, Button, Code, Group, Menu, Progress, SegmentedControl, Stack, Text, Title } from "@mantine/core";
-import { IconDots, IconPlayerPlay } from "@tabler/icons-react";
+import { Button, Code, Group, Menu, Progress, SegmentedControl, Stack, Text, Title } from "@mantine/core";
+import { IconPlayerPlay } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
+import { ActionsMenu } from "../../ui/actions-menu.tsx";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { count, money, percent } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
@@ -210,19 +211,12 @@ function Actions({ rule }: { rule: Rule }) {
       >
         Apply now
       </Button>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label="Rule actions">
-            <IconDots size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={() => setEdited(true)}>Edit</Menu.Item>
-          <Menu.Item color="danger" onClick={remove}>
-            Delete
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <ActionsMenu label="Rule actions">
+        <Menu.Item onClick={() => setEdited(true)}>Edit</Menu.Item>
+        <Menu.Item color="danger" onClick={remove}>
+          Delete
+        </Menu.Item>
+      </ActionsMenu>
       <Suspense>{isEdited && <RuleForm initial={rule} onSaved={() => {}} onClose={() => setEdited(false)} />}</Suspense>
       {dialog}
     </>

@@ -1,15 +1,16 @@
-import { Button, Group, Switch, Text } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
+import { Group, Switch, Text } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
+import { Clipped } from "../../ui/clipped.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -24,19 +25,13 @@ export function RulesPage() {
   const { project } = useSearch({ from: "/_shell/rules/" });
   const navigate = useNavigate();
   const [isNew, setNew] = useNewForm();
-  const rules = useQuery(rulesQuery(project));
+  const found = useQuery(rulesQuery(project));
+  const rules = found.data ?? [];
   const statistics = useQuery(ruleStatisticsQuery);
   const columns = useMemo(() => columnsWith(statistics.data), [statistics.data]);
   const open = (ruleId: string) => navigate({ to: "/rules/$ruleId", params: { ruleId } });
   return (
-    <Page
-      title="Rules"
-      actions={
-        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setNew(true)}>
-          New rule
-        </Button>
-      }
-    >
+    <Page title="Rules" actions={<NewButton onClick={() => setNew(true)}>New rule</NewButton>}>
       {project !== undefined && (
         <Group gap="xs" mb="sm">
           <Text size="sm">Rules of one project.</Text>
@@ -45,24 +40,25 @@ export function RulesPage() {
           </AnchorLink>
         </Group>
       )}
-      <LoadState query={rules} rows={8} />
-      {rules.data &&
-        (rules.data.length === 0 ? (
+      <LoadedList
+        query={found}
+        rows={8}
+        list={rules}
+        empty={
           <Empty title="No rules yet">
-            <Text size="sm" maw={520}>
-              A rule acts on each run that passes its filter: it evaluates it, adds it to a queue or a dataset, tags it,
-              or calls a webhook. Create one here, or from a filtered list of a project.
-            </Text>
+            A rule acts on each run that passes its filter: it evaluates it, adds it to a queue or a dataset, tags it,
+            or calls a webhook. Create one here, or from a filtered list of a project.
           </Empty>
-        ) : (
-          <DataTable
-            label="Rules"
-            columns={columns}
-            rows={rules.data}
-            rowKey={({ id }) => id}
-            onOpen={({ id }) => void open(id)}
-          />
-        ))}
+        }
+      >
+        <DataTable
+          label="Rules"
+          columns={columns}
+          rows={rules}
+          rowKey={({ id }) => id}
+          onOpen={({ id }) => void open(id)}
+        />
+      </LoadedList>
       <Suspense>{isNew && <RuleForm projectId={project} onSaved={open} onClose={() => setNew(false)} />}</Suspense>
     </Page>
   );
@@ -114,12 +110,6 @@ function columnsWith(statistics: Map<string, RuleStatistics> | undefined): Colum
     { id: "enabled", header: "Enabled", width: "80px", cell: (rule) => <EnabledSwitch rule={rule} /> },
   ];
 }
-
-const Clipped = ({ text }: { text: string }) => (
-  <Text size="sm" truncate title={text}>
-    {text}
-  </Text>
-);
 
 /** Switch that enables and disables a rule. */
 export function EnabledSwitch({ rule }: { rule: Pick<Rule, "id" | "is_enabled" | "display_name"> }) {

@@ -1,9 +1,10 @@
-import { ActionIcon, Menu, Tabs } from "@mantine/core";
-import { IconBulb, IconChartLine, IconDots } from "@tabler/icons-react";
+import { Menu, Tabs } from "@mantine/core";
+import { IconBulb, IconChartLine } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 
+import { ActionsMenu } from "../../ui/actions-menu.tsx";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
 import { LoadState } from "../../ui/load-state.tsx";
@@ -94,36 +95,29 @@ function Actions({ projectId }: { projectId: string }) {
       >
         Insights
       </ButtonLink>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label="Project actions">
-            <IconDots size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={() => void navigate({ to: "/alerts", search: { project: projectId } })}>Alerts</Menu.Item>
-          <Menu.Item onClick={() => setEdited(true)}>Edit</Menu.Item>
-          <Menu.Item
-            color="danger"
-            disabled={!project}
-            onClick={() =>
-              confirm({
-                title: `Delete ${project!.name}?`,
-                body: "This permanently deletes its traces and their feedback.",
-                action: "Delete",
-                typed: project!.name,
-                run: async () => {
-                  await deleteProject(projectId);
-                  await navigate({ to: "/projects" });
-                  await client.invalidateQueries({ queryKey: ["projects"] });
-                },
-              })
-            }
-          >
-            Delete
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <ActionsMenu label="Project actions">
+        <Menu.Item onClick={() => void navigate({ to: "/alerts", search: { project: projectId } })}>Alerts</Menu.Item>
+        <Menu.Item onClick={() => setEdited(true)}>Edit</Menu.Item>
+        <Menu.Item
+          color="danger"
+          disabled={!project}
+          onClick={() =>
+            confirm({
+              title: `Delete ${project!.name}?`,
+              body: "This permanently deletes its traces and their feedback.",
+              action: "Delete",
+              typed: project!.name,
+              run: async () => {
+                await deleteProject(projectId);
+                await navigate({ to: "/projects" });
+                await client.invalidateQueries({ queryKey: ["projects"] });
+              },
+            })
+          }
+        >
+          Delete
+        </Menu.Item>
+      </ActionsMenu>
       {isEdited && project && <EditProject project={project} onClose={() => setEdited(false)} />}
       {dialog}
     </>

@@ -1,5 +1,6 @@
-import { Badge, Text } from "@mantine/core";
+import { Badge } from "@mantine/core";
 
+import { Clipped } from "../../ui/clipped.tsx";
 import type { Column } from "../../ui/data-table.tsx";
 import { duration, money, tokens } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
@@ -49,17 +50,6 @@ export const RUN_SORTS: Record<string, RunSort> = {
   cost: "total_cost",
 };
 
-const brief = (text: string | null | undefined, c?: "dimmed" | "var(--heddle-danger)") =>
-  text == null || text === "" ? (
-    <Text size="sm" c="dimmed">
-      –
-    </Text>
-  ) : (
-    <Text size="sm" truncate dir="auto" title={text.slice(0, 600)} {...(c !== undefined && { c })}>
-      {text}
-    </Text>
-  );
-
 const firstLine = (error: string | null | undefined): string | null => error?.split("\n", 1)[0] ?? null;
 
 /**
@@ -92,14 +82,22 @@ export function runColumns(projectId: string, tab: Tab): Column<Run>[] {
         </>
       ),
     },
-    model: { width: "minmax(120px, 0.6fr)", cell: (run) => brief(modelName(run)) },
-    input: { width: "minmax(140px, 2fr)", cell: ({ inputs_preview: text }) => brief(text) },
+    model: { width: "minmax(120px, 0.6fr)", cell: (run) => <Clipped text={modelName(run)} /> },
+    input: { width: "minmax(140px, 2fr)", cell: ({ inputs_preview: text }) => <Clipped text={text} /> },
     output: {
       width: "minmax(140px, 2fr)",
-      cell: ({ outputs_preview: text, error }) =>
-        error ? brief(firstLine(error), isControlFlow(error) ? "dimmed" : "var(--heddle-danger)") : brief(text),
+      cell: ({ outputs_preview: text, error }) => (
+        <Clipped
+          {...(error
+            ? { text: firstLine(error), c: isControlFlow(error) ? "dimmed" : "var(--heddle-danger)" }
+            : { text })}
+        />
+      ),
     },
-    error: { width: "minmax(160px, 1fr)", cell: ({ error }) => brief(firstLine(error), "var(--heddle-danger)") },
+    error: {
+      width: "minmax(160px, 1fr)",
+      cell: ({ error }) => <Clipped text={firstLine(error)} c="var(--heddle-danger)" />,
+    },
     start_time: { width: "104px", cell: ({ start_time }) => <TimeText at={utc(start_time)} /> },
     latency: { width: "84px", align: "right", cell: (run) => duration(runLatency(run)) },
     first_token: { width: "96px", align: "right", cell: (run) => duration(timeToFirstToken(run)) },
@@ -114,15 +112,16 @@ export function runColumns(projectId: string, tab: Tab): Column<Run>[] {
     tags: { width: "minmax(100px, 0.7fr)", cell: ({ tags }) => <Tags tags={tags ?? []} /> },
     metadata: {
       width: "minmax(160px, 1fr)",
-      cell: (run) =>
-        brief(
-          Object.entries(readMetadata(run))
+      cell: (run) => (
+        <Clipped
+          text={Object.entries(readMetadata(run))
             .map(([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
-            .join(", "),
-        ),
+            .join(", ")}
+        />
+      ),
     },
     feedback: { width: "minmax(120px, 0.8fr)", cell: ({ feedback_stats: stats }) => <FeedbackChips stats={stats} /> },
-    thread: { width: "minmax(120px, 0.6fr)", cell: ({ thread_id: thread }) => brief(thread) },
+    thread: { width: "minmax(120px, 0.6fr)", cell: ({ thread_id: thread }) => <Clipped text={thread} /> },
     dataset: {
       width: "86px",
       cell: ({ in_dataset: isIn, reference_example_id: exampleId }) => (exampleId || isIn ? "yes" : "–"),

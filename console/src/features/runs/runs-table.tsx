@@ -1,4 +1,4 @@
-import { Anchor, Button, Checkbox, Group, Loader, Switch, Text } from "@mantine/core";
+import { Anchor, Button, Checkbox, Group, Switch, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
@@ -7,9 +7,9 @@ import { inOrder } from "../../ui/column-order.ts";
 import { ColumnPicker } from "../../ui/column-picker.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { count, duration, money, percent, tokens } from "../../ui/format.ts";
+import { count, money, percent, seconds, tokens } from "../../ui/format.ts";
 import { ButtonLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { RUN_COLUMNS, RUN_SORTS, runColumns } from "./run-columns.tsx";
 import { isNewestFirst, RUN_SEARCH, type RunSearch } from "./run-search.ts";
 import { FeedbackSort, feedbackSort, scoredKeys } from "./feedback-sort.tsx";
@@ -107,38 +107,30 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
           Could not load new runs: {liveError.message}
         </Text>
       )}
-      <LoadState query={found} rows={12} />
-      {found.data &&
-        (runs.length === 0 ? (
-          <NoRuns projectId={projectId} search={search} onChange={onChange} />
-        ) : (
-          <DataTable
-            label="Runs"
-            columns={columns}
-            rows={runs}
-            rowKey={({ id }) => id}
-            hidden={hidden}
-            isSelected={({ id }) => selected.has(id)}
-            onToggle={toggle}
-            sort={{ id: columnOfSort(search.sort), desc: search.desc }}
-            onSort={({ id, desc }) => {
-              const sort = id === "feedback" ? feedbackSort(search.sort, scored) : RUN_SORTS[id];
-              if (sort !== undefined) onChange({ sort, desc });
-            }}
-            onOpen={({ id }) =>
-              void navigate({ to: "/projects/$projectId/r/$runId", params: { projectId, runId: id } })
-            }
-            onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
-            maxHeight="max(320px, calc(100dvh - 330px))"
-            footer={
-              found.isFetchingNextPage && (
-                <Group justify="center" p={6}>
-                  <Loader size="xs" role="img" aria-label="Loading more" />
-                </Group>
-              )
-            }
-          />
-        ))}
+      <LoadedList
+        query={found}
+        rows={12}
+        list={runs}
+        empty={<NoRuns projectId={projectId} search={search} onChange={onChange} />}
+      >
+        <DataTable
+          label="Runs"
+          columns={columns}
+          rows={runs}
+          rowKey={({ id }) => id}
+          hidden={hidden}
+          isSelected={({ id }) => selected.has(id)}
+          onToggle={toggle}
+          sort={{ id: columnOfSort(search.sort), desc: search.desc }}
+          onSort={({ id, desc }) => {
+            const sort = id === "feedback" ? feedbackSort(search.sort, scored) : RUN_SORTS[id];
+            if (sort !== undefined) onChange({ sort, desc });
+          }}
+          onOpen={({ id }) => void navigate({ to: "/projects/$projectId/r/$runId", params: { projectId, runId: id } })}
+          pages={found}
+          maxHeight="max(320px, calc(100dvh - 330px))"
+        />
+      </LoadedList>
     </>
   );
 }
@@ -195,7 +187,6 @@ function Statistics({ projectId, search, isLive }: { projectId: string; search: 
     enabled: hasFirstPage,
     refetchInterval: isLive ? LIVE_MS * 3 : false,
   });
-  const seconds = (value: number | null | undefined) => duration(value == null ? null : Math.max(0, value) * 1000);
   const noun = search.tab === "traces" ? "trace" : search.tab === "llm" ? "call" : "run";
   const statistics: [string, string][] = [
     [data?.run_count === 1 ? noun : `${noun}s`, count(data?.run_count)],

@@ -2,10 +2,11 @@ import { Code, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 
+import { Clipped } from "../../ui/clipped.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { count, duration, money, tokens } from "../../ui/format.ts";
-import { LoadState } from "../../ui/load-state.tsx";
+import { count, money, seconds, tokens } from "../../ui/format.ts";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FeedbackChips } from "./feedback-chips.tsx";
 import { utc } from "./run-record.ts";
@@ -13,11 +14,6 @@ import { FeedbackSort, feedbackSort, scoredKeys } from "./feedback-sort.tsx";
 import type { RunSearch, RunSort } from "./run-search.ts";
 import { LIVE_MS, type Thread, threadSort, threadsQuery } from "./queries.ts";
 
-const brief = (text: string | null) => (
-  <Text size="sm" truncate title={text?.slice(0, 600)}>
-    {text ?? "–"}
-  </Text>
-);
 /** A UUID by its tail: those made at about the same time begin alike. */
 function ThreadName({ id }: { id: string }) {
   const isUuid = /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id);
@@ -28,24 +24,21 @@ function ThreadName({ id }: { id: string }) {
   );
 }
 
-const seconds = (value: number | null) => duration(value === null ? null : Math.max(0, value) * 1000);
-
 const COLUMNS: Column<Thread>[] = [
   { id: "thread", header: "Thread", width: "minmax(120px, 1fr)", cell: ({ thread_id: id }) => <ThreadName id={id} /> },
   { id: "turns", header: "Turns", width: "64px", align: "right", cell: (thread) => count(thread.count) },
-  { id: "first", header: "First input", width: "minmax(120px, 2fr)", cell: (thread) => brief(thread.first_inputs) },
+  {
+    id: "first",
+    header: "First input",
+    width: "minmax(120px, 2fr)",
+    cell: (thread) => <Clipped text={thread.first_inputs} />,
+  },
   {
     id: "last",
     header: "Last output",
     width: "minmax(120px, 2fr)",
     cell: ({ last_error: error, last_outputs: outputs }) =>
-      error ? (
-        <Text size="sm" truncate c="var(--heddle-danger)" title={error.slice(0, 600)}>
-          {error}
-        </Text>
-      ) : (
-        brief(outputs)
-      ),
+      error ? <Clipped text={error} c="var(--heddle-danger)" /> : <Clipped text={outputs} />,
   },
   { id: "began", header: "Started", width: "96px", cell: (thread) => <TimeText at={utc(thread.min_start_time)} /> },
   {
@@ -109,21 +102,22 @@ export function ThreadsTable({ projectId, search, onChange }: ThreadsTableProps)
     refetchInterval: search.live ? LIVE_MS * 3 : false,
   });
   const threads = useMemo(() => found.data?.pages.flatMap(({ groups }) => groups) ?? [], [found.data]);
-  if (!found.data) return <LoadState query={found} rows={12} />;
-  if (threads.length === 0) {
-    return (
-      <Empty title="No threads in this time range">
-        <Text size="sm" maw={560}>
-          To group traces into a thread, set <Code>thread_id</Code>, <Code>session_id</Code> or{" "}
-          <Code>conversation_id</Code> in their metadata.
-        </Text>
-      </Empty>
-    );
-  }
   const scored = scoredKeys(threads);
   const sort = threadSort(search.sort);
   return (
-    <>
+    <LoadedList
+      query={found}
+      rows={12}
+      list={threads}
+      empty={
+        <Empty title="No threads in this time range">
+          <Text size="sm" maw={560}>
+            To group traces into a thread, set <Code>thread_id</Code>, <Code>session_id</Code> or{" "}
+            <Code>conversation_id</Code> in their metadata.
+          </Text>
+        </Empty>
+      }
+    >
       <FeedbackSort search={search} keys={scored} onChange={onChange} />
       <DataTable
         label="Threads"
@@ -136,9 +130,9 @@ export function ThreadsTable({ projectId, search, onChange }: ThreadsTableProps)
         rows={threads}
         rowKey={({ thread_id: id }) => id}
         onOpen={({ thread_id: id }) => onChange({ tab: "threads", thread: id })}
-        onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
+        pages={found}
         maxHeight="max(320px, calc(100dvh - 290px))"
       />
-    </>
+    </LoadedList>
   );
 }

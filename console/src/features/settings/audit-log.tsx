@@ -7,7 +7,7 @@ import { useMemo, useState } from "react";
 import { data, traceApi } from "../../api/clients.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Filters } from "../../ui/filters.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { saveFile } from "../../ui/save-file.ts";
 import { SimpleTable } from "../../ui/simple-table.tsx";
@@ -77,23 +77,20 @@ export function AuditLog() {
         </Filters>
         <ExportButtons filter={filter} />
       </Group>
-      <LoadState query={log} />
-      {log.isSuccess && rows.length === 0 && (
-        <Empty title="No matching events">
-          <Text size="sm">Choose a longer time range or clear a filter.</Text>
-        </Empty>
-      )}
-      {rows.length > 0 && (
+      <LoadedList
+        query={log}
+        list={rows}
+        empty={<Empty title="No matching events">Choose a longer time range or clear a filter.</Empty>}
+      >
         <SimpleTable
           label="Audit log"
           rows={rows}
           rowKey={({ metadata }) => metadata.uid}
           minWidth={900}
           columns={COLUMNS}
-          onMore={log.hasNextPage && log.fetchNextPage}
-          isLoadingMore={log.isFetchingNextPage}
+          pages={log}
         />
-      )}
+      </LoadedList>
     </>
   );
 }

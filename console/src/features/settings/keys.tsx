@@ -1,5 +1,5 @@
 import { Alert, Badge, Button, Code, Group, Modal, Stack, Text } from "@mantine/core";
-import { IconPlus, IconTrash } from "@tabler/icons-react";
+import { IconTrash } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -8,6 +8,7 @@ import { useConfirm } from "../../ui/confirm.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { LoadState } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
@@ -95,13 +96,7 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
     <Section
       title={title}
       about={about}
-      action={
-        kind !== "organization" && (
-          <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreating(true)}>
-            New key
-          </Button>
-        )
-      }
+      action={kind !== "organization" && <NewButton onClick={() => setCreating(true)}>New key</NewButton>}
     >
       <LoadState query={{ data: keys, error, refetch }} rows={3} />
       {keys?.length === 0 && (

@@ -1,5 +1,4 @@
 import { Badge, Group, Switch, Text } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -9,7 +8,7 @@ import { EditAndDelete } from "../../ui/edit-and-delete.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { LoadState } from "../../ui/load-state.tsx";
-import { PermittedButton } from "../../ui/permitted-button.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { projectNamesQuery } from "../exports/queries.ts";
 import { MaskingForm } from "./masking-form.tsx";
@@ -49,18 +48,13 @@ export function Masking() {
           Rules mask personal data and secrets in traces before they are stored. Graph hosts can mask them before they
           are sent: HEDDLE_TRACE_MASKING.
         </Text>
-        <PermittedButton
-          denial={denial}
-          size="xs"
-          leftSection={<IconPlus size={14} aria-hidden />}
-          onClick={() => setEdited("new")}
-        >
+        <NewButton denial={denial} onClick={() => setEdited("new")}>
           New rule
-        </PermittedButton>
+        </NewButton>
       </Group>
       {rules.length === 0 ? (
         <Empty title="Nothing is masked">
-          <Text size="sm">A rule replaces e-mail addresses, card numbers, keys and what your patterns find.</Text>
+          A rule replaces e-mail addresses, card numbers, keys and what your patterns find.
         </Empty>
       ) : (
         <SimpleTable

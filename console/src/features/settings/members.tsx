@@ -1,5 +1,5 @@
 import { Badge, Button, Group, Select, Text } from "@mantine/core";
-import { IconPlus, IconTrash } from "@tabler/icons-react";
+import { IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -7,6 +7,7 @@ import { traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { LoadState } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -85,11 +86,7 @@ export function Members() {
         <Text size="sm" c="dimmed">
           Members of the organization and their roles.
         </Text>
-        {manages && (
-          <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setInviting(true)}>
-            Invite member
-          </Button>
-        )}
+        {manages && <NewButton onClick={() => setInviting(true)}>Invite member</NewButton>}
       </Group>
       {people.length === 0 ? (
         <Empty title="No members yet">

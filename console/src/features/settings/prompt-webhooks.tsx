@@ -1,5 +1,4 @@
 import { Badge, Code, Group, Text } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -11,7 +10,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { FailingReceivers } from "../../ui/failing-receivers.tsx";
 import { counted } from "../../ui/format.ts";
 import { LoadState } from "../../ui/load-state.tsx";
-import { PermittedButton } from "../../ui/permitted-button.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { PromptWebhookForm } from "./prompt-webhook-form.tsx";
@@ -48,14 +47,9 @@ export function PromptWebhooks() {
           Each event is sent as a signed POST request and retried until the receiver answers. Use it to deploy, to test
           or to announce a prompt.
         </Text>
-        <PermittedButton
-          denial={denial}
-          size="xs"
-          leftSection={<IconPlus size={14} aria-hidden />}
-          onClick={() => setEdited("new")}
-        >
+        <NewButton denial={denial} onClick={() => setEdited("new")}>
           New webhook
-        </PermittedButton>
+        </NewButton>
       </Group>
       {webhooks.length === 0 ? (
         <Empty title="No prompt webhooks yet">

@@ -1,6 +1,5 @@
-import { Accordion, Badge, Button, Checkbox, Group, SimpleGrid, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Accordion, Badge, Checkbox, Group, SimpleGrid, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { IconPlus } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -9,6 +8,7 @@ import { EditAndDelete } from "../../ui/edit-and-delete.tsx";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { FormModal } from "../../ui/form-modal.tsx";
 import { LoadState } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { organizationQuery, permissionsQuery, type Role, rolesQuery } from "./queries.ts";
 import { formatRole } from "./workspaces.tsx";
 
@@ -40,11 +40,7 @@ export function Roles() {
         <Text size="sm" c="dimmed">
           Roles apply to members and keys.
         </Text>
-        {manages && (
-          <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setEdited("new")}>
-            New role
-          </Button>
-        )}
+        {manages && <NewButton onClick={() => setEdited("new")}>New role</NewButton>}
       </Group>
       <Accordion variant="contained" multiple>
         {roles.map((role) => (

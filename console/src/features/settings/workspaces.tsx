@@ -1,12 +1,13 @@
 import { Button, Group, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { IconPencil, IconPlus, IconTrash } from "@tabler/icons-react";
+import { IconPencil, IconTrash } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { traceApi } from "../../api/clients.ts";
 import { readWorkspace } from "../../api/credentials.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FormModal } from "../../ui/form-modal.tsx";
@@ -44,11 +45,7 @@ export function Workspaces() {
             ? " "
             : `Workspaces of ${organization.display_name}. Each has its own traces, deployments and keys.`}
         </Text>
-        {manages && (
-          <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setNamed("new")}>
-            New workspace
-          </Button>
-        )}
+        {manages && <NewButton onClick={() => setNamed("new")}>New workspace</NewButton>}
       </Group>
       <SimpleTable
         label="Workspaces"

@@ -17,7 +17,7 @@ export function SharedDatasetPage() {
   const dataset = useQuery(sharedDatasetQuery(token));
   const found = useInfiniteQuery({ ...sharedExamplesQuery(token), enabled: dataset.isSuccess });
   const examples = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
-  const error = dataset.error ?? found.error;
+  const error = dataset.error ?? (found.isFetchNextPageError ? null : found.error);
   return (
     <SharedFrame title="A shared dataset">
       <Page title={dataset.data?.name ?? "Shared dataset"}>
@@ -30,10 +30,7 @@ export function SharedDatasetPage() {
             <Text size="sm" c="dimmed" mb="sm">
               {[dataset.data.description, `${count(dataset.data.example_count)} examples`].filter(Boolean).join(" · ")}
             </Text>
-            <ExamplesTable
-              examples={examples}
-              onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
-            />
+            <ExamplesTable examples={examples} pages={found} />
           </>
         )}
       </Page>

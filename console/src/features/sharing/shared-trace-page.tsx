@@ -1,4 +1,3 @@
-import { Text } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 
@@ -82,9 +81,5 @@ export function NotShared({ error, onRetry }: { error: Error; onRetry: () => unk
   if (!(error instanceof ApiError) || (error.status !== 404 && error.status !== 422)) {
     return <Problem error={error} onRetry={onRetry} />;
   }
-  return (
-    <Empty title="Link not found">
-      <Text size="sm">Sharing may have been stopped. Ask the owner for a new link.</Text>
-    </Empty>
-  );
+  return <Empty title="Link not found">Sharing may have been stopped. Ask the owner for a new link.</Empty>;
 }

@@ -1,6 +1,6 @@
-import { Box, Button, Code, Flex, Group, Text, TextInput } from "@mantine/core";
+import { Box, Code, Flex, Group, Text, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
-import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { IconSearch } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
@@ -8,7 +8,8 @@ import { useState } from "react";
 import { Empty } from "../../ui/empty.tsx";
 import { Filters } from "../../ui/filters.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
+import { NewButton } from "../../ui/new-button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -29,14 +30,7 @@ export function StorePage() {
   const open = (item: { namespace: string[]; key: string } | null) =>
     void navigate({ search: (before) => ({ ...before, in: item?.namespace, key: item?.key }) });
   return (
-    <Page
-      title="Store"
-      actions={
-        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreating(true)}>
-          New item
-        </Button>
-      }
-    >
+    <Page title="Store" actions={<NewButton onClick={() => setCreating(true)}>New item</NewButton>}>
       <Flex gap="md" direction={{ base: "column", md: "row" }} align="stretch">
         <Box w={{ base: "100%", md: 260 }} mah={{ base: 220, md: "none" }} style={{ overflow: "auto", flex: "none" }}>
           <NamespaceTree
@@ -76,22 +70,24 @@ function Items({ server, search }: { server: string; search: ItemSearch }) {
   return (
     <>
       <Search search={search} />
-      <LoadState query={list} />
-      {list.isSuccess && rows.length === 0 && (
-        <Empty title={isFiltered ? "No matching items" : "No items yet"}>
-          <Text size="sm">
-            {isFiltered ? (
-              "Try another search, or search all namespaces."
-            ) : (
-              <>
-                Graphs write items through <Code>config.store</Code>. Add one yourself with “New item”.
-              </>
-            )}
-          </Text>
-          {!isFiltered && <StoreSample server={server} />}
-        </Empty>
-      )}
-      {rows.length > 0 && (
+      <LoadedList
+        query={list}
+        list={rows}
+        empty={
+          <Empty title={isFiltered ? "No matching items" : "No items yet"}>
+            <Text size="sm">
+              {isFiltered ? (
+                "Try another search, or search all namespaces."
+              ) : (
+                <>
+                  Graphs write items through <Code>config.store</Code>. Add one yourself with “New item”.
+                </>
+              )}
+            </Text>
+            {!isFiltered && <StoreSample server={server} />}
+          </Empty>
+        }
+      >
         <SimpleTable
           label="Items"
           rows={rows}
@@ -101,10 +97,9 @@ function Items({ server, search }: { server: string; search: ItemSearch }) {
             rows.some(({ score }) => score !== undefined),
           )}
           minWidth={620}
-          onMore={list.hasNextPage && list.fetchNextPage}
-          isLoadingMore={list.isFetchingNextPage}
+          pages={list}
         />
-      )}
+      </LoadedList>
     </>
   );
 }

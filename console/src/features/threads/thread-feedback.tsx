@@ -17,11 +17,7 @@ export function ThreadFeedback({ server, threadId }: { server: string; threadId:
   const feedback = useQuery(feedbackQuery(ids));
   if (!runs.data || (ids.length > 0 && !feedback.data)) return <LoadState query={[runs, feedback]} />;
   if (!feedback.data || feedback.data.length === 0) {
-    return (
-      <Empty title="No feedback yet">
-        <Text size="sm">Add feedback on a run's trace, or send it from your application.</Text>
-      </Empty>
-    );
+    return <Empty title="No feedback yet">Add feedback on a run's trace, or send it from your application.</Empty>;
   }
   return (
     <SimpleTable<GivenFeedback>

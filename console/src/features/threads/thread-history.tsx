@@ -41,11 +41,7 @@ export function ThreadHistory({ server, threadId, version, checkpoint, other, on
   const branches = useBranches(history.data ?? NONE, chosen);
   if (!history.data) return <LoadState query={history} />;
   if (history.data.length === 0) {
-    return (
-      <Empty title="No checkpoints yet">
-        <Text size="sm">Each step of a run creates one.</Text>
-      </Empty>
-    );
+    return <Empty title="No checkpoints yet">Each step of a run creates one.</Empty>;
   }
   const toggle = (id: string) => {
     const left = chosen.includes(id) ? chosen.filter((chosenId) => chosenId !== id) : [...chosen, id].slice(-2);

@@ -9,7 +9,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
 import { Filters } from "../../ui/filters.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ShortId } from "../../ui/short-id.tsx";
 import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
@@ -34,6 +34,7 @@ export function ThreadList() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const list = useQuery(threadListQuery(server, search));
+  const { threads = [], total = null } = list.data ?? {};
   const counts = useQuery(threadCountsQuery(server, search));
   const assistants = useQuery(assistantsQuery(server));
   const go = (next: Partial<ThreadListSearch>) =>
@@ -119,9 +120,11 @@ export function ThreadList() {
             />
           </Filters>
         </Group>
-        <LoadState query={list} rows={10} />
-        {list.data &&
-          (list.data.threads.length === 0 ? (
+        <LoadedList
+          query={list}
+          rows={10}
+          list={threads}
+          empty={
             <Empty title={isFiltered ? "No matching threads" : "No threads yet"}>
               <Text size="sm">
                 {isFiltered ? (
@@ -140,29 +143,30 @@ export function ThreadList() {
               </Text>
               {!isFiltered && <RunSample server={server} />}
             </Empty>
-          ) : (
-            <>
-              <SimpleTable
-                label="Threads"
-                columns={columns(server, graphs, { marked, toggle })}
-                rows={list.data.threads}
-                rowKey={(thread) => thread.thread_id}
-                minWidth={820}
+          }
+        >
+          <>
+            <SimpleTable
+              label="Threads"
+              columns={columns(server, graphs, { marked, toggle })}
+              rows={threads}
+              rowKey={(thread) => thread.thread_id}
+              minWidth={820}
+            />
+            <Group justify="space-between">
+              <Text size="sm" c="dimmed" className="numbers">
+                {total === null ? "" : `${count(total)} threads`}
+              </Text>
+              <Pagination
+                size="sm"
+                total={Math.max(1, Math.ceil((total ?? 0) / PAGE))}
+                value={page}
+                onChange={(next) => go({ page: next > 1 ? next : undefined })}
+                getControlProps={(control) => ({ "aria-label": `${control} page` })}
               />
-              <Group justify="space-between">
-                <Text size="sm" c="dimmed" className="numbers">
-                  {list.data.total === null ? "" : `${count(list.data.total)} threads`}
-                </Text>
-                <Pagination
-                  size="sm"
-                  total={Math.max(1, Math.ceil((list.data.total ?? 0) / PAGE))}
-                  value={page}
-                  onChange={(next) => go({ page: next > 1 ? next : undefined })}
-                  getControlProps={(control) => ({ "aria-label": `${control} page` })}
-                />
-              </Group>
-            </>
-          ))}
+            </Group>
+          </>
+        </LoadedList>
       </Stack>
     </Page>
   );

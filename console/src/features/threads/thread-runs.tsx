@@ -36,11 +36,7 @@ export function ThreadRuns({ server, threadId, isBusy }: { server: string; threa
   });
   if (!runs.data) return <LoadState query={runs} />;
   if (runs.data.length === 0) {
-    return (
-      <Empty title="No runs yet">
-        <Text size="sm">Start one in the playground or with an SDK.</Text>
-      </Empty>
-    );
+    return <Empty title="No runs yet">Start one in the playground or with an SDK.</Empty>;
   }
   return (
     <SimpleTable<Run>
@@ -48,8 +44,11 @@ export function ThreadRuns({ server, threadId, isBusy }: { server: string; threa
       rows={runs.data}
       rowKey={(run) => run.run_id}
       minWidth={760}
-      onMore={runs.data.length >= limit && limit < MAX_LIMIT && (() => setLimit(limit + STEP))}
-      isLoadingMore={runs.isFetching && runs.isPlaceholderData}
+      pages={{
+        hasNextPage: runs.data.length >= limit && limit < MAX_LIMIT,
+        isFetchingNextPage: runs.isFetching && runs.isPlaceholderData,
+        fetchNextPage: () => setLimit(limit + STEP),
+      }}
       columns={[
         { title: "Status", width: 130, cell: ({ status }) => <StatusBadge status={status} /> },
         {

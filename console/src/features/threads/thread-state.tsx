@@ -33,11 +33,7 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
   if (!state.data) return <LoadState query={state} title="Could not load the state" />;
   const [now] = state.data;
   if (!now) {
-    return (
-      <Empty title="No state yet">
-        <Text size="sm">Start a run on this thread to create it.</Text>
-      </Empty>
-    );
+    return <Empty title="No state yet">Start a run on this thread to create it.</Empty>;
   }
   const values = now.values as Record<string, unknown>;
   const lists = Object.entries(values ?? {}).flatMap(([key, value]) => {

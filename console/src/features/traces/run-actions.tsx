@@ -1,8 +1,9 @@
-import { ActionIcon, Menu } from "@mantine/core";
-import { IconArrowsDiff, IconDatabasePlus, IconDots, IconFlask, IconListCheck, IconPin } from "@tabler/icons-react";
+import { Menu } from "@mantine/core";
+import { IconArrowsDiff, IconDatabasePlus, IconFlask, IconListCheck, IconPin } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 
+import { ActionsMenu } from "../../ui/actions-menu.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
 import type { Run } from "../runs/run-record.ts";
 import { useMarkedRun } from "./marked-run.tsx";
@@ -32,30 +33,23 @@ export function RunActions({ run }: { run: Run }) {
         </ButtonLink>
       )}
       <ShareButton runId={run.id} />
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon variant="subtle" color="neutral" aria-label="More actions">
-            <IconDots size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item leftSection={<IconDatabasePlus size={14} aria-hidden />} onClick={() => setAdding("dataset")}>
-            Add to dataset
-          </Menu.Item>
-          <Menu.Item leftSection={<IconListCheck size={14} aria-hidden />} onClick={() => setAdding("queue")}>
-            Add to queue
-          </Menu.Item>
-          <Menu.Item leftSection={<IconPin size={14} aria-hidden />} onClick={() => mark(run)}>
-            Mark for comparison
-          </Menu.Item>
-          <Menu.Item
-            leftSection={<IconArrowsDiff size={14} aria-hidden />}
-            renderRoot={(props) => <Link to="/compare" search={{ a: run.id }} {...props} />}
-          >
-            Compare with another run
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <ActionsMenu label="More actions" isQuiet>
+        <Menu.Item leftSection={<IconDatabasePlus size={14} aria-hidden />} onClick={() => setAdding("dataset")}>
+          Add to dataset
+        </Menu.Item>
+        <Menu.Item leftSection={<IconListCheck size={14} aria-hidden />} onClick={() => setAdding("queue")}>
+          Add to queue
+        </Menu.Item>
+        <Menu.Item leftSection={<IconPin size={14} aria-hidden />} onClick={() => mark(run)}>
+          Mark for comparison
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<IconArrowsDiff size={14} aria-hidden />}
+          renderRoot={(props) => <Link to="/compare" search={{ a: run.id }} {...props} />}
+        >
+          Compare with another run
+        </Menu.Item>
+      </ActionsMenu>
       {adding !== null && (
         <Suspense>
           {adding === "dataset" ? (

@@ -8,7 +8,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { FailingReceivers } from "../../ui/failing-receivers.tsx";
 import { Filters } from "../../ui/filters.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
-import { LoadState } from "../../ui/load-state.tsx";
+import { LoadedList } from "../../ui/load-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
@@ -75,33 +75,34 @@ export function WebhooksPage() {
         read={() => data(agentApi(server).GET("/webhooks/receivers"))}
         retry={(origin) => agentApi(server).POST("/webhooks/receivers/retry", { body: { origin } })}
       />
-      <LoadState query={list} />
-      {list.isSuccess && rows.length === 0 && (
-        <Empty title={isFiltered ? "No matching deliveries" : "No deliveries yet"}>
-          <Text size="sm">
-            {isFiltered ? (
-              "Clear the filters to see all deliveries."
-            ) : (
-              <>
-                Set <Code>webhook</Code> on a run or a cron. When a run ends, its URL receives a POST request that is
-                listed here.
-              </>
-            )}
-          </Text>
-          {!isFiltered && <WebhookSample server={server} />}
-        </Empty>
-      )}
-      {rows.length > 0 && (
+      <LoadedList
+        query={list}
+        list={rows}
+        empty={
+          <Empty title={isFiltered ? "No matching deliveries" : "No deliveries yet"}>
+            <Text size="sm">
+              {isFiltered ? (
+                "Clear the filters to see all deliveries."
+              ) : (
+                <>
+                  Set <Code>webhook</Code> on a run or a cron. When a run ends, its URL receives a POST request that is
+                  listed here.
+                </>
+              )}
+            </Text>
+            {!isFiltered && <WebhookSample server={server} />}
+          </Empty>
+        }
+      >
         <SimpleTable
           label="Deliveries"
           rows={rows}
           rowKey={({ delivery_id: id }) => id}
           columns={columns(server)}
           minWidth={820}
-          onMore={list.hasNextPage && list.fetchNextPage}
-          isLoadingMore={list.isFetchingNextPage}
+          pages={list}
         />
-      )}
+      </LoadedList>
       {delivery !== undefined && (
         <DeliveryDetails
           server={server}

@@ -7,7 +7,9 @@ import { testDatabase } from "../../../test/db.ts";
 import { createLog } from "../../base/log.ts";
 import { readProject } from "../project/read-project.ts";
 import { StoreRules } from "../store/store-rules.ts";
-import { setThreadTtlDefault, stampThreads, takeSweep } from "./sql.ts";
+import { expireThreads } from "./expire-threads.ts";
+import { setThreadTtlDefault, takeSweep } from "./sql.ts";
+import { stampThreads } from "./stamp-threads.ts";
 import { Sweeper } from "./sweeper.ts";
 
 const PROJECT = fileURLToPath(new URL("../../../test/fixtures/agent-project/short-lived.json", import.meta.url));
@@ -149,4 +151,45 @@ test("threads from before the first default stay, and a locked thread gets the d
   await setThreadTtlDefault(other, null);
   await insert(crypto.randomUUID());
   expect(await stampThreads(other, 1000)).toBe(0);
+});
+
+test("locked threads do not keep those after them from the default, batch by batch", async () => {
+  const { sql: other } = await testDatabase();
+  await setThreadTtlDefault(other, { strategy: "delete", minutes: 10 });
+  const ids = Array.from({ length: 7 }, () => crypto.randomUUID());
+  for (const id of ids) await other`insert into threads (thread_id) values (${id})`;
+  const locked = ids.slice(1, 4);
+  await other.begin(async (tx) => {
+    await tx`select 1 from threads where thread_id = any(${locked}::uuid[]) for update`;
+    expect(await stampThreads(other, 2)).toBe(4);
+  });
+  const without = await other`select thread_id from threads where ttl_minutes is null`;
+  expect(without.map((row) => row["thread_id"]).sort()).toEqual(locked.toSorted());
+  expect(await stampThreads(other, 2)).toBe(3);
+  expect(await stampThreads(other, 2)).toBe(0);
+});
+
+test("threads that expire are announced to the readers of their events, a batch by one notice", async () => {
+  const { sql: other } = await testDatabase();
+  const notices: string[] = [];
+  await other.listen("heddle_frames", (ids) => notices.push(ids));
+  await other`
+    insert into threads (thread_id, ttl_strategy, ttl_minutes, updated_at)
+    select gen_random_uuid(), 'delete', 1, now() - interval '1 hour' from generate_series(1, 300)`;
+  const ids = (await other`select thread_id from threads`).map((row) => row["thread_id"] as string);
+  await expireThreads(other, 1000);
+  await expect.poll(() => notices.length).toBe(2);
+  expect(notices.flatMap((notice) => notice.split(",")).sort()).toEqual(ids.sort());
+});
+
+test("the readers of a thread's events leave as soon as it expires", async () => {
+  const id = await create({ ttl: { strategy: "delete", ttl: 60 } });
+  const { json: assistants } = await call("POST", "/assistants/search", { graph_id: "trail" });
+  await sql`
+    insert into protocol_threads (thread_id, assistant_id, last_seq) values (${id}, ${assistants[0].assistant_id}, 1)`;
+  const feed = await agent.deps.protocol.open(id);
+  await age(id);
+  // the poll for what was not announced comes after ten seconds
+  await expect.poll(() => feed.closed, { timeout: 5000 }).toBe(true);
+  agent.deps.protocol.release(feed);
 });

@@ -23,19 +23,29 @@ export async function setThreadTtlDefault(sql: Sql, ttl: ThreadTtl | null): Prom
     where (d.strategy, d.minutes) is distinct from (excluded.strategy, excluded.minutes)`;
 }
 
+export interface StampedBatch {
+  stamped: number;
+  locked: number;
+  /** Time of the newest thread of the batch, as text; null: it is empty. */
+  last: string | null;
+}
+
 /**
- * Applies the default time to live to up to `limit` threads made since the last call by runs. It is not applied at creation, because
- * every stateless run creates a thread. Locked threads are left for the next call: the watermark stays behind them.
- * Index threads_by_creation. Ten minutes cover the longest transaction that creates a thread.
+ * Applies the default time to live to up to `limit` threads that have none and are newer than the watermark. The
+ * watermark follows, and stays behind locked threads. Index threads_by_creation. Ten minutes cover the longest
+ * transaction that creates a thread.
+ * @param after time, as text, at which the batch begins; null: the watermark
+ * @param keeps whether the watermark stays
  */
-export async function stampThreads(sql: Sql, limit: number): Promise<number> {
-  const [row] = await sql<{ n: number }[]>`
+export async function stampBatch(sql: Sql, limit: number, after: string | null, keeps: boolean): Promise<StampedBatch> {
+  const [row] = await sql<StampedBatch[]>`
     with d as materialized (
       select * from thread_ttl_default
     ), candidate as materialized (
       -- not a join: the planner would read all threads
       select t.thread_id, t.created_at from threads t
-      where t.created_at >= (select watermark from d) and t.ttl_minutes is null order by t.created_at limit ${limit}
+      where t.created_at >= (select greatest(watermark, ${after}::text::timestamptz) from d) and t.ttl_minutes is null
+      order by t.created_at limit ${limit}
     ), free as materialized (
       select thread_id from threads where thread_id in (select thread_id from candidate) for update skip locked
     ), stamped as (
@@ -46,9 +56,12 @@ export async function stampThreads(sql: Sql, limit: number): Promise<number> {
         (select min(created_at) from candidate where thread_id not in (select thread_id from free)),
         (select max(created_at) from candidate having count(*) = ${limit}),
         now() - interval '10 minutes'))
+      where not ${keeps}
     )
-    select count(*)::int as n from stamped`;
-  return row!.n;
+    select (select count(*) from stamped)::int as stamped,
+           (select count(*) from candidate where thread_id not in (select thread_id from free))::int as locked,
+           (select max(created_at) from candidate)::text as last`;
+  return row!;
 }
 
 /** Expired threads, longest expired first. Index threads_expiring. */

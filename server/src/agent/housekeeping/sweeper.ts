@@ -13,8 +13,10 @@ import type { AgentSettings } from "../settings.ts";
 import { deleteExpiredItems } from "../store/sql.ts";
 import type { StoreRules } from "../store/store-rules.ts";
 import { defaultTtl } from "../threads/default-ttl.ts";
+import { expireThreads } from "./expire-threads.ts";
 import { selectWholeLists, storeChanges } from "./rewrite-lists.ts";
-import { expireThread, selectExpiredThreads, setThreadTtlDefault, stampThreads, takeSweep } from "./sql.ts";
+import { setThreadTtlDefault, takeSweep } from "./sql.ts";
+import { stampThreads } from "./stamp-threads.ts";
 
 /** Longest pause between two polls. */
 const POLL_MS = 20_000;
@@ -94,11 +96,9 @@ export class Sweeper {
 
   async #sweepThreads(): Promise<void> {
     const { sql } = this.#o;
-    await this.#inBatches((limit) => stampThreads(sql, limit));
-    for (const id of await selectExpiredThreads(sql, this.#threads.limit)) {
-      if (this.#stopped) return;
-      await expireThread(sql, id);
-    }
+    const isStopped = () => this.#stopped;
+    await stampThreads(sql, BATCH, isStopped);
+    await expireThreads(sql, this.#threads.limit, isStopped);
   }
 
   /** Stores the long lists of threads that were written before lists were stored as changes. */

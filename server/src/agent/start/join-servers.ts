@@ -66,10 +66,12 @@ const createListener = ({ database, log, parts }: JoinOptions): Listener =>
       heddle_queue: () => parts().queue.onAnnounced(),
       heddle_cancel: (runId) => parts().queue.onCancelNotice(runId),
       heddle_done: (runId) => parts().follower.onNotice(runId),
-      // id of a run, or of a thread with new events of protocol v2, or that was deleted
-      heddle_frames: (id) => {
-        parts().follower.onNotice(id);
-        parts().protocol.onNotice(id);
+      // ids of runs, and of threads with new events of protocol v2, or that were deleted
+      heddle_frames: (ids) => {
+        for (const id of ids.split(",")) {
+          parts().follower.onNotice(id);
+          parts().protocol.onNotice(id);
+        }
       },
       heddle_want: (runIds) => parts().queue.frames.onWanted(runIds.split(",")),
     },

@@ -143,13 +143,21 @@ export async function announceEnd(sql: Sql, runId: string): Promise<void> {
   await sql`select pg_notify('heddle_done', ${runId})`;
 }
 
-/** Asks the executing servers to keep these runs' frames and to announce each. */
-export async function wantStreams(sql: Sql, runIds: string[]): Promise<void> {
-  // a notification holds 8000 bytes
-  for (let at = 0; at < runIds.length; at += 200) {
-    await sql`select pg_notify('heddle_want', ${runIds.slice(at, at + 200).join(",")})`;
+/** Ids that fit into a notification, which holds 8000 bytes. */
+export const NOTIFIED_IDS = 200;
+
+async function notifyIds(sql: Sql, channel: "heddle_want" | "heddle_frames", ids: string[]): Promise<void> {
+  for (let at = 0; at < ids.length; at += NOTIFIED_IDS) {
+    await sql`select pg_notify(${channel}, ${ids.slice(at, at + NOTIFIED_IDS).join(",")})`;
   }
 }
+
+/** Asks the executing servers to keep these runs' frames and to announce each. */
+export const wantStreams = (sql: Sql, runIds: string[]): Promise<void> => notifyIds(sql, "heddle_want", runIds);
+
+/** Tells the readers of these threads' events, on all servers, that the threads have changed or were deleted. */
+export const announceThreads = (sql: Sql, threadIds: string[]): Promise<void> =>
+  notifyIds(sql, "heddle_frames", threadIds);
 
 /**
  * Has the frames of a run kept that has not started: the server that executes it finds the row. A deleted run gets none: the lock

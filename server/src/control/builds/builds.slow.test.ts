@@ -1,5 +1,5 @@
 /** Builds that must fail: each ends as BUILD_FAILED, reports the reason, and leaves nothing behind. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
@@ -15,6 +15,7 @@ import {
   type TarEntry,
   untilStatus,
 } from "../../../test/deploy.ts";
+import { commandsWith } from "../../../test/processes-of.ts";
 
 const { call, dataDir } = await testControlPlane({
   HEDDLE_UNPACK_MAX_MB: "3",
@@ -119,7 +120,7 @@ spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", "HEDDLE-ENDLESS"],
 setInterval(() => {}, 1000);`;
   const { message } = await failing(run(script), command);
   expect(message).toContain("longer than 6 s");
-  expect(processesWith("HEDDLE-ENDLESS")).toEqual([]);
+  expect(commandsWith("HEDDLE-ENDLESS")).toEqual([]);
 });
 
 test("a build that prints too much is killed, and its log stays short", async () => {
@@ -164,16 +165,3 @@ test("of two revisions the newer wins: the older one is skipped during its build
   const { json } = await call("GET", `/v2/deployments/${id}/revisions/${older}`);
   expect(json.status_message).toContain(newer);
 });
-
-function processesWith(word: string): string[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        const line = readFileSync(`/proc/${pid}/cmdline`, "utf8");
-        return line.includes(word) ? [line] : [];
-      } catch {
-        return [];
-      }
-    });
-}

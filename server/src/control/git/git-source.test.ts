@@ -1,7 +1,7 @@
 /** Commands and limits of git, and attacks by hosts. */
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, expect, test } from "vitest";
 
 import { testGitServer } from "../../../test/git-server.ts";
+import { commandsWith } from "../../../test/processes-of.ts";
 import { createOutbound } from "../../base/outbound/outbound.ts";
 import { readPolicy } from "../../base/outbound/policy.ts";
 import { BuildError } from "../builds/build-error.ts";
@@ -104,7 +105,7 @@ test("a silent or endless host is abandoned in time, with no process left", asyn
     const { port } = server.address() as { port: number };
     const url = `http://127.0.0.1:${port}/endless.git`;
     await expect(source({ gitSeconds: 2 }).resolve(at(url), "main", never)).rejects.toThrow();
-    expect(processesWith(url)).toEqual([]);
+    expect(commandsWith(url)).toEqual([]);
   }
 });
 
@@ -117,7 +118,7 @@ test("an abort ends git at once", async () => {
   const asking = source().resolve(at(url), "main", stop.signal);
   setTimeout(() => stop.abort(new Error("enough")), 700);
   await expect(asking).rejects.toThrow("enough");
-  expect(processesWith(url)).toEqual([]);
+  expect(commandsWith(url)).toEqual([]);
 });
 
 test("rejects a repository that is too large, compressed or unpacked", async () => {
@@ -172,16 +173,3 @@ test("deploys only allowed local repositories, whatever a repository's configura
   expect(() => own.check(join(root, "../elsewhere.git"))).toThrow("is outside the directories in HEDDLE_GIT_LOCAL");
   expect(() => source().check(root)).toThrow("HEDDLE_GIT_LOCAL");
 });
-
-function processesWith(word: string): string[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        const line = readFileSync(`/proc/${pid}/cmdline`, "utf8");
-        return line.includes(word) ? [line] : [];
-      } catch {
-        return [];
-      }
-    });
-}
