@@ -203,7 +203,13 @@ test("a commit on a stale parent shows the newer commit, and overwrites nothing 
   await dialog.getByRole("button", { name: "Continue editing" }).click();
   expect(await dialog.getByLabel("Text of message 1").inputValue()).toContain("my assistant");
   await dialog.getByRole("button", { name: "Commit" }).click();
-  await dialog.getByRole("button", { name: `Commit my version on top of ${theirs.hash.slice(0, 8)}` }).click();
+  const onTop = dialog.getByRole("button", { name: `Commit my version on top of ${theirs.hash.slice(0, 8)}` });
+  const refused = (url: URL) => url.pathname.endsWith(`/commits/-/${name}`);
+  await page.route(refused, (route) => route.fulfill({ status: 422, json: { detail: "The description is too long" } }));
+  await onTop.click();
+  await page.getByText("The description is too long").waitFor();
+  await page.unroute(refused);
+  await onTop.click();
   await page.getByText("You are my assistant.").waitFor();
   const { commits } = (await api.call("GET", `/api/v1/commits/-/${name}`)) as {
     commits: { parent_commit_hash: string }[];

@@ -8,7 +8,7 @@ import { JsonField } from "../../ui/json-field.tsx";
 import { readObject, writeJson } from "../../ui/json-text.ts";
 import { LoadState } from "../../ui/load-state.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { notifyDone } from "../../ui/notify.ts";
+import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { newPrompt, type Prompt } from "../prompt-playground/prompt.ts";
 import { kwargs, readManifest } from "../prompt-playground/read-manifest.ts";
@@ -114,7 +114,11 @@ function EditForm({ name, manifest: opened, newestHash, olderHash, onClose, onCo
       onClose();
     },
     async onError(error) {
-      if (!(error instanceof ApiError && error.status === 409)) return;
+      if (!(error instanceof ApiError && error.status === 409)) {
+        // the form, which would show it, is behind the conflict
+        if (hasConflict) notifyFailure("Could not commit")(error);
+        return;
+      }
       const latest = await client.fetchQuery({ ...commitQuery(name, "latest"), staleTime: 0 });
       // a commit that changes nothing is rejected with the same status
       if (latest !== null && latest.commit_hash !== parent) setConflict(true);
