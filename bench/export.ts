@@ -28,7 +28,7 @@ const ROUNDS = Number(options.rounds);
 const DAYS = 2;
 /** Polling interval of `heddle export create --watch`; each response costs the exporter's process some milliseconds. */
 const POLL_MS = 500;
-const TARGETS = { ratio: 0.7, memory: 500e6 };
+const TARGETS = { ratio: 0.9, memory: 400e6 };
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const env = { HEDDLE_OUTBOUND_ALLOW: "127.0.0.1/32", HEDDLE_RATE_LIMITS: "off" };
 

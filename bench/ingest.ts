@@ -1,6 +1,6 @@
 // npm run bench -- ingest: how many runs of 2 kB per second the trace platform accepts, each durable before its
-// response. Options: --quick, --seconds N, --patches (half of the requests update runs). Exits with 1 when a target is
-// missed.
+// response, and the processor time of a run by multipart and of a span by OTLP. Options: --quick, --seconds N. Exits with
+// 1 when a target is missed.
 import { execFile } from "node:child_process";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
@@ -11,6 +11,8 @@ import { parseArgs, promisify } from "node:util";
 import { Pool } from "undici";
 
 import { BATCH, multipartBody } from "./ingest-load.ts";
+import { otlpRequests, SPANS_PER_REQUEST } from "./peers/otlp-requests.ts";
+import { SeededSpans } from "./peers/spans.ts";
 import { residentMemory } from "./processes.ts";
 import { removeDirectory, startTrace, temporaryDirectory, type TraceUnderTest } from "./servers.ts";
 import { median, percentile } from "./statistics.ts";
@@ -21,7 +23,11 @@ const { values: options } = parseArgs({
 });
 const SECONDS = Number(options.seconds ?? (options.quick ? 10 : 60));
 const CONNECTIONS = 8;
-const TARGETS = { perSecond: 5000, memory: 1e9, p99: 500 };
+const TARGETS = { perSecond: 8000, memory: 1e9, p99: 500, cpu: 0.2 };
+/** Requests per second of the half load. */
+const HALF = 25;
+/** OTLP requests that are made before they are sent: more than arrive in the time. */
+const REQUESTS = Math.ceil(SECONDS / 3) * 40;
 
 interface Outcome {
   /** CPU time in ms of the server and of this client. */
@@ -34,21 +40,38 @@ interface Outcome {
   rejected: number;
 }
 
+interface Body {
+  path: string;
+  type: string;
+  body: Buffer;
+  runs: number;
+}
+
+const multipart = (): Body => {
+  const { body, type } = multipartBody("bench");
+  return { path: "/runs/multipart", type, body, runs: BATCH };
+};
+
 /** Sends for that long, as fast as responses arrive, or `rate` requests per second regardless of responses. */
-async function load(server: TraceUnderTest, key: string, seconds: number, rate?: number): Promise<Outcome> {
+async function load(
+  server: TraceUnderTest,
+  key: string,
+  seconds: number,
+  { rate, make = multipart }: { rate?: number; make?: () => Body } = {},
+): Promise<Outcome> {
   const pool = new Pool(server.url, { connections: rate === undefined ? CONNECTIONS : 64 });
   const cpuBefore = { server: await processorMs(server.url), client: process.cpuUsage() };
   const outcome: Outcome = { server: 0, client: 0, runs: 0, seconds, latencies: [], peak: 0, rejected: 0 };
   const startedAt = performance.now();
   const deadline = startedAt + seconds * 1000;
   const send = async () => {
-    const { body, type } = multipartBody("bench");
+    const { path, type, body, runs } = make();
     const sent = performance.now();
     const headers = { "content-type": type, "x-api-key": key };
-    const response = await pool.request({ method: "POST", path: "/runs/multipart", headers, body });
+    const response = await pool.request({ method: "POST", path, headers, body });
     const text = await response.body.text();
     outcome.latencies.push(performance.now() - sent);
-    if (response.statusCode === 202) outcome.runs += BATCH;
+    if (response.statusCode === 200 || response.statusCode === 202) outcome.runs += runs;
     else if (response.statusCode === 429 || response.statusCode === 503) outcome.rejected++;
     else throw new Error(`${response.statusCode} ${text}`);
   };
@@ -103,7 +126,15 @@ try {
     await load(server, server.firstKey, 3);
     const full = await load(server, server.firstKey, SECONDS);
     const perSecond = full.runs / full.seconds;
-    const half = await load(server, server.firstKey, SECONDS / 3, TARGETS.perSecond / 2 / BATCH);
+    const half = await load(server, server.firstKey, SECONDS / 3, { rate: HALF });
+    const spans = new SeededSpans(REQUESTS * SPANS_PER_REQUEST, Date.now());
+    const bodies = Array.from(otlpRequests(spans), (body) => ({
+      ...{ path: "/otel/v1/traces", type: "application/x-protobuf", body, runs: SPANS_PER_REQUEST },
+    }));
+    let next = 0;
+    const make = () => bodies[next++ % bodies.length]!;
+    const otlp = await load(server, server.firstKey, SECONDS / 3, { make });
+    const [ofRun, ofSpan] = [full.server / full.runs, otlp.server / otlp.runs];
     rows.push(
       ["runs per second", perSecond.toFixed(0), `>= ${TARGETS.perSecond}`, perSecond >= TARGETS.perSecond],
       [
@@ -126,10 +157,12 @@ try {
       ],
       [
         "CPU time per run, server / client",
-        `${(full.server / full.runs).toFixed(3)} / ${(full.client / full.runs).toFixed(3)} ms`,
-        "",
-        undefined,
+        `${ofRun.toFixed(3)} / ${(full.client / full.runs).toFixed(3)} ms`,
+        `<= ${TARGETS.cpu} ms`,
+        ofRun <= TARGETS.cpu,
       ],
+      ["spans by OTLP per second", (otlp.runs / otlp.seconds).toFixed(0), "", undefined],
+      ["CPU time of the server per span", `${ofSpan.toFixed(3)} ms`, `<= ${TARGETS.cpu} ms`, ofSpan <= TARGETS.cpu],
       ["rejected for overload", String(full.rejected + half.rejected), "0", full.rejected + half.rejected === 0],
     );
     await server.stop();

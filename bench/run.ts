@@ -54,6 +54,7 @@ const OTHERS = [
   "streams",
   "tenants",
   "threads",
+  "tokens",
   "tracing",
   "versions",
   "webhooks",

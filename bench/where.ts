@@ -5,6 +5,7 @@
  * Per process and run: milliseconds on a core, milliseconds in which it was ready but waited for a core, and the number
  * of times it was scheduled (its wake-ups). What a run's duration exceeds the sum of the first two by is spent waiting
  * for other processes or the disk while no process of the run was ready. Linux only (/proc/PID/task/TID/schedstat).
+ * Exits with 1 when a target is missed.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -21,6 +22,7 @@ import { AgentClient } from "./client.ts";
 import { addTimes, descendants, scheduledTimes, type ScheduledTime } from "./processes.ts";
 import { removeDirectory, startHeddle, temporaryDirectory } from "./servers.ts";
 import { median, percentile } from "./statistics.ts";
+import { Targets } from "./targets.ts";
 import { closedLoop } from "./turns.ts";
 
 const { values: options } = parseArgs({
@@ -48,6 +50,14 @@ const KINDS: Record<string, Kind> = {
   "streamed, 1 client": { clients: 1, run: streamed() },
   "resumable, 16 clients": { clients: 16, run: streamed({ stream_resumable: true }) },
 };
+/** Waited runs: processor time and wake-ups of a run over all processes, and the first runs relative to later ones. */
+const isNew = Number(process.versions.node.split(".")[0]) >= 24;
+const MOST = {
+  one: { busy: 6, slices: 10, ratio: isNew ? 6 : 4 },
+  several: { busy: 2.6, rate: isNew ? 0.4 : 0.5 },
+  first: 2,
+};
+const targets = new Targets();
 /** Processes below this are summed up as "others". */
 const LEAST_MS = 0.03;
 const FIRST_RUNS = 50;
@@ -233,6 +243,20 @@ function report({ name, kind, first, times, ratios, bare, names, total, before, 
       `${perRun((after.walBytes - before.walBytes) / 1024, 1)} KB of WAL and ` +
       `${perRun(after.walSyncs - before.walSyncs, 2)} flushes of it per run`,
   );
+  if (kind.run !== waited) return;
+  const check = (label: string, value: number, most: number, unit = "") =>
+    targets.report(`  ${label}`, `${value.toFixed(2)}${unit}`, value <= most, `<= ${most}${unit}`);
+  const of = kind.clients === 1 ? MOST.one : MOST.several;
+  check("processor time of a run", sum.busy / runs, of.busy, " ms");
+  check("first runs, relative to later ones", median(first) / duration, MOST.first);
+  if (kind.clients === 1) {
+    check("wake-ups of a run", sum.slices / runs, MOST.one.slices);
+    check("median, relative to the bare loop", median(ratios.latency), MOST.one.ratio);
+  } else {
+    const rate = median(ratios.rate);
+    const { rate: least } = MOST.several;
+    targets.report("  rate, relative to the bare loop", rate.toFixed(2), rate >= least, `>= ${least}`);
+  }
 }
 
 const only = options.only?.split(",");
@@ -244,3 +268,4 @@ try {
 } finally {
   bare.close();
 }
+process.exitCode = targets.missed ? 1 : 0;

@@ -1,9 +1,10 @@
 import protobuf from "protobufjs";
 
-import { PROJECT, type SeededSpan, type SeededSpans } from "./spans.ts";
+import { PROJECT, type SeededSpan, type SeededSpans, SPANS_PER_TRACE } from "./spans.ts";
 
 /** 200 spans of 1.3 kB. */
 const TRACES_PER_REQUEST = 10;
+export const SPANS_PER_REQUEST = TRACES_PER_REQUEST * SPANS_PER_TRACE;
 const MODEL = "gpt-4o-mini";
 
 /** Messages of OTLP that the spans need. */

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 
 import { Annotation, END, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
 
@@ -10,10 +10,10 @@ const State = Annotation.Root({
   sent: Annotation<number>,
 });
 
-/** Writes `frames` custom frames, `pause` milliseconds apart, like a chat model that streams tokens. */
+/** Writes `frames` custom frames, `pause` milliseconds or a turn of the event loop apart, like a model that streams tokens. */
 async function tick(state: typeof State.State, config: LangGraphRunnableConfig) {
   for (let n = 0; n < state.frames; n++) {
-    await sleep(state.pause);
+    await (state.pause > 0 ? sleep(state.pause) : turn());
     config.writer?.(state.size ? { n, at: Date.now(), pad: "x".repeat(state.size) } : { n, token: "shuttle" });
   }
   return { sent: state.frames };
