@@ -516,7 +516,8 @@ test("new runs appear at the top without moving the view, and a run's end is sho
   await page.goto(projectPage());
   await runRows(page).first().waitFor();
   const table = page.getByRole("table", { name: "Runs" });
-  await table.evaluate((element) => element.scrollTo({ top: 380 }));
+  const frame = table.locator("..");
+  await frame.evaluate((element) => element.scrollTo({ top: 380 }));
   await page.waitForTimeout(300);
   const read = runRows(page).filter({ hasText: "Answer 12 to" }).first();
   const before = await read.boundingBox();
@@ -528,7 +529,7 @@ test("new runs appear at the top without moving the view, and a run's end is sho
   // the scroll position is corrected in the frame that shows the new row; a measurement may fall in between
   const moved = async () => Math.abs((await read.boundingBox())!.y - before!.y);
   await expect.poll(moved, { timeout: 1_000 }).toBeLessThan(3);
-  await table.evaluate((element) => element.scrollTo({ top: 0 }));
+  await frame.evaluate((element) => element.scrollTo({ top: 0 }));
   const row = runRows(page).filter({ hasText: "just begun" });
   await row.getByRole("img", { name: "pending" }).waitFor();
   await row.getByRole("link").click();
