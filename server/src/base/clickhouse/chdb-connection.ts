@@ -4,12 +4,23 @@ import { Readable } from "node:stream";
 import { type ClickHouseClientConfigOptions, type ClickHouseSettings, parseError } from "@clickhouse/client";
 import type { RawInsertFormat, Session } from "chdb";
 
+import { AnswerMemory } from "./answer-memory.ts";
 import type { ChdbSessions } from "./chdb-sessions.ts";
+import { REPEATABLE } from "./clickhouse.ts";
 import { type Param, paramLiteral, sqlLiteral } from "./format-param.ts";
 
 type Connection = NonNullable<ClickHouseClientConfigOptions["connection"]>;
 type Insert = Parameters<Connection["insert"]>[0];
 type Exec = Parameters<Connection["exec"]>[0];
+interface Prepared {
+  text: string;
+  settings: object;
+  /** Settings as assignments. */
+  own: string[];
+  format: unknown;
+  /** Whether it can end with its settings. */
+  isQuery: boolean;
+}
 interface Statement {
   query: string;
   clickhouse_settings?: ClickHouseSettings;
@@ -25,6 +36,7 @@ interface Statement {
  */
 export class ChdbConnection implements Connection {
   readonly #sessions: ChdbSessions;
+  readonly #answers = new AnswerMemory();
   /** Changed settings of a session, which its next statement restores. */
   readonly #changed = new WeakMap<Session, string[]>();
 
@@ -54,15 +66,17 @@ export class ChdbConnection implements Connection {
     if (!parts) throw new Error(`chDB does not support this insert: ${query}`);
     const payload = typeof values === "string" ? Buffer.from(values) : await collect(values);
     if (payload.length === 0) return base();
-    await this.#sessions.use("write", async (session) =>
-      translated(
-        session.insert({
-          table: parts[1]!,
-          columns: parts[2]!.split(",").map((name) => name.trim()),
-          values: payload,
-          format: parts[3]! as RawInsertFormat,
-          settings: definedSettings(clickhouse_settings),
-        }),
+    await this.#answers.write(() =>
+      this.#sessions.use("write", async (session) =>
+        translated(
+          session.insert({
+            table: parts[1]!,
+            columns: parts[2]!.split(",").map((name) => name.trim()),
+            values: payload,
+            format: parts[3]! as RawInsertFormat,
+            settings: definedSettings(clickhouse_settings),
+          }),
+        ),
       ),
     );
     return base();
@@ -85,10 +99,18 @@ export class ChdbConnection implements Connection {
     const settings = definedSettings(clickhouse_settings);
     const format = settings["default_format"];
     delete settings["default_format"];
+    const isRepeatable = settings[REPEATABLE] !== undefined;
+    delete settings[REPEATABLE];
     const text = withLiterals(query, query_params);
     const own = Object.entries(settings).map(([name, value]) => `${name} = ${settingLiteral(value)}`);
     // other statements have no such clause
     const isQuery = kind === "read" && own.length > 0 && SELECT.test(text);
+    const execute = () => this.#execute(kind, { text, own, settings, format, isQuery });
+    if (kind === "write") return this.#answers.write(execute);
+    return isRepeatable ? this.#answers.read(JSON.stringify([format, own, text]), execute) : execute();
+  }
+
+  #execute(kind: "read" | "write", { text, own, settings, format, isQuery }: Prepared): Promise<Uint8Array> {
     return this.#sessions.use(kind, async (session) => {
       const sets = [
         ...(this.#changed.get(session) ?? []).map((name) => `set ${name} = default; `),

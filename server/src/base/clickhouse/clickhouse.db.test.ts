@@ -51,6 +51,25 @@ test("returns free memory to the system, and continues where the engine cannot",
   if (clickhouse.embedded) await clickhouse.command({ name: "t", query: "system jemalloc purge" });
 });
 
+test("an engine in this process repeats an answer until something is written, if it may", async () => {
+  const ask = async (isRepeatable: boolean, tenant = "one") => {
+    const query = { name: "t", query: "select toString(generateUUIDv4()) as id", isRepeatable };
+    return (await clickhouse.forTenant(tenant).rows<{ id: string }>(query))[0]!.id;
+  };
+  const first = await ask(true);
+  expect((await ask(true)) === first).toBe(clickhouse.embedded);
+  expect(await ask(false)).not.toBe(await ask(false));
+  await clickhouse.insert(
+    "run_keys",
+    ["tenant_id"],
+    Buffer.from('{"tenant_id":"00000000-0000-7000-8000-000000000001"}\n'),
+  );
+  const second = await ask(true);
+  expect(second).not.toBe(first);
+  await clickhouse.command({ name: "t", query: "alter table run_keys delete where true" });
+  expect(await ask(true)).not.toBe(second);
+});
+
 test("rejects a store that a newer Heddle has written", async () => {
   await clickhouse.insert(
     "heddle_migrations",

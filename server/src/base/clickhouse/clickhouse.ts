@@ -12,7 +12,12 @@ export interface Query {
   query: string;
   params?: Record<string, Param>;
   settings?: ClickHouseSettings;
+  /** Whether the answer depends on nothing but the data, neither on the time nor on chance. */
+  isRepeatable?: boolean;
 }
+
+/** Setting that tells an embedded engine's connection that it may remember the answer. Never sent. */
+export const REPEATABLE = "heddle_repeatable";
 
 /** An engine that its first statement opens. */
 export interface Wakeable {
@@ -105,7 +110,8 @@ export class ClickHouse {
   /** Returns the answer in ClickHouse's own format, to be passed on unparsed. */
   async text(query: Query, format: DataFormat): Promise<string> {
     return scheduled(this, query, async (statement) => {
-      const result = await this.client.query({ ...request(statement), format });
+      const marked = this.embedded && query.isRepeatable && { settings: { ...statement.settings, [REPEATABLE]: 1 } };
+      const result = await this.client.query({ ...request({ ...statement, ...marked }), format });
       return result.text();
     });
   }

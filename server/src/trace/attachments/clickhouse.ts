@@ -28,5 +28,6 @@ export function findAttachments(
     query: `select * from run_attachments final
       where tenant_id = {tenant:UUID} and run_id in {runs:Array(UUID)} order by run_id, name limit 100000`,
     params: { tenant: tenantId, runs: runIds },
+    isRepeatable: true,
   });
 }

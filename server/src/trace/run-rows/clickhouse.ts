@@ -61,14 +61,18 @@ const INCOMPLETE_HOURS = 24;
 /** Hours of the projects that have their own. */
 export type IncompleteHours = ReadonlyMap<string, number>;
 
-/** Status of a merged row (contract §1.6): a run whose end has not come for so long was probably killed. */
+/**
+ * Status of a merged row (contract §1.6): a run whose end has not come for so long was probably killed. The time is that of
+ * this process, in whole minutes, so that a statement that is asked again is the same one for a while.
+ */
 export function runStatus(own: IncompleteHours): string {
   const projects = Array.from(own.keys(), (id) => `toUUID('${id}')`).join(", ");
   const hours = Array.from(own.values(), String).join(", ");
   const age =
     own.size === 0 ? INCOMPLETE_HOURS : `transform(project_id, [${projects}], [${hours}], ${INCOMPLETE_HOURS})`;
+  const minute = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString().slice(0, 19).replace("T", " ");
   return `multiIf(error is not null, 'error', status is not null, status, end_time is not null, 'success',
-    start_time < now64(6) - toIntervalHour(${age}), 'incomplete', 'pending')`;
+    start_time < toDateTime64('${minute}', 6, 'UTC') - toIntervalHour(${age}), 'incomplete', 'pending')`;
 }
 
 /** Whether a merged row is the head of its trace: the root, or the run that stands in for it. */
@@ -100,6 +104,7 @@ export function findRunKeys(clickhouse: ClickHouse, tenantId: string, ids: reado
     query: `select id, project_id, start_time, trace_id, deleted from run_keys final
       where tenant_id = {tenant:UUID} and id in {ids:Array(UUID)}`,
     params: { tenant: tenantId, ids },
+    isRepeatable: true,
   });
 }
 

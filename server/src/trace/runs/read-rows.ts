@@ -5,6 +5,9 @@ import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { type Fragment, render } from "../../base/clickhouse/fragment.ts";
 import { AppError, unavailable } from "../../base/errors.ts";
 
+/** Functions of the time and of chance. */
+const DEPENDING = /\b(?:now|now64|today|yesterday|rand\w*|generateUUID\w*)\s*\(/i;
+
 /**
  * Runs a caller's statement in its tenant's turn (`clickhouse.forTenant`). Throws 422 on a timeout, since a retry would
  * time out again; 503 when the store is unavailable, out of memory or overloaded.
@@ -16,7 +19,9 @@ export async function readRows<T>(
   settings: ClickHouseSettings = {},
 ): Promise<T[]> {
   const { limiter, tenantId } = clickhouse;
-  const query = { name, ...render(statement), settings: { max_execution_time: limiter.seconds, ...settings } };
+  const rendered = render(statement);
+  const isRepeatable = !DEPENDING.test(rendered.query);
+  const query = { name, ...rendered, isRepeatable, settings: { max_execution_time: limiter.seconds, ...settings } };
   try {
     return await limiter.run(() => clickhouse.rows<T>(query), tenantId);
   } catch (error) {
