@@ -49,10 +49,11 @@ try {
     const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
     const metadata = 'and(eq(metadata_key,"env"),eq(metadata_value,"prod"),gt(latency,9))';
     const rare = 'and(eq(metadata_key,"user"),eq(metadata_value,"nobody"))';
-    // a bound in the future, another one for each number: an answer is remembered until something is written
-    const until = (n: number) => new Date(Date.now() + DAY_MS + n * 1000).toISOString();
+    // a bound before all runs, another one for each number: an answer is remembered until something is written
+    const since = (n: number) => new Date(startedAt - 400 * DAY_MS - n * 1000).toISOString();
+    const until = (n: number) => new Date(startedAt + DAY_MS + n * 1000).toISOString();
     const query = (body: object) => (n: number) =>
-      ask(server, "POST", "/runs/query", { session, end_time: until(n), ...body });
+      ask(server, "POST", "/runs/query", { session, start_time: since(n), ...body });
     const select = [
       "id",
       "name",
@@ -77,7 +78,7 @@ try {
     const traces = some!.map((run) => (run as { id: string }).id);
     const trace = (n: number) => traces.at(n % traces.length)!;
     await line("a run by its id", (n) => ask(server, "GET", `/runs/${trace(n)}`), targets.run);
-    await line("a trace, whole", (n) => query({ trace: trace(n), end_time: undefined })(n), targets.trace);
+    await line("a trace, whole", (n) => query({ trace: trace(n), start_time: undefined })(n), targets.trace);
     await line("newest 100 roots, as a table shows them", query({ is_root: true, select }), targets.roots);
     await line("newest 100 errors, as a table", query({ error: true, select }), targets.errors);
     await line("totals", () => ask(server, "GET", `/sessions/${project.id}?include_stats=true`), targets.totals);
@@ -89,7 +90,7 @@ try {
     await line("newest 100 runs, whole", query({}), 50);
     await line("newest 100 roots, whole", query({ is_root: true }));
     await line("a page in the middle", (n) => query({ end_time: ago(15 + n / 1e4), limit: 100 })(n));
-    await line("a trace of 1,000 runs, whole", query({ trace: bigTrace, end_time: undefined }), 150);
+    await line("a trace of 1,000 runs, whole", query({ trace: bigTrace, start_time: undefined }), 150);
     await line(
       "100 by metadata and latency in a day",
       (n) => query({ filter: metadata, start_time: ago(8), end_time: ago(7 + n / 1e4) })(n),
