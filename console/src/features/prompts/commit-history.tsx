@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Text } from "@mantine/core";
+import { Button, Group, Text } from "@mantine/core";
 import { IconGitCompare, IconTag } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -10,6 +10,7 @@ import { PermittedButton } from "../../ui/permitted-button.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { CommitLink } from "./commit-link.tsx";
+import { CommitTags } from "./commit-tags.tsx";
 import { MoveTagForm } from "./move-tag-form.tsx";
 import type { OnePromptSearch } from "./prompt-search.ts";
 import { type Commit, commitsQuery, type PromptName, type PromptRow, promptTagsQuery } from "./queries.ts";
@@ -42,13 +43,7 @@ export function CommitHistory({ prompt, name, onChange }: CommitHistoryProps) {
               cell: ({ description, commit_hash: hash }) => (
                 <Group gap={6}>
                   <Text size="sm">{description || "No message"}</Text>
-                  {tags
-                    .filter((tag) => tag.commit_hash === hash)
-                    .map(({ tag_name: tag }) => (
-                      <Badge key={tag} size="sm" variant="light" tt="none">
-                        {tag}
-                      </Badge>
-                    ))}
+                  <CommitTags tags={tags} hash={hash} />
                 </Group>
               ),
             },

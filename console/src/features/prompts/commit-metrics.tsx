@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Menu, SegmentedControl, Stack, Text, VisuallyHidden } from "@mantine/core";
+import { Button, Group, Menu, SegmentedControl, Stack, Text, VisuallyHidden } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { type CSSProperties, useState } from "react";
 
@@ -8,6 +8,7 @@ import { LoadState } from "../../ui/load-state.tsx";
 import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { CommitLink } from "./commit-link.tsx";
+import { CommitTags } from "./commit-tags.tsx";
 import { commitMetrics, describeChange, type Metric, type MetricRow } from "./metric-rows.ts";
 import { METRIC_DAYS } from "./prompt-search.ts";
 import classes from "./prompts.module.css";
@@ -35,13 +36,7 @@ export function CommitMetrics({ name, prompt, days, onDays }: CommitMetricsProps
       cell: ({ hash }) => (
         <Group gap={6}>
           <CommitLink name={name} hash={hash} />
-          {tags
-            .filter((tag) => tag.commit_hash === hash)
-            .map(({ tag_name: tag }) => (
-              <Badge key={tag} size="sm" variant="light" tt="none">
-                {tag}
-              </Badge>
-            ))}
+          <CommitTags tags={tags} hash={hash} />
         </Group>
       ),
       width: 190,

@@ -4,7 +4,7 @@ import type { Expression } from "./expression.ts";
 import { searchSpellings } from "./search-spellings.ts";
 
 /** Expression of the index `words` of `runs`, which a condition must repeat (migration 0031). */
-const WORDS = `lowerUTF8(concat(${SEARCHED.map((column) => `ifNull(${column}, '')`).join(", '|', ")}))`;
+const WORDS = `lowerUTF8(concat(${SEARCHED.map((column) => `ifNull(r.${column}, '')`).join(", '|', ")}))`;
 
 /** Characters that the index knows the sequences of. */
 const SEQUENCE = 4;
@@ -33,7 +33,7 @@ export function searchPieces(search: Expression, scope: FilterScope): Fragment {
 
 function indexedSpellings(search: Expression): string[] | undefined {
   // `extra` is not in the index
-  if (search.kind === "field" && !SEARCHED.includes(`r.${search.field.name}`)) return undefined;
+  if (search.kind === "field" && !SEARCHED.some((column) => column === search.field.name)) return undefined;
   const spellings = searchSpellings(searchedText(search) ?? "");
   const isIndexed = (spelling: string) => spelling.length >= SEQUENCE && /^[\x20-\x7e]*$/.test(spelling);
   return spellings.every(isIndexed) ? spellings : undefined;

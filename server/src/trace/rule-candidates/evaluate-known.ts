@@ -3,6 +3,7 @@
  * undefined for unknown. Where the answer is known, it is that of the compiled condition on the stored, merged run
  * (filter/compile.ts; compile.db.test.ts compares the two). Only exact tests are answered.
  */
+import { SEARCHED } from "../filter/compile.ts";
 import type { Expression, Literal, Test } from "../filter/expression.ts";
 import type { Field } from "../filter/fields.ts";
 import { searchSpellings } from "../filter/search-spellings.ts";
@@ -47,9 +48,6 @@ export function evaluateKnown(expression: Expression, known: KnownRun): Answer {
       return any(SEARCHED.map((column) => search(read(known, column), searchSpellings(expression.text))));
   }
 }
-
-/** All text columns of a run. */
-const SEARCHED = ["name", "error", "inputs", "outputs", "tags", "metadata"] as const;
 
 const LISTS = { metadata: "metadata", input: "input_pairs", output: "output_pairs" } as const;
 

@@ -1,4 +1,5 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
+import { fromMicros } from "./times.ts";
 
 /**
  * Piece of a run, as inserted into `runs` (migrations/clickhouse/0001_runs.sql). Absent and null fields change nothing.
@@ -70,7 +71,7 @@ export function runStatus(own: IncompleteHours): string {
   const hours = Array.from(own.values(), String).join(", ");
   const age =
     own.size === 0 ? INCOMPLETE_HOURS : `transform(project_id, [${projects}], [${hours}], ${INCOMPLETE_HOURS})`;
-  const minute = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString().slice(0, 19).replace("T", " ");
+  const minute = fromMicros(Math.floor(Date.now() / 60_000) * 60_000_000);
   return `multiIf(error is not null, 'error', status is not null, status, end_time is not null, 'success',
     start_time < toDateTime64('${minute}', 6, 'UTC') - toIntervalHour(${age}), 'incomplete', 'pending')`;
 }
