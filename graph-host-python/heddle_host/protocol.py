@@ -58,9 +58,16 @@ class FrameReader:
 # Number of unsent bytes above which the runs stop pulling events from LangGraph.
 HIGH_WATER_BYTES = 1 << 20
 
+# Seconds within which events after a write wait for more of them: a write wakes the server and its readers.
+GATHER_S = 0.001
+
 
 class Connection(asyncio.Protocol):
-    """The host's end of the protocol stream. Frames of one turn of the event loop are sent in one write."""
+    """The host's end of the protocol stream.
+
+    Frames of one turn of the event loop are sent in one write at its end; events that follow another write at once, up
+    to GATHER_S later.
+    """
 
     def __init__(self, on_frame: OnFrame, on_end: Callable[[], None]) -> None:
         self._reader = FrameReader(on_frame)
@@ -68,6 +75,9 @@ class Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._queued: list[bytes] = []
+        self._ending = False
+        self._wrote_at = 0.0
+        self._timer: asyncio.TimerHandle | None = None
         self._writable = asyncio.Event()
         self._writable.set()
 
@@ -100,13 +110,21 @@ class Connection(asyncio.Protocol):
 
     def send(self, header: Mapping[str, Any], *body: bytes) -> None:
         """Queues a frame, whose body may consist of several parts. Must be called on the event loop's thread."""
-        if not self._queued:
-            self._loop.call_soon(self.flush)
         self._queued += _frame_parts(header, body)
+        if header["t"] == "event" and self._loop.time() < self._wrote_at + GATHER_S:
+            self._timer = self._timer or self._loop.call_later(GATHER_S, self.flush)
+        elif not self._ending:
+            self._ending = True
+            self._loop.call_soon(self.flush)
 
     def flush(self) -> None:
         """Sends queued frames now, because user code may keep the turn from ending."""
+        self._ending = False
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
         if self._queued and self._transport and not self._transport.is_closing():
+            self._wrote_at = self._loop.time()
             data = b"".join(self._queued)
             self._queued.clear()
             self._transport.write(data)

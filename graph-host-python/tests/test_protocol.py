@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import re
+import socket
+import time
 from typing import Any, cast, get_args, get_type_hints
 
 import pytest
 
 from heddle_host.frames import ServerFrame
 from heddle_host.host import Host
-from heddle_host.protocol import FrameReader, encode_frame
+from heddle_host.protocol import Connection, FrameReader, encode_frame
 
 
 def read(chunks: list[bytes]) -> list[tuple[dict[str, Any], bytes]]:
@@ -49,3 +52,36 @@ def test_an_unknown_frame_is_an_error_that_names_it() -> None:
     host = Host.__new__(Host)
     with pytest.raises(ValueError, match=r'Unknown frame "run\.pause"'):
         host._handle(cast(ServerFrame, {"t": "run.pause"}), b"")
+
+
+async def test_events_that_follow_each_other_are_written_once_a_millisecond() -> None:
+    ours, theirs = socket.socketpair()
+    connection = await Connection.open(theirs.detach(), lambda *_: None, lambda: None)
+    arrived: list[tuple[dict[str, Any], bytes]] = []
+    reader = FrameReader(lambda header, body: arrived.append((header, body)))
+    ours.setblocking(False)
+    reads = 0
+
+    async def receive() -> None:
+        nonlocal reads
+        while chunk := await asyncio.get_running_loop().sock_recv(ours, 1 << 20):
+            reads += 1
+            reader.push(chunk)
+
+    receiving = asyncio.create_task(receive())
+    started_at = time.monotonic()
+    for n in range(5000):
+        connection.send({"t": "event", "run_id": "r", "event": "custom"}, str(n).encode())
+        await asyncio.sleep(0)
+    await connection.end()
+    while len(arrived) < 5000:
+        await asyncio.sleep(0.001)
+    assert reads < (time.monotonic() - started_at) * 1000 + 20
+    assert [int(body) for _, body in arrived] == list(range(5000))
+    # without others that follow, too
+    connection.send({"t": "event", "run_id": "r", "event": "custom"}, b"5000")
+    connection.send({"t": "event", "run_id": "r", "event": "custom"}, b"5001")
+    while len(arrived) < 5002:
+        await asyncio.sleep(0.001)
+    receiving.cancel()
+    ours.close()

@@ -41,6 +41,22 @@ describe("a running host", () => {
     expect(result.values.value).toEqual([]);
   });
 
+  test("writes events that follow each other at most once a millisecond", async () => {
+    const before = host.reads;
+    const startedAt = performance.now();
+    const run = await host.run("trouble", { input: { do: "stream tokens" }, stream_mode: ["custom"] });
+    const most = performance.now() - startedAt + 20;
+    expect(run.data("custom").map(({ n }) => n)).toEqual(Array.from({ length: 10_000 }, (_, n) => n));
+    expect(host.reads - before).toBeLessThan(most);
+  });
+
+  test("sends the last gathered events without waiting for others", async () => {
+    const run = host.start("trouble", { input: { do: "stream, then pause" }, stream_mode: ["custom"] });
+    await expect.poll(() => run.data("custom").length).toBe(5);
+    host.send({ t: "run.cancel", run_id: run.runId, reason: "enough" });
+    await run.end;
+  });
+
   test("slows its events to a server that stops reading, and delivers all of them", async () => {
     const flood = host.start("trouble", { input: { do: "flood" }, stream_mode: ["custom"] });
     host.pauseReading();

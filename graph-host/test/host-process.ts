@@ -25,6 +25,8 @@ type Json = any;
 export class HostProcess {
   readonly child: ChildProcess;
   readonly stderr: string[] = [];
+  /** Number of times that something arrived from the host. */
+  reads = 0;
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   ready!: HostFrame & { t: "ready" };
   /** Called before each run is started, in place of the server's queue. */
@@ -42,7 +44,10 @@ export class HostProcess {
     this.#socket = child.stdio[3] as Duplex;
     this.#socket.on("error", () => {});
     const reader = new FrameReader<HostFrame>((header, body) => this.#receive(header, body));
-    this.#socket.on("data", (chunk: Buffer) => reader.push(chunk));
+    this.#socket.on("data", (chunk: Buffer) => {
+      this.reads++;
+      reader.push(chunk);
+    });
     const heart = child.stdio[4] as Writable;
     heart.on("error", () => {});
     this.#heart = setInterval(() => heart.write("."), 1000);
