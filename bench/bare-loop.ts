@@ -35,11 +35,13 @@ async function measure(target: typeof graph, runs: number) {
   const invoke = () => target.invoke({ text: "hello" }, { configurable: { thread_id: crypto.randomUUID() } });
   for (let n = 0; n < 100; n++) await invoke();
   const times: number[] = [];
+  const before = process.cpuUsage();
   for (let n = 0; n < runs; n++) {
     const started = performance.now();
     await invoke();
     times.push(performance.now() - started);
   }
+  const { user, system } = process.cpuUsage(before);
   const started = performance.now();
   let left = runs;
   await Promise.all(
@@ -50,6 +52,8 @@ async function measure(target: typeof graph, runs: number) {
   return {
     median: median(times),
     p95: percentile(times, 0.95),
+    /** Milliseconds per run. */
+    cpu: (user + system) / 1000 / runs,
     perSecond: (runs * 1000) / (performance.now() - started),
   };
 }

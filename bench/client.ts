@@ -66,10 +66,10 @@ export class AgentClient {
   }
 
   /** Runs the echo graph once and waits; throws unless the result is the echo. */
-  async echo(threadId: string): Promise<void> {
+  async echo(threadId: string, assistant = "echo"): Promise<void> {
     const text = "hello";
     const values = await this.post<{ echo?: string }>(`/threads/${threadId}/runs/wait`, {
-      assistant_id: "echo",
+      assistant_id: assistant,
       input: { text },
     });
     if (values.echo !== text) throw new Error(`the echo graph answered ${JSON.stringify(values)}`);

@@ -49,7 +49,7 @@ async function measure(client: AgentClient, sizes: Sizes): Promise<Round> {
 
 async function bareMedian(): Promise<number> {
   const { stdout } = await promisify(execFile)(python, ["bare_loop.py", "500"], { cwd: PROJECT });
-  return Number(stdout);
+  return (JSON.parse(stdout) as { median: number }).median;
 }
 
 const directory = await temporaryDirectory();
