@@ -52,6 +52,11 @@ const SUSPECTS = 24;
 interface Task {
   surface: Surface;
   server: ServerName;
+  /** `undefined`: a fixed case. */
+  n: number | undefined;
+}
+
+interface Generated extends Task {
   n: number;
 }
 
@@ -113,7 +118,7 @@ export class Run {
   }
 
   /** Runs one input by its number, and shrinks it when it breaks a rule. */
-  async repeat(task: Task): Promise<Report> {
+  async repeat(task: Generated): Promise<Report> {
     await this.#watch.start();
     const input = this.#generate(task);
     this.#plan.print(JSON.stringify(input, null, 1));
@@ -129,15 +134,17 @@ export class Run {
     for (const { title, surface: name, server, input } of FIXED_CASES) {
       const surface = surfaces.find((each) => each.name === name);
       if (!surface || !servers.includes(server)) continue;
-      const outcome = await surface.run(input, this.#session);
+      const task = { surface, server, n: undefined };
+      this.#remember(task, input);
+      const outcome = await this.#execute(task, input);
       this.#count(`${name} ${server} (fixed cases)`, outcome.label);
-      const problem = outcome.problem ?? this.#watch.takeProblem()?.text;
-      if (problem !== undefined)
-        this.#add({ surface: name, server, n: undefined, input, problem: `${title}: ${problem}` });
+      if (outcome.problem !== undefined)
+        this.#add({ surface: name, server, n: undefined, input, problem: `${title}: ${outcome.problem}` });
+      await this.#checkWatch();
     }
   }
 
-  async #work(tasks: Iterator<Task>, deadline: number): Promise<void> {
+  async #work(tasks: Iterator<Generated>, deadline: number): Promise<void> {
     for (let next = tasks.next(); !next.done; next = tasks.next()) {
       if (performance.now() > deadline || this.#report.findings.length >= MAX_FINDINGS) return;
       await this.#examination;
@@ -149,8 +156,7 @@ export class Run {
   }
 
   async #attempt(task: Task, input: unknown): Promise<void> {
-    this.#recent.push({ task, input });
-    if (this.#recent.length > SUSPECTS * this.#plan.servers.length) this.#recent.shift();
+    this.#remember(task, input);
     const outcome = await this.#execute(task, input);
     this.#report.sent += 1;
     this.#count(`${task.surface.name} ${task.server}`, outcome.label);
@@ -165,6 +171,11 @@ export class Run {
       async (smaller) => (await this.#execute(task, smaller)).problem,
     );
     this.#add({ surface: task.surface.name, server: task.server, n: task.n, input: smallest, problem });
+  }
+
+  #remember(task: Task, input: unknown): void {
+    this.#recent.push({ task, input });
+    if (this.#recent.length > SUSPECTS * this.#plan.servers.length) this.#recent.shift();
   }
 
   #execute(task: Task, input: unknown): Promise<Outcome> {
@@ -231,7 +242,9 @@ export class Run {
     test: (smaller: unknown) => Promise<string | undefined>,
   ): Promise<{ input: unknown; problem: string }> {
     const found = { input, problem };
-    const property = fc.asyncProperty(this.#arbitrary(task), async (smaller) => {
+    // no generator has made it
+    if (task.n === undefined) return found;
+    const property = fc.asyncProperty(this.#arbitrary(task, task.n), async (smaller) => {
       const wrong = await test(smaller);
       if (wrong === undefined) return;
       Object.assign(found, { input: smaller, problem: wrong });
@@ -257,15 +270,15 @@ export class Run {
     counts.set(label, (counts.get(label) ?? 0) + 1);
   }
 
-  #arbitrary({ surface, server, n }: Task): fc.Arbitrary<unknown> {
+  #arbitrary({ surface, server }: Task, n: number): fc.Arbitrary<unknown> {
     const name = `${surface.name} ${server}`;
     let generate = this.#generators.get(name);
     if (!generate) this.#generators.set(name, (generate = surface.inputs(this.#world, server)));
     return generate(n);
   }
 
-  #generate(task: Task): unknown {
-    return fc.sample(this.#arbitrary(task), { seed: this.#seed(task), numRuns: 1 })[0];
+  #generate(task: Generated): unknown {
+    return fc.sample(this.#arbitrary(task, task.n), { seed: this.#seed(task), numRuns: 1 })[0];
   }
 
   #seed({ surface, server, n }: Task): number {
@@ -279,7 +292,7 @@ export class Run {
 }
 
 /** The surfaces take turns, each as often as its weight says. */
-export function planTasks({ inputs, surfaces, servers }: Pick<Plan, "inputs" | "surfaces" | "servers">): Task[] {
+export function planTasks({ inputs, surfaces, servers }: Pick<Plan, "inputs" | "surfaces" | "servers">): Generated[] {
   const pairs = surfaces.flatMap((surface) =>
     surface.servers
       .filter((server) => servers.includes(server))

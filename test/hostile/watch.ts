@@ -58,7 +58,11 @@ export class Watch {
   async start(): Promise<void> {
     this.#findProcesses();
     await Promise.all(this.#servers.map((server) => this.#warmUp(server)));
-    for (const [name, pid] of this.#processes()) this.#warm.set(name, residentMib(pid));
+    for (const [name, pid] of this.#processes()) {
+      const mib = memoryOf(pid);
+      // one that has ended is found below
+      if (mib !== undefined) this.#warm.set(name, mib);
+    }
     this.#loops.push(this.#sample(), ...this.#servers.map((server) => this.#probe(server)));
   }
 
@@ -198,7 +202,11 @@ export class Watch {
         method: "POST",
         headers: { "x-api-key": key, "x-tenant-id": workspaceId, "content-type": "application/json" },
         body: JSON.stringify(body),
-      }).then((response) => response.arrayBuffer());
+      }).then(
+        (response) => response.arrayBuffer(),
+        // the probes notice a server that does not answer
+        () => undefined,
+      );
     await send("/api/v1/runs/batch", { post });
     await send("/api/v1/runs/query", { trace: post[0]!.id });
   }

@@ -13,14 +13,21 @@ export function findListener(port: number): number {
   const fields = lines.map((line) => line.trim().split(/\s+/));
   const inode = fields.find((line) => line[1]?.endsWith(`:${hex}`) && line[3] === LISTENS)?.[9];
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
-    try {
-      const holds = (fd: string) => readlinkSync(`/proc/${pid}/fd/${fd}`) === `socket:[${inode}]`;
-      if (readdirSync(`/proc/${pid}/fd`).some(holds)) return Number(pid);
-    } catch {
-      // another user's process, or gone
-    }
+    // of another user's process, or of one that is gone
+    const fds = orElse([], () => readdirSync(`/proc/${pid}/fd`));
+    // one that was closed meanwhile does not end the search
+    const holds = (fd: string) => orElse("", () => readlinkSync(`/proc/${pid}/fd/${fd}`)) === `socket:[${inode}]`;
+    if (fds.some(holds)) return Number(pid);
   }
   throw new Error(`no process listens at ${port}`);
+}
+
+function orElse<T>(fallback: T, read: () => T): T {
+  try {
+    return read();
+  } catch {
+    return fallback;
+  }
 }
 
 /** Resident memory in MiB. */

@@ -8,6 +8,7 @@ import { explainStart } from "../core/explain-start.ts";
 import { describeFlags, readFlags, UsageError, type Flags, type FlagSpec } from "../core/flags.ts";
 import { warnOfMisspelled } from "../core/known-variables.ts";
 import { launcherPath } from "../core/launcher.ts";
+import { onParentEnd } from "../core/parent-end.ts";
 import { SERVER_FLAGS } from "../core/server-flags.ts";
 import { needsRestarts, runWithRestarts, notifyLauncher } from "../core/restarts.ts";
 import { onStopSignal } from "../core/stop-signals.ts";
@@ -287,7 +288,7 @@ async function runSupervised(options: RoleOptions): Promise<void> {
       .finally(() => process.exit(0));
   };
   process.on("SIGTERM", stop);
-  process.on("disconnect", stop);
+  onParentEnd(stop);
 
   const { database, tracingKey } = await new Promise<FromParent>((received) => process.once("message", received));
   const notifyParent = (message: FromChild) => new Promise<void>((sent) => process.send!(message, () => sent()));

@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 
+import { exitByKill } from "./parent-end.ts";
+
 const CHECK_MS = 250;
 
 /**
@@ -12,6 +14,7 @@ export function onNpmEnd(callback: () => void): void {
   const watch = setInterval(() => {
     if (npmAbove() === atStart) return;
     clearInterval(watch);
+    exitByKill();
     callback();
   }, CHECK_MS);
   watch.unref();

@@ -13,6 +13,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { launcherPath } from "./launcher.ts";
 import { onNpmEnd } from "./npm-parent.ts";
+import { onParentEnd } from "./parent-end.ts";
 import { restartPause } from "./restart-pause.ts";
 
 const IS_CHILD = "HEDDLE_RESTARTED_BY_LAUNCHER";
@@ -88,6 +89,6 @@ export function notifyLauncher(message: LauncherMessage): void {
 /** Calls `stop` when the launcher has exited without notice. */
 export function onLauncherEnd(stop: () => void): void {
   if (process.env[IS_CHILD] === undefined || !process.channel) return;
-  process.once("disconnect", stop);
+  onParentEnd(stop);
   process.channel.unref();
 }

@@ -7,10 +7,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import select
 import signal
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Awaitable
 from typing import Any
@@ -24,6 +24,9 @@ from .embed import Embedder
 from .encryption import Encryption
 from .load import LoadError, describe_load_error, extend_path, load_export
 from .values import to_json
+
+# descriptor of the stream to the server
+SERVER = 3
 
 
 class Process:
@@ -41,7 +44,7 @@ class Process:
 
     async def run(self) -> None:
         # without its server the process has no purpose
-        self._connection = await Connection.open(3, self._on_frame, lambda: os._exit(0))
+        self._connection = await Connection.open(SERVER, self._on_frame, lambda: os._exit(0))
         key = "The project's code"
         try:
             directory = self._project["dir"]
@@ -151,10 +154,11 @@ class Process:
         self._drained.set()
 
 
-def _end_with_parent() -> None:
-    parent = os.getppid()
-    while os.getppid() == parent:
-        time.sleep(1)
+def _end_with_server() -> None:
+    # also of a server that has ended already; its frames are another reader's
+    poll = select.poll()
+    poll.register(SERVER, 0)
+    poll.poll()
     os._exit(0)
 
 
@@ -167,7 +171,7 @@ def main() -> None:
         sys.exit("HEDDLE_CODE_PROJECT is not set. Only a Heddle server can start this process.")
     project = json.loads(text)
     install_own_client(os.environ.pop("HEDDLE_CODE_OWN_API", None))
-    threading.Thread(target=_end_with_parent, name="heddle-parent", daemon=True).start()
+    threading.Thread(target=_end_with_server, name="heddle-server", daemon=True).start()
     extend_path(project["dir"], project.get("dependencies", []))
     asyncio.run(Process(project).run())
 

@@ -30,6 +30,9 @@ const watch = `const stream = new (require("node:net").Socket)({ fd: 0, readable
   stream.on("close", () => process.kill(process.pid, "SIGKILL"));
   stream.resume();`;
 new Worker(watch, { eval: true, execArgv: [] }).unref();
+// Node's own exit ends the watch, then waits for the threads of V8, one of which may be waiting for memory that only
+// this thread can free (nodejs/node#54918)
+process.once("exit", () => process.kill(process.pid, "SIGKILL"));
 
 const request = JSON.parse(process.argv[2]!) as { graphs: { file: string; export: string }[]; messages: JsonSchema };
 const parsed: ParsedFiles = new Map();
