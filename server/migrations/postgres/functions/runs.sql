@@ -233,6 +233,8 @@ begin
         end if;
       end if;
       if _full is not null then
+        -- runs of another transaction that has created the thread meanwhile may be those whose place this one takes
+        continue when _new and exists (select 1 from threads where thread_id = _thread_id);
         outcome := 'queue_full'; run := _full::text; return next; return;
       end if;
     end if;
@@ -243,7 +245,8 @@ begin
       end if;
     end if;
     if _debounces then
-      select * into _debounced from debounce_run(_thread_id, _accepted_at, a.rules -> 'debounce');
+      -- of a thread that another transaction is creating, only in the second turn, under its lock
+      select * into _debounced from debounce_run(case when not _new then _thread_id end, _accepted_at, a.rules -> 'debounce');
       cancelled := _debounced.replaced;
       _flow := _flow || jsonb_build_object('debounced_since', _debounced.since);
       _after := _debounced.after;

@@ -210,6 +210,37 @@ test("the newest input on a thread takes the place of those within the window, w
   expect(await claim()).toEqual([third.runId]);
 });
 
+test("the first inputs of a new thread replace each other, whichever creates the thread", async () => {
+  await declare({
+    waiting: [{ key: "metadata.customer", limit: 1 }],
+    debounce: { seconds: 30, longest: 40 },
+    fair: null,
+  });
+  const thread = randomUUID();
+  const input = {
+    metadata: '{"customer": "a"}',
+    kwargs: '{"input": {"text": "a"}, "refusable": true}',
+    createThread: true,
+  };
+  const first = newRun(thread, input);
+  let later: ReturnType<typeof create> | undefined;
+  await sql.begin(async (tx) => {
+    await createRuns(tx, [first]);
+    // finds no thread, and then waits for the key that the first holds
+    later = create(thread, input);
+    await expect
+      .poll(
+        async () => (await sql`select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted`)[0],
+      )
+      .toEqual({ n: 1 });
+  });
+  const second = await later!;
+  expect([second.outcome, second.cancelled]).toEqual(["created", [first.runId]]);
+  const rows = await sql<{ since: number }[]>`
+    select (flow ->> 'debounced_since')::float8 as since from runs where thread_id = ${thread}`;
+  expect(rows.map(({ since }) => since)).toEqual([rows[0]!.since, rows[0]!.since]);
+});
+
 test("concurrent creations, alone and in groups, never exceed a limit of waiting runs", async () => {
   const waiting = [
     { key: "metadata.customer", limit: 5 },
