@@ -223,18 +223,19 @@ test("the first inputs of a new thread replace each other, whichever creates the
     createThread: true,
   };
   const first = newRun(thread, input);
-  let later: ReturnType<typeof create> | undefined;
-  await sql.begin(async (tx) => {
-    await createRuns(tx, [first]);
-    // finds no thread, and then waits for the key that the first holds
-    later = create(thread, input);
-    await expect
-      .poll(
-        async () => (await sql`select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted`)[0],
-      )
-      .toEqual({ n: 1 });
-  });
-  const second = await later!;
+  const other = await sql.reserve();
+  await other`begin`;
+  await createRuns(other, [first]);
+  // finds no thread, and then waits for the key that the first holds
+  const later = create(thread, input);
+  await expect
+    .poll(
+      async () => (await sql`select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted`)[0],
+    )
+    .toEqual({ n: 1 });
+  await other`commit`;
+  other.release();
+  const second = await later;
   expect([second.outcome, second.cancelled]).toEqual(["created", [first.runId]]);
   const rows = await sql<{ since: number }[]>`
     select (flow ->> 'debounced_since')::float8 as since from runs where thread_id = ${thread}`;
