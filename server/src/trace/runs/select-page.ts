@@ -26,6 +26,7 @@ import {
   fromRuns,
   hasConditions,
   locationOf,
+  ONE_TRACE,
   type RunSelection,
   time,
 } from "./selection.ts";
@@ -268,7 +269,9 @@ async function selectRuns(
     sources.length === 1
       ? select(sources[0]!)
       : ch`select * from (${union(sources, (source) => ch`(${select(source)})`)}) ${order("")}`;
-  return readRows<Row>(clickhouse.forTenant(sources[0]!.scope.tenantId), "runs.page", statement, page.settings);
+  const isOneTrace = sources.every(({ selection }) => selection.traces?.length === 1);
+  const settings = isOneTrace ? { ...ONE_TRACE, ...page.settings } : page.settings;
+  return readRows<Row>(clickhouse.forTenant(sources[0]!.scope.tenantId), "runs.page", statement, settings);
 }
 
 /** Reads columns of these runs, in the same order. Runs deleted in the meantime, or that filters exclude, are omitted. */

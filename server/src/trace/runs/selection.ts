@@ -1,3 +1,5 @@
+import type { ClickHouseSettings } from "@clickhouse/client";
+
 import { all, any, bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
 import { IS_HEAD } from "../run-rows/clickhouse.ts";
 import { compileFilter, type TraceUsage } from "../filter/compile.ts";
@@ -67,6 +69,16 @@ export function fromRuns(scope: RunScope, selection: RunSelection, more: Fragmen
   }
   return ch`from runs as r final prewhere ${before} ${where}`;
 }
+
+/**
+ * Settings of statements that read the runs of one trace: few rows, which are merged and filtered in one go. To divide
+ * them among threads, as `final` does otherwise, costs more than merging them: a trace of 20 runs takes 0.7 of the time
+ * without, one of 1,000 0.95.
+ */
+export const ONE_TRACE: ClickHouseSettings = {
+  split_intersecting_parts_ranges_into_layers_final: 0,
+  enable_multiple_prewhere_read_steps: 0,
+};
 
 /**
  * Finds where the runs of a trace start, if nothing else bounds them, from their pieces: a trace among 10,000,000 runs is

@@ -8,7 +8,7 @@ import { formatDecimal, parseDecimal } from "../run-rows/decimal.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import type { Row } from "./select-page.ts";
-import { fromRuns } from "./selection.ts";
+import { fromRuns, ONE_TRACE } from "./selection.ts";
 import { earliestRun, SUMMED, type Summed } from "./trace-sums.ts";
 import type { TraceTotals } from "./trace-totals.ts";
 
@@ -32,6 +32,7 @@ export const readTraceRuns = (
     ch`select r.start_time, r.id, r.trace_id, ${raw(TRACE_RUN_COLUMNS.join(", "))}
       ${fromRuns(scope, { projects, traces, since: since && earliestRun(since) })}
       order by r.dotted_order limit ${bind("UInt32", MAX_TRACE_RUNS)}`,
+    traces.length === 1 ? ONE_TRACE : {},
   );
 
 const isCall = ({ run_type, repeats_usage }: Row): boolean =>
