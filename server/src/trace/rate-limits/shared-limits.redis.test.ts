@@ -36,7 +36,8 @@ test("two servers share limits of keys and addresses, and without Redis count se
     const { registry } = platform.deps.metrics;
     await vi.waitUntil(async () => (await registry.metrics()).includes("heddle_rate_limit_redis_up 1"), 20_000);
   }
-  for (const headers of [{ "x-api-key": a.admin }, {}]) {
+  const callers: Record<string, string>[] = [{ "x-api-key": a.admin }, {}];
+  for (const headers of callers) {
     const before = await local();
     const passed = await flood(300, headers);
     expect(passed).toBeGreaterThanOrEqual(100);
