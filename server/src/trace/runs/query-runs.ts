@@ -90,6 +90,7 @@ export async function* serializeRuns(
   page?: { limit: number; after: Position | undefined },
 ): AsyncGenerator<string, Position | undefined> {
   const { lookups } = plan;
+  const { projects } = selection;
   const isWhole = page === undefined && isOfWholeTraces(selection);
   const columns = isWhole && lookups.has("totals") ? [...plan.columns, ...TRACE_RUN_COLUMNS] : plan.columns;
   let after = page?.after;
@@ -97,7 +98,7 @@ export async function* serializeRuns(
   let text = "";
   for (;;) {
     let related: ReturnType<typeof startLookups> | undefined;
-    const onKeys = (keys: readonly Row[]) => (related = startLookups(deps, scope, keys, lookups));
+    const onKeys = (keys: readonly Row[]) => (related = startLookups(deps, scope, keys, lookups, { projects }));
     const request = { columns, ...order, limit: page?.limit ?? AT_ONCE, after, onKeys };
     const batches = readPage(deps, scope, selection, request, page && PAGE_BYTES);
     let batch = await batches.next();
@@ -109,7 +110,7 @@ export async function* serializeRuns(
         isWhole && isFirst ? await batches.next() : undefined;
       const isAll = following?.done === true && following.value === undefined;
       isFirst = false;
-      const found = await (related ?? startLookups(deps, scope, rows, lookups, isAll))(rows);
+      const found = await (related ?? startLookups(deps, scope, rows, lookups, { isWhole: isAll, projects }))(rows);
       for (const row of rows) {
         text += separator + plan.print(row, found, context);
         separator = ",";

@@ -50,7 +50,7 @@ export async function serializePage(
   const items: string[] = [];
   const request = { ...page, columns: plan.columns };
   const next = await collectPage(deps, known, selection, request, async (rows) => {
-    const related = await lookUp(deps, scope, rows, plan.lookups);
+    const related = await lookUp(deps, scope, rows, plan.lookups, selection.projects);
     if (withSubtrees) await addSubtreeUsage(deps.clickhouse, known, rows);
     for (const row of rows) items.push(plan.print(row, related, context));
   });

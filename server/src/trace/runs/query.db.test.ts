@@ -527,3 +527,28 @@ test("a filter on a root's cost counts calls beyond the time range, in lists, st
   });
   expect(traces.json.items).toMatchObject([{ root_run: { name: "cost 0.03" } }]);
 });
+
+test("the sums of a trace in several projects do not depend on the page of its head", async () => {
+  const usage = (tokens: number) => ({
+    run_type: "llm",
+    outputs: { usage_metadata: { input_tokens: tokens, output_tokens: 0, total_tokens: tokens } },
+  });
+  const root = sampleRun("spread-a");
+  const here = sampleRun("spread-a", usage(3), { parent: root, seconds: 1 });
+  const there = sampleRun("spread-b", usage(4), { parent: root, seconds: 2 });
+  await sendRuns(call, [root, here, there]);
+  const session = await Promise.all(["spread-a", "spread-b"].map(projectId));
+  const tokens = async (body: object): Promise<number[]> => {
+    const { json } = await call("POST", "/runs/query", { session, filter: "gte(latency, 0)", order: "asc", ...body });
+    return json.runs.filter((run: SampleRun) => run.id === root.id).map((run: SampleRun) => run["total_tokens"]);
+  };
+  expect(await tokens({ limit: 100 })).toEqual([7]);
+  expect(await tokens({ limit: 1 })).toEqual([7]);
+  expect(await tokens({ limit: 1, session: [session[0]!] })).toEqual([3]);
+  const project_ids = session;
+  const { json } = await call("POST", "/v2/runs/query", {
+    ...{ project_ids, min_start_time: "2000-01-01T00:00:00Z", page_size: 1, order: "asc" },
+    ...{ is_root: true, selects: ["ID", "TOTAL_TOKENS"] },
+  });
+  expect(json.items).toEqual([expect.objectContaining({ total_tokens: 7 })]);
+});

@@ -58,13 +58,16 @@ export const lookUp = (
   scope: RunScope,
   rows: readonly Row[],
   selected: ReadonlySet<Lookup>,
-): Promise<Partial<Related>> => startLookups(deps, scope, rows, selected)(rows);
+  projects?: readonly string[],
+): Promise<Partial<Related>> => startLookups(deps, scope, rows, selected, { projects })(rows);
 
 type LookupDeps = Pick<TraceDeps, "sql" | "clickhouse" | "links" | "settings">;
 
 /**
  * Starts the lookups that need only keys, while the runs themselves are read.
  * @param isWhole whether the runs are whole traces, with TRACE_RUN_COLUMNS, so that sums and trees follow from them
+ * @param projects those from which runs are selected: sums of a trace include its runs in all of them, on whatever page
+ * its head is. By default the projects of the keys
  * @returns a function of these runs, or of some of them, that awaits these lookups and runs the others
  */
 export function startLookups(
@@ -72,12 +75,13 @@ export function startLookups(
   scope: RunScope,
   keys: readonly RunKey[],
   selected: ReadonlySet<Lookup>,
-  isWhole = false,
+  { isWhole = false, projects: searched }: { isWhole?: boolean; projects?: readonly string[] | undefined } = {},
 ): (rows: readonly Row[]) => Promise<Partial<Related>> {
   if (keys.length === 0) return async () => ({});
   const { sql, clickhouse, links } = deps;
   const { tenantId } = scope;
-  const [ids, traces, projects] = [distinct(keys, "id"), distinct(keys, "trace_id"), distinct(keys, "project_id")];
+  const [ids, traces, own] = [distinct(keys, "id"), distinct(keys, "trace_id"), distinct(keys, "project_id")];
+  const projects = searched ? [...searched] : own;
   const since = keys.reduce((first, { start_time: at }) => (at < first ? at : first), keys[0]!.start_time);
   const totalsOf = (heads: readonly RunKey[]) => findTraceTotals(deps, scope, projects, heads);
   // a root has the id of its trace
@@ -87,7 +91,7 @@ export function startLookups(
     shares: () => findShares(sql, tenantId, traces),
     feedback: () => feedbackStats(sql, tenantId, "runs", ids),
     inDataset: () => findExamplesFrom(sql, tenantId, ids),
-    tiers: () => findTiers(sql, tenantId, projects),
+    tiers: () => findTiers(sql, tenantId, own),
     runs: () => readTraceRuns(clickhouse, scope, { projects, traces, since }),
     bounds: () => findBounds(clickhouse, scope, { projects, traces }),
     attachments: async () => signLinks(links, await findAttachments(clickhouse, tenantId, ids)),
