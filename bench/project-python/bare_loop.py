@@ -1,4 +1,7 @@
-"""The graph without a server, the lower bound for all servers: prints as JSON, of as many runs as asked, the median and processor time in ms."""
+"""The graph without a server, the lower bound for all servers.
+
+Prints the median and the processor time in ms of as many runs as asked, as JSON.
+"""
 
 import asyncio
 import json

@@ -24,7 +24,7 @@ test.each([
   expect(isFound(needle, "Öfen, мы, n")).toBe(false);
 });
 
-test("a text without letters outside ASCII has no more spellings than before", () => {
+test("a text has few spellings, however long it is", () => {
   expect(searchSpellings("plain")).toEqual(["plain"]);
   expect(searchSpellings("日本")).toEqual(["日本", "\\u65e5\\u672c"]);
   expect(searchSpellings("ж".repeat(10_000))).toHaveLength(4);
