@@ -8,7 +8,7 @@
  * Values are bound, never interpolated. The condition is true or false for every run, never null (expression.ts).
  */
 import { all, any, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
-import { type IncompleteHours, RUN_LATENCY, runStatus } from "../run-rows/clickhouse.ts";
+import { type IncompleteHours, RUN_LATENCY, RUN_TYPE, runStatus } from "../run-rows/clickhouse.ts";
 import { containsEntries, somePair, someTag } from "./compile-pairs.ts";
 import { compileTest, type Subject } from "./compile-test.ts";
 import type { Expression, Test } from "./expression.ts";
@@ -72,7 +72,7 @@ const COLUMNS: Record<string, string> = {
   session_id: "r.project_id",
   latency: RUN_LATENCY,
   name: "ifNull(r.name, '')",
-  run_type: "ifNull(r.run_type, '')",
+  run_type: RUN_TYPE,
   dotted_order: "ifNull(r.dotted_order, '')",
 };
 

@@ -165,7 +165,9 @@ function evaluateField(field: Field, test: Test, known: KnownRun): Answer {
   if (test.op === "search") {
     const isJson = JSON_FIELDS.has(name);
     if (!isJson && !PLAIN.has(name)) return undefined;
-    return search(read(known, name as keyof RunRow), isJson ? searchSpellings(test.text) : [test.text]);
+    return isJson
+      ? search(read(known, name as keyof RunRow), searchSpellings(test.text))
+      : search(readField(name, known), [test.text]);
   }
   const value = readField(name, known);
   if (value === undefined) return undefined;
@@ -178,7 +180,8 @@ function readField(name: string, known: KnownRun): Value {
   if (name === "session_id") return row.project_id;
   if (name === "name" || name === "run_type") {
     const value = read(known, name);
-    return value === null ? "" : value;
+    // as RUN_TYPE
+    return value === null ? (name === "name" ? "" : "chain") : value;
   }
   if (PLAIN.has(name)) return read(known, name as keyof RunRow);
   if (JSON_FIELDS.has(name)) {

@@ -85,6 +85,12 @@ export const isHead = (row: { parent_run_id?: string | null; provisional_root?: 
 /** Whether a merged row is a model call whose usage counts. */
 export const IS_CALL = "(r.run_type in ('llm', 'embedding') and not ifNull(r.repeats_usage, false))";
 
+/**
+ * Type of a merged row. A run of which only an end arrived has none, which copies have as an empty text; it is shown as
+ * a chain.
+ */
+export const RUN_TYPE = "ifNull(nullIf(r.run_type, ''), 'chain')";
+
 /** Latency of a merged row in seconds; null while the run is pending. */
 export const RUN_LATENCY = "dateDiff('microsecond', start_time, end_time) / 1e6";
 

@@ -4,7 +4,7 @@
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, raw, render } from "../../base/clickhouse/fragment.ts";
-import { runStatus } from "../run-rows/clickhouse.ts";
+import { RUN_TYPE, runStatus } from "../run-rows/clickhouse.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns, type RunSelection } from "./selection.ts";
 
@@ -35,7 +35,7 @@ export async function findFacets(
     select toString(project) as project, facet.1 as key, facet.2 as value, count() as n
     from (
       select ${raw(by === "project" ? "r.project_id" : "''")} as project, arrayJoin(arrayConcat(
-        [('name', ifNull(r.name, '')), ('run_type', ifNull(r.run_type, '')),
+        [('name', ifNull(r.name, '')), ('run_type', ${raw(RUN_TYPE)}),
          ('status', ${raw(`cast(assumeNotNull(${runStatus(scope.incompleteHours)}) as String)`)})],
         arrayMap(tag -> ('tags', tag), splitByChar(char(30), ifNull(r.tags, ''))),
         arrayMap(entry -> (concat(${bind("String", METADATA)}, splitByChar(char(31), entry)[1]),

@@ -252,6 +252,19 @@ test("a patch in a later request becomes part of the run", async () => {
   expect(json).toMatchObject({ status: "error", outputs: { done: true }, inputs: run["inputs"] });
 });
 
+test("a run of which only the end arrived is found by the type that it is shown with", async () => {
+  const { id, trace_id, dotted_order, end_time } = sampleRun("only ended");
+  await call("POST", "/runs/batch", { patch: [{ id, trace_id, dotted_order, end_time, session_name: "only ended" }] });
+  const session = [await projectId("only ended")];
+  expect((await call("POST", "/runs/query", { session })).json.runs).toMatchObject([{ id, run_type: "chain" }]);
+  for (const wanted of [{ run_type: "chain" }, { filter: 'eq(run_type, "chain")' }]) {
+    expect(await queryIds({ session, ...wanted })).toEqual([id]);
+  }
+  expect(await queryIds({ session, filter: 'neq(run_type, "chain")' })).toEqual([]);
+  const grouped = { session, group_by: { attribute: "run_type" }, select: ["run_count"] };
+  expect((await call("POST", "/runs/stats", grouped)).json).toEqual({ chain: { run_count: 1 } });
+});
+
 test("rejects an invalid query with the position or field", async () => {
   const ask = (body: object) => call("POST", "/api/v1/runs/query", body);
   expect(await ask({ filter: "eq(name, x)" })).toMatchObject({

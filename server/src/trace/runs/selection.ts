@@ -1,7 +1,7 @@
 import type { ClickHouseSettings } from "@clickhouse/client";
 
 import { all, any, bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
-import { IS_HEAD } from "../run-rows/clickhouse.ts";
+import { IS_HEAD, RUN_TYPE } from "../run-rows/clickhouse.ts";
 import { compileFilter, type TraceUsage } from "../filter/compile.ts";
 import type { Expression } from "../filter/expression.ts";
 import type { MicroTime } from "../filter/literals.ts";
@@ -170,7 +170,11 @@ function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] 
   } = selection;
   const conditions: Fragment[] = [];
   if (parents) conditions.push(ch`r.parent_run_id in ${uuids(parents)}`);
-  if (run_types) conditions.push(ch`r.run_type in ${texts(run_types)}`);
+  if (run_types) {
+    // the plain column where it suffices: the sorting key of copies has it
+    const type = raw(run_types.includes("chain") ? RUN_TYPE : "r.run_type");
+    conditions.push(ch`${type} in ${texts(run_types)}`);
+  }
   if (reference_examples) conditions.push(ch`r.reference_example_id in ${uuids(reference_examples)}`);
   if (threads) conditions.push(ch`r.thread_id in ${texts(threads)}`);
   if (is_root !== undefined) conditions.push(raw(`r.parent_run_id is ${is_root ? "" : "not "}null`));

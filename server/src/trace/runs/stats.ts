@@ -5,7 +5,7 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { all, bind, ch, type Fragment, join, raw, render } from "../../base/clickhouse/fragment.ts";
 import type { MicroTime } from "../filter/literals.ts";
-import { IS_CALL, RUN_LATENCY } from "../run-rows/clickhouse.ts";
+import { IS_CALL, RUN_LATENCY, RUN_TYPE } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";
 import type { TraceDeps } from "../deps.ts";
 import { digest, type StepMemory } from "../run-facts/step-memory.ts";
@@ -226,7 +226,7 @@ export function groupColumn(grouping: Grouping | undefined): Fragment {
     case "name":
       return raw("ifNull(r.name, '')");
     case "run_type":
-      return raw("ifNull(r.run_type, '')");
+      return raw(RUN_TYPE);
     case "error_kind":
       return raw(ERROR_KIND);
     case "project":
