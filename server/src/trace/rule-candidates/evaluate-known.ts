@@ -167,7 +167,7 @@ function evaluateField(field: Field, test: Test, known: KnownRun): Answer {
     if (!isJson && !PLAIN.has(name)) return undefined;
     return isJson
       ? search(read(known, name as keyof RunRow), searchSpellings(test.text))
-      : search(readField(name, known), [test.text]);
+      : search(readField(name, known) as string | null | undefined, [test.text]);
   }
   const value = readField(name, known);
   if (value === undefined) return undefined;
