@@ -82,6 +82,18 @@ test("a root run has the totals of its trace", async () => {
   });
 });
 
+test("a call whose clock is behind that of its root counts also where the bounds begin at the root", async () => {
+  const root = sampleRun("skewed", {}, { seconds: 2 });
+  const late = sampleRun("skewed", { run_type: "llm", ...usage(10, 0.1) }, { parent: root, seconds: 0.5 });
+  const before = new Date(Date.parse(root.start_time) - 5000).toISOString();
+  await sendRuns(call, [root, { ...late, start_time: before }]);
+  const skewed = [await platform.deps.projects.ensureProject(TENANT, "skewed")];
+  const bounded = { session: skewed, is_root: true, start_time: root.start_time };
+  expect(await stats(bounded)).toMatchObject({ run_count: 1, total_tokens: 10, total_cost: 0.1 });
+  const { runs } = (await call("POST", "/runs/query", bounded)).json;
+  expect(runs).toMatchObject([{ id: root.id, total_tokens: 10 }]);
+});
+
 test("statistics can be filtered and selected", async () => {
   expect(await stats({ filter: 'eq(run_type,"llm")', select: ["run_count", "total_tokens"] })).toEqual({
     run_count: 3,

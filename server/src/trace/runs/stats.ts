@@ -206,7 +206,7 @@ function selectTraces(
     ) as roots
     left join (
       select ${key} as trace, ${raw([TRACE_SUMS, ...details.map(sumTraceDetails)].join(", "))}
-      ${fromRuns(scope, { projects, traces, since: later(since, first) }, own)} group by trace
+      ${fromRuns(scope, { projects, traces, since: later(since && earliestRun(since), first) }, own)} group by trace
     ) as sums on sums.trace = roots.trace`;
 }
 
