@@ -2,11 +2,9 @@
 // and what a trivial run costs beyond LangGraph itself. Options: --turns N. Exits with 1 when a target is missed.
 import { execFile } from "node:child_process";
 import { cpus, loadavg } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 
-import { pythonEnvironment } from "../scripts/services/python-venv.ts";
+import { benchPython } from "./bench-python.ts";
 import { AgentClient } from "./client.ts";
 import { processorTime } from "./processes.ts";
 import { removeDirectory, startHeddle, temporaryDirectory } from "./servers.ts";
@@ -35,10 +33,7 @@ async function turn(client: AgentClient, thread: string, assistant_id: string): 
   return performance.now() - started;
 }
 
-const requirements = fileURLToPath(new URL("python-requirements.txt", import.meta.url));
-const environment = pythonEnvironment("bench-python", requirements, () => true);
-if (!environment) throw new Error("The benchmark needs python3 with venv, and a package index.");
-const python = join(environment, "bin", "python");
+const { python } = benchPython();
 
 /** Processor time of a bare invocation in milliseconds, without a server and without checkpoints. */
 async function bareTime(language: (typeof LANGUAGES)[number]): Promise<number> {

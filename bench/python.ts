@@ -2,11 +2,10 @@
 // Python (in memory, from PyPI), by turns; and a bare loop of the graph. One graph host per core, client included.
 import { execFile } from "node:child_process";
 import { cpus, loadavg } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 
-import { pythonEnvironment } from "../scripts/services/python-venv.ts";
+import { benchPython } from "./bench-python.ts";
 import { AgentClient } from "./client.ts";
 import { firstFrame, sequentialWait, throughput } from "./measures.ts";
 import {
@@ -28,10 +27,7 @@ const HEDDLE = options.quick
 const OTHER = { waits: 3, throughput: 96, frames: 4 };
 const PROJECT = fileURLToPath(new URL("project-python", import.meta.url));
 
-const requirements = fileURLToPath(new URL("python-requirements.txt", import.meta.url));
-const environment = pythonEnvironment("bench-python", requirements, () => true);
-if (!environment) throw new Error("The benchmark needs python3 with venv, and a package index.");
-const python = join(environment, "bin", "python");
+const { environment, python } = benchPython();
 
 type Sizes = typeof HEDDLE;
 interface Round {

@@ -65,11 +65,14 @@ beforeAll(async () => {
   child = spawn(process.execPath, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
   child.stdout!.on("data", (chunk) => (stdout += chunk));
   child.stderr!.on("data", (chunk) => (stderr += chunk));
-  for (const deadline = Date.now() + 60_000; !stdout.includes("Stop with Ctrl-C"); await sleep(100)) {
+  // a trace platform that starts more slowly than the rest is announced after the banner
+  const traces = /(?:Traces\s+|platform is up at )(http\S+[^.\s])/;
+  const isUp = () => stdout.includes("Stop with Ctrl-C") && traces.test(stdout + stderr);
+  for (const deadline = Date.now() + 60_000; !isUp(); await sleep(100)) {
     if (child.exitCode !== null || Date.now() > deadline) throw new Error(`the servers did not start: ${stderr}`);
   }
-  const found = (pattern: RegExp) => pattern.exec(stdout)![1]!;
-  [agent, trace] = [found(/API\s+(http\S+)/), found(/Traces\s+(http\S+)/)];
+  const found = (pattern: RegExp) => pattern.exec(stdout + stderr)![1]!;
+  [agent, trace] = [found(/API\s+(http\S+)/), found(traces)];
   secrets["the first key"] = found(/Key\s+(lsv2_\S+)/);
   secrets["the database's password"] = readFileSync(join(directory, "data/postgres/password"), "utf8").trim();
   heddle("users", "create", "--email", USER, "--password-stdin");
