@@ -32,7 +32,10 @@ describe("a running host", () => {
   test("ignores SIGINT and SIGTERM", async () => {
     host.child.kill("SIGINT");
     host.child.kill("SIGTERM");
-    await sleep(200);
+    // handled after the signals
+    const pong = host.frame((header) => header.t === "pong");
+    host.send({ t: "ping", n: 8 });
+    await pong;
     expect((await host.run("trouble", { input: { do: "nothing" } })).outcome.outcome).toBe("success");
   });
 

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../../server/test/db.ts";
 import { claimRun, finishRun, startOn } from "../../test/database-host.ts";
@@ -104,7 +103,9 @@ test("a newer attempt on the same host replaces the older one", async () => {
   const second = await attempt(2, runId, "counted", kwargs);
   await second.end;
   expect(second.outcome).toMatchObject({ outcome: "success", attempt: 2 });
-  await sleep(1000);
+  // a run that waits as long as the first attempt, and began later
+  const later = await attempt(1, randomUUID(), "counted", kwargs);
+  await later.end;
   expect(second.events.at(-1)!.data).toMatchObject({ name: "three" });
 });
 

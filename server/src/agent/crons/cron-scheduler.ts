@@ -55,6 +55,11 @@ export class CronScheduler {
     this.#poller.wake();
   }
 
+  /** Resolves when the crons that were due at the last wake-up have started their runs. */
+  settled(): Promise<void> {
+    return this.#poller.settled();
+  }
+
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#poller.stop();

@@ -1,5 +1,4 @@
 /** Several schedulers on one database: each occurrence is claimed once. */
-import { setTimeout as sleep } from "node:timers/promises";
 
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
@@ -33,7 +32,7 @@ test("each of thirty crons due at once starts one run across three servers", asy
     },
     { timeout: 45_000, interval: 50 },
   );
-  await sleep(300);
+  for (const { agent } of servers) await agent.deps.crons.settled();
   const rows = await db.sql<{ cron: string; at: string; n: number }[]>`
     select metadata ->> 'cron_id' as cron, metadata ->> 'cron_scheduled_for' as at, count(*)::int as n
     from runs group by 1, 2`;
@@ -52,7 +51,7 @@ test("only the latest occurrence missed during downtime starts a run", async () 
   const runs = () => db.sql<{ at: string }[]>`
     select metadata ->> 'cron_scheduled_for' as at from runs where metadata ->> 'cron_id' = ${json.cron_id as string}`;
   await vi.waitFor(async () => expect((await runs()).length).toBe(1), { timeout: 20_000, interval: 20 });
-  await sleep(300);
+  for (const { agent } of servers) await agent.deps.crons.settled();
   const found = await runs();
   expect(Date.now() - Date.parse(found[0]!.at)).toBeLessThan(125_000);
   expect(new Set(found.map((run) => run.at)).size).toBe(found.length);

@@ -60,10 +60,11 @@ test("a run that ended while its claim waited for its stored stream does not beg
   await sql`delete from servers`;
   await expect.poll(() => runStatus(runId), { interval: 10 }).toBe("interrupted");
   await release();
-  await sleep(600);
-  expect(existsSync(file)).toBe(false);
+  // dispatched after the run that must not begin
   const after = await call("POST", `/threads/${thread}/runs/wait`, body(join(dir, "after")));
   expect(after.json.done).toEqual(["a", "b", "c"]);
+  expect(agent.deps.queue.has(runId)).toBe(false);
+  expect(existsSync(file)).toBe(false);
 });
 
 test("a run claimed while heartbeats fail begins after the next confirmed one", async () => {
@@ -90,8 +91,8 @@ test("a run that ended elsewhere does not begin after the next confirmed heartbe
   await expect.poll(() => runStatus(json.run_id)).toBe("running");
   await sql`update runs set status = 'interrupted', ended_at = now() where run_id = ${json.run_id}`;
   await sql`update threads set status = 'idle', running_run_id = null where thread_id = ${thread}`;
+  expect(agent.deps.queue.has(json.run_id)).toBe(true);
   await release();
-  await sleep(2500);
+  await expect.poll(() => agent.deps.queue.has(json.run_id)).toBe(false);
   expect(existsSync(file)).toBe(false);
-  expect(agent.deps.queue.has(json.run_id)).toBe(false);
 });

@@ -13,6 +13,7 @@ import { EmbeddedPostgres } from "../../base/db/embedded-postgres.ts";
 import { migrate } from "../../base/db/migrate.ts";
 import { createLog } from "../../base/log.ts";
 import { ServerLease } from "./server-lease.ts";
+import { ownProcess } from "./server-watch.ts";
 
 const { sql, assistantId, newThread, create, status } = await queueRows();
 // the server that owns the rows sends no heartbeats
@@ -85,9 +86,13 @@ test("does not treat a process from another boot of a machine with the same name
   const other = randomUUID();
   const process = JSON.stringify({ pid: 1, started: `${randomUUID()}/1` });
   await insertServer({ id: other, host: hostname(), process });
-  await lease(sql, 60_000);
-  await sleep(1500);
-  expect(await serverIds()).toContain(other);
+  // the same heartbeat judges both
+  const dead = randomUUID();
+  const gone = { ...(JSON.parse(ownProcess()) as { started: string }), pid: 4_194_303 };
+  await insertServer({ id: dead, host: hostname(), process: JSON.stringify(gone) });
+  const me = await lease(sql, 60_000);
+  await expect.poll(() => serverIds(), { timeout: 10_000 }).not.toContain(dead);
+  expect((await serverIds()).toSorted()).toEqual([other, me.serverId].toSorted());
 });
 
 test("a server that lost its lease releases its runs before it registers again", async () => {

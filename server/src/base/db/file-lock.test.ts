@@ -47,7 +47,7 @@ test("waits for a holder that releases the lock, and names a holder that does no
   await expect(acquireFileLock(path, { waitMs: 0 })).rejects.toBeInstanceOf(LockedError);
   const waits: string[] = [];
   const second = acquireFileLock(path, { waitMs: 5_000, onWait: (holder) => waits.push(holder) });
-  await sleep(100);
+  await expect.poll(() => waits).toHaveLength(1);
   first.release();
   (await second).release();
   expect(waits).toHaveLength(1);

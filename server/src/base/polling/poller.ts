@@ -64,6 +64,11 @@ export class Poller {
     if (!this.#isGoing) this.#going = this.#go();
   }
 
+  /** Resolves when the passes that wake-ups have asked for until now have ended. */
+  settled(): Promise<void> {
+    return this.#going;
+  }
+
   /** Resolves when the current pass has ended; no other follows until the next start. */
   async stop(): Promise<void> {
     this.#stopped = true;

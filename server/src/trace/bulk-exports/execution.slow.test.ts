@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 
 import { afterAll, expect, test } from "vitest";
 
@@ -185,7 +184,7 @@ test("an export is timed out after 72 hours, and exports of a workspace run one 
   const { json: slow } = await create({ ...window, bulk_export_destination_id: throughProxy });
   await until(isRunning(slow.id), "it runs");
   const { json: queued } = await create(window);
-  await sleep(300);
+  await exports.platform.platform.deps.exporter.settled();
   expect((await call("GET", `/bulk-exports/${queued.id}`)).json.status).toBe("CREATED");
   exports.setClock(() => new Date(Date.now() + 72 * 3_600_000 + 5000));
   exports.platform.platform.deps.exporter.wake();

@@ -93,6 +93,11 @@ export class Exporter {
     if (this.#deps.settings.exportConcurrency > 0) this.#poller.wake();
   }
 
+  /** Resolves when the passes triggered until now have ended; the exports that they have begun may still run. */
+  settled(): Promise<void> {
+    return this.#poller.settled();
+  }
+
   async #pass(): Promise<void> {
     await this.#spawn();
     await this.#timeOut();

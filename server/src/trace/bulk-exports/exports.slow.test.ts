@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, test, vi } from "vitest";
@@ -310,12 +309,12 @@ test("schedules spawn each window once, ten minutes after its end, until they ar
       where source_bulk_export_id = ${created.json.id} order by window_n`;
     return rows;
   };
-  /** Sets the clock, and waits for this number of exports, which must then stay the same. */
+  const { exporter } = exports.platform.platform.deps;
+  /** Sets the clock, and expects this number of exports after the passes of that time. */
   const at = async (time: string, count: number) => {
     exports.setClock(() => new Date(time));
-    exports.platform.platform.deps.exporter.wake();
-    await expect.poll(async () => (await spawned()).length).toBe(count);
-    await sleep(400);
+    exporter.wake();
+    await exporter.settled();
     expect(await spawned()).toHaveLength(count);
   };
   await at("2031-01-01T02:09:59Z", 0);
@@ -347,8 +346,8 @@ test("schedules spawn each window once, ten minutes after its end, until they ar
   // seventy-two hours never end a schedule
   exports.setClock(() => new Date("2031-01-01T08:16:00Z"));
   await sql`update bulk_exports set started_at = '2030-01-01' where id = ${created.json.id}`;
-  exports.platform.platform.deps.exporter.wake();
-  await sleep(300);
+  exporter.wake();
+  await exporter.settled();
   expect((await call("GET", `/bulk-exports/${created.json.id}`)).json.status).toBe("RUNNING");
   const cancelled = await call("PATCH", `/bulk-exports/${created.json.id}`, { status: "Canceled" });
   expect(cancelled.json.status).toBe("CANCELLED");
@@ -372,7 +371,7 @@ test("schedules wait while the workspace's plan lacks exports", async () => {
   const spawned = async () =>
     (await sql`select 1 from bulk_exports where source_bulk_export_id = ${created.id}`).length;
   exporter.wake();
-  await sleep(500);
+  await exporter.settled();
   expect(await spawned()).toBe(0);
   await sql`update workspaces set plan = 'plus' where id = ${WORKSPACE}`;
   exporter.wake();
