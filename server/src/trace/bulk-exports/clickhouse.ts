@@ -7,7 +7,8 @@ import { any, bind, ch, type Fragment, join, raw, render } from "../../base/clic
 import { IS_CALL } from "../run-rows/clickhouse.ts";
 import type { MicroTime } from "../filter/literals.ts";
 import type { RunScope } from "../runs/run-scope.ts";
-import { fromRuns, hasConditions, type RunSelection, time } from "../runs/selection.ts";
+import { fromPieces, fromRuns, hasConditions, type RunSelection, time } from "../runs/selection.ts";
+import { earliestRun } from "../runs/trace-sums.ts";
 import { type ColumnContext, findColumn, type ExportField, needs, summed } from "./columns.ts";
 
 const snapshotIs = (id: string): Fragment => ch`k.snapshot_id = ${bind("UUID", id)}`;
@@ -124,7 +125,7 @@ const sliceBounds = (projectId: string, slice: Slice): RunSelection => ({
 });
 
 /**
- * Returns the totals of a root, which are those of its trace (the rule of TRACE_SUMS), over runs that
+ * Returns the totals of a head, which are those of its trace (the rule of TRACE_SUMS), over runs that
  * began within a day: the sum of its model calls, else its own value, else the sum of all runs. Its own value is in its
  * row (columns.ts).
  */
@@ -135,9 +136,22 @@ const joinTotals = (scope: RunScope, projectId: string, slice: Slice, fields: re
     select r.trace_id as trace, ${join(summed(fields).map(sumColumns), ", ")}
     ${fromRuns(
       scope,
-      { projects: [projectId], since: slice.first, until: laterBy(slice.end.start_time, TRACE_SPAN_MS) },
-      [ch`r.trace_id in (${sliceIds(slice)})`],
+      {
+        projects: [projectId],
+        since: earliestRun(slice.first),
+        until: laterBy(slice.end.start_time, TRACE_SPAN_MS),
+      },
+      [
+        any([
+          ch`r.trace_id in (${sliceIds(slice)})`,
+          ch`r.trace_id in (${provisionalTraces(scope, projectId, slice)})`,
+        ]),
+      ],
     )} group by r.trace_id) as t on r.trace_id = t.trace`;
+
+/** Traces whose head stands in for a root, whose id is not the trace's. */
+const provisionalTraces = (scope: RunScope, projectId: string, slice: Slice): Fragment =>
+  ch`select r.trace_id ${fromPieces(scope, sliceBounds(projectId, slice), [raw("r.provisional_root")])}`;
 
 const sumColumns = (name: string): Fragment =>
   raw(`sumIf(r.${name}, ${IS_CALL}) as models_${name}, sum(r.${name}) as all_${name}`);

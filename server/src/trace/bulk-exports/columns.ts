@@ -7,7 +7,7 @@
  * of text; JSON is text as received. Nullable columns are optional, all others required.
  */
 import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
-import { type IncompleteHours, runStatus } from "../run-rows/clickhouse.ts";
+import { type IncompleteHours, IS_HEAD, runStatus } from "../run-rows/clickhouse.ts";
 
 export type FormatVersion = "v1" | "v2_beta";
 
@@ -31,8 +31,7 @@ const list = (sql: string): Column => ({
   sql: ({ version }) => raw(version === "v1" ? `toJSONString(${sql})` : sql),
 });
 
-const ofTrace = (name: string) =>
-  `if(r.parent_run_id is null, coalesce(t.models_${name}, r.${name}, t.all_${name}), r.${name})`;
+const ofTrace = (name: string) => `if(${IS_HEAD}, coalesce(t.models_${name}, r.${name}, t.all_${name}), r.${name})`;
 const tokens = (name: string): Column => ({ sql: () => raw(`ifNull(${ofTrace(name)}, 0)`), needs: "totals" });
 const cost = (name: string): Column => ({ sql: () => raw(`toFloat64(${ofTrace(name)})`), needs: "totals" });
 

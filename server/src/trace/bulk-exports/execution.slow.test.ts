@@ -1,4 +1,3 @@
-
 import { afterAll, expect, test } from "vitest";
 
 import { testDatabase } from "../../../test/db.ts";

@@ -235,6 +235,37 @@ test.each(["none", "gzip", "snappy", "zstd"])(
   },
 );
 
+test("a head has the totals of its trace as in lists: of calls that began before it, and where it stands in for a root", async () => {
+  const project = await newProject("heads");
+  const outputs = { usage_metadata: { input_tokens: 3, output_tokens: 7, total_tokens: 10, total_cost: 0.1 } };
+  const llm = (parent: ReturnType<typeof sampleRun>, start_time: string) => ({
+    ...sampleRun("heads", { run_type: "llm", outputs }, { parent }),
+    start_time,
+    end_time: day(1, "13:00:00"),
+  });
+  const root = sampleRun("heads", { start_time: day(1, "12:00:00.000000") });
+  const missing = sampleRun("heads", { start_time: day(1, "12:10:00.000000") });
+  const head = sampleRun("heads", { start_time: day(1, "12:10:01.000000") }, { parent: missing });
+  await sendRuns(call, [
+    root,
+    llm(root, day(1, "11:59:55.000000")),
+    head,
+    llm(head, day(1, "12:10:02.000000")),
+    llm(head, day(1, "12:10:03.000000")),
+  ]);
+  const done = await finished({ session_id: project, start_time: day(1, "12:00:00"), end_time: day(2) });
+  const rows = await readRows(done.id);
+  for (const { id } of [root, head]) {
+    const { json: listed } = await call("GET", `/runs/${id}`);
+    const exported = rows.find((row) => row["id"] === id)!;
+    expect([Number(exported["total_tokens"]), exported["total_cost"]]).toEqual([
+      listed.total_tokens,
+      Number(listed.total_cost),
+    ]);
+    expect(listed.total_tokens).toBe(id === root.id ? 10 : 20);
+  }
+});
+
 test("a filter selects rows, and a window without any completes with a manifest and no file", async () => {
   const project = await newProject("filtered");
   const runs = [...Array(30).keys()].map((i) =>

@@ -1,4 +1,6 @@
+import { groupBy } from "../../base/group-by.ts";
 import type { TraceDeps } from "../deps.ts";
+import { type ScoreSum, scoreSums } from "../feedback/stats.ts";
 import { listProjects } from "../projects/list-projects.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import type { GroupedExperimentsQuery } from "./group-schema.ts";
@@ -13,7 +15,7 @@ export interface ExperimentGroup {
   total_cost: string | null;
   latency_p50: number | null;
   error_rate: number | null;
-  /** Averages over the experiments, weighted by their numbers of scores. */
+  /** Averages over the scores of all experiments. */
   feedback_stats: Record<string, { n: number; avg: number | null }>;
 }
 
@@ -50,7 +52,15 @@ export async function groupExperiments(
     }
     if (items.length < limit) break;
   }
-  return [...groups.values()].map((members) => summarize(readKeys(members[0]!, query.metadata_keys), members));
+  const ids = [...groups.values()].flat().map((item) => item.id as string);
+  const sums = groupBy(await scoreSums(deps.sql, tenantId, ids), (sum) => sum.session_id);
+  return Array.from(groups.values(), (members) =>
+    summarize(
+      readKeys(members[0]!, query.metadata_keys),
+      members,
+      members.flatMap((item) => sums.get(item.id as string) ?? []),
+    ),
+  );
 }
 
 function readKeys({ extra }: Item, keys: string[]): Record<string, unknown> {
@@ -58,7 +68,7 @@ function readKeys({ extra }: Item, keys: string[]): Record<string, unknown> {
   return Object.fromEntries(keys.map((key) => [key, Object.hasOwn(metadata, key) ? metadata[key] : null]));
 }
 
-function summarize(metadata: Record<string, unknown>, members: Item[]): ExperimentGroup {
+function summarize(metadata: Record<string, unknown>, members: Item[], sums: readonly ScoreSum[]): ExperimentGroup {
   const number = (item: Item, name: string) => (item[name] == null ? null : Number(item[name]));
   const sum = (name: string) => members.reduce((total, item) => total + (number(item, name) ?? 0), 0);
   const runs = sum("run_count");
@@ -68,20 +78,16 @@ function summarize(metadata: Record<string, unknown>, members: Item[]): Experime
     if (weight === 0) return null;
     return known.reduce((total, item) => total + number(item, name)! * Number(item["run_count"]), 0) / weight;
   };
-  const scores = new Map<string, { n: number; total: number; scored: number }>();
+  const counts = new Map<string, number>();
   for (const item of members) {
-    for (const [key, { n, avg }] of Object.entries(
-      (item["feedback_stats"] ?? {}) as ExperimentGroup["feedback_stats"],
-    )) {
-      const score = scores.get(key) ?? { n: 0, total: 0, scored: 0 };
-      score.n += n;
-      if (avg !== null) {
-        score.total += avg * n;
-        score.scored += n;
-      }
-      scores.set(key, score);
-    }
+    const stats = (item["feedback_stats"] ?? {}) as ExperimentGroup["feedback_stats"];
+    for (const [key, { n }] of Object.entries(stats)) counts.set(key, (counts.get(key) ?? 0) + n);
   }
+  const average = (key: string): number | null => {
+    const own = sums.filter((sum) => sum.key === key);
+    const scored = own.reduce((all, sum) => all + sum.scored, 0);
+    return scored === 0 ? null : own.reduce((all, { total }) => all + total, 0) / scored;
+  };
   const hasCost = members.some((item) => item["total_cost"] != null);
   return {
     metadata,
@@ -92,8 +98,6 @@ function summarize(metadata: Record<string, unknown>, members: Item[]): Experime
     total_cost: hasCost ? String(Number(sum("total_cost").toPrecision(12))) : null,
     latency_p50: weighted("latency_p50"),
     error_rate: weighted("error_rate"),
-    feedback_stats: Object.fromEntries(
-      Array.from(scores, ([key, { n, total, scored }]) => [key, { n, avg: scored === 0 ? null : total / scored }]),
-    ),
+    feedback_stats: Object.fromEntries(Array.from(counts, ([key, n]) => [key, { n, avg: average(key) }])),
   };
 }

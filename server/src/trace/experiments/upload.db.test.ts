@@ -236,6 +236,28 @@ test("examples are grouped by metadata of their runs or their own, and experimen
   ]);
 });
 
+test("the average of grouped experiments is over their scores, not over judgements that failed", async () => {
+  const dataset_name = "judged";
+  const results = (scores: (number | null)[]) =>
+    scores.map((score, n) => ({
+      inputs: { n },
+      start_time: at(n),
+      end_time: at(n + 1),
+      evaluation_scores: [score === null ? { key: "right", comment: "failed" } : { key: "right", score }],
+    }));
+  const one = upload({ dataset_name, results: results([1, ...Array<null>(9).fill(null)]) });
+  const { dataset } = (await call("POST", "/datasets/upload-experiment", one)).json;
+  const other = upload({ dataset_name, dataset_id: dataset.id, results: results(Array<number>(10).fill(0)) });
+  expect((await call("POST", "/datasets/upload-experiment", other)).status).toBe(200);
+  const grouped = await call("POST", `/datasets/${dataset.id}/experiments/grouped`, { metadata_keys: ["model"] });
+  const event = grouped.text.split("\n\n").find((event) => event.startsWith("event: data"))!;
+  const { experiment_count, feedback_stats } = JSON.parse(event.split("data: ")[1]!);
+  expect({ experiment_count, feedback_stats }).toEqual({
+    experiment_count: 2,
+    feedback_stats: { right: { n: 20, avg: 1 / 11 } },
+  });
+});
+
 test("how columns are shown is stored once per dataset", async () => {
   const { id } = (await call("POST", "/datasets", { name: "shown" })).json;
   const path = `/datasets/${id}/experiment-view-overrides`;

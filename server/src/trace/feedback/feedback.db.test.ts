@@ -14,8 +14,15 @@ import { feedbackStats } from "./stats.ts";
 
 const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
 
-const { platform, sql, clickhouse, call } = await testTracePlatform();
+const { platform, sql, clickhouse, call: request } = await testTracePlatform();
 const { deps } = platform;
+
+/** Sends a request, and waits until its changes are attached and copied: a busy machine may take longer than a response waits. */
+const call: typeof request = async (...args) => {
+  const response = await request(...args);
+  await expect.poll(() => sql`select 1 from feedback_changes`, { timeout: 20_000 }).toHaveLength(0);
+  return response;
+};
 
 /** Records a run as ingest does. @returns the run's id */
 async function arrive(runId = uuid7(), projectName = "default") {
@@ -55,7 +62,8 @@ test("feedback is created, read, updated, listed and deleted", async () => {
     error: false,
   });
   expect(created.status).toBe(200);
-  expect(created.json).toMatchObject({
+  expect(created.json).toMatchObject({ id, key: "correctness", score: 1 });
+  expect((await call("GET", `/feedback/${id}`)).json).toMatchObject({
     id,
     key: "correctness",
     score: 1,
@@ -294,31 +302,6 @@ test("feedback is deleted with its project or trace", async () => {
   expect(await copies(early)).toEqual([]);
 });
 
-test("feedback is accepted while ClickHouse is down, and copied when it recovers", async () => {
-  const client = createClient({ url: "http://127.0.0.1:9", log: { level: ClickHouseLogLevel.OFF } });
-  const clickhouse = new ClickHouse(client, { cluster: "", embedded: false });
-  const feedback = new FeedbackMirror({
-    sql,
-    clickhouse,
-    log: createLog("silent"),
-    writer: deps.writer,
-    ruleCandidates: deps.ruleCandidates,
-  });
-  await deps.feedback.stop();
-  const runId = uuid7();
-  const input = createBody.parse({ run_id: runId, key: "noted", score: 1 });
-  await createFeedback({ ...deps, feedback }, { tenantId: WORKSPACE, userId: null }, [input]);
-  await feedback.stop();
-  expect(await sql`select 1 from feedback_changes where run_id = ${runId}`).toHaveLength(1);
-  expect(await copies(runId)).toEqual([]);
-
-  const back = new FeedbackMirror({ ...deps });
-  back.start();
-  await expect.poll(() => copies(runId)).toMatchObject([{ key: "noted" }]);
-  await expect.poll(() => sql`select 1 from feedback_changes where run_id = ${runId}`).toHaveLength(0);
-  await back.stop();
-});
-
 test("names the authors of feedback on request", async () => {
   const user = uuid7();
   await sql`insert into users (id, email, full_name) values (${user}, 'ada@heddle.test', 'Ada')`;
@@ -351,4 +334,30 @@ test("workspaces may use the same feedback id: a conflict in one is reported, wh
     [WORKSPACE, other!].map((tenant) => deps.feedbackWriter.write([row(tenant)])),
   );
   expect(written).toMatchObject([{ status: "rejected", reason: { status: 409 } }, { status: "fulfilled" }]);
+});
+
+// last, because it stops the copying
+test("feedback is accepted while ClickHouse is down, and copied when it recovers", async () => {
+  const client = createClient({ url: "http://127.0.0.1:9", log: { level: ClickHouseLogLevel.OFF } });
+  const clickhouse = new ClickHouse(client, { cluster: "", embedded: false });
+  const feedback = new FeedbackMirror({
+    sql,
+    clickhouse,
+    log: createLog("silent"),
+    writer: deps.writer,
+    ruleCandidates: deps.ruleCandidates,
+  });
+  await deps.feedback.stop();
+  const runId = uuid7();
+  const input = createBody.parse({ run_id: runId, key: "noted", score: 1 });
+  await createFeedback({ ...deps, feedback }, { tenantId: WORKSPACE, userId: null }, [input]);
+  await feedback.stop();
+  expect(await sql`select 1 from feedback_changes where run_id = ${runId}`).toHaveLength(1);
+  expect(await copies(runId)).toEqual([]);
+
+  const back = new FeedbackMirror({ ...deps });
+  back.start();
+  await expect.poll(() => copies(runId)).toMatchObject([{ key: "noted" }]);
+  await expect.poll(() => sql`select 1 from feedback_changes where run_id = ${runId}`).toHaveLength(0);
+  await back.stop();
 });

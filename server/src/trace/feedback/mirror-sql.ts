@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
+import { feedbackLabel } from "./stats.ts";
 
 /** Change that is not yet in ClickHouse, with the current feedback; `key` is null if it was deleted. */
 export interface ChangeRow {
@@ -23,7 +24,7 @@ export interface ChangeRow {
 export async function selectChanges(sql: Sql, limit: number): Promise<ChangeRow[]> {
   return sql<ChangeRow[]>`
     select c.tenant_id, c.feedback_id, c.run_id, c.seq::text, f.key, f.session_id, f.trace_id, f.score, f.comment,
-      case jsonb_typeof(f.value) when 'string' then f.value #>> '{}' else f.value::text end as value, f.source_type,
+      ${sql.unsafe(feedbackLabel("f.value"))} as value, f.source_type,
       coalesce(f.extra ->> 'error' = 'true', false) as failed,
       to_char(f.created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as created_at
     from feedback_changes c

@@ -7,7 +7,7 @@ export interface FeedbackStats {
   stdev: number | null;
   min: number | null;
   max: number | null;
-  /** Counts of textual values; the 50 most frequent. */
+  /** Counts of values, others than texts as JSON; the 50 most frequent. */
   values: Record<string, number>;
   /** Latest five, truncated to 500 characters. */
   comments: string[];
@@ -21,11 +21,30 @@ export type FeedbackStatsByKey = Record<string, FeedbackStats>;
 /** `runs`: per run. `projects`: on all runs of each project. `project_level`: on the projects themselves. */
 export type FeedbackStatsUnit = "runs" | "projects" | "project_level";
 
+/** SQL of a value of feedback as text: others than texts as JSON. */
+export const feedbackLabel = (value: string): string =>
+  `case jsonb_typeof(${value}) when 'string' then ${value} #>> '{}' when 'null' then null else ${value}::text end`;
+
 const UNITS = {
   runs: { id: "run_id", where: "true" },
   projects: { id: "session_id", where: "run_id is not null" },
   project_level: { id: "session_id", where: "run_id is null" },
 } as const;
+
+/** Sums of a project's scores of one key. */
+export interface ScoreSum {
+  session_id: string;
+  key: string;
+  /** Number of scores; other feedback, such as failed evaluations, has none. */
+  scored: number;
+  total: number;
+}
+
+/** Returns the sums of the scores that runs of these projects have, of keys with at least one. */
+export const scoreSums = async (sql: Sql, tenantId: string, projects: string[]): Promise<ScoreSum[]> => sql<ScoreSum[]>`
+  select session_id, key, count(score)::int as scored, sum(score) as total from feedback
+  where tenant_id = ${tenantId} and session_id = any(${projects}::uuid[]) and run_id is not null and score is not null
+  group by session_id, key`;
 
 /**
  * Returns statistics by run or project, omitting those without feedback. Served by feedback_by_run or
@@ -42,7 +61,7 @@ export async function feedbackStats(
   const rows = await sql<{ id: string; stats: FeedbackStatsByKey }[]>`
     with found as materialized (
       select ${id} as id, key, score, comment, source_type, created_at, extra ->> 'error' = 'true' as failed,
-        case jsonb_typeof(value) when 'string' then value #>> '{}' end as label
+        ${sql.unsafe(feedbackLabel("value"))} as label
       from feedback
       where tenant_id = ${tenantId} and ${id} = any(${ids}::uuid[]) and ${sql.unsafe(UNITS[unit].where)}
     ), labels as (

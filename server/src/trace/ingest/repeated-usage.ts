@@ -1,4 +1,4 @@
-import type { RunRow } from "../run-rows/clickhouse.ts";
+import { callsModel, type RunRow } from "../run-rows/clickhouse.ts";
 import type { Resolved } from "./resolve-runs.ts";
 import type { KnownRun, RunMemory } from "./run-memory.ts";
 
@@ -19,7 +19,7 @@ export function markRepeatedUsage(
   for (const { entry, row } of written) {
     const { call } = entry.run;
     if (row.parent_run_id !== undefined) call.parentId = row.parent_run_id;
-    if (row.run_type !== undefined) call.isModel = row.run_type === "llm";
+    if (row.run_type !== undefined) call.isModel = callsModel(row.run_type);
     const { prompt_tokens: prompt = 0, completion_tokens: completion = 0 } = row;
     if (prompt + completion > 0) {
       call.usage = { prompt, completion, hasCost: row.total_cost !== undefined };

@@ -82,8 +82,14 @@ export const IS_HEAD = "(r.parent_run_id is null or ifNull(r.provisional_root, f
 export const isHead = (row: { parent_run_id?: string | null; provisional_root?: boolean | null }): boolean =>
   row.parent_run_id == null || row.provisional_root === true;
 
+/** Types of runs that call a model, whose usage counts. */
+const CALL_TYPES: readonly (string | undefined)[] = ["llm", "embedding"];
+
+/** Whether a run of this type calls a model. */
+export const callsModel = (type: string | undefined): boolean => CALL_TYPES.includes(type);
+
 /** Whether a merged row is a model call whose usage counts. */
-export const IS_CALL = "(r.run_type in ('llm', 'embedding') and not ifNull(r.repeats_usage, false))";
+export const IS_CALL = `(r.run_type in (${CALL_TYPES.map((type) => `'${type}'`).join(", ")}) and not ifNull(r.repeats_usage, false))`;
 
 /**
  * Type of a merged row. A run of which only an end arrived has none, which copies have as an empty text; it is shown as

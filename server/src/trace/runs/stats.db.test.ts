@@ -136,6 +136,27 @@ test("statistics contain feedback on the counted runs, by key and by group", asy
   expect(grouped["agent 1"].feedback_stats).toMatchObject({ good: { n: 1, avg: 1 } });
 });
 
+test("values of feedback are counted as in lists: the most frequent fifty, also those that are no text", async () => {
+  const root = sampleRun("labels");
+  await sendRuns(call, [root]);
+  const labels = Array.from({ length: 51 }, (_, n) => `a${String(n).padStart(2, "0")}`);
+  for (const value of [...labels, "z", "z", true, true, true]) {
+    await call("POST", "/feedback", { run_id: root.id, key: "label", value });
+  }
+  const project = await platform.deps.projects.ensureProject(TENANT, "labels");
+  const listed = (await call("GET", `/runs/${root.id}`)).json.feedback_stats.label.values;
+  expect(listed).toEqual({ true: 3, z: 2, ...Object.fromEntries(labels.slice(0, 48).map((label) => [label, 1])) });
+  const { feedback_stats } = await stats({ session: [project] });
+  expect(feedback_stats.label.values).toEqual(listed);
+});
+
+test("an embedding traced twice, by the caller and by its client, counts once", async () => {
+  const outer = sampleRun("embedded", { run_type: "embedding", ...usage(9, 0.9) });
+  const inner = sampleRun("embedded", { run_type: "embedding", ...usage(9, 0.9) }, { parent: outer });
+  await sendRuns(call, [outer, inner]);
+  expect((await call("GET", `/runs/${outer.id}`)).json).toMatchObject({ total_tokens: 9, total_cost: "0.9" });
+});
+
 test("statistics contain exact sums of usage details, and feedback on projects", async () => {
   const details = {
     input_token_details: { cache_read: 1, audio: 2 },

@@ -266,15 +266,15 @@ export interface FeedbackStatistics {
   values: Record<string, number>;
 }
 
-/** Distinct values reported per key. */
+/** Distinct values reported per key: the most frequent. */
 const MAX_VALUES = 50;
 
 const FEEDBACK_STATISTICS = ch`f.key as feedback_key, count() as n, avg(f.score) as avg, stddevPop(f.score) as stdev,
   min(f.score) as min, max(f.score) as max, countIf(f.failed) as errors, groupUniqArray(f.source) as sources,
   sumMap(if(f.value is null, map(), map(assumeNotNull(f.value), toUInt32(1)))) as value_counts,
-  mapFromArrays(
-    arraySlice(mapKeys(value_counts), 1, ${bind("UInt32", MAX_VALUES)}),
-    arraySlice(mapValues(value_counts), 1, ${bind("UInt32", MAX_VALUES)})) as values`;
+  cast(arraySlice(
+    arraySort(entry -> (-toInt64(entry.2), entry.1), arrayZip(mapKeys(value_counts), mapValues(value_counts))),
+    1, ${bind("UInt32", MAX_VALUES)}) as Map(String, UInt64)) as values`;
 
 /** Computes statistics of feedback on projects themselves; without `projects`, on all of the workspace. */
 export async function computeProjectFeedbackStats(
