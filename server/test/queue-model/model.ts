@@ -317,7 +317,16 @@ export function start(m: Model, server: number, r: ModelRun, waiting: ModelRun[]
     if (isEarlier(m, other, r)) other.wait.younger += 1;
     else if (!other.wait.ahead.includes(r.run)) other.wait.place += 1;
   }
-  if (r.flow?.turn) passTurn(m, r, rank, waiting);
+  if (r.flow?.turn) {
+    const { turn } = r.flow;
+    // an older run takes the turn of its value also from those that have no room
+    for (const other of m.runs) {
+      if (other.status !== "pending" || other.wait?.rank !== rank || other.flow?.turn !== turn) continue;
+      if (waiting.includes(other) || !isEarlier(m, r, other)) continue;
+      other.wait.passed[turn] = (other.wait.passed[turn] ?? 0) + 1;
+    }
+    passTurn(m, r, rank, waiting);
+  }
   for (const { rate, interval } of r.flow?.rates ?? []) {
     m.rates.set(rate, Math.max(m.rates.get(rate) ?? m.now, m.now) + interval);
   }
