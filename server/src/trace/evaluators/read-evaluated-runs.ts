@@ -69,11 +69,7 @@ export async function readEvaluatedRuns(
     const totals =
       heads.length === 0
         ? new Map<string, TraceTotals>()
-        : await readTraceTotals(deps.clickhouse, scope, {
-            projects: [...new Set(heads.map((row) => row.project_id))],
-            traces: [...new Set(heads.map((row) => row.trace_id!))],
-            since: heads.map((row) => row.start_time).toSorted()[0]!,
-          });
+        : await readTraceTotals(deps.clickhouse, scope, [...new Set(heads.map((row) => row.project_id))], heads);
     const below = options.children ? await readChildren(deps, scope, rows) : undefined;
     for (const row of rows) {
       const run = toRun(row, isHead(row) ? totals.get(row.trace_id!) : undefined);

@@ -139,11 +139,7 @@ export async function queryTraces(
     if (rows.length === 0) return;
     const [related, totals] = await Promise.all([
       lookUp(deps, scope, rows, plan.lookups),
-      readTraceTotals(deps.clickhouse, scope, {
-        projects: [body.project_id],
-        traces: rows.map((row) => row.trace_id!),
-        since: rows.map((row) => row.start_time).toSorted()[0]!,
-      }),
+      readTraceTotals(deps.clickhouse, scope, [body.project_id], rows),
     ]);
     for (const row of rows) {
       const total = totals.get(row.trace_id!);

@@ -541,6 +541,23 @@ test("a filter on a root's cost counts calls beyond the time range, in lists, st
   expect(traces.json.items).toMatchObject([{ root_run: { name: "cost 0.03" } }]);
 });
 
+test("heads that stand in for a root in several projects have the sums of all of them, on whatever page", async () => {
+  const usage = (tokens: number) => ({ outputs: { usage_metadata: { input_tokens: tokens, output_tokens: 0 } } });
+  const missing = sampleRun("apart-a");
+  const first = sampleRun("apart-a", { run_type: "llm", ...usage(3) }, { parent: missing });
+  const start_time = microseconds(Date.parse(first.start_time) + 600_000);
+  const second = sampleRun("apart-b", { run_type: "llm", start_time, ...usage(4) }, { parent: missing });
+  await sendRuns(call, [first, second]);
+  const session = await Promise.all(["apart-a", "apart-b"].map(projectId));
+  const heads = { session, is_root: true, include_provisional_roots: true, order: "asc" };
+  const list = async (page: object) => (await call("POST", "/runs/query", { ...heads, ...page })).json;
+  const totals = ({ runs }: { runs: SampleRun[] }) => runs.map((run) => [run.id, run["total_tokens"]]);
+  const all = [first, second].map(({ id }) => [id, 7]);
+  expect(totals(await list({ limit: 100 }))).toEqual(all);
+  const page = await list({ limit: 1 });
+  expect([...totals(page), ...totals(await list({ limit: 1, cursor: page.cursors.next }))]).toEqual(all);
+});
+
 test("the sums of a trace in several projects do not depend on the page of its head", async () => {
   const usage = (tokens: number) => ({
     run_type: "llm",

@@ -52,7 +52,7 @@ export function sumTraceDetails(name: DetailColumn): string {
 }
 
 /** Head of a trace. */
-type Head = Pick<Row, "trace_id" | "project_id" | "start_time">;
+type Head = Pick<Row, "id" | "trace_id" | "project_id" | "start_time">;
 
 /** Finds the totals of the traces of these heads: in copies of finished hours, and otherwise from their runs. */
 export async function findTraceTotals(
@@ -68,9 +68,7 @@ export async function findTraceTotals(
       : new Map<string, TraceTotals>();
   const others = heads.filter((head) => !copied.has(head.trace_id!));
   if (others.length === 0) return copied;
-  const since = others.map((head) => head.start_time).toSorted()[0]!;
-  const traces = others.map((head) => head.trace_id!);
-  return new Map([...copied, ...(await readTraceTotals(deps.clickhouse, scope, { projects, traces, since }))]);
+  return new Map([...copied, ...(await readTraceTotals(deps.clickhouse, scope, projects, others))]);
 }
 
 async function readCopiedTotals(
@@ -101,19 +99,24 @@ async function readCopiedTotals(
 }
 
 /**
- * Reads the totals of these traces, which are in these projects and whose heads begin at `since` or later. Same rule as
- * TRACE_SUMS, but applied here: planning eighteen conditional aggregates took longer than executing them.
+ * Reads the totals of the traces of these heads over their runs in these projects. Same rule as TRACE_SUMS, but applied
+ * here: planning eighteen conditional aggregates took longer than executing them.
  */
 export async function readTraceTotals(
   clickhouse: ClickHouse,
   scope: RunScope,
-  { projects, traces, since }: { projects: string[]; traces: string[]; since: MicroTime },
+  projects: string[],
+  heads: readonly Pick<Head, "id" | "trace_id" | "start_time">[],
 ): Promise<Map<string, TraceTotals>> {
+  const traces = [...new Set(heads.map((head) => head.trace_id!))];
+  // other runs of a trace begin after its root, but not after a head that stands in for it in one of several projects
+  const areRoots = heads.every((head) => head.id === head.trace_id);
+  const since = areRoots ? earliestRun(heads.map((head) => head.start_time).toSorted()[0]!) : undefined;
   const sums = raw(SUMMED.map((name) => `sum(r.${name}) as trace_${name}`).join(", "));
   const statement = ch`
     select r.trace_id as trace, min(r.first_token_time) as first_token, ${sums},
       multiIf(${raw(IS_CALL)}, 'model', ${raw(IS_HEAD)}, toString(r.id), 'other') as teller
-    ${fromRuns(scope, { projects, traces, since: earliestRun(since) })} group by r.trace_id, teller`;
+    ${fromRuns(scope, { projects, traces, since })} group by r.trace_id, teller`;
   // of model calls, of each head, of other runs
   const rows = await readRows<TraceTotals & { teller: string }>(
     clickhouse.forTenant(scope.tenantId),
