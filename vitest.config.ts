@@ -138,6 +138,8 @@ export default defineConfig({
           include: ["test/crash/**/*.crash.test.ts", `${CODE}/**/*.crash.test.ts`],
           globalSetup: ["server/test/cluster.ts"],
           testTimeout: 300_000,
+          // a hook starts several servers, each of which may take a minute
+          hookTimeout: 300_000,
           // a file mostly waits for processes; those that check times in seconds are tried again, alone
           maxWorkers: 2,
         },
@@ -150,6 +152,7 @@ export default defineConfig({
           include: ["test/{crash,security}/**/*.long.test.ts", `${CODE}/**/*.long.test.ts`],
           globalSetup: ["server/test/cluster.ts"],
           testTimeout: 300_000,
+          hookTimeout: 300_000,
           maxWorkers: 2,
         },
       },

@@ -124,7 +124,7 @@ export class LoadClient {
   }
 
   /** Polls a run until its final status. */
-  async untilFinal(threadId: string, runId: string, limitMs = 60_000): Promise<string> {
+  async untilFinal(threadId: string, runId: string, limitMs = 180_000): Promise<string> {
     const deadline = Date.now() + limitMs;
     for (;;) {
       const { status } = await this.patiently<{ status: string }>("GET", `/threads/${threadId}/runs/${runId}`);

@@ -74,7 +74,7 @@ async function allHostsReady(): Promise<void> {
   }
 }
 
-async function untilLogged(matches: (line: LogLine) => boolean, limitMs = 20_000): Promise<LogLine> {
+async function untilLogged(matches: (line: LogLine) => boolean, limitMs = 60_000): Promise<LogLine> {
   const deadline = Date.now() + limitMs;
   for (;;) {
     const line = (await readLog(installation.stepLog)).find(matches);

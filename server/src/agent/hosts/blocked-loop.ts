@@ -39,6 +39,7 @@ export class BlockedLoop {
   #code: BlockingCode | undefined;
   /** Time since which the same run is blocking. */
   #since = 0;
+  #firstAskedAt = 0;
   #askAt = 0;
   #pauseMs = FIRST_PAUSE_MS;
   #interruptedAt: number | undefined;
@@ -70,6 +71,7 @@ export class BlockedLoop {
     }
     if (this.#since === 0) this.#since = now - silentMs;
     if (now >= this.#askAt) {
+      if (this.#askAt === 0) this.#firstAskedAt = now;
       this.#askAt = now + this.#pauseMs;
       this.#pauseMs = Math.min(this.#pauseMs * 2, MOST_PAUSE_MS);
       this.#o.send("?");
@@ -86,7 +88,9 @@ export class BlockedLoop {
   receive(code: BlockingCode): void {
     // an answer that arrives after the block tells nothing
     if (this.#since === 0) return;
-    if (this.#code && this.#code.run_id !== code.run_id) this.#since = performance.now();
+    // nor does a late first answer tell of the time before it: the whole process may have been frozen
+    const isLate = !this.#code && performance.now() - this.#firstAskedAt > SUSPECT_MS;
+    if (isLate || (this.#code && this.#code.run_id !== code.run_id)) this.#since = performance.now();
     this.#code = code;
     const { launch, blockMs, log, pid } = this.#o;
     log.debug({ pid: pid(), ...code }, "a graph host does not answer");
