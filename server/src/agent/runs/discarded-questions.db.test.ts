@@ -27,6 +27,15 @@ describe("new input on a thread with interrupts", () => {
     expect(queued.text).toMatch(/^event: metadata\ndata: .*"discarded_interrupts":\["[0-9a-f]{32}"\]/);
   });
 
+  test("reports them where the command is empty", async () => {
+    const threadId = await startInterrupted("approval", { file: "-", ms: 0 });
+    const ids = (await pending(threadId)).map(({ id }) => id);
+    const created = await start(threadId, "approval", { input: { ms: 0, log: ["input"] }, command: {} });
+    expect(created.json.discarded_interrupts).toEqual(ids);
+    await ended(threadId);
+    expect((await get(`/threads/${threadId}`)).values.log).toEqual(["input"]);
+  });
+
   test("reports nothing where nothing is discarded", async () => {
     const threadId = await startInterrupted("approval", { file: "-", ms: 0 });
     const continued = await start(threadId, "approval", { input: null });
