@@ -62,3 +62,16 @@ async def test_tools_are_steps_by_a_middleware(checkpoint_socket: str, tmp_path:
     ledger, _ = await killed(checkpoint_socket, tmp_path / "ledger", "weather_agent", "", messages=messages)
     assert sorted(entry["name"] for entry in ledger) == ["Berlin", "Paris", "Paris"]
     assert len({entry["key"] for entry in ledger}) == 2
+
+
+@pytest.mark.parametrize("graph_id", ["steps", "sync_steps", "nested"])
+async def test_a_step_has_its_key_with_durability_exit(checkpoint_socket: str, tmp_path: Path, graph_id: str) -> None:
+    file = tmp_path / "ledger"
+    frame, body = await Runs().create(graph_id, file=str(file), die_at="", log=[])
+    host = await HostProcess.start(checkpoint_socket)
+    await host.wait_for_type("ready")
+    host.send(frame, {**body, "durability": "exit"})
+    end = await host.wait_for_type("run.end", run_id=frame["run_id"])
+    await host.end()
+    assert end["outcome"] == "success", end
+    assert len({json.loads(line)["key"] for line in file.read_text().splitlines()}) == 3

@@ -386,3 +386,36 @@ async def test_a_run_ends_with_the_new_items_of_its_lists(checkpoints: RemoteChe
     text, outcome = await finished_turn(checkpoints, thread_id, [HumanMessage("question")])
     assert outcome == "success" and len(text) < 4000
     await assert_shown()
+
+
+async def test_a_list_of_few_long_messages_ends_with_its_new_items(checkpoints: RemoteCheckpoints) -> None:
+    thread_id = str(uuid4())
+    long = [HumanMessage("x" * 2048) for _ in range(40)]
+    text, outcome = await finished_turn(checkpoints, thread_id, [*long])
+    assert outcome == "success" and text.startswith(b'{"lists":{"messages":{"keep":0,')
+    text, outcome = await finished_turn(checkpoints, thread_id, [HumanMessage("question")])
+    assert outcome == "success" and len(text) < 4000
+    expected = (await chat(HeddleSaver(checkpoints)).aget_state(config_of(thread_id))).values
+    assert await shown_values(checkpoints, thread_id) == to_plain(expected)
+
+
+async def test_lists_of_64_items_or_of_more_than_16_kib_are_apart(checkpoints: RemoteCheckpoints) -> None:
+    saver = HeddleSaver(checkpoints)
+    large, letters, fits = ["x" * 16 * 1024], ["ж" * 8 * 1024], ["x" * (16 * 1024 - 4)]
+    values = {
+        "long": [*range(64)],
+        "large": large,
+        "letters": letters,
+        "fits": fits,
+        "short": [1],
+        "text": "x" * 20_000,
+    }
+    head = HeadText({"values": values, "next": ["n"], "of": "c2"}, saver, str(uuid4()))
+    for text in (head.text(), head.whole()):
+        assert text.startswith(b'{"lists":')
+        assert from_json(text) == {
+            "lists": {name: {"keep": 0, "items": values[name]} for name in ("long", "large", "letters")},
+            "values": {name: values[name] for name in ("fits", "short", "text")},
+            "next": ["n"],
+            "of": "c2",
+        }

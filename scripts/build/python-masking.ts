@@ -26,8 +26,20 @@ const ascii = (text: string) =>
   text.replaceAll(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 const quoted = (text: string) => `"${text.replaceAll('"', '\\"')}"`;
 const raw = (text: string): string => `r${quoted(ascii(text))}`;
-const flags = ({ flags: given }: RegExp) => (given.includes("i") ? "re.ASCII | re.IGNORECASE" : "re.ASCII");
-const compiled = (pattern: RegExp) => `re.compile(${raw(pattern.source)}, ${flags(pattern)})`;
+const TOKEN = /\\u[0-9a-f]{4}|\\.|\[(?:\\.|[^\]\\])*\]|./gsu;
+
+/** Returns a pattern for Python with re.ASCII. Fails on what the languages read differently. */
+function compiled({ source, flags }: RegExp): string {
+  const ignoresCase = flags.includes("i");
+  if (ignoresCase && /[^\x20-\x7e]|\\u/.test(source)) throw new Error(`i folds other letters in Python: ${source}`);
+  const pattern = source.replaceAll(TOKEN, (token) => {
+    if (token === "." || /\\[sSpP]/.test(token)) throw new Error(`${token} has other characters in Python: ${source}`);
+    // Python's $ also stands before a line feed at the end
+    return token === "$" ? "\\Z" : token;
+  });
+  return `re.compile(${raw(pattern)}, ${ignoresCase ? "re.ASCII | re.IGNORECASE" : "re.ASCII"})`;
+}
+
 const shapes = DETECTORS.flatMap((name) => [
   `    ${quoted(name)}: [`,
   ...SHAPES[name].map(({ pattern, check }) => `        (${compiled(pattern)}, ${check ? quoted(check) : "None"}),`),

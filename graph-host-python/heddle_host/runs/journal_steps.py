@@ -35,13 +35,16 @@ def journal_steps() -> None:
     def journalled_call(self: Any, *args: Any, **kwargs: Any) -> Any:
         configurable = _configurable()
         saver = configurable.get("__pregel_checkpointer")
-        # with durability "exit" nothing is stored before the end of the run
-        if not isinstance(saver, HeddleSaver) or configurable.get("__pregel_durability") == "exit":
+        if not isinstance(saver, HeddleSaver):
             return call(self, *args, **kwargs)
-        step = _Step(saver)
+        # with durability "exit" nothing is stored before the end of the run
+        stores = configurable.get("__pregel_durability") != "exit"
+        step = _Step(saver, stores)
         task = copy.copy(self)
         task.func = step.wrap(self.func)
         result = call(task, *args, **kwargs)
+        if not stores:
+            return result
         return step.stored_async(result) if asyncio.isfuture(result) else step.stored(result)
 
     task_function.__call__ = journalled_call
@@ -55,8 +58,9 @@ def _configurable() -> dict[str, Any]:
 
 
 class _Step:
-    def __init__(self, saver: HeddleSaver) -> None:
+    def __init__(self, saver: HeddleSaver, stores: bool) -> None:
         self._saver = saver
+        self._stores = stores
         self._task_id: str | None = None
 
     def wrap(self, func: Callable[..., Any]) -> Callable[..., Any]:
@@ -83,7 +87,7 @@ class _Step:
         configurable = _configurable()
         self._task_id = configurable.get("__pregel_task_id")
         configurable[IDEMPOTENCY_KEY] = _idempotency_key(configurable.get("thread_id"), self._task_id)
-        if self._task_id:
+        if self._task_id and self._stores:
             self._saver.expect_writes(self._task_id)
 
     def stored_async(self, result: asyncio.Future[Any]) -> asyncio.Future[Any]:

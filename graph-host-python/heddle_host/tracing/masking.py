@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from . import masking_shapes as shapes
 
@@ -24,6 +24,7 @@ _FIELDS = (*_RUN_FIELDS, "metadata", "attachments", "feedback")
 # of a rule that names none; metadata name threads and models, names and tags are those of code
 _DEFAULT_FIELDS = ("inputs", "outputs", "error", "events")
 DETECTORS = tuple(shapes.SHAPES)
+_LONG_CHARACTER = re.compile("[\U00010000-\U0010ffff]")
 
 
 def _is_local_phone(found: str) -> bool:
@@ -141,19 +142,37 @@ def read_masking(text: str | None) -> Masker | None:
         return Masker([Masking(path=(name,), detectors=detectors) for name in _DEFAULT_FIELDS])
     rules: list[Masking] = []
     for each in json.loads(trimmed):
+        if not isinstance(each, dict):
+            raise ValueError("a rule must be an object")
+        each = cast(dict[str, Any], each)
+        path, pattern = _text(each, "path"), _text(each, "pattern")
         rule = Masking(
-            path=tuple(each["path"].split(".")) if each.get("path") else (),
-            is_field=not each.get("path"),
-            detectors=tuple(_detector(name) for name in each.get("detectors") or ()),
-            pattern=re.compile(each["pattern"]) if each.get("pattern") is not None else None,
-            replacement=each.get("replacement"),
+            path=tuple(path.split(".")) if path else (),
+            is_field=not path,
+            detectors=tuple(_detector(name) for name in _list(each, "detectors", ())),
+            pattern=None if pattern is None else re.compile(pattern),
+            replacement=_text(each, "replacement"),
         )
-        for name in each.get("fields") or _DEFAULT_FIELDS:
+        # each field once, in the order given
+        for name in dict.fromkeys(_list(each, "fields", _DEFAULT_FIELDS)):
             if name not in _FIELDS:
                 raise ValueError(f"fields must be a list of {', '.join(_FIELDS)}")
             field = ("extra", "metadata") if name == "metadata" else (name,)
             rules.append(replace(rule, path=(*field, *rule.path)))
     return Masker(rules)
+
+
+def _text(rule: dict[str, Any], key: str) -> str | None:
+    if key in rule and not isinstance(rule[key], str):
+        raise ValueError(f"{key} must be a text")
+    return rule.get(key)
+
+
+def _list(rule: dict[str, Any], key: str, default: tuple[str, ...]) -> list[Any]:
+    value = rule.get(key, list(default))
+    if not isinstance(value, list):
+        raise ValueError(f"{key} must be a list")
+    return cast(list[Any], value)
 
 
 def trace_masking(text: str | None, log: Callable[[str], None]) -> Masker | None:
@@ -175,7 +194,7 @@ def mask_text(text: str, rules: list[Masking], path: tuple[str, ...] = (), name:
     for rule in rules:
         if not _is_below(rule.path, path):
             continue
-        named = _detector_by_name(name, text)
+        named = _detector_by_name(_code_units(name), _code_units(text))
         if named is not None and named in rule.detectors:
             text = f"[{named}]" if rule.replacement is None else rule.replacement
             continue
@@ -197,7 +216,27 @@ def _detector_by_name(name: str, text: str) -> str | None:
     return "phone" if shapes.PHONE_NAME.fullmatch(name) and shapes.BARE_PHONE.fullmatch(text) else None
 
 
+def _code_units(text: str) -> str:
+    """Splits characters into UTF-16 code units, which the shapes count; `_characters` joins them."""
+    return _LONG_CHARACTER.sub(lambda match: _split(match.group()), text)
+
+
+def _split(char: str) -> str:
+    high, low = divmod(ord(char) - 0x10000, 0x400)
+    return chr(0xD800 + high) + chr(0xDC00 + low)
+
+
+def _characters(text: str) -> str:
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
 def _replace(detector: str, text: str, replacement: str) -> str:
+    units = _code_units(text)
+    found = _replace_units(detector, units, replacement)
+    return text if found is units else found if units is text else _characters(found)
+
+
+def _replace_units(detector: str, text: str, replacement: str) -> str:
     for pattern, check in shapes.SHAPES[detector]:
 
         def instead(match: re.Match[str], check: str | None = check) -> str:

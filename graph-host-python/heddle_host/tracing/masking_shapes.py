@@ -44,8 +44,8 @@ SHAPES: dict[str, list[Shape]] = {
         (re.compile(r"((?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|client[_-]?secret|(?:access|auth|refresh|api)[_-]?token)[\"']?[ \t\r\n]{0,3}[=:][ \t\r\n]{0,3}[\"']?)[^ \t\r\n\"',;&[]{6,256}", re.ASCII | re.IGNORECASE), None),
     ],
     "email": [
-        (re.compile(r"(?<![\w.%+\u00c0-\u1fff-])[\w.%+\u00c0-\u1fff-][\w.%+'\u00c0-\u1fff-]{0,63}@(?:[a-z0-9\u00c0-\u1fff\u3040-\ud7ff\uf900-\ufaff](?:[a-z0-9\u00c0-\u1fff\u3040-\ud7ff\uf900-\ufaff-]{0,61}[a-z0-9\u00c0-\u1fff\u3040-\ud7ff\uf900-\ufaff])?\.){1,6}(?:xn--[a-z0-9-]{2,59}|[a-z\u00c0-\u1fff]{2,24}|[\u3040-\ud7ff\uf900-\ufaff]{2,8})(?![\w\u00c0-\u1fff-])", re.ASCII | re.IGNORECASE), None),
-        (re.compile(r"(?<![\w.\u3040-\ud7ff\uf900-\ufaff-])[\w.\u3040-\ud7ff\uf900-\ufaff-]{1,64}@(?:[a-z0-9\u00c0-\u1fff\u3040-\ud7ff\uf900-\ufaff](?:[a-z0-9\u00c0-\u1fff\u3040-\ud7ff\uf900-\ufaff-]{0,61}[a-z0-9\u00c0-\u1fff\u3040-\ud7ff\uf900-\ufaff])?\.){1,6}(?:xn--[a-z0-9-]{2,59}|[a-z\u00c0-\u1fff]{2,24}|[\u3040-\ud7ff\uf900-\ufaff]{2,8})(?![\w\u00c0-\u1fff-])", re.ASCII | re.IGNORECASE), None),
+        (re.compile(r"(?<![\w.%+\u00c0-\u1fff-])[\w.%+\u00c0-\u1fff-][\w.%+'\u00c0-\u1fff-]{0,63}@(?:[A-Za-z0-9\u00c0-\u1fff\u3040-\ud7ff\uf900-\ufaff](?:[A-Za-z0-9\u00c0-\u1fff\u3040-\ud7ff\uf900-\ufaff-]{0,61}[A-Za-z0-9\u00c0-\u1fff\u3040-\ud7ff\uf900-\ufaff])?\.){1,6}(?:[xX][nN]--[A-Za-z0-9-]{2,59}|[A-Za-z\u00c0-\u1fff]{2,24}|[\u3040-\ud7ff\uf900-\ufaff]{2,8})(?![\w\u00c0-\u1fff-])", re.ASCII), None),
+        (re.compile(r"(?<![\w.\u3040-\ud7ff\uf900-\ufaff-])[\w.\u3040-\ud7ff\uf900-\ufaff-]{1,64}@(?:[A-Za-z0-9\u00c0-\u1fff\u3040-\ud7ff\uf900-\ufaff](?:[A-Za-z0-9\u00c0-\u1fff\u3040-\ud7ff\uf900-\ufaff-]{0,61}[A-Za-z0-9\u00c0-\u1fff\u3040-\ud7ff\uf900-\ufaff])?\.){1,6}(?:[xX][nN]--[A-Za-z0-9-]{2,59}|[A-Za-z\u00c0-\u1fff]{2,24}|[\u3040-\ud7ff\uf900-\ufaff]{2,8})(?![\w\u00c0-\u1fff-])", re.ASCII), None),
     ],
     "iban": [
         (re.compile(r"(?<![A-Za-z0-9_])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?(?![A-Za-z0-9_])", re.ASCII | re.IGNORECASE), "iban"),
@@ -59,7 +59,7 @@ SHAPES: dict[str, list[Shape]] = {
     ],
     "phone": [
         (re.compile(r"(?<![\w+.,-])\+\d(?:[ ().\u00a0\u2011-]{0,2}\d){6,14}(?![\w-]|[.,]\d)", re.ASCII), None),
-        (re.compile(r"((?:(?<![\w\u00c0-\u1fff\u3040-\ud7ff\uf900-\ufaff])|(?=[\u3040-\ud7ff\uf900-\ufaff]))(?:(?:tele|cell ?|mobile ?)?phone|tel|mobile|cell|fax|whatsapp|telefon|mobil|handy|t[e\u00e9]l[e\u00e9]phone|t[e\u00e9]l[e\u00e9]fono|m[o\u00f3]vil|celular|\u7535\u8bdd|\u624b\u673a)(?: (?:number|no|nr))?[.:#\uff1a]{0,2} {0,3})\(?\d(?:[ ()./\u00a0-]{0,2}\d){6,14}(?![\w-]|[.,]\d)", re.ASCII | re.IGNORECASE), None),
+        (re.compile(r"((?:(?<![\w\u00c0-\u1fff\u3040-\ud7ff\uf900-\ufaff])|(?=[\u3040-\ud7ff\uf900-\ufaff]))(?:(?:[tT][eE][lL][eE]|[cC][eE][lL][lL] ?|[mM][oO][bB][iI][lL][eE] ?)?[pP][hH][oO][nN][eE]|[tT][eE][lL]|[mM][oO][bB][iI][lL][eE]|[cC][eE][lL][lL]|[fF][aA][xX]|[wW][hH][aA][tT][sS][aA][pP][pP]|[tT][eE][lL][eE][fF][oO][nN]|[mM][oO][bB][iI][lL]|[hH][aA][nN][dD][yY]|[tT](?:[eE]|[\u00e9\u00c9])[lL](?:[eE]|[\u00e9\u00c9])[pP][hH][oO][nN][eE]|[tT](?:[eE]|[\u00e9\u00c9])[lL](?:[eE]|[\u00e9\u00c9])[fF][oO][nN][oO]|[mM](?:[oO]|[\u00f3\u00d3])[vV][iI][lL]|[cC][eE][lL][uU][lL][aA][rR]|\u7535\u8bdd|\u624b\u673a)(?: (?:[nN][uU][mM][bB][eE][rR]|[nN][oO]|[nN][rR]))?[.:#\uff1a]{0,2} {0,3})\(?\d(?:[ ()./\u00a0-]{0,2}\d){6,14}(?![\w-]|[.,]\d)", re.ASCII), None),
         (re.compile(r"(?<![\w+.,:/-])(?<!\d )\(?0\d{1,4}\)?(?:[ /-]{1,3}(?:\d{2,7}|(?!(?:19|20)\d{6})\d{8})){1,5}(?![\w-]|[.,]\d)", re.ASCII), "local_phone"),
         (re.compile(r"(?<![\w+.,:/-])0\d(?:\.\d\d){4}(?![\w-]|[.,]\d)", re.ASCII), None),
         (re.compile(r"(?<![\w+.,:/-])(?:1[ .-])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[ .-])[2-9]\d{2}[ .-]\d{4}(?![\w-]|[.,]\d)", re.ASCII), None),
@@ -70,10 +70,10 @@ SHAPES: dict[str, list[Shape]] = {
         (re.compile(r"(?<![\w:.])(?:[0-9a-f]{1,4}:){1,6}(?::[0-9a-f]{1,4}){1,6}(?![\w:])", re.ASCII | re.IGNORECASE), "has_digit"),
     ],
 }
-SECRET_NAME = re.compile(r"^(?:.{0,40}[_-])?(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret|authorization|cookie|credentials?|(?:access|auth|refresh|id|session|bearer|api)[_-]?token)$", re.ASCII | re.IGNORECASE)
-PHONE_NAME = re.compile(r"^(?:.{0,40}[_-])?(?:phone|telephone|tel|mobile|cell|fax|msisdn)(?:[_-]?(?:number|no|nr))?$", re.ASCII | re.IGNORECASE)
-BARE_PHONE = re.compile(r"^[ ()+./-]{0,3}\d(?:[ ()./-]{0,2}\d){6,14}$", re.ASCII)
-CARD = re.compile(r"^(?:4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2(?:2[2-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11,16}|35\d{14,17}|(?:50|5[6-8]|6\d)\d{11,17})$", re.ASCII)
-NO_PHONE = re.compile(r"^(?:\(?000|\d{1,2}[ /-]\d{1,2}[ /-](?:19|20)\d{2}(?!\d)|\d{3}-\d{2}-\d{4}$)", re.ASCII)
+SECRET_NAME = re.compile(r"^(?:[^\n]{0,40}[_-])?(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret|authorization|cookie|credentials?|(?:access|auth|refresh|id|session|bearer|api)[_-]?token)\Z", re.ASCII | re.IGNORECASE)
+PHONE_NAME = re.compile(r"^(?:[^\n]{0,40}[_-])?(?:phone|telephone|tel|mobile|cell|fax|msisdn)(?:[_-]?(?:number|no|nr))?\Z", re.ASCII | re.IGNORECASE)
+BARE_PHONE = re.compile(r"^[ ()+./-]{0,3}\d(?:[ ()./-]{0,2}\d){6,14}\Z", re.ASCII)
+CARD = re.compile(r"^(?:4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2(?:2[2-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11,16}|35\d{14,17}|(?:50|5[6-8]|6\d)\d{11,17})\Z", re.ASCII)
+NO_PHONE = re.compile(r"^(?:\(?000|\d{1,2}[ /-]\d{1,2}[ /-](?:19|20)\d{2}(?!\d)|\d{3}-\d{2}-\d{4}\Z)", re.ASCII)
 TEXT = re.compile(r"^text\/|[/+](?:json|xml|yaml|x-yaml|csv|javascript|x-ndjson|jsonl)\b", re.ASCII | re.IGNORECASE)
 IBAN_LENGTHS = r"AD24AE23AL28AT20AZ28BA20BE16BG22BH22BI27BR29BY28CH21CR22CY28CZ24DE22DJ27DK18DO28EE20EG29ES24FI18FK18FO18FR27GB22GE22GI23GL18GR27GT28HN28HR21HU28IE22IL23IQ23IS26IT27JO30KW30KZ20LB28LC32LI21LT20LU20LV21LY25MC27MD24ME22MK19MN20MR27MT31MU30NI28NL18NO15OM23PK24PL28PS29PT25QA29RO24RS22RU33SA24SC31SD18SE24SI19SK24SM27SO23ST25SV28TL23TN24TR26UA29VA22VG24XK20YE30"

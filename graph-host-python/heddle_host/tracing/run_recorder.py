@@ -18,7 +18,7 @@ from .run_json import SentRun, run_json
 # Time that a run waits for others of its batch.
 _DELAY_S = 0.25
 # Time between two batches under load: requests are then larger rather than more.
-_INTERVAL_S = 1.0
+_INTERVAL_S = 2.0
 # Runs in a batch from which on there is load.
 _LOAD_RUNS = 20
 # Most runs in a batch.

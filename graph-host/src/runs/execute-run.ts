@@ -17,7 +17,7 @@ import { reachedBefore, retryStart } from "./retry-run.ts";
 import { toOutcome } from "./run-outcome.ts";
 import { namedResume, resumeWithFalsy, runInput, toCommand } from "./run-input.ts";
 import { emitInterrupts, streamProtocol } from "./protocol-events.ts";
-import { runOptions, type RunOptions } from "./run-options.ts";
+import { isResuming, runOptions, type RunOptions } from "./run-options.ts";
 import { runResult } from "./run-result.ts";
 import { stateText, type StoredLists, UNKNOWN_LISTS } from "./state-text.ts";
 import { streamRun } from "./stream-events.ts";
@@ -209,9 +209,8 @@ async function prepare(
   const command = namedResume(kwargs);
   if (command !== undefined) return { input: command && toCommand(command), options: withSignal };
   const input = (await resumeWithFalsy(graph, kwargs, options)) ?? runInput(kwargs);
-  if (kwargs.command || !isFields(input) || start.fresh_thread || start.keep_tool_calls) {
-    return { input, options: withSignal };
-  }
+  const isAsGiven = start.fresh_thread || start.keep_tool_calls || isResuming(options.configurable);
+  if (kwargs.command || !isFields(input) || isAsGiven) return { input, options: withSignal };
   const { checkpoint_id: id } = options.configurable;
   const head = await saver.unfinished?.(start.thread_id, typeof id === "string" ? id : undefined);
   return { input: head ? await answerToolCalls(graph, head, input) : input, options: withSignal };

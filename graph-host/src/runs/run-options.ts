@@ -1,5 +1,8 @@
 import type { RunKwargs, RunStart } from "../../../host-kit/src/host-protocol.ts";
 
+/** LangGraph's key of a run that continues at the thread's checkpoint, although its caller has sent the input again. */
+const RESUMING = "__pregel_resuming";
+
 /**
  * Builds the options for LangGraph's `stream`. Keys without a value are omitted: an explicit undefined would hide what
  * the user has bound to the graph by `withConfig`.
@@ -9,6 +12,7 @@ export function runOptions(start: RunStart, kwargs: RunKwargs, langgraphVersion:
   const options: Record<string, unknown> = {
     configurable: {
       ...publicConfigurable(config.configurable),
+      ...(isResuming(config.configurable) && { [RESUMING]: true }),
       thread_id: start.thread_id,
       run_id: start.run_id,
       graph_id: start.graph_id,
@@ -49,6 +53,9 @@ export function publicConfigurable(configurable: Record<string, unknown> = {}): 
     ),
   );
 }
+
+/** Whether a remote graph sends the run as the node of a graph that is resumed. `discarded_questions` asks the same. */
+export const isResuming = (configurable: Record<string, unknown> = {}): boolean => configurable[RESUMING] === true;
 
 export interface RunOptions {
   configurable: Record<string, unknown>;

@@ -16,11 +16,16 @@ test("short values stay together", () => {
 });
 
 test("lists of 64 items, or of more than 16 KiB, are apart, and come first", () => {
-  const large = ["x".repeat(16 * 1024)];
-  const values = { long: range(64), large, short: [1], text: "x".repeat(20_000) };
+  const [large, letters] = [["x".repeat(16 * 1024)], ["ж".repeat(8 * 1024)]];
+  const fits = ["x".repeat(16 * 1024 - 4)];
+  const values = { long: range(64), large, letters, fits, short: [1], text: "x".repeat(20_000) };
   expect(parse(values)).toEqual({
-    lists: { long: { keep: 0, items: range(64) }, large: { keep: 0, items: large } },
-    values: { short: [1], text: values.text },
+    lists: {
+      long: { keep: 0, items: range(64) },
+      large: { keep: 0, items: large },
+      letters: { keep: 0, items: letters },
+    },
+    values: { fits, short: [1], text: values.text },
     ...rest,
   });
   expect(stateText({ values, ...rest }, UNKNOWN_LISTS)).toMatch(/^\{"lists":/);

@@ -3,7 +3,7 @@ import { toFieldJson, toJson } from "../serialize.ts";
 
 /** Lists of this many items, or of more text, are stored item by item. */
 const LONG_LIST_ITEMS = 64;
-const LONG_LIST_CHARACTERS = 16 * 1024;
+const LONG_LIST_BYTES = 16 * 1024;
 /** Names that are the same in Postgres, and short enough for an index. */
 const SPLIT_NAME = /^[^\0\p{Surrogate}\ufffd]{1,200}$/u;
 
@@ -55,7 +55,7 @@ function splitValues(values: object, stored: StoredLists): { lists: string; othe
     }
     const { keep, items } = stored.listChange(key, value);
     const text = `[${items.join(",")}]`;
-    const isLong = keep > 0 || items.length >= LONG_LIST_ITEMS || text.length > LONG_LIST_CHARACTERS;
+    const isLong = keep > 0 || items.length >= LONG_LIST_ITEMS || Buffer.byteLength(text) > LONG_LIST_BYTES;
     if (isLong) {
       lists.push(`${toJson(key)}:{"keep":${keep},"items":${text}}`);
       stored.isStored?.(key, value);

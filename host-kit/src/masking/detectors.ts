@@ -11,7 +11,11 @@ export type Detector = (typeof DETECTORS)[number];
 /** Whether a text of a shape is one; `masking.py` implements the same checks. */
 type Check = "local_phone" | "card" | "iban" | "has_digit" | "basic_auth";
 
-/** `pattern`: a first group is what stands before, and stays. Written so that Python's `re` reads it in the same way. */
+/**
+ * `pattern`: a first group is what stands before, and stays. Both languages read it in the same way: the flag `i`, which
+ * folds other letters in each of them, is for patterns of ASCII only, and `.` and `\s`, whose characters differ, are not
+ * used. Repetitions count UTF-16 code units.
+ */
 export interface Shape {
   pattern: RegExp;
   check?: Check;
@@ -20,24 +24,29 @@ export interface Shape {
 /** Letters of alphabets (Latin to Thai and further), and of the scripts that write no spaces between words. */
 const LETTERS = "\\u00c0-\\u1fff";
 const IDEOGRAPHS = "\\u3040-\\ud7ff\\uf900-\\ufaff";
-const DOMAIN = `@(?:[a-z0-9${LETTERS}${IDEOGRAPHS}](?:[a-z0-9${LETTERS}${IDEOGRAPHS}-]{0,61}[a-z0-9${LETTERS}${IDEOGRAPHS}])?\\.){1,6}(?:xn--[a-z0-9-]{2,59}|[a-z${LETTERS}]{2,24}|[${IDEOGRAPHS}]{2,8})(?![\\w${LETTERS}-])`;
+/** Lets each letter of a pattern match in upper and lower case. The pattern has no classes and no escapes of letters. */
+const anyCase = (pattern: string): string =>
+  pattern.replaceAll(/\p{Ll}/gu, (letter) => `[${letter}${letter.toUpperCase()}]`);
+
+const LABEL = `A-Za-z0-9${LETTERS}${IDEOGRAPHS}`;
+const DOMAIN = `@(?:[${LABEL}](?:[${LABEL}-]{0,61}[${LABEL}])?\\.){1,6}(?:${anyCase("xn--")}[A-Za-z0-9-]{2,59}|[A-Za-z${LETTERS}]{2,24}|[${IDEOGRAPHS}]{2,8})(?![\\w${LETTERS}-])`;
 const BEFORE_CARD = /(?<![\w.+-])/.source;
 const AFTER_NUMBER = /(?![\w-]|[.,]\d)/.source;
-const PHONE_WORD =
-  /(?:tele|cell ?|mobile ?)?phone|tel|mobile|cell|fax|whatsapp|telefon|mobil|handy|t[eé]l[eé]phone|t[eé]l[eé]fono|m[oó]vil|celular|电话|手机/
-    .source;
+const PHONE_WORD = anyCase(
+  "(?:(?:tele|cell ?|mobile ?)?phone|tel|mobile|cell|fax|whatsapp|telefon|mobil|handy|t(?:e|é)l(?:e|é)phone|t(?:e|é)l(?:e|é)fono|m(?:o|ó)vil|celular|电话|手机)(?: (?:number|no|nr))?",
+);
 
 export const SHAPES: Record<Detector, Shape[]> = {
   email: [
-    { pattern: new RegExp(`(?<![\\w.%+${LETTERS}-])[\\w.%+${LETTERS}-][\\w.%+'${LETTERS}-]{0,63}${DOMAIN}`, "gi") },
-    { pattern: new RegExp(`(?<![\\w.${IDEOGRAPHS}-])[\\w.${IDEOGRAPHS}-]{1,64}${DOMAIN}`, "gi") },
+    { pattern: new RegExp(`(?<![\\w.%+${LETTERS}-])[\\w.%+${LETTERS}-][\\w.%+'${LETTERS}-]{0,63}${DOMAIN}`, "g") },
+    { pattern: new RegExp(`(?<![\\w.${IDEOGRAPHS}-])[\\w.${IDEOGRAPHS}-]{1,64}${DOMAIN}`, "g") },
   ],
   phone: [
     { pattern: new RegExp(`(?<![\\w+.,-])\\+\\d(?:[ ().\\u00a0\\u2011-]{0,2}\\d){6,14}${AFTER_NUMBER}`, "g") },
     {
       pattern: new RegExp(
-        `((?:(?<![\\w${LETTERS}${IDEOGRAPHS}])|(?=[${IDEOGRAPHS}]))(?:${PHONE_WORD})(?: (?:number|no|nr))?[.:#\\uff1a]{0,2} {0,3})\\(?\\d(?:[ ()./\\u00a0-]{0,2}\\d){6,14}${AFTER_NUMBER}`,
-        "gi",
+        `((?:(?<![\\w${LETTERS}${IDEOGRAPHS}])|(?=[${IDEOGRAPHS}]))${PHONE_WORD}[.:#\\uff1a]{0,2} {0,3})\\(?\\d(?:[ ()./\\u00a0-]{0,2}\\d){6,14}${AFTER_NUMBER}`,
+        "g",
       ),
     },
     {
@@ -138,10 +147,11 @@ export const SHAPES: Record<Detector, Shape[]> = {
 
 /** Names of fields whose text is a secret, whatever it looks like. */
 export const SECRET_NAME =
-  /^(?:.{0,40}[_-])?(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret|authorization|cookie|credentials?|(?:access|auth|refresh|id|session|bearer|api)[_-]?token)$/i;
+  /^(?:[^\n]{0,40}[_-])?(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret|authorization|cookie|credentials?|(?:access|auth|refresh|id|session|bearer|api)[_-]?token)$/i;
 
 /** Names of fields whose text, if it is a number of that length, is a phone number. */
-export const PHONE_NAME = /^(?:.{0,40}[_-])?(?:phone|telephone|tel|mobile|cell|fax|msisdn)(?:[_-]?(?:number|no|nr))?$/i;
+export const PHONE_NAME =
+  /^(?:[^\n]{0,40}[_-])?(?:phone|telephone|tel|mobile|cell|fax|msisdn)(?:[_-]?(?:number|no|nr))?$/i;
 export const BARE_PHONE = /^[ ()+./-]{0,3}\d(?:[ ()./-]{0,2}\d){6,14}$/;
 
 /** Returns the detector that the name of a field decides for its text. */

@@ -49,6 +49,7 @@ export function byField(rules: readonly { fields: readonly MaskedField[]; maskin
 }
 
 function readRule(rule: unknown): { fields: readonly MaskedField[]; masking: Masking } {
+  if (typeof rule !== "object" || rule === null || Array.isArray(rule)) throw new Error("a rule must be an object");
   const { fields = DEFAULT_FIELDS, path, detectors = [], pattern, replacement } = rule as Record<string, unknown>;
   if (!Array.isArray(fields) || !fields.every((field) => MASKED_FIELDS.includes(field as MaskedField))) {
     throw new Error(`fields must be a list of ${MASKED_FIELDS.join(", ")}`);

@@ -265,7 +265,8 @@ export function buildKwargs(
   const modes = body.stream_mode ?? "values";
   return {
     input: body.input ?? null,
-    command: body.command ?? undefined,
+    // an empty one is none: the hosts and the interrupts of the thread (questions.sql) must agree on that
+    command: body.command && Object.keys(body.command).length > 0 ? body.command : undefined,
     strict_resume: (body.strict_resume && body.command?.resume != null) || undefined,
     config: { ...withoutNulls(body.config ?? {}), configurable },
     trace: readTrace(headers),
