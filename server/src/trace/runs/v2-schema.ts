@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isoTime, queryMany, uuid } from "../../base/http/fields.ts";
 import { parseTime } from "../filter/literals.ts";
 import { SELECTABLE_V2 } from "./serialize-v2.ts";
-import { microTime, RUN_TYPES, sortKey } from "./query-schema.ts";
+import { microTime, RUN_STATUSES, RUN_TYPES, sortKey } from "./query-schema.ts";
 
 /** Contract trace-platform §3.5. */
 
@@ -91,7 +91,7 @@ export const run = z
     id: uuid,
     name: z.string(),
     run_type: z.enum(RUN_TYPES.map((type) => type.toUpperCase())),
-    status: z.enum(["SUCCESS", "ERROR", "PENDING", "INTERRUPTED", "INCOMPLETE"]),
+    status: z.enum(RUN_STATUSES.map((status) => status.toUpperCase())),
     start_time: z.string(),
     end_time: z.string().nullable(),
     latency_seconds: z.number(),
