@@ -59,7 +59,6 @@ function fullSpan(index: number): Json {
       },
     ],
     droppedLinksCount: 3,
-    events: null,
     status: { message: "why", code: 2 },
   };
 }
