@@ -157,9 +157,9 @@ test("starts and schedules nothing after the end time", () => {
 });
 
 test("the console shows the times at which the server fires, around clock changes too", () => {
-  const minutes = ["0", "30", "0,30", "15-45", "*/15", "*"];
-  const hours = ["1", "2", "2,3", "1-3", "*/2", "*"];
-  const days = ["* * *", "28 3 *", "31 10 *", "* * SUN"];
+  const minutes = ["30", "0,30", "15-45", "*/15"];
+  const hours = ["2", "2,3", "1-3", "*"];
+  const days = ["* * *", "28 3 *", "31 10 *"];
   const changes = [
     ["Europe/Berlin", "2027-03-27T12:00:00Z"],
     ["Europe/Berlin", "2027-10-30T12:00:00Z"],
@@ -170,8 +170,8 @@ test("the console shows the times at which the server fires, around clock change
   ] as const;
   for (const [timezone, from] of changes) {
     for (const expression of minutes.flatMap((m) => hours.flatMap((h) => days.map((d) => `${m} ${h} ${d}`)))) {
-      const shown = occurrences(expression, timezone, 12, undefined, at(from));
-      const fired = following(expression, timezone, from, 12);
+      const shown = occurrences(expression, timezone, 8, undefined, at(from));
+      const fired = following(expression, timezone, from, 8);
       expect([timezone, expression, shown.map((time) => time.toISOString().replace(":00.000Z", "Z"))]).toEqual([
         timezone,
         expression,

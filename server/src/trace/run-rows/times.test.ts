@@ -4,7 +4,7 @@ import { fromMicros, parseRunTime, parseTime } from "./times.ts";
 
 test("numbers are rounded to the microsecond, alike in runs and queries", () => {
   const start = 1_795_255_200_000_000;
-  for (let n = 0; n < 10_000; n++) {
+  for (let n = 0; n < 3000; n++) {
     const micros = start + n * 100_003;
     const expected = fromMicros(micros);
     expect([micros, parseTime(micros / 1000), parseRunTime(micros / 1000)]).toEqual([micros, expected, expected]);
