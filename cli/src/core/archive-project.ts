@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join, relative, resolve, sep } from "node:path";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join, resolve, sep } from "node:path";
 
-import ignore, { type Ignore } from "ignore";
 import { create } from "tar";
+
+import { excludes, readDockerignore, readGitignore, type Rule } from "./ignore-rules.ts";
 
 /** Names excluded at any depth, because no deployment needs them. */
 const NEVER = [
@@ -24,47 +25,52 @@ export interface ProjectFiles {
 }
 
 /**
- * Lists the files of a project, except those that its .gitignore files and its .dockerignore exclude, and .env files:
+ * Lists the files of a project, except those that its .gitignore files or its .dockerignore exclude, and .env files:
  * their contents are passed as secrets.
  */
 export function listProject(directory: string): ProjectFiles {
   const found: ProjectFiles = { files: [], links: [] };
-  const rootRules = rulesIn(directory, [".gitignore", ".dockerignore"]);
-  walk(directory, directory, rootRules ? [{ base: directory, rules: rootRules }] : [], found);
+  walk(directory, "", [], readDockerignore(readRules(join(directory, ".dockerignore"))), found);
   found.files.sort();
   return found;
 }
 
-interface Rules {
-  base: string;
-  rules: Ignore;
-}
+const readRules = (file: string): string =>
+  statSync(file, { throwIfNoEntry: false })?.isFile() ? readFileSync(file, "utf8") : "";
 
-function rulesIn(directory: string, names: string[]): Ignore | null {
-  const files = names.map((name) => join(directory, name)).filter((file) => existsSync(file));
-  if (files.length === 0) return null;
-  return ignore().add(files.map((file) => readFileSync(file, "utf8")).join("\n"));
-}
-
-function walk(root: string, directory: string, above: Rules[], found: ProjectFiles): void {
-  const own = directory === root ? null : rulesIn(directory, [".gitignore"]);
-  const rules = own ? [...above, { base: directory, rules: own }] : above;
-  for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    const path = join(directory, entry.name);
+/** @param above rules of the .gitignore files above the directory, root first; `base` is empty or ends in a slash */
+function walk(
+  root: string,
+  directory: string,
+  above: readonly { base: string; rules: Rule[] }[],
+  docker: Rule[],
+  found: ProjectFiles,
+): void {
+  const own = readGitignore(readRules(join(root, directory, ".gitignore")));
+  const git = own.length > 0 ? [...above, { base: directory, rules: own }] : above;
+  // the last match decides, of the nearest file that has one
+  const isExcludedByGit = (path: string, isDirectory: boolean): boolean => {
+    for (const { base, rules } of git.toReversed()) {
+      const answer = excludes(rules, path.slice(base.length), isDirectory);
+      if (answer !== undefined) return answer;
+    }
+    return false;
+  };
+  for (const entry of readdirSync(join(root, directory), { withFileTypes: true })) {
+    const path = directory + entry.name;
     const isDirectory = entry.isDirectory();
     if (
       NEVER.includes(entry.name) ||
-      (!isDirectory && /^\.env(\..+)?$/.test(entry.name) && entry.name !== ".env.example")
+      (!isDirectory && /^\.env(\..+)?$/.test(entry.name) && entry.name !== ".env.example") ||
+      isExcludedByGit(path, isDirectory)
     ) {
       continue;
     }
-    if (
-      rules.some(({ base, rules: ignoreRules }) => ignoreRules.ignores(relative(base, path) + (isDirectory ? "/" : "")))
-    )
-      continue;
-    if (entry.isSymbolicLink()) found.links.push(relative(root, path));
-    else if (isDirectory) walk(root, path, rules, found);
-    else if (entry.isFile()) found.files.push(relative(root, path));
+    // a negated rule of Docker also re-includes what is below an excluded directory
+    if (isDirectory) walk(root, `${path}/`, git, docker, found);
+    else if (excludes(docker, path, false)) continue;
+    else if (entry.isSymbolicLink()) found.links.push(path);
+    else if (entry.isFile()) found.files.push(path);
   }
 }
 

@@ -33,7 +33,11 @@ export const FILTER_FLAGS = {
   },
   name: { type: "text", placeholder: "NAME", description: "Only runs with this name." },
   type: { type: "text", placeholder: "TYPE", description: "Only runs of this type, such as llm or tool." },
-  status: { type: "text", placeholder: "STATUS", description: "Only success, error or pending." },
+  status: {
+    type: "text",
+    placeholder: "STATUS",
+    description: "Only success, error, pending, interrupted or incomplete.",
+  },
   error: { type: "switch", default: false, description: "Only runs that failed." },
   since: { type: "text", placeholder: "TIME", description: "Earliest start: an ISO 8601 time, or 30m, 24h, 7d." },
   until: { type: "text", placeholder: "TIME", description: "Latest start, in the same form." },

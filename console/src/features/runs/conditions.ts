@@ -2,7 +2,7 @@
  * Rows of conditions for an expression of docs/filter-language.md that is a conjunction, and back. The text stays the
  * only state: an expression that rows cannot show exactly is left to the text.
  */
-import type { Fact } from "./filter-language.ts";
+import { type Fact, KNOWN_VALUES } from "./filter-language.ts";
 
 export interface Condition {
   field: string;
@@ -40,13 +40,9 @@ interface Field {
 }
 
 export const CONDITION_FIELDS: Record<string, Field> = {
-  status: { label: "Status", operators: CHOICE, values: ["success", "error", "pending", "incomplete"] },
+  status: { label: "Status", operators: CHOICE, values: KNOWN_VALUES["status"] },
   name: { label: "Name", operators: TEXT },
-  run_type: {
-    label: "Type",
-    operators: CHOICE,
-    values: ["chain", "llm", "tool", "retriever", "embedding", "prompt", "parser"],
-  },
+  run_type: { label: "Type", operators: CHOICE, values: KNOWN_VALUES["run_type"] },
   text: { label: "Any text", operators: ["search"] },
   error: { label: "Error message", operators: ["like", "eq"] },
   tags: { label: "Tags", operators: ["has"] },

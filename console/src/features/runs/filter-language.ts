@@ -38,7 +38,7 @@ const FUNCTIONS: [string, string, string][] = [
 const FIELDS: [string, string][] = [
   ["name", "name of the run"],
   ["run_type", "chain, llm, tool …"],
-  ["status", "success, error or pending"],
+  ["status", "success, error, pending, interrupted or incomplete"],
   ["error", "error message, or null"],
   ["latency", 'seconds, or "5s"'],
   ["start_time", "ISO 8601"],
@@ -80,9 +80,10 @@ const FIELDS: [string, string][] = [
   ["execution_order", "1 is the root"],
 ];
 
-const KNOWN_VALUES: Record<string, string[]> = {
+/** Values of the fields that have few. */
+export const KNOWN_VALUES: Record<string, string[]> = {
   run_type: ["chain", "llm", "tool", "retriever", "embedding", "prompt", "parser"],
-  status: ["success", "error", "pending", "incomplete"],
+  status: ["success", "error", "pending", "interrupted", "incomplete"],
   trace_tier: ["longlived", "shortlived"],
   feedback_source: ["api", "app", "model", "auto_eval"],
 };

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 
+import { occurrences } from "../../../../console/src/features/crons/occurrences.ts";
 import { decide, nextDate, readSchedule } from "./schedule.ts";
 
 const at = (iso: string) => new Date(iso);
@@ -153,4 +154,29 @@ test("starts and schedules nothing after the end time", () => {
   ]);
   expect(on("2026-11-21T14:00:00Z", "2026-11-21T14:00:00.100Z", "2026-11-21T13:30:00Z")[0]).toBe(false);
   expect(nextDate(hourly, at("2026-11-21T12:10:00Z"), at("2026-11-21T12:59:59Z"))).toBeNull();
+});
+
+test("the console shows the times at which the server fires, around clock changes too", () => {
+  const minutes = ["30", "0,30", "15-45", "*/15"];
+  const hours = ["2", "2,3", "1-3", "*"];
+  const days = ["* * *", "28 3 *", "31 10 *"];
+  const changes = [
+    ["Europe/Berlin", "2027-03-27T12:00:00Z"],
+    ["Europe/Berlin", "2027-10-30T12:00:00Z"],
+    ["America/New_York", "2027-03-13T12:00:00Z"],
+    ["America/New_York", "2027-11-06T12:00:00Z"],
+    ["Australia/Lord_Howe", "2027-04-03T00:00:00Z"],
+    ["Australia/Lord_Howe", "2027-10-02T00:00:00Z"],
+  ] as const;
+  for (const [timezone, from] of changes) {
+    for (const expression of minutes.flatMap((m) => hours.flatMap((h) => days.map((d) => `${m} ${h} ${d}`)))) {
+      const shown = occurrences(expression, timezone, 8, undefined, at(from));
+      const fired = following(expression, timezone, from, 8);
+      expect([timezone, expression, shown.map((time) => time.toISOString().replace(":00.000Z", "Z"))]).toEqual([
+        timezone,
+        expression,
+        fired,
+      ]);
+    }
+  }
 });

@@ -5,7 +5,7 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { any, bind, ch, type Fragment, join, raw, render } from "../../base/clickhouse/fragment.ts";
 import { IS_CALL } from "../run-rows/clickhouse.ts";
-import type { MicroTime } from "../filter/literals.ts";
+import type { MicroTime } from "../run-rows/times.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { fromPieces, fromRuns, hasConditions, type RunSelection, time } from "../runs/selection.ts";
 import { earliestRun } from "../runs/trace-sums.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { isoTime, jsonObject, queryLimit, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
-import { parseTime } from "../filter/literals.ts";
+import { parseTime } from "../run-rows/times.ts";
 import { EXPORT_FIELDS } from "./columns.ts";
 import { meansCancelled } from "./status.ts";
 

@@ -1,6 +1,6 @@
 import { unprocessable } from "../../base/errors.ts";
 import { readFilter } from "../filter/read-filter.ts";
-import { type MicroTime, parseTime } from "../filter/literals.ts";
+import { type MicroTime, parseTime } from "../run-rows/times.ts";
 import { requiresRoot } from "../rule-candidates/rule-filters.ts";
 import { limited } from "../runs/limited.ts";
 import type { RunSelection } from "../runs/selection.ts";

@@ -1,7 +1,8 @@
 import type { Literal, Test } from "./expression.ts";
 import type { FieldType } from "./fields.ts";
 import { FilterError } from "./filter-error.ts";
-import { parseDuration, parseNumber, parseTime, parseUuid } from "./literals.ts";
+import { parseTime } from "../run-rows/times.ts";
+import { parseDuration, parseNumber, parseUuid } from "./literals.ts";
 import type { Argument, Call } from "./parser.ts";
 
 /** Types that a field can be compared as. Tags and metadata as a whole have separate functions. */

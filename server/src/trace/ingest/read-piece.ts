@@ -6,7 +6,7 @@ import { encodePairs, encodeTags } from "../run-rows/pairs.ts";
 import { readDottedOrder } from "./dotted-order.ts";
 import { createPreview } from "./preview.ts";
 import { readFacts, RAW_FIELDS, type RawField, type RunMessage, type RunPiece } from "./run-piece.ts";
-import { parseTime } from "../run-rows/times.ts";
+import { parseRunTime } from "../run-rows/times.ts";
 import { findUsage } from "../prices/usage.ts";
 
 export const RUN_TYPES = ["tool", "chain", "llm", "retriever", "embedding", "prompt", "parser"] as const;
@@ -119,7 +119,7 @@ function readText(run: Record<string, unknown>, key: string, max: number): strin
 function readTime(run: Record<string, unknown>, key: string): string | undefined {
   const value = run[key];
   if (value === undefined || value === null) return undefined;
-  const time = parseTime(value);
+  const time = parseRunTime(value);
   if (time === undefined) {
     throw unprocessable(`${key}: must be a time as ISO 8601 or in milliseconds since 1970, from 1970 to 2199`);
   }
@@ -200,5 +200,5 @@ function readError(error: unknown): string | undefined {
 function firstTokenTime(events: unknown): string | undefined {
   if (!Array.isArray(events)) return undefined;
   const first = (events as ({ name?: unknown; time?: unknown } | null)[]).find((event) => event?.name === "new_token");
-  return first ? parseTime(first.time) : undefined;
+  return first ? parseRunTime(first.time) : undefined;
 }

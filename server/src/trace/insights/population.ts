@@ -1,5 +1,5 @@
 import type { TraceDeps } from "../deps.ts";
-import { parseTime } from "../filter/literals.ts";
+import { parseTime } from "../run-rows/times.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { limited } from "../runs/limited.ts";
 import { loadScope } from "../runs/load-scope.ts";

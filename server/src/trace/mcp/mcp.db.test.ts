@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from "vitest";
 import { createTraceApp } from "../../trace-app.ts";
 import { testDatabase } from "../../../test/db.ts";
 import { testGuard, testTenants } from "../../../test/identity.ts";
-import { sampleRun, sendRuns } from "../../../test/sample-runs.ts";
+import { microseconds, sampleRun, sendRuns } from "../../../test/sample-runs.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 
 const db = await testDatabase();
@@ -89,6 +89,24 @@ test("finds runs by plain filters and pages through them", async () => {
   expect(await ids({ limit: 1, cursor: first.next_cursor })).toEqual([root.id]);
   const { groups } = (await use("get_run_statistics", { project: "shop", root_only: false, group_by: "name" })).data;
   expect(groups).toMatchObject({ agent: { run_count: 2 }, search: { run_count: 1 } });
+});
+
+test("finds traces whose root went elsewhere, as the console does, and runs that never ended", async () => {
+  const elsewhere = sampleRun("elsewhere");
+  const head = sampleRun("child only", { name: "head" }, { parent: elsewhere });
+  const below = sampleRun("child only", { name: "below" }, { parent: head });
+  const start_time = microseconds(Date.now() - 25 * 3_600_000);
+  const open = sampleRun("child only", { name: "open", start_time }, { seconds: null });
+  await sendRuns(call, [head, below, open], keyed(a.editor));
+  const names = async (input: object) =>
+    (await use("query_runs", { project: "child only", ...input })).data.runs
+      .map(({ name }: { name: string }) => name)
+      .toSorted();
+  expect(await names({})).toEqual(["head", "open"]);
+  expect(await names({ root_only: false })).toEqual(["below", "head", "open"]);
+  expect(await names({ status: "incomplete" })).toEqual(["open"]);
+  const { groups } = (await use("get_run_statistics", { project: "child only" })).data;
+  expect(groups.all.run_count).toBe(2);
 });
 
 test("tells what to do about wrong arguments", async () => {
@@ -216,7 +234,7 @@ test("serves the stateless revision, whose headers must agree with the body", as
   await modern.connect(
     new ModernTransport(new URL("http://heddle.test/mcp"), { fetch: fetchFrom, requestInit }) as never,
   );
-  const { structuredContent } = await modern.callTool({ name: "list_projects", arguments: {} });
+  const { structuredContent } = await modern.callTool({ name: "list_projects", arguments: { name_contains: "shop" } });
   expect(structuredContent).toMatchObject({ projects: [{ name: "shop" }] });
   await modern.close();
 

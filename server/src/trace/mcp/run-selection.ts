@@ -1,7 +1,7 @@
 /** Plain filters of runs, and their translation to the filter language. */
 import { z } from "zod";
 
-import { RUN_TYPES } from "../runs/query-schema.ts";
+import { RUN_STATUSES, RUN_TYPES } from "../runs/query-schema.ts";
 import * as fields from "./fields.ts";
 import { findProject } from "./find.ts";
 import type { PlatformApi } from "./platform-api.ts";
@@ -12,8 +12,17 @@ export const selecting = {
   project: fields.project,
   name: name.optional().describe("Exact name of the run."),
   run_type: z.enum(RUN_TYPES).optional(),
-  status: z.enum(["success", "error", "pending"]).optional(),
-  root_only: z.boolean().default(true).describe("Only roots of traces; false: all runs, such as model and tool calls."),
+  status: z
+    .enum(RUN_STATUSES)
+    .optional()
+    .describe("incomplete: has no end, although it started long ago; it was probably killed."),
+  root_only: z
+    .boolean()
+    .default(true)
+    .describe(
+      "Only roots of traces, and runs that stand in for a root that has not arrived; false: all runs, such as model " +
+        "and tool calls.",
+    ),
   since: fields.time.optional().describe(`Earliest start. ${fields.time.description}`),
   until: fields.time.optional().describe("Latest start, in the same form."),
   min_latency_seconds: z.number().min(0).optional(),
@@ -75,7 +84,7 @@ export function toFilter(plain: RunSelection): string | undefined {
 export async function toQuery(api: PlatformApi, plain: RunSelection): Promise<object> {
   return {
     session: [await findProject(api, plain.project)],
-    ...(plain.root_only && { is_root: true }),
+    ...(plain.root_only && { is_root: true, include_provisional_roots: true }),
     start_time: fields.toTime(plain.since),
     end_time: fields.toTime(plain.until),
     filter: toFilter(plain),

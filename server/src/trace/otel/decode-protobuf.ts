@@ -4,7 +4,7 @@ import { AppError, coerceError } from "../../base/errors.ts";
 import type { Structure, StructureLimit } from "../../base/json-structure.ts";
 import type { OtelSpan } from "./otel-span.ts";
 import { ProtobufStructure, readShape } from "./protobuf-structure.ts";
-import { type SpanGroup, toSpans, type WireResource, type WireScope, type WireSpan } from "./wire.ts";
+import { type Read, type SpanGroup, toSpans, type WireResource, type WireScope, type WireSpan } from "./wire.ts";
 
 /** Subset of opentelemetry-proto's collector and trace services (v1); the decoder skips the rest. */
 export const PROTO = `syntax = "proto3";
@@ -38,7 +38,7 @@ export interface ProtobufCodec {
   /** Counts the messages of a body. */
   structure: (limit: StructureLimit) => Structure;
   /** Decodes one span after another, so that only one is in memory as messages. @param maxBytes as in `toSpans` */
-  spans: (body: Buffer, maxBytes: number) => Generator<OtelSpan>;
+  spans: (body: Buffer, maxBytes: number) => Generator<Read<OtelSpan>>;
   decode: (body: Buffer) => OtelSpan[];
   encodeAnswer: (answer: object) => Uint8Array;
 }
@@ -52,8 +52,15 @@ export function protobufCodec(): ProtobufCodec {
   const answerType = root.lookupType("Answer");
   const decoder = <T>(name: string) => {
     const type = root.lookupType(name);
-    return (bytes: Uint8Array) =>
-      type.toObject(type.decode(bytes), { longs: String, arrays: true, bytes: Buffer }) as T;
+    return (bytes: Uint8Array) => {
+      try {
+        return type.toObject(type.decode(bytes), { longs: String, arrays: true, bytes: Buffer }) as T;
+      } catch (error) {
+        throw new AppError(400, `The body is not an ExportTraceServiceRequest: ${coerceError(error).message}`, {
+          cause: error,
+        });
+      }
+    };
   };
   const request = decoder<{ resourceSpans: Buffer[] }>("RequestParts");
   const resourceSpans = decoder<{ resource?: Buffer; scopeSpans: Buffer[] }>("ResourceParts");
@@ -71,32 +78,19 @@ export function protobufCodec(): ProtobufCodec {
           resource: about && resource(about),
           scope: origin && scope(origin),
           sharedBytes: (about?.length ?? 0) + (origin?.length ?? 0),
-          count: spans.length,
-          spans: decodeEach(spans),
+          spans: spans.map((bytes) => () => span(bytes)),
         };
       }
     }
   }
-  function* decodeEach(spans: Buffer[]): Generator<WireSpan> {
-    for (const bytes of spans) yield span(bytes);
-  }
-
-  function* spans(body: Buffer, maxBytes: number): Generator<OtelSpan> {
-    try {
-      yield* toSpans(groups(body), { maxBytes, id: (bytes) => (Buffer.isBuffer(bytes) ? bytes.toString("hex") : "") });
-    } catch (error) {
-      if (error instanceof AppError) throw error;
-      throw new AppError(400, `The body is not an ExportTraceServiceRequest: ${coerceError(error).message}`, {
-        cause: error,
-      });
-    }
-  }
+  const spans = (body: Buffer, maxBytes: number): Generator<Read<OtelSpan>> =>
+    toSpans(groups(body), { maxBytes, id: (bytes) => (Buffer.isBuffer(bytes) ? bytes.toString("hex") : "") });
 
   const shape = readShape(root.lookupType("Request"), ROLES);
   return {
     structure: (limit) => new ProtobufStructure(shape, limit),
     spans,
-    decode: (body) => [...spans(body, Infinity)],
+    decode: (body) => Array.from(spans(body, Infinity), (read) => read()),
     encodeAnswer: (answer) => answerType.encode(answerType.fromObject(answer)).finish(),
   };
 }

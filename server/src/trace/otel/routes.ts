@@ -12,23 +12,27 @@ import { decodeJson, jsonStructure } from "./decode-json.ts";
 import { protobufCodec } from "./decode-protobuf.ts";
 import type { OtelSpan } from "./otel-span.ts";
 import { type SpanRun, spanToRun } from "./span-to-run.ts";
+import type { Read } from "./wire.ts";
 
 const partialSuccess = z.object({ rejectedSpans: z.string(), errorMessage: z.string() });
 type PartialSuccess = z.output<typeof partialSuccess>;
 
 /** Converts the valid spans, as they are decoded, and adds the others to `rejected`. */
 async function convert(
-  spans: Iterable<OtelSpan>,
+  spans: Iterable<Read<OtelSpan>>,
   project: string | undefined,
   rejected: RejectedItems,
 ): Promise<SpanRun[]> {
   const runs: SpanRun[] = [];
   const turn = takeTurns();
-  for (const span of spans) {
+  for (const read of spans) {
+    let span: OtelSpan | undefined;
     try {
+      span = read();
       runs.push(spanToRun(span, project));
     } catch (error) {
-      rejected.add(`span ${JSON.stringify(span.spanId.slice(0, 32))}`, clientError(error));
+      const name = span ? JSON.stringify(span.spanId.slice(0, 32)) : runs.length + rejected.count;
+      rejected.add(`span ${name}`, clientError(error));
     }
     await turn();
   }

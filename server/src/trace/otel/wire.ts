@@ -1,56 +1,62 @@
 import { AppError } from "../../base/errors.ts";
 import type { Attributes, OtelSpan } from "./otel-span.ts";
 
-/** OTLP message shapes, the same for JSON and decoded protobuf; every field may be absent. */
+/** Field that may be absent; JSON may send null, which means the same. */
+type Sent<T> = T | null | undefined;
+/** 64-bit numbers are text; JSON may send any number as text. */
+type Figure = Sent<string | number>;
+
+/** OTLP message shapes, the same for JSON and decoded protobuf. */
 export interface WireValue {
-  stringValue?: string;
-  boolValue?: boolean;
-  intValue?: string | number;
-  doubleValue?: number;
-  arrayValue?: { values?: WireValue[] };
-  kvlistValue?: { values?: WireKeyValue[] };
-  bytesValue?: Buffer | string;
+  stringValue?: Sent<string>;
+  boolValue?: Sent<boolean>;
+  intValue?: Figure;
+  doubleValue?: Figure;
+  arrayValue?: Sent<{ values?: Sent<Sent<WireValue>[]> }>;
+  kvlistValue?: Sent<{ values?: Sent<WireKeyValue[]> }>;
+  bytesValue?: Sent<Buffer | string>;
 }
 export interface WireKeyValue {
-  key?: string;
-  value?: WireValue;
+  key?: Sent<string>;
+  value?: Sent<WireValue>;
 }
 export interface WireSpan {
   traceId?: unknown;
   spanId?: unknown;
   parentSpanId?: unknown;
-  name?: string;
-  startTimeUnixNano?: string | number;
-  endTimeUnixNano?: string | number;
-  attributes?: WireKeyValue[];
-  events?: { timeUnixNano?: string | number; name?: string; attributes?: WireKeyValue[] }[];
-  status?: { message?: string; code?: number | string };
-  kind?: number | string;
-  traceState?: string;
-  links?: { traceId?: unknown; spanId?: unknown; traceState?: string; attributes?: WireKeyValue[] }[];
-  droppedAttributesCount?: number;
-  droppedEventsCount?: number;
-  droppedLinksCount?: number;
+  name?: Sent<string>;
+  startTimeUnixNano?: Figure;
+  endTimeUnixNano?: Figure;
+  attributes?: Sent<WireKeyValue[]>;
+  events?: Sent<{ timeUnixNano?: Figure; name?: Sent<string>; attributes?: Sent<WireKeyValue[]> }[]>;
+  status?: Sent<{ message?: Sent<string>; code?: Figure }>;
+  kind?: Figure;
+  traceState?: Sent<string>;
+  links?: Sent<{ traceId?: unknown; spanId?: unknown; traceState?: Sent<string>; attributes?: Sent<WireKeyValue[]> }[]>;
+  droppedAttributesCount?: Figure;
+  droppedEventsCount?: Figure;
+  droppedLinksCount?: Figure;
 }
 export interface WireResource {
-  attributes?: WireKeyValue[];
+  attributes?: Sent<WireKeyValue[]>;
 }
 export interface WireScope {
-  name?: string;
-  version?: string;
-  attributes?: WireKeyValue[];
+  name?: Sent<string>;
+  version?: Sent<string>;
+  attributes?: Sent<WireKeyValue[]>;
 }
 
 /** Spans of one scope of a resource. */
 export interface SpanGroup {
-  resource: WireResource | undefined;
-  scope: WireScope | undefined;
+  resource: Sent<WireResource>;
+  scope: Sent<WireScope>;
   /** Size of both, which each span's run contains. */
   sharedBytes: number;
-  count: number;
-  /** Decoded one after another. */
-  spans: Iterable<WireSpan>;
+  spans: Read<WireSpan>[];
 }
+
+/** Decodes a span. @throws for an invalid one, which does not end the iteration */
+export type Read<T> = () => T;
 
 /** More than any collector sends at once. Each becomes a run, which takes some kilobytes until it is stored. */
 const MAX_SPANS = 50_000;
@@ -58,7 +64,7 @@ const MAX_SPANS = 50_000;
 const MAX_PARTS = 10_000;
 
 /**
- * Converts the spans of a request, one after another.
+ * Converts the spans of a request, one after another, each when it is read, so that the caller can reject single spans.
  *
  * @param read `id` decodes an id. `maxBytes`: what resources and scopes may take in all runs, each of which has a copy
  * @throws 413 for too many spans, or too large resources for their number
@@ -66,12 +72,12 @@ const MAX_PARTS = 10_000;
 export function* toSpans(
   groups: Iterable<SpanGroup>,
   read: { id(value: unknown): string; maxBytes: number },
-): Generator<OtelSpan> {
+): Generator<Read<OtelSpan>> {
   let spans = 0;
   let shared = 0;
-  for (const { resource, scope, sharedBytes, count, spans: scopedSpans } of groups) {
-    spans += count;
-    shared += sharedBytes * count;
+  for (const { resource, scope, sharedBytes, spans: scopedSpans } of groups) {
+    spans += scopedSpans.length;
+    shared += sharedBytes * scopedSpans.length;
     if (spans > MAX_SPANS) throw new AppError(413, `A request can have at most ${MAX_SPANS} spans. Send fewer.`);
     if (shared > read.maxBytes) {
       throw new AppError(
@@ -86,7 +92,7 @@ export function* toSpans(
       version: String(scope?.version ?? ""),
       attributes: decodeAttributes(scope?.attributes),
     };
-    for (const span of scopedSpans) yield toSpan(span, about, origin, read);
+    for (const span of scopedSpans) yield () => toSpan(span(), about, origin, read);
   }
 }
 
@@ -120,9 +126,9 @@ function toSpan(
     })),
     traceState: String(span.traceState ?? ""),
     dropped: {
-      attributes: span.droppedAttributesCount || undefined,
-      events: span.droppedEventsCount || undefined,
-      links: span.droppedLinksCount || undefined,
+      attributes: Number(span.droppedAttributesCount) || undefined,
+      events: Number(span.droppedEventsCount) || undefined,
+      links: Number(span.droppedLinksCount) || undefined,
     },
     scope,
     isError: span.status?.code === 2 || span.status?.code === "STATUS_CODE_ERROR",
@@ -132,7 +138,8 @@ function toSpan(
 }
 
 /** @throws 413 for too many */
-function few<T>(parts: T[] = [], what: string): T[] {
+function few<T>(sent: Sent<T[]>, what: string): T[] {
+  const parts = sent ?? [];
   if (parts.length <= MAX_PARTS) return parts;
   throw new AppError(413, `A span of the request has more than ${MAX_PARTS} ${what}.`);
 }
@@ -140,41 +147,50 @@ function few<T>(parts: T[] = [], what: string): T[] {
 const KINDS = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"];
 
 /** Reads a kind, which JSON exporters send as a number or by name. */
-function spanKind(kind: number | string | undefined): number {
+function spanKind(kind: Figure): number {
   if (typeof kind === "number") return kind;
   return Math.max(KINDS.indexOf(String(kind ?? "").replace(/^SPAN_KIND_/, "")), 0);
 }
 
-function decodeAttributes(pairs?: WireKeyValue[]): Attributes {
-  return Object.fromEntries(few(pairs, "attributes").map(({ key = "", value }) => [key, decodeValue(value, 0)]));
-}
+const decodeAttributes = (pairs: Sent<WireKeyValue[]>): Attributes => decodePairs(few(pairs, "attributes"), 0);
+
+const decodePairs = (pairs: WireKeyValue[], depth: number): Attributes =>
+  Object.fromEntries(pairs.map(({ key, value }) => [key ?? "", decodeValue(value, depth)]));
 
 /** Deeper nesting is useless to readers, and serializing it recurses on the stack. */
 const MAX_DEPTH = 50;
 
-function decodeValue(value: WireValue | undefined, depth: number): unknown {
+function decodeValue(value: Sent<WireValue>, depth: number): unknown {
   if (!value || depth > MAX_DEPTH) return null;
-  if (value.stringValue !== undefined) return value.stringValue;
-  if (value.boolValue !== undefined) return value.boolValue;
-  if (value.intValue !== undefined) {
-    const number = Number(value.intValue);
-    return Number.isSafeInteger(number) ? number : String(value.intValue);
+  const { stringValue, boolValue, intValue, doubleValue, arrayValue, kvlistValue, bytesValue } = value;
+  if (isSent(stringValue)) return stringValue;
+  if (isSent(boolValue)) return boolValue;
+  if (isSent(intValue)) {
+    const number = Number(intValue);
+    return Number.isSafeInteger(number) ? number : String(intValue);
   }
-  if (value.doubleValue !== undefined) return value.doubleValue;
-  if (value.arrayValue) return (value.arrayValue.values ?? []).map((element) => decodeValue(element, depth + 1));
-  if (value.kvlistValue) {
-    const pairs = value.kvlistValue.values ?? [];
-    return Object.fromEntries(pairs.map((pair) => [pair.key ?? "", decodeValue(pair.value, depth + 1)]));
-  }
-  if (value.bytesValue !== undefined) {
-    return Buffer.isBuffer(value.bytesValue) ? value.bytesValue.toString("base64") : value.bytesValue;
+  // JSON sends NaN and infinities as text
+  if (isSent(doubleValue)) return Number(doubleValue);
+  if (arrayValue) return valuesIn(arrayValue).map((element) => decodeValue(element, depth + 1));
+  if (kvlistValue) return decodePairs(valuesIn(kvlistValue), depth + 1);
+  if (isSent(bytesValue)) {
+    return (typeof bytesValue === "string" ? Buffer.from(bytesValue, "base64") : bytesValue).toString("base64");
   }
   return null;
 }
 
+const isSent = <T>(value: Sent<T>): value is T => value !== undefined && value !== null;
+
+/** @throws 400 for elements that are not messages, which only JSON can send */
+function valuesIn<T>({ values }: { values?: Sent<T[]> }): NonNullable<T>[] {
+  if (!isSent(values)) return [];
+  if (Array.isArray(values) && values.every((value) => value !== null && typeof value === "object"))
+    return values as NonNullable<T>[];
+  throw new AppError(400, "the values of a list or map are not a list of objects");
+}
+
 /** Converts nanoseconds, which exceed a double's precision, to whole microseconds. */
-function toMicros(nanos: string | number | undefined): number {
-  if (nanos === undefined || nanos === null || nanos === "") return 0;
-  const text = typeof nanos === "number" ? BigInt(Math.round(nanos)).toString() : nanos;
+function toMicros(nanos: Figure): number {
+  const text = typeof nanos === "number" ? String(BigInt(Math.round(nanos))) : String(nanos);
   return /^\d{1,20}$/.test(text) ? Number(BigInt(text) / 1000n) : 0;
 }

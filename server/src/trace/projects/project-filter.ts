@@ -3,7 +3,8 @@ import type { PendingQuery, Row } from "postgres";
 import type { Sql } from "../../base/db/connect.ts";
 import { parseJson } from "../../base/json-structure.ts";
 import { FilterError } from "../filter/filter-error.ts";
-import { parseTime, parseUuid } from "../filter/literals.ts";
+import { parseTime } from "../run-rows/times.ts";
+import { parseUuid } from "../filter/literals.ts";
 import { type Argument, type Call, fieldName, parse, type Value } from "../filter/parser.ts";
 
 type Condition = PendingQuery<Row[]>;

@@ -1,6 +1,6 @@
 import type { TraceDeps } from "../deps.ts";
 import type { Expression } from "../filter/expression.ts";
-import { parseTime } from "../filter/literals.ts";
+import { parseTime } from "../run-rows/times.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { feedbackStats } from "../feedback/stats.ts";
 import { findFacets } from "../runs/facets.ts";

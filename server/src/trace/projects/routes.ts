@@ -5,7 +5,7 @@ import { v1 } from "../../base/http/aliases.ts";
 import { paginationHeaders } from "../../base/http/pagination.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
-import { parseTime } from "../filter/literals.ts";
+import { parseTime } from "../run-rows/times.ts";
 import { eraseProjects } from "../erasures/erase-at-request.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { createProject, updateProject } from "./create-project.ts";

@@ -5,7 +5,7 @@
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { all, any, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
-import type { MicroTime } from "../filter/literals.ts";
+import type { MicroTime } from "../run-rows/times.ts";
 import { IS_HEAD, RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { ENTRY, pairText, VALUE } from "../run-rows/pairs.ts";
 import { readRows } from "../runs/read-rows.ts";

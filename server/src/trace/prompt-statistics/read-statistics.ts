@@ -1,6 +1,6 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { unprocessable } from "../../base/errors.ts";
-import { type MicroTime, parseTime } from "../filter/literals.ts";
+import { type MicroTime, parseTime } from "../run-rows/times.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { computeCommitFeedback, computeCommitStatistics, type PromptRuns } from "./clickhouse.ts";
 import type { CommitStatistics } from "./schema.ts";

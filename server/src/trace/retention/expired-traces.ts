@@ -1,6 +1,6 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, type Fragment, raw, render } from "../../base/clickhouse/fragment.ts";
-import { type MicroTime, parseTime } from "../filter/literals.ts";
+import { type MicroTime, parseTime } from "../run-rows/times.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, time } from "../runs/selection.ts";
 import type { TraceSettings } from "../settings.ts";

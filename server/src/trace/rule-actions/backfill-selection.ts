@@ -3,7 +3,7 @@ import { bind, ch, raw } from "../../base/clickhouse/fragment.ts";
 import type { TraceDeps } from "../deps.ts";
 import type { Expression } from "../filter/expression.ts";
 import { readFilter } from "../filter/read-filter.ts";
-import type { MicroTime } from "../filter/literals.ts";
+import type { MicroTime } from "../run-rows/times.ts";
 import type { RuleCandidateRun } from "../rules/sql.ts";
 import { limited } from "../runs/limited.ts";
 import { loadScope } from "../runs/load-scope.ts";

@@ -1,38 +1,66 @@
 /**
  * Times on the wire: ISO 8601 with `Z`, an offset or none (then UTC), or milliseconds since 1970 as a number (contract
- * §0.5). Microseconds matter, because the SDKs order runs by them.
+ * §0.5). Microseconds matter, because the SDKs order runs by them. Filters read times as ingest does, so that one that
+ * contains the time that was sent finds its run.
  */
 
-const ISO =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d*)?)?\s*(Z|[+-]\d\d:?(?:\d\d)?)?)?$/i;
+/** UTC `YYYY-MM-DD hh:mm:ss.ffffff`, which sorts chronologically. */
+export type MicroTime = string;
 
-/** Range that suits DateTime64(6) and monthly partitions. */
-const EARLIEST = Date.UTC(1970, 0, 1);
-const LATEST = Date.UTC(2200, 0, 1);
+const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
-/** Returns `YYYY-MM-DD hh:mm:ss.ffffff` in UTC; undefined for an invalid time or one outside of 1970 to 2199. */
-export function parseTime(value: unknown): string | undefined {
-  if (typeof value === "number") return Number.isFinite(value) ? fromMicros(Math.round(value * 1000)) : undefined;
-  if (typeof value !== "string") return undefined;
-  const parts = ISO.exec(value.trim());
-  if (!parts) return undefined;
-  const [, year, month, day, hour = "0", minute = "0", second = "0", fraction = "", zone] = parts;
-  const ms = Date.UTC(+year!, +month! - 1, +day!, +hour, +minute, +second);
-  const date = new Date(ms);
-  // Date.UTC overflows: 31 February is not a valid date
-  if (date.getUTCMonth() !== +month! - 1 || date.getUTCDate() !== +day! || +hour > 23 || +minute > 59) return undefined;
-  const micros = Number(fraction.slice(0, 6).padEnd(6, "0"));
-  const at = ms - offsetMs(zone);
-  if (!(at >= EARLIEST && at < LATEST)) return undefined;
-  return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")}.${String(micros).padStart(6, "0")}`;
+interface Range {
+  first: number;
+  /** Exclusive. */
+  end: number;
 }
 
-/** Formats microseconds since 1970. */
-export function fromMicros(micros: number): string | undefined {
+/** Range of DateTime64. */
+const QUERIED: Range = { first: Date.UTC(1900, 0, 1), end: Date.UTC(2299, 0, 1) };
+/** Range of the times of runs, which suits monthly partitions. */
+const STORED: Range = { first: Date.UTC(1970, 0, 1), end: Date.UTC(2200, 0, 1) };
+
+/** Time as milliseconds since 1970, and the microseconds below them. */
+interface Instant {
+  ms: number;
+  below: number;
+}
+
+/** Parses a time of a query; undefined for an invalid one or one outside of 1900 to 2298. */
+export const parseTime = (value: unknown): MicroTime | undefined => format(read(value), QUERIED);
+
+/** Parses a time of a run; undefined for an invalid one or one outside of 1970 to 2199. */
+export const parseRunTime = (value: unknown): MicroTime | undefined => format(read(value), STORED);
+
+/** Formats microseconds since 1970; undefined outside of 1970 to 2199. */
+export const fromMicros = (micros: number): MicroTime | undefined => format(instant(micros), STORED);
+
+function instant(micros: number): Instant {
   const ms = Math.floor(micros / 1000);
-  if (!(ms >= EARLIEST && ms < LATEST)) return undefined;
-  const text = new Date(ms).toISOString();
-  return `${text.slice(0, 10)} ${text.slice(11, 23)}${String(micros - ms * 1000).padStart(3, "0")}`;
+  return { ms, below: micros - ms * 1000 };
+}
+
+function read(value: unknown): Instant | undefined {
+  // a double near the present has a quarter of a microsecond: the nearest one is meant
+  if (typeof value === "number") return instant(Math.round(value * 1000));
+  const parts = typeof value === "string" && ISO.exec(value.trim());
+  if (!parts) return undefined;
+  const [, year, month, day, hour = "0", minute = "0", second = "0", fraction = "", zone] = parts;
+  const midnight = Date.UTC(+year!, +month! - 1, +day!);
+  // Date.UTC overflows: 31 February is not a valid date; and it takes the year 50 for 1950
+  const date = new Date(midnight);
+  if (date.getUTCMonth() !== +month! - 1 || date.getUTCFullYear() !== +year!) return undefined;
+  // a leap second is the next minute's first
+  if (+hour > 23 || +minute > 59 || +second > 60) return undefined;
+  const micros = Number(fraction.slice(0, 6).padEnd(6, "0"));
+  const seconds = (+hour * 60 + +minute) * 60 + +second;
+  return { ms: midnight + seconds * 1000 - offsetMs(zone) + Math.floor(micros / 1000), below: micros % 1000 };
+}
+
+function format(time: Instant | undefined, { first, end }: Range): MicroTime | undefined {
+  if (!time || !(time.ms >= first && time.ms < end)) return undefined;
+  const text = new Date(time.ms).toISOString();
+  return `${text.slice(0, 10)} ${text.slice(11, 23)}${String(time.below).padStart(3, "0")}`;
 }
 
 function offsetMs(zone: string | undefined): number {

@@ -1,6 +1,6 @@
 import { AppError } from "../../base/errors.ts";
 import { isUuid } from "../../base/ids.ts";
-import { parseTime } from "../filter/literals.ts";
+import { parseTime } from "../run-rows/times.ts";
 import type { Position } from "./select-page.ts";
 import type { SortKey } from "./sort-keys.ts";
 

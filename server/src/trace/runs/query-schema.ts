@@ -1,21 +1,24 @@
 import { z } from "zod";
 
 import { jsonObject, queryBoolean, uuid } from "../../base/http/fields.ts";
-import { parseTime } from "../filter/literals.ts";
+import { type MicroTime, parseTime } from "../run-rows/times.ts";
 import { SELECTABLE_V1 } from "./serialize-v1.ts";
 import { isSortKey, SORT_KEYS, type SortKey } from "./sort-keys.ts";
 
 /** Contract trace-platform §3.1 to §3.4. Clients send null for unset fields. */
 
 export const RUN_TYPES = ["tool", "chain", "llm", "retriever", "embedding", "prompt", "parser"] as const;
+export const RUN_STATUSES = ["success", "error", "pending", "interrupted", "incomplete"] as const;
 
 /** Time in any form of §0.5, converted for ClickHouse. */
-export const microTime = z.union([z.string(), z.number()]).transform((value, ctx) => {
+export const microTime = z.union([z.string(), z.number()]).transform(toMicroTime);
+
+export function toMicroTime(value: string | number, ctx: z.RefinementCtx): MicroTime {
   const time = parseTime(value);
   if (time !== undefined) return time;
   ctx.addIssue("must be an ISO 8601 time or milliseconds since 1970, between 1900 and 2299");
   return z.NEVER;
-});
+}
 
 /** Single item or list. */
 const some = <T extends z.ZodType>(item: T, max: number) =>

@@ -1,6 +1,6 @@
 import { notFound } from "../../base/errors.ts";
 import type { TraceDeps } from "../deps.ts";
-import { parseTime } from "../filter/literals.ts";
+import { parseTime } from "../run-rows/times.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { projectsOfDataset } from "../projects/sql.ts";
 import { encodeCursor, readCursor } from "./cursor.ts";
@@ -64,6 +64,7 @@ export async function queryRunsV2(
   body: QueryBody,
 ): Promise<SerializedPage> {
   let projects = body.project_ids;
+  // the contract (§3.5) has this default for any runs, also for those that `ids` or `trace_id` name; it has none for traces
   let since = body.min_start_time ?? daysAgo(1);
   if (body.reference_dataset_id !== undefined) {
     const found = await projectsOfDataset(deps.sql, scope.tenantId, body.reference_dataset_id);

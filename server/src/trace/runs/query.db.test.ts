@@ -582,3 +582,27 @@ test("the sums of a trace in several projects do not depend on the page of its h
   });
   expect(json.items).toEqual([expect.objectContaining({ total_tokens: 7 })]);
 });
+
+test("a filter finds the run whose start is the time that was sent, as a number or a text", async () => {
+  const times = [
+    ...Array.from({ length: 20 }, (_, i) => 1_795_255_200_123 + i / 13),
+    "2026-11-21T10:00:00.1234567891234Z",
+    "2026-06-30T23:59:60Z",
+    "2026-11-21T12:30:00,5+02:30",
+  ];
+  const ids = times.map(() => uuid7());
+  const post = times.map((start_time, i) => ({
+    id: ids[i],
+    name: "t",
+    run_type: "tool",
+    session_name: "times",
+    start_time,
+  }));
+  expect((await call("POST", "/runs/batch", { post })).status).toBe(202);
+  const session = [await projectId("times")];
+  for (const [i, time] of times.entries()) {
+    const filter = `eq(start_time, ${JSON.stringify(time)})`;
+    const { runs } = (await call("POST", "/runs/query", { session, filter })).json;
+    expect([time, runs.map((run: { id: string }) => run.id)]).toEqual([time, [ids[i]]]);
+  }
+});

@@ -1,7 +1,7 @@
 import type { Principal } from "../../base/auth/principal.ts";
 import { bind, ch, type Fragment } from "../../base/clickhouse/fragment.ts";
 import type { Tiers } from "../filter/compile.ts";
-import type { MicroTime } from "../filter/literals.ts";
+import type { MicroTime } from "../run-rows/times.ts";
 import type { IncompleteHours } from "../run-rows/clickhouse.ts";
 
 /** What conditions on other runs of a trace read: `run_facts` of the scope's builds or, without, the runs of these ranges. */

@@ -15,7 +15,7 @@ import { AgedCache } from "../../base/aged-cache.ts";
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
 import type { TraceDeps } from "../deps.ts";
-import type { MicroTime } from "../filter/literals.ts";
+import type { MicroTime } from "../run-rows/times.ts";
 import { type FactSource, findSources, union } from "./fact-source.ts";
 import { findRunKeys, type RunRow, runStatus } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";

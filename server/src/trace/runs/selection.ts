@@ -4,7 +4,7 @@ import { all, any, bind, ch, type Fragment, join, raw } from "../../base/clickho
 import { IS_HEAD, RUN_TYPE } from "../run-rows/clickhouse.ts";
 import { compileFilter, type TraceUsage } from "../filter/compile.ts";
 import type { Expression } from "../filter/expression.ts";
-import type { MicroTime } from "../filter/literals.ts";
+import type { MicroTime } from "../run-rows/times.ts";
 import { findSearch, searchPieces } from "../filter/search-pieces.ts";
 import type { RunScope } from "./run-scope.ts";
 import { earliestRun, sumOfTrace, type Summed } from "./trace-sums.ts";

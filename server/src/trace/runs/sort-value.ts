@@ -1,7 +1,7 @@
 /** Value of a run that a list is sorted by, and the condition of a page that begins after it. */
 import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
 import type { TraceDeps } from "../deps.ts";
-import type { MicroTime } from "../filter/literals.ts";
+import type { MicroTime } from "../run-rows/times.ts";
 import { type FactSource, findSources, union } from "./fact-source.ts";
 import { IS_HEAD } from "../run-rows/clickhouse.ts";
 import type { RunScope } from "./run-scope.ts";

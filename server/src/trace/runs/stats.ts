@@ -4,7 +4,7 @@
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { all, bind, ch, type Fragment, join, raw, render } from "../../base/clickhouse/fragment.ts";
-import type { MicroTime } from "../filter/literals.ts";
+import type { MicroTime } from "../run-rows/times.ts";
 import { IS_CALL, RUN_LATENCY, RUN_TYPE } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";
 import type { TraceDeps } from "../deps.ts";

@@ -2,7 +2,7 @@
 import { bind, ch, raw } from "../../base/clickhouse/fragment.ts";
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { groupBy } from "../../base/group-by.ts";
-import type { MicroTime } from "../filter/literals.ts";
+import type { MicroTime } from "../run-rows/times.ts";
 import { isHead } from "../run-rows/clickhouse.ts";
 import { formatDecimal, parseDecimal } from "../run-rows/decimal.ts";
 import { readRows } from "./read-rows.ts";

@@ -1,5 +1,5 @@
 /** Usage of a whole trace, as SQL over its runs. */
-import { type MicroTime, parseTime } from "../filter/literals.ts";
+import { type MicroTime, parseTime } from "../run-rows/times.ts";
 import { IS_CALL, IS_HEAD } from "../run-rows/clickhouse.ts";
 
 export const SUMMED = [

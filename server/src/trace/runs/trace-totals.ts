@@ -2,7 +2,7 @@ import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { ch, raw } from "../../base/clickhouse/fragment.ts";
 import { groupBy } from "../../base/group-by.ts";
 import { IS_CALL, IS_HEAD } from "../run-rows/clickhouse.ts";
-import type { MicroTime } from "../filter/literals.ts";
+import type { MicroTime } from "../run-rows/times.ts";
 import { readRows } from "./read-rows.ts";
 import type { TraceDeps } from "../deps.ts";
 import { hourOf } from "../run-facts/hour-marks.ts";

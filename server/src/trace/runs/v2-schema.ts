@@ -1,9 +1,8 @@
 import { z } from "zod";
 
 import { isoTime, queryMany, uuid } from "../../base/http/fields.ts";
-import { parseTime } from "../filter/literals.ts";
 import { SELECTABLE_V2 } from "./serialize-v2.ts";
-import { microTime, RUN_TYPES, sortKey } from "./query-schema.ts";
+import { microTime, RUN_STATUSES, RUN_TYPES, sortKey, toMicroTime } from "./query-schema.ts";
 
 /** Contract trace-platform §3.5. */
 
@@ -27,7 +26,7 @@ export const sortOrder = z
 /** Those of lists that are sorted by name contain one. */
 export const cursor = optional(z.string().max(4000));
 /** Time in a query string, converted for ClickHouse. */
-export const queryTime = isoTime.transform((text) => parseTime(text)!).optional();
+export const queryTime = isoTime.transform(toMicroTime).optional();
 
 /** Time window; the default is the last day. */
 export const window = { min_start_time: optional(microTime), max_start_time: optional(microTime) };
@@ -91,7 +90,7 @@ export const run = z
     id: uuid,
     name: z.string(),
     run_type: z.enum(RUN_TYPES.map((type) => type.toUpperCase())),
-    status: z.enum(["SUCCESS", "ERROR", "PENDING", "INTERRUPTED", "INCOMPLETE"]),
+    status: z.enum(RUN_STATUSES.map((status) => status.toUpperCase())),
     start_time: z.string(),
     end_time: z.string().nullable(),
     latency_seconds: z.number(),

@@ -54,6 +54,7 @@ test("returns ids of the last day's runs, unless a time or fields are named", as
     open.id,
   ]);
   expect(await ids({ max_start_time: root.start_time })).toEqual([root.id]);
+  expect(await ids({ ids: [old.id, root.id] })).toEqual([root.id]);
 });
 
 test("each condition selects its runs", async () => {

@@ -6,8 +6,7 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, type Fragment } from "../../base/clickhouse/fragment.ts";
 import { AppError } from "../../base/errors.ts";
-import type { MicroTime } from "../filter/literals.ts";
-import { parseTime } from "../filter/literals.ts";
+import { type MicroTime, parseTime } from "../run-rows/times.ts";
 import { searchPieces } from "../filter/search-pieces.ts";
 import { isHead } from "../run-rows/clickhouse.ts";
 import { readRows } from "../runs/read-rows.ts";

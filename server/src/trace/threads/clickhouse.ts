@@ -1,6 +1,6 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
-import type { MicroTime } from "../filter/literals.ts";
+import type { MicroTime } from "../run-rows/times.ts";
 import { RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "../runs/read-rows.ts";
 import type { RunScope } from "../runs/run-scope.ts";

@@ -1,6 +1,6 @@
 import { AppError, notFound } from "../../base/errors.ts";
 import type { TraceDeps } from "../deps.ts";
-import { parseTime } from "../filter/literals.ts";
+import { parseTime } from "../run-rows/times.ts";
 import { serializeFeedback } from "../runs/serialize-v2.ts";
 import { naive, zulu } from "../runs/run-fields.ts";
 import type { RunScope } from "../runs/run-scope.ts";
