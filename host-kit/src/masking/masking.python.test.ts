@@ -70,9 +70,9 @@ const seeds: [string, string][] = [
 
 /** Characters whose case, class or length differs between languages or between flags of their patterns. */
 const ODD = [
-  ..."ſK\u0130ıéÉóÓµÿŸßẞⱥȺΩΩåÅǅǆ",
-  ..."٣３²\u00a0\u2011\u2028\u2029\u0085\u000b\u001c\r\n\t",
-  ..."字\u303f\u3040\u00bf\u00c0\u1fff\u2000\ud7ff\ue000\uf8ff\uf900\ufb00",
+  ...Array.from("ſ\u212a\u0130ıéÉóÓµÿŸßẞⱥȺ\u2126Ω\u212båÅǅǆ"),
+  ...Array.from("٣３²\u00a0\u2011\u2028\u2029\u0085\u000b\u001c\r\n\t"),
+  ...Array.from("字\u303f\u3040\u00bf\u00c0\u1fff\u2000\ud7ff\ue000\uf8ff\uf900\ufb00"),
   ...["😀", "😀😀😀", "𝟘", "𐐨", "\ud83d", "\ude00", "a\u0301", "-", "_", ".", "@", "0", "A", "a"],
 ];
 

@@ -15,16 +15,15 @@ const PROJECT = fileURLToPath(new URL("../../../test/fixtures/remote-graphs/lang
 
 let server: TestAgentServer;
 beforeAll(async () => {
-  let app: ReturnType<typeof createAgentApp> | undefined;
-  const http = createServer(
-    getRequestListener((request) => app?.fetch(request) ?? new Response(null, { status: 503 })),
-  );
+  let fetch: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 });
+  const http = createServer(getRequestListener((request) => fetch(request)));
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   atEnd(() => new Promise((resolve) => http.close(resolve)));
   const { port } = http.address() as AddressInfo;
   const env = { HEDDLE_PYTHON: process.env["HEDDLE_PYTHON"]! };
   server = await testAgentServer(env, PROJECT, { internalUrl: `http://127.0.0.1:${port}` });
-  app = createAgentApp(server.agent.deps, openGuard);
+  const app = createAgentApp(server.agent.deps, openGuard);
+  fetch = (request) => app.fetch(request);
 });
 
 const post = async (path: string, body: object) => (await server.call("POST", path, body)).json;
