@@ -24,12 +24,18 @@ def serve_checkpoints(uri: str, away_seconds: float = 60) -> Iterator[str]:
         command = ["node", "--import", "tsx", _SCRIPT, path, uri, str(int(away_seconds * 1000))]
         process = subprocess.Popen(command, cwd=_SCRIPT.parent, stdin=subprocess.PIPE)
         try:
-            while not path.exists():
+            while not _listens(path):
                 assert process.poll() is None, "the server of checkpoints has ended"
                 time.sleep(0.02)
             yield str(path)
         finally:
             process.communicate()
+
+
+def _listens(path: Path) -> bool:
+    """The file exists before the server listens."""
+    with socket.socket(socket.AF_UNIX) as attempt:
+        return attempt.connect_ex(str(path)) == 0
 
 
 async def connect(path: str, *, max_value_bytes: int = 64 * 2**20) -> tuple[RemoteCheckpoints, Callable[[], None]]:
