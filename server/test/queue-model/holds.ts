@@ -22,8 +22,15 @@ const keysOf = ({ slots, rates }: Flow): string[] => [...slots.map(({ key }) => 
 const mayHold = (flow: Flow): boolean =>
   flow.slots.length > 0 && flow.rates.length <= 1 && flow.slots.length + flow.rates.length > 1;
 
-/** Replaces the holds by those after a claim. @returns the laws that they break */
-export function setHolds(m: Model, holds: Hold[], concurrent: boolean): string[] {
+/**
+ * Replaces the holds by those after a claim. `isCut`: it has started as many runs as it may, so that some that hold a key
+ * may begin with the next one. @returns the laws that they break
+ */
+export function setHolds(
+  m: Model,
+  holds: Hold[],
+  { concurrent, isCut }: { concurrent: boolean; isCut: boolean },
+): string[] {
   m.holds = holds;
   return holds.flatMap(({ key, lane }) => {
     const runs = m.runs.filter((r) => r.status === "pending" && r.flow && laneOf(r) === lane);
@@ -39,7 +46,7 @@ export function setHolds(m: Model, holds: Hold[], concurrent: boolean): string[]
     const n = running(m, key) + holds.filter((hold) => hold.key === key).length;
     return [
       ...(before.length > 0 ? [`holds: R${r.run} holds ${key} without ${before.join(", ")}`] : []),
-      ...(full || concurrent ? [] : [`holds: R${r.run} holds ${key} and could have begun`]),
+      ...(full || concurrent || isCut ? [] : [`holds: R${r.run} holds ${key} and could have begun`]),
       ...(n > limit ? [`holds: ${n} runs of ${key} run or hold it, ${limit} may`] : []),
     ];
   });

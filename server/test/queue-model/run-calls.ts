@@ -143,7 +143,8 @@ export function claimCall(server: number, limit: number): Call {
             `claimed ${name(claimed)}, of which plain are ${name(begun.map(({ run }) => run))}\n${order.why}`,
           );
           for (const run of order.runs) begin(m, server, run, { isOpen, before });
-          assert.deepEqual(setHolds(m, after, concurrent), [], `claimed ${name(claimed)}`);
+          const isCut = claimed.length === limit;
+          assert.deepEqual(setHolds(m, after, { concurrent, isCut }), [], `claimed ${name(claimed)}`);
           if (!concurrent && claimed.length < limit) {
             const why = isShare ? [] : brokenReasons(model.reasons(m, server), shown);
             assert.deepEqual(
