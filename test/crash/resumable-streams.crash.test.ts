@@ -208,7 +208,20 @@ test("a server frozen while its hosts finish runs gives readers all frames, or m
   expect(await passingViolations(passing, readers)).toBe("");
 });
 
+/** Resolves when no host is starting. */
+const untilHostsReady = (server: ServerProcess) =>
+  vi.waitUntil(
+    async () => {
+      const metrics = await (await fetch(`${server.url}/metrics`)).text();
+      const ready = Number(/^heddle_graph_hosts\{state="ready"\} (\d+)$/m.exec(metrics)?.[1]);
+      return ready > 0 && ready === server.hosts().length;
+    },
+    { timeout: 120_000, interval: 100 },
+  );
+
 test("runs whose frozen hosts were replaced by another server's keep all frames of their last attempt", async () => {
+  // one that is frozen while it starts is only killed after the time that a start may take
+  await Promise.all(servers.map(untilHostsReady));
   const runs = await startRuns();
   const live = readLive(runs);
   await untilNearEnd();
