@@ -141,12 +141,7 @@ const joinTotals = (scope: RunScope, projectId: string, slice: Slice, fields: re
         since: earliestRun(slice.first),
         until: laterBy(slice.end.start_time, TRACE_SPAN_MS),
       },
-      [
-        any([
-          ch`r.trace_id in (${sliceIds(slice)})`,
-          ch`r.trace_id in (${provisionalTraces(scope, projectId, slice)})`,
-        ]),
-      ],
+      [ch`r.trace_id in (${sliceIds(slice)} union all ${provisionalTraces(scope, projectId, slice)})`],
     )} group by r.trace_id) as t on r.trace_id = t.trace`;
 
 /** Traces whose head stands in for a root, whose id is not the trace's. */

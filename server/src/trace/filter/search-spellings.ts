@@ -25,8 +25,10 @@ function casings(text: string): string[] {
   });
   const cased = letters.filter(({ length }) => length > 1);
   if (cased.length > MOST_CASED) {
-    const small = letters.map((forms) => forms.find((form) => form === form.toLowerCase()) ?? forms[0]!).join("");
-    const capital = letters.map((forms) => forms.find((form) => form === form.toUpperCase()) ?? forms[0]!).join("");
+    const inCase = (convert: (form: string) => string): string =>
+      letters.map((forms) => forms.find((form) => form === convert(form)) ?? forms[0]!).join("");
+    const small = inCase((form) => form.toLowerCase());
+    const capital = inCase((form) => form.toUpperCase());
     const words = small.replace(/(?<!\p{L})\p{L}/gu, (letter) => letter.toUpperCase());
     return [text, small, capital, words, small.replace(/\p{L}/u, (letter) => letter.toUpperCase())];
   }
