@@ -2,7 +2,7 @@
  * Two sides measured alternately, each on its own servers, so that other load on the machine affects both alike. After
  * half of the rounds both get new servers: identical processes differ by some hundredths from start to start. Each pair
  * of rounds yields a ratio of throughputs; their median has a 95 % confidence interval. Other load hardly affects
- * CPU time, so that is the second measure.
+ * CPU time, so that is the second measure; what a side does while the other is measured does not count.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -54,6 +54,7 @@ interface Running extends Side {
   client: AgentClient;
   threads: string[];
   perSecond: number[];
+  cost: Cost;
   processorTimes(): Cost;
 }
 
@@ -100,23 +101,18 @@ async function measurePair(
       const postmaster = join(directories[n]!, "data/postgres/data/postmaster.pid");
       const postgres = Number(readFileSync(postmaster, "utf8").split("\n")[0]);
       const processorTimes = () => splitProcessorTimes(server.pid!, postgres);
-      running.push({ ...side, client, threads, perSecond: [], processorTimes });
+      running.push({ ...side, client, threads, perSecond: [], cost: zero(), processorTimes });
     }
     const [first, second] = (secondStartsFirst ? running.toReversed() : running) as [Running, Running];
     for (const side of [first, second]) await timedRound(side, options.warmRuns);
-    for (const side of [first, second]) side.perSecond = [];
-    const before = [first, second].map((side) => side.processorTimes());
+    for (const side of [first, second]) Object.assign(side, { perSecond: [], cost: zero() });
     const startedAt = performance.now();
     for (let n = 0; n < options.rounds / options.pairs; n++) {
       if (performance.now() - startedAt > options.limitMs / options.pairs) break;
       // alternate which goes first
       for (const side of n % 2 === 0 ? [first, second] : [second, first]) await timedRound(side, options.runsPerRound);
     }
-    const result = [first, second].map((side, n) => ({
-      perSecond: side.perSecond,
-      cost: add(side.processorTimes(), before[n]!, -1),
-    }));
-    return result as [(typeof result)[0], (typeof result)[0]];
+    return [first, second];
   } finally {
     await Promise.all(running.map(({ client }) => client.close()));
     await Promise.all(started.map((server) => server.stop()));
@@ -125,9 +121,11 @@ async function measurePair(
 }
 
 async function timedRound(side: Running, runs: number): Promise<void> {
+  const before = side.processorTimes();
   const started = performance.now();
   await side.round(side.client, side.threads, runs);
   side.perSecond.push((runs * 1000) / (performance.now() - started));
+  side.cost = add(side.cost, add(side.processorTimes(), before, -1), 1);
 }
 
 /** Sends `runs` requests; each client sends sequentially on its own thread. */
