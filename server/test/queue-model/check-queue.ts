@@ -62,6 +62,8 @@ export async function checkQueue(
     rules?: QueueRules;
     /** Whether all sequences are of many runs that need each other's keys. Default: some are. */
     crowded?: boolean;
+    /** Receives the counts after every 500 sequences, those of the shrinking included. */
+    progress?: (counts: Readonly<Counts>) => void;
   },
 ): Promise<QueueCheck> {
   await installClock(database);
@@ -98,6 +100,7 @@ export async function checkQueue(
     GRAPHS.forEach((graphs, server) => holder.model.servers.set(server, graphs));
     await fc.asyncModelRun(() => ({ model: holder, real: world }), commands);
     await drain(holder, world);
+    if (counts.sequences % 500 === 0) options.progress?.(counts);
   });
   try {
     const { sequences: most, seed, seconds, unshrunk } = options;
