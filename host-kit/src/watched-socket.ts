@@ -7,6 +7,8 @@
  * - is destroyed when its session is not established in time: initially within `startMs`, and twice as long after each
  *   failure, so that one lost attempt delays no statement for long and a slow database is reached nevertheless,
  * - reports a loss by `close` alone once the session is established, so that all statements in flight fail,
+ * - drops the error with which Postgres ends a session, and closes at once: postgres.js would report it for the first
+ *   statement of the next session, which it would then not send. Within TLS this cannot be seen,
  * - reports a loss during session start-up as an error, because postgres.js would otherwise retry at once, forever,
  * - applies the settings of the session before postgres.js knows that it is established: PgBouncer rejects them as
  *   parameters of the start-up. Within TLS, which hides the session from the socket, they are such parameters.
@@ -94,6 +96,7 @@ class WatchedSocket extends Socket {
 
   override emit(event: string | symbol, ...args: unknown[]): boolean {
     if (event === "data" && (this.#settings || this.#applying)) return this.#applySettings(args[0] as Buffer);
+    if (event === "data" && this.#established) return this.#receive(args[0] as Buffer);
     if (event === "error") {
       if (this.#established) return true;
       this.#failed = true;
@@ -103,6 +106,14 @@ class WatchedSocket extends Socket {
       return super.emit("close", true);
     }
     return super.emit(event, ...args);
+  }
+
+  #receive(chunk: Buffer): boolean {
+    const end = endOfSession(chunk);
+    if (end === undefined) return super.emit("data", chunk);
+    if (end > 0) super.emit("data", chunk.subarray(0, end));
+    this.destroy();
+    return true;
   }
 
   #applySettings(chunk: Buffer): boolean {
@@ -160,6 +171,17 @@ function settingsQuery(settings: SessionSettings): Buffer | undefined {
   query.writeInt32BE(text.length + 5, 1);
   query.write(text, 5);
   return query;
+}
+
+/** Returns where an error begins that ends the session, if that is the last message. */
+function endOfSession(chunk: Buffer): number | undefined {
+  // a message of an error ends with two zeros, a whole answer to a statement does not
+  if (chunk.at(-1) !== 0 || chunk.at(-2) !== 0) return undefined;
+  for (let at = chunk.lastIndexOf(ERROR); at >= 0; at = at > 0 ? chunk.lastIndexOf(ERROR, at - 1) : -1) {
+    const isLast = at + 5 <= chunk.length && at + 1 + chunk.readInt32BE(at + 1) === chunk.length;
+    if (isLast && /\0V(FATAL|PANIC)\0/.test(chunk.toString("latin1", at))) return at;
+  }
+  return undefined;
 }
 
 /** Returns the message of the first error in an answer. */

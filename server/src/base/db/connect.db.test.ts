@@ -18,6 +18,9 @@ const pool = (max: number, silenceMs?: number) =>
   connect({ uri: proxy.through(db.uri), socket: null }, { max, ...(silenceMs && { silenceMs }) });
 await db.sql`create table marks (mark text)`;
 
+const activity = async (pid: number) =>
+  (await db.sql<{ query: string }[]>`select query from pg_stat_activity where pid = ${pid}`)[0];
+
 const marks = async () => (await db.sql<{ mark: string }[]>`select mark from marks`).map(({ mark }) => mark);
 
 test("a statement on a silent connection fails as lost, and the pool continues", async () => {
@@ -49,6 +52,22 @@ test("a session that is not established in time is tried again, with twice the t
   await sql.end({ timeout: 0 });
   silent.close();
 });
+
+// as when Postgres is stopped or fails over: each connection of a pool has the error of its end as its last message
+test.each(["idle", "busy"])(
+  "a statement is executed after Postgres ended the session while it was %s",
+  async (when) => {
+    const sql = connect({ uri: db.uri, socket: null }, { max: 1 });
+    const [{ pid }] = await sql<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    const slow = when === "busy" ? sql`select pg_sleep(60)`.catch((error: unknown) => error) : undefined;
+    if (slow) await expect.poll(async () => (await activity(pid))?.query).toContain("pg_sleep");
+    await db.sql`select pg_terminate_backend(${pid})`;
+    await expect.poll(() => activity(pid)).toBeUndefined();
+    expect(isDatabaseUnavailable(await slow)).toBe(when === "busy");
+    expect(await sql`select 1 as n`).toEqual([{ n: 1 }]);
+    await sql.end({ timeout: 1 });
+  },
+);
 
 test("a connection idle for longer than the limit stays open", async () => {
   const sql = pool(1, 200);
