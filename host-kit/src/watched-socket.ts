@@ -1,7 +1,11 @@
 /**
  * Sockets of a pool. postgres.js waits for an answer for as long as the socket is open, and it loses statements sent
- * between a socket's `error` and its `close`. So a socket of this class
+ * between a socket's `error` and its `close`. What it had not yet written when a socket closed stays in its buffer: the
+ * start of the next session is appended to it, and not written before the buffer has 1,024 bytes. So a socket of this
+ * class
  *
+ * - connects with the first write, and sends of it the start of the session only. When nothing is written in the turn of
+ *   the event loop after its creation, it closes: postgres.js then tries again at once, which fills its buffer,
  * - is destroyed when nothing comes back for `silenceMs` after a write: the other end is gone or frozen, and TCP may
  *   take a quarter of an hour to find that out,
  * - is destroyed when its session is not established in time: initially within `startMs`, and twice as long after each
@@ -18,6 +22,8 @@ import { Socket } from "node:net";
 const READY_FOR_QUERY = 0x5a;
 const READY_BYTES = 6;
 const ERROR = 0x45;
+/** Codes of the packets that begin a connection: of a session, of TLS and of a cancellation. */
+const BEGINNINGS = [196608, 80877103, 80877102];
 const GRACE_MS = 101;
 const MAX_START_MS = 10_000;
 
@@ -44,6 +50,8 @@ class WatchedSocket extends Socket {
   #applying: { ready: Buffer; answer: Buffer } | undefined;
   #established = false;
   #failed = false;
+  /** Whether postgres.js began the connection. */
+  #begun = false;
   readonly #silenceMs: number;
   /** Number of bytes read when the last write was made. */
   #readAtWrite = -1;
@@ -78,12 +86,10 @@ class WatchedSocket extends Socket {
     });
   }
 
-  /** Replaces `connect`, which drops an overridden `write`. */
+  /** Connects with the first write. */
   open({ path, host, port }: SocketAddress): this {
-    if (path) this.connect(path);
-    else this.connect(port, host);
-    const write = this.write.bind(this) as (...args: unknown[]) => boolean;
-    this.write = (...args: unknown[]) => {
+    const write = Socket.prototype.write.bind(this) as (...args: unknown[]) => boolean;
+    const watched = (...args: unknown[]) => {
       if (this.#silenceMs > 0) {
         this.#readAtWrite = this.bytesRead;
         this.#silentSince = performance.now();
@@ -91,6 +97,15 @@ class WatchedSocket extends Socket {
       }
       return write(...args);
     };
+    this.write = (bytes: unknown, ...args: unknown[]) => {
+      this.#begun = true;
+      if (path) this.connect(path);
+      else this.connect(port, host);
+      // `connect` drops an overridden `write`
+      this.write = watched;
+      return watched(lastBeginning(bytes as Buffer), ...args);
+    };
+    setImmediate(() => setImmediate(() => this.#begun || this.destroy()));
     return this;
   }
 
@@ -101,7 +116,7 @@ class WatchedSocket extends Socket {
       if (this.#established) return true;
       this.#failed = true;
     } else if (event === "close" && this.#established) return super.emit("close", false);
-    else if (event === "close" && !this.#failed && this.listenerCount("error") > 0) {
+    else if (event === "close" && this.#begun && !this.#failed && this.listenerCount("error") > 0) {
       super.emit("error", lost("ECONNRESET", "The connection was closed before its session was established"));
       return super.emit("close", true);
     }
@@ -171,6 +186,15 @@ function settingsQuery(settings: SessionSettings): Buffer | undefined {
   query.writeInt32BE(text.length + 5, 1);
   query.write(text, 5);
   return query;
+}
+
+/** Returns the packet that begins a connection, without what precedes it. */
+function lastBeginning(bytes: Buffer): Buffer {
+  for (let at = bytes.length - 8; at >= 0; at--) {
+    if (bytes.readInt32BE(at) === bytes.length - at && BEGINNINGS.includes(bytes.readInt32BE(at + 4)))
+      return bytes.subarray(at);
+  }
+  return bytes;
 }
 
 /** Returns where an error begins that ends the session, if that is the last message. */

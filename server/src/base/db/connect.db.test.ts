@@ -69,6 +69,26 @@ test.each(["idle", "busy"])(
   },
 );
 
+// the failure of one connection's statement leads to a statement on the next connection, just before that is closed too
+test("statements while all connections of a pool are closed delay no later one", async () => {
+  const sql = pool(6);
+  await Promise.all(Array.from({ length: 6 }, () => sql`select pg_sleep(0.1)`));
+  const retry = async (n: number) => {
+    await sql`select pg_sleep(60)`.catch(() => {});
+    return sql`select ${n}::int as n`.catch((error: unknown) => error);
+  };
+  const retried = [1, 2, 3].map(retry);
+  await sql`select 1`;
+  proxy.cut();
+  await Promise.all(retried);
+  const startedAt = performance.now();
+  expect(await Promise.all([1, 2, 3, 4, 5, 6].map((n) => sql`select ${n}::int as n`))).toEqual(
+    [1, 2, 3, 4, 5, 6].map((n) => [{ n }]),
+  );
+  expect(performance.now() - startedAt).toBeLessThan(5000);
+  await sql.end({ timeout: 1 });
+});
+
 test("a connection idle for longer than the limit stays open", async () => {
   const sql = pool(1, 200);
   const pid = async () => (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]!.pid;
