@@ -3,9 +3,18 @@ import { z } from "zod";
 
 import { rawJson } from "../../base/http/route.ts";
 import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
+import { selectThreadOfRun } from "../custom-auth/sql.ts";
 import type { AgentDeps } from "../deps.ts";
 import { idempotencyHeader, readOnce } from "../idempotency/idempotent-request.ts";
-import { accept, CREATE_ERRORS, createAndWait, createStream, locations, READ_ERRORS } from "./respond-to-creation.ts";
+import {
+  accept,
+  cancelOnLeave,
+  CREATE_ERRORS,
+  createAndWait,
+  createStream,
+  locations,
+  READ_ERRORS,
+} from "./respond-to-creation.ts";
 import { cancelMany } from "./cancel-run.ts";
 import { type AcceptedRun, checkBatch } from "./create-run.ts";
 import { joinRun, joinStream } from "./read-run.ts";
@@ -13,6 +22,7 @@ import { rejectSelfWait } from "./self-wait.ts";
 import {
   cancelManyBody,
   cancelQuery,
+  joinQuery,
   joinStreamQuery,
   runBatchBody,
   runBody,
@@ -24,6 +34,10 @@ import {
 const base = { tag: "Runs" } as const;
 
 export function statelessRunRoutes(deps: AgentDeps): AgentRoute[] {
+  const cancelOnLeaving = async (runId: string, isEnabled: boolean) => {
+    const threadId = isEnabled ? await selectThreadOfRun(deps.sql, runId) : undefined;
+    return threadId === undefined ? undefined : cancelOnLeave(deps, threadId, runId, true);
+  };
   return [
     agentRoute({
       ...base,
@@ -122,14 +136,18 @@ export function statelessRunRoutes(deps: AgentDeps): AgentRoute[] {
       params: runParams,
       query: joinStreamQuery,
       out: { 200: "text/event-stream" },
-      handler: ({ params, query, c }) =>
-        joinStream(deps, null, params.run_id, {
+      errors: [409],
+      async handler({ params, query, c }) {
+        await rejectSelfWait(deps.sql, c, null, params.run_id);
+        return joinStream(deps, null, params.run_id, {
           headers: { "Content-Location": `/runs/${params.run_id}` },
           lastEventId: c.req.header("last-event-id"),
           modes: query.stream_mode,
           namespaces: query.namespace,
           checkpointId: query.checkpoint_id,
-        }),
+          onDisconnect: await cancelOnLeaving(params.run_id, query.cancel_on_disconnect),
+        });
+      },
     }),
     agentRoute({
       ...base,
@@ -139,11 +157,13 @@ export function statelessRunRoutes(deps: AgentDeps): AgentRoute[] {
       auth: { event: "threads:read", subject: "run", hidden: "run" },
       summary: "Wait for the output of a stateless run",
       params: runParams,
+      query: joinQuery,
       out: { 200: z.unknown() },
       errors: [409],
-      async handler({ params, c }) {
+      async handler({ params, query, c }) {
         await rejectSelfWait(deps.sql, c, null, params.run_id);
-        return joinRun(deps, null, params.run_id);
+        const onDisconnect = await cancelOnLeaving(params.run_id, query.cancel_on_disconnect);
+        return joinRun(deps, null, params.run_id, onDisconnect);
       },
     }),
   ];
