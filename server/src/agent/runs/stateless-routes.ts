@@ -3,19 +3,10 @@ import { z } from "zod";
 
 import { rawJson } from "../../base/http/route.ts";
 import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
-import { selectThreadOfRun } from "../custom-auth/sql.ts";
 import type { AgentDeps } from "../deps.ts";
 import { idempotencyHeader, readOnce } from "../idempotency/idempotent-request.ts";
-import {
-  accept,
-  cancelOnLeave,
-  CREATE_ERRORS,
-  createAndWait,
-  createStream,
-  locations,
-  READ_ERRORS,
-} from "./respond-to-creation.ts";
-import { cancelMany } from "./cancel-run.ts";
+import { accept, CREATE_ERRORS, createAndWait, createStream, locations, READ_ERRORS } from "./respond-to-creation.ts";
+import { cancelMany, cancelOnLeaving } from "./cancel-run.ts";
 import { type AcceptedRun, checkBatch } from "./create-run.ts";
 import { joinRun, joinStream } from "./read-run.ts";
 import { rejectSelfWait } from "./self-wait.ts";
@@ -34,10 +25,6 @@ import {
 const base = { tag: "Runs" } as const;
 
 export function statelessRunRoutes(deps: AgentDeps): AgentRoute[] {
-  const cancelOnLeaving = async (runId: string, isEnabled: boolean) => {
-    const threadId = isEnabled ? await selectThreadOfRun(deps.sql, runId) : undefined;
-    return threadId === undefined ? undefined : cancelOnLeave(deps, threadId, runId, true);
-  };
   return [
     agentRoute({
       ...base,
@@ -137,7 +124,7 @@ export function statelessRunRoutes(deps: AgentDeps): AgentRoute[] {
       query: joinStreamQuery,
       out: { 200: "text/event-stream" },
       errors: [409],
-      async handler({ params, query, c }) {
+      async handler({ params, query, c, principal }) {
         await rejectSelfWait(deps.sql, c, null, params.run_id);
         return joinStream(deps, null, params.run_id, {
           headers: { "Content-Location": `/runs/${params.run_id}` },
@@ -145,7 +132,7 @@ export function statelessRunRoutes(deps: AgentDeps): AgentRoute[] {
           modes: query.stream_mode,
           namespaces: query.namespace,
           checkpointId: query.checkpoint_id,
-          onDisconnect: await cancelOnLeaving(params.run_id, query.cancel_on_disconnect),
+          onDisconnect: await cancelOnLeaving(deps, principal, null, params.run_id, query.cancel_on_disconnect),
         });
       },
     }),
@@ -160,9 +147,9 @@ export function statelessRunRoutes(deps: AgentDeps): AgentRoute[] {
       query: joinQuery,
       out: { 200: z.unknown() },
       errors: [409],
-      async handler({ params, query, c }) {
+      async handler({ params, query, c, principal }) {
         await rejectSelfWait(deps.sql, c, null, params.run_id);
-        const onDisconnect = await cancelOnLeaving(params.run_id, query.cancel_on_disconnect);
+        const onDisconnect = await cancelOnLeaving(deps, principal, null, params.run_id, query.cancel_on_disconnect);
         return joinRun(deps, null, params.run_id, onDisconnect);
       },
     }),
