@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import Future
 from datetime import datetime, timezone
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from langgraph.store.base import (
     BaseStore,
@@ -18,9 +18,13 @@ from langgraph.store.base import (
     Result,
     SearchItem,
     SearchOp,
+    TTLConfig,
 )
 
 from .serialize import to_json
+
+_NOT_GIVEN = object()
+"""Stands for a value for which the project's settings (`store.ttl`) apply. None is a value: the item never expires."""
 
 SendOperations = Callable[[bytes], Awaitable[list[Any]]]
 
@@ -36,6 +40,8 @@ class RemoteStore(BaseStore):
     def __init__(self, call: SendOperations, loop: asyncio.AbstractEventLoop | None = None) -> None:
         self._call = call
         self._loop = loop or asyncio.get_running_loop()
+        # what the base class puts into an operation whose caller has given no value
+        self.ttl_config = cast(TTLConfig, {"default_ttl": _NOT_GIVEN, "refresh_on_read": _NOT_GIVEN})
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         operations = list(ops)
@@ -66,6 +72,10 @@ class RemoteStore(BaseStore):
         return asyncio.run_coroutine_threadsafe(call(), self._loop)
 
 
+def _given(name: str, value: object) -> dict[str, Any]:
+    return {} if value is _NOT_GIVEN else {name: value}
+
+
 def _in_loop(loop: asyncio.AbstractEventLoop) -> bool:
     try:
         return asyncio.get_running_loop() is loop
@@ -84,8 +94,7 @@ def _reject() -> NoReturn:
 def _to_wire(operation: Op) -> dict[str, Any]:
     if isinstance(operation, GetOp):
         get: dict[str, Any] = {"op": "get", "namespace": list(operation.namespace), "key": operation.key}
-        # LangGraph's default is True, which the project's own setting may change
-        return get if operation.refresh_ttl else {**get, "refresh_ttl": False}
+        return {**get, **_given("refresh_ttl", operation.refresh_ttl)}
     if isinstance(operation, PutOp):
         put: dict[str, Any] = {
             "op": "put",
@@ -95,9 +104,7 @@ def _to_wire(operation: Op) -> dict[str, Any]:
         }
         if operation.index is not None:
             put["index"] = operation.index
-        if operation.ttl is not None:
-            put["ttl"] = operation.ttl
-        return put
+        return {**put, **_given("ttl", operation.ttl)}
     if isinstance(operation, SearchOp):
         search = {
             "op": "search",
@@ -106,9 +113,9 @@ def _to_wire(operation: Op) -> dict[str, Any]:
             "limit": operation.limit,
             "offset": operation.offset,
             "query": operation.query,
-            "refresh_ttl": None if operation.refresh_ttl else False,
         }
-        return {name: value for name, value in search.items() if value is not None}
+        given = {name: value for name, value in search.items() if value is not None}
+        return {**given, **_given("refresh_ttl", operation.refresh_ttl)}
     conditions = [
         {"match_type": condition.match_type, "path": list(condition.path)}
         for condition in operation.match_conditions or ()

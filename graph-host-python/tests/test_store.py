@@ -59,6 +59,22 @@ async def test_a_read_can_leave_the_time_to_live_alone() -> None:
     assert [operations[0]["refresh_ttl"] for operations in server.calls] == [False, False]
 
 
+async def test_the_projects_times_to_live_apply_only_where_the_caller_gives_none() -> None:
+    server = Server()
+    store = RemoteStore(server)
+    for more in ({}, {"ttl": None}, {"ttl": 5}):
+        await store.aput(("facts", "ada"), "k", {"a": 1}, **more)
+    await asyncio.to_thread(store.put, ("facts", "ada"), "k", {"a": 1}, ttl=None)
+    absent = object()
+    assert [call[0].get("ttl", absent) for call in server.calls] == [absent, None, 5, None]
+    server.calls.clear()
+    for more in ({}, {"refresh_ttl": True}, {"refresh_ttl": False}):
+        await store.aget(("facts", "ada"), "k", **more)
+        await store.asearch(("facts",), **more)
+    refreshes = [call[0].get("refresh_ttl", absent) for call in server.calls]
+    assert refreshes == [absent, absent, True, True, False, False]
+
+
 async def test_a_node_in_a_thread_uses_the_synchronous_methods() -> None:
     store = RemoteStore(Server())
     item = await asyncio.to_thread(store.get, ("facts", "ada"), "k")

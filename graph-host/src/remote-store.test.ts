@@ -16,16 +16,24 @@ test("sends store operations in batches, and returns dates as Date objects", asy
     return operations.map((operation) => {
       const { op, key } = operation as { op: string; key?: string };
       if (op === "search") return [{ ...item, score: 0.5 }];
+      if (op === "list") return [["users", "1"]];
       return op === "get" && key === "name" ? item : null;
     });
   };
   const run = await host.run("keeper", { input: { seen: null } });
   expect(run.outcome.error).toBeUndefined();
-  expect(run.result.values.seen).toEqual({ at: item.created_at, found: 1, a: null, b: null });
+  expect(run.result.values.seen).toEqual({
+    at: item.created_at,
+    found: 1,
+    namespaces: [["users", "1"]],
+    a: null,
+    b: null,
+  });
   expect(batches).toEqual([
     [{ op: "put", namespace: ["users", "1"], key: "name", value: { name: "Ada" } }],
     [{ op: "get", namespace: ["users", "1"], key: "name" }],
     [{ op: "search", namespace_prefix: ["users"], limit: 5, offset: 0 }],
+    [{ op: "list", match_conditions: [{ match_type: "prefix", path: ["users"] }], limit: 100, offset: 0 }],
     [
       { op: "get", namespace: ["a"], key: "1" },
       { op: "get", namespace: ["b"], key: "2" },

@@ -28,7 +28,7 @@ export function batchStoreOnDemand(): void {
   const prototype = AsyncBatchedStore?.prototype as unknown as Record<string, unknown> | undefined;
   if (!prototype) return;
   if (typeof prototype.enqueueOperation !== "function" || typeof prototype.processBatchQueue !== "function") return;
-  Object.assign(prototype, { start, stop, enqueueOperation });
+  Object.assign(prototype, { start, stop, enqueueOperation, batch });
 }
 
 function start(this: Batching): void {
@@ -44,6 +44,11 @@ function enqueueOperation(this: Batching, operation: Operation): Promise<unknown
   if (!this.turn) setImmediate(() => void flush(this));
   const turn = (this.turn ??= []);
   return new Promise((resolve, reject) => turn.push({ operation, resolve, reject }));
+}
+
+/** The library's own throws, so that `listNamespaces`, which calls it, would fail. */
+function batch(this: Batching, operations: Operation[]): Promise<unknown[]> {
+  return Promise.all(operations.map((operation) => enqueueOperation.call(this, operation)));
 }
 
 async function flush(batching: Batching): Promise<void> {

@@ -398,16 +398,16 @@ export type CheckpointChange =
 
 /** Store operations cross the protocol in LangGraph's own terms (`BaseStore.batch`). */
 export type StoreOperation =
-  /** `refresh_ttl: false`: reading does not restart the time to live. Otherwise the project's setting decides. */
-  | { op: "get"; namespace: string[]; key: string; refresh_ttl?: false }
+  /** `refresh_ttl`: whether reading restarts the time to live. Absent: the project's setting decides. */
+  | { op: "get"; namespace: string[]; key: string; refresh_ttl?: boolean }
   | {
       op: "put";
       namespace: string[];
       key: string;
       value: Record<string, unknown> | null;
       index?: false | string[];
-      /** Minutes. Absent: the project's default. */
-      ttl?: number;
+      /** Minutes; null: never expires. Absent: the project's default. */
+      ttl?: number | null;
     }
   | {
       op: "search";
@@ -416,7 +416,7 @@ export type StoreOperation =
       limit?: number;
       offset?: number;
       query?: string;
-      refresh_ttl?: false;
+      refresh_ttl?: boolean;
     }
   | {
       op: "list";

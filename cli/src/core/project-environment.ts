@@ -5,8 +5,14 @@ import { parse } from "dotenv";
 
 import { UsageError } from "./flags.ts";
 
-/** Returns a project's environment: `env` of langgraph.json, or .env beside it. Empty values are omitted. */
-export function projectEnvironment(config: string): Record<string, string> {
+/**
+ * Returns a project's environment: `env` of langgraph.json, or .env beside it. Empty values are omitted. Where `env` is a
+ * list of names, only these, from the caller's own environment or from .env.
+ */
+export function projectEnvironment(
+  config: string,
+  own: Record<string, string | undefined> = process.env,
+): Record<string, string> {
   const directory = dirname(config);
   let json: { env?: unknown };
   try {
@@ -19,6 +25,10 @@ export function projectEnvironment(config: string): Record<string, string> {
     env !== null && typeof env === "object" && !Array.isArray(env)
       ? Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]))
       : readFile(directory, typeof env === "string" ? env : undefined);
+  if (Array.isArray(env)) {
+    const named = env.map((name) => [String(name), own[String(name)] ?? variables[String(name)] ?? ""] as const);
+    return Object.fromEntries(named.filter(([, value]) => value !== ""));
+  }
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ""));
 }
 

@@ -81,8 +81,10 @@ def _to_update(update: dict[str, Any]) -> StateUpdate:
 def to_command(command: dict[str, Any]) -> Command[Any]:
     """Converts a command: `goto` is a node, a Send as `{node, input}`, or a list of these (contract section 7.1)."""
     fields: dict[str, Any] = {}
-    if command.get("update") is not None:
-        fields["update"] = command["update"]
+    update = command.get("update")
+    if update is not None:
+        # LangGraph knows pairs by their type; others it would drop
+        fields["update"] = [tuple(pair) for pair in update] if isinstance(update, list) else update
     if "resume" in command:
         fields["resume"] = command["resume"]
     goto = command.get("goto")

@@ -3,6 +3,7 @@ import { IconPlus, IconTrash } from "@tabler/icons-react";
 
 import type { Variable } from "./deploy.ts";
 import { MASK } from "./queries.ts";
+import { readEnv } from "./read-env.ts";
 
 interface VariablesEditorProps {
   variables: Variable[];
@@ -17,7 +18,7 @@ export function VariablesEditor({ variables, onChange }: VariablesEditorProps) {
     onChange(variables.map((old, at) => (at === index ? { ...old, ...changes } : old)));
   const paste = (index: number, text: string): boolean => {
     const pasted = readEnv(text);
-    if (pasted.length < 2) return false;
+    if (pasted.length === 0) return false;
     const names = new Set(pasted.map(({ name }) => name));
     onChange([...variables.filter(({ name }, at) => at !== index && name !== "" && !names.has(name)), ...pasted]);
     return true;
@@ -78,12 +79,4 @@ export function VariablesEditor({ variables, onChange }: VariablesEditorProps) {
       </Group>
     </Stack>
   );
-}
-
-/** Parses lines of `NAME=value`, without quotes. */
-function readEnv(text: string): Variable[] {
-  return text.split(/\r?\n/).flatMap((line) => {
-    const [, name, value = ""] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
-    return name === undefined ? [] : [{ name, value: value.replace(/^(["'])(.*)\1$/, "$2") }];
-  });
 }

@@ -7,8 +7,9 @@ create or replace function store_matches(_value jsonb, _conditions jsonb) return
     where not coalesce(case c.op
       when '$eq' then v = w
       when '$ne' then v is distinct from w
-      when '$in' then w @> jsonb_build_array(v) and v is not null
-      when '$nin' then v is null or not w @> jsonb_build_array(v)
+      -- not by `@>`, for which an object is in a list that has a larger one
+      when '$in' then exists (select from jsonb_array_elements(w) e where e = v)
+      when '$nin' then not exists (select from jsonb_array_elements(w) e where e = v)
       else jsonb_typeof(v) = jsonb_typeof(w) and case c.op
         when '$gt' then v > w
         when '$gte' then v >= w

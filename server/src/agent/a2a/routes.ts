@@ -23,10 +23,11 @@ import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
 import { mayUseAssistant } from "../custom-auth/authorize-run.ts";
 import type { AgentDeps } from "../deps.ts";
 import type { Principal } from "../../base/auth/principal.ts";
+import { requireCancellation } from "../runs/cancel-run.ts";
 import { acceptedStream } from "../runs/read-run.ts";
 import { rejectSelfWait } from "../runs/self-wait.ts";
 import { buildCard } from "./agent-card.ts";
-import { notCancelable } from "./errors.ts";
+import { notCancelable, taskNotFound } from "./errors.ts";
 import { findTask } from "./find-task.ts";
 import { inputModes } from "./input-modes.ts";
 import { type Generation, serializeSendResult, serializeTaskResult } from "./generation.ts";
@@ -189,6 +190,9 @@ async function cancel(deps: AgentDeps, { id, generation, params, caller, c }: Ca
     throw forbidden("Forbidden: the permission runs:create is required.");
   }
   const row = await findTask(deps, caller, query.id);
+  const { thread_id: threadId, run_id: runId } = row;
+  const cancellation = { threadId, runId, action: "interrupt" } as const;
+  await requireCancellation(deps, caller.principal, cancellation, taskNotFound(query.id));
   const state = taskState(row);
   if (state === "input-required") await markCancelled(deps.sql, row.run_id);
   else if (state === "submitted" || state === "working") {

@@ -1,8 +1,7 @@
 import { z } from "zod";
 
 import { jsonObject, limit, offset, queryFlag, uuid } from "../../base/http/fields.ts";
-import { runConfigSection } from "../project/queue-config.ts";
-import { traceLabels } from "../runs/schema.ts";
+import { runConfig } from "../runs/schema.ts";
 
 /** An assistant's id, or a graph's id for its default assistant. */
 export const assistantParams = z.object({ assistant_id: z.string() });
@@ -37,23 +36,13 @@ const assistantFields = [
   "updated_at",
 ] as const;
 
-/** Known keys are validated, others kept. */
-const assistantConfig = z
-  .looseObject({
-    ...traceLabels,
-    recursion_limit: z.int().nullish(),
-    configurable: jsonObject.nullish(),
-    heddle: runConfigSection.nullish(),
-  })
-  .meta({ id: "Config" });
-
 const metadata = jsonObject.nullish().transform((value) => value ?? {});
 
 export const createBody = z
   .object({
     graph_id: z.string(),
     assistant_id: uuid.nullish(),
-    config: assistantConfig.nullable().default({}),
+    config: runConfig.nullable().default({}),
     context: z.unknown().default({}),
     metadata,
     if_exists: z.enum(["raise", "do_nothing"]).nullish(),
@@ -66,7 +55,7 @@ export const createBody = z
 export const patchBody = z
   .object({
     graph_id: z.string().nullish(),
-    config: assistantConfig.nullable().optional(),
+    config: runConfig.nullable().optional(),
     context: z.unknown().optional(),
     metadata: jsonObject.nullish(),
     name: z.string().nullish(),

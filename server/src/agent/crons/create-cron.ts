@@ -7,9 +7,8 @@ import { toAuthUser } from "../custom-auth/access.ts";
 import { mayUseAssistant } from "../custom-auth/authorize-run.ts";
 import { isThreadPermitted } from "../custom-auth/sql.ts";
 import type { AgentDeps } from "../deps.ts";
-import { runConfigurable } from "../runs/create-run.ts";
+import { checkLanguage, checkOptions, runConfigurable } from "../runs/create-run.ts";
 import { threadExists } from "../runs/sql.ts";
-import { checkWebhook } from "../../base/webhooks/check-webhook.ts";
 import { nextDate, readSchedule } from "./schedule.ts";
 import { type CronCreate, type CronPatch, PAYLOAD_FIELDS } from "./schema.ts";
 import { insertCron, lockCron, updateCron } from "./sql.ts";
@@ -35,7 +34,7 @@ export async function createCron(
 ): Promise<string> {
   const { sql, access } = deps;
   readSchedule(body.schedule, body.timezone ?? null);
-  if (typeof body.webhook === "string") checkWebhook(deps.project.webhooks, deps.outbound, body.webhook);
+  checkOptions(deps, body);
   const assistantId = await usableAssistant(deps, body.assistant_id, caller.principal);
   const cronId = uuid7();
   const payload: Record<string, unknown> = { ...pickPayload(body), config: cronConfig(deps, body.config, caller) };
@@ -62,6 +61,7 @@ export async function createCron(
     const sees = await access.ask(caller.principal, "threads:create_run", run);
     const there = sees.length > 0 ? isThreadPermitted(sql, threadId, sees) : threadExists(sql, threadId);
     if (!(await there)) throw unknownThread(threadId);
+    await checkLanguage(deps, threadId, assistantId);
   }
   const { timezone, enabled } = authValue;
   const schedule = readSchedule(authValue.schedule, timezone);
@@ -87,11 +87,12 @@ export async function createCron(
 
 /** Updates the given fields. New times count from now; no missed occurrence is made up for. */
 export async function patchCron(deps: AgentDeps, id: string, body: CronPatch, caller: Caller): Promise<string> {
-  if (typeof body.webhook === "string") checkWebhook(deps.project.webhooks, deps.outbound, body.webhook);
+  checkOptions(deps, body);
   const assistantId = body.assistant_id ? await usableAssistant(deps, body.assistant_id, caller.principal) : undefined;
   const wire = await deps.sql.begin(async (tx) => {
     const cron = await lockCron(tx, id);
     if (!cron) throw unknownCron(id);
+    if (assistantId !== undefined) await checkLanguage({ ...deps, sql: tx }, cron.thread_id, assistantId);
     cron.assistant_id = assistantId ?? cron.assistant_id;
     cron.payload = { ...cron.payload, ...pickPayload(body) };
     if (body.config !== undefined) cron.payload["config"] = cronConfig(deps, body.config, caller);

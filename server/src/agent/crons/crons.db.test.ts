@@ -144,6 +144,11 @@ test.each([
   [{ langsmith_tracer: { project_name: "p" } }, /langsmith_tracer: cannot be set for crons/],
   [{ on_completion: "keep" }, /use on_run_completed/],
   [{ strict_resume: true }, /strict_resume: cannot be set for crons/],
+  [{ config: { configurable: { checkpoint_id: "1ef" } } }, /configurable.checkpoint_id: cannot be set for crons/],
+  // as for a run
+  [{ config: { heddle: { queue: { priority: "first" } } } }, /no class "first"/],
+  [{ config: { max_concurrency: 0 } }, /max_concurrency/],
+  [{ config: { metadata: "text" } }, /metadata/],
 ])("rejects %j in creations and changes", async (wrong, message) => {
   const created = await call("POST", "/runs/crons", { ...YEARLY, ...wrong });
   expect([created.status, created.text]).toEqual([422, expect.stringMatching(message)]);

@@ -4,7 +4,7 @@ import { isoTime, jsonObject, limit, offset, storableText, uuid } from "../../ba
 import { runBody } from "../runs/schema.ts";
 
 /** Fields of a run body that a cron stores. */
-const payload = runBody.pick({
+const stored = runBody.pick({
   input: true,
   config: true,
   context: true,
@@ -18,7 +18,7 @@ const payload = runBody.pick({
   durability: true,
   checkpoint_during: true,
 });
-export const PAYLOAD_FIELDS = Object.keys(payload.shape) as (keyof typeof payload.shape)[];
+export const PAYLOAD_FIELDS = Object.keys(stored.shape) as (keyof typeof stored.shape)[];
 
 /** Fields of a run body that a cron's runs cannot have: rejected, never silently dropped. */
 const absent = (why: string) =>
@@ -36,6 +36,13 @@ const NOT_OF_CRONS = {
     .nullish()
     .describe("Not available for crons; may only be false."),
 };
+
+const payload = stored.extend({
+  config: stored.shape.config.refine((config) => config?.configurable?.["checkpoint_id"] == null, {
+    path: ["configurable", "checkpoint_id"],
+    error: "cannot be set for crons: their runs continue from the thread's state",
+  }),
+});
 
 const schedule = storableText
   .min(1)

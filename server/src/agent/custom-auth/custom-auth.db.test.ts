@@ -79,6 +79,23 @@ test("a handler that returns false causes a 403", async () => {
   expect((await keeper("GET", `/threads/${thread.thread_id}`)).status).toBe(200);
 });
 
+test("a user who may not update a thread cancels its runs by no route", async () => {
+  const watcher = as("watcher");
+  const { json: thread } = await watcher("POST", "/threads", {});
+  const { json: run } = await watcher("POST", `/threads/${thread.thread_id}/runs`, { ...HELLO, assistant_id: "slow" });
+  const path = `/threads/${thread.thread_id}/runs/${run.run_id}`;
+  expect((await watcher("POST", `${path}/cancel`)).status).toBe(403);
+  for (const reader of [path, `/runs/${run.run_id}`]) {
+    for (const kind of ["join", "stream"]) {
+      expect((await watcher("GET", `${reader}/${kind}?cancel_on_disconnect=true`)).status).toBe(403);
+    }
+  }
+  const cancelled = { jsonrpc: "2.0", id: 1, method: "tasks/cancel", params: { id: run.run_id } };
+  expect((await watcher("POST", "/a2a/slow", cancelled)).text).toContain("Forbidden");
+  expect((await watcher("GET", path)).json.status).toMatch(/pending|running/);
+  await admin("POST", `${path}/cancel?wait=1`);
+});
+
 test("rejects creating, joining, listing and cancelling runs on another user's thread", async () => {
   const { json: thread } = await anna("POST", "/threads", {});
   const runs = `/threads/${thread.thread_id}/runs`;

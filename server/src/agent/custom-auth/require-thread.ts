@@ -1,5 +1,4 @@
 import type { Principal } from "../../base/auth/principal.ts";
-import type { AppError } from "../../base/errors.ts";
 import type { AgentDeps } from "../deps.ts";
 import type { Event } from "./events.ts";
 import { isThreadPermitted } from "./sql.ts";
@@ -14,7 +13,7 @@ export async function requireThread(
   principal: Principal | null,
   event: Event,
   value: { thread_id: string; [more: string]: unknown },
-  hidden: AppError,
+  hidden: Error,
 ): Promise<void> {
   const sees = await access.ask(principal, event, value);
   if (sees.length > 0 && !(await isThreadPermitted(sql, value.thread_id, sees))) throw hidden;

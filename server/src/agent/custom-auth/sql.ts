@@ -1,10 +1,10 @@
 import type { AccessCondition } from "../../base/auth/principal.ts";
-import type { Sql } from "../../base/db/connect.ts";
+import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { permits } from "./conditions.ts";
 
 type Conditions = readonly AccessCondition[];
 
-export async function isThreadPermitted(sql: Sql, id: string, conditions: Conditions): Promise<boolean> {
+export async function isThreadPermitted(sql: Sql | Transaction, id: string, conditions: Conditions): Promise<boolean> {
   const rows = await sql`
     select 1 from threads t where thread_id = ${id} and ${permits(sql, "t.metadata", conditions)}`;
   return rows.length > 0;

@@ -107,6 +107,17 @@ test("an interrupted call returns its questions, and resume_interrupted continue
   expect((await resume({ thread_id: "x", answer: "yes" })).error).toMatchObject({ code: -32602 });
 });
 
+test("a call whose graph asks in one branch and goes on in another returns its questions", async () => {
+  const { result } = await rpc("tools/call", { name: "branches", arguments: { topic: "tea" } });
+  expect(result).toMatchObject({
+    isError: false,
+    structuredContent: { status: "interrupted", interrupts: [{ value: { about: "tea" } }] },
+  });
+  const { thread_id } = result.structuredContent;
+  const resumed = await rpc("tools/call", { name: "resume_interrupted", arguments: { thread_id, answer: "yes" } });
+  expect(JSON.parse(resumed.result.content[0].text)).toEqual({ topic: "tea", log: ["beside", "answer:yes"] });
+});
+
 test("resume_interrupted never continues, nor deletes, a thread that is not a tool's", async () => {
   const { thread_id } = (await call("POST", "/threads", {})).json;
   await call("POST", `/threads/${thread_id}/runs/wait`, { assistant_id: "ask", input: { topic: "tea" } });

@@ -97,13 +97,11 @@ async function startCall(
 }
 
 async function toolResult(deps: AgentDeps, threadId: string, output: string): Promise<object> {
-  const values = JSON.parse(output) as {
-    __error__?: { error: string; message: string };
-    __interrupt__?: unknown;
-  } | null;
+  const values = JSON.parse(output) as { __error__?: { error: string; message: string } } | null;
   const failed = values?.__error__;
   if (failed) return { content: [{ type: "text", text: `${failed.error}: ${failed.message}` }], isError: true };
-  const asked = values?.__interrupt__ ? await selectInterruptedCall(deps.sql, threadId) : undefined;
+  // not by the output: its last values have no interrupts where another branch has ended after them
+  const asked = await selectInterruptedCall(deps.sql, threadId);
   if (!asked) return { content: [{ type: "text", text: output }], isError: false };
   const { interrupts } = asked;
   const structuredContent = {

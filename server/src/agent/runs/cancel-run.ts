@@ -1,9 +1,11 @@
 import type { z } from "zod";
 
 import type { Principal } from "../../base/auth/principal.ts";
-import { conflict, notFound } from "../../base/errors.ts";
+import { conflict, forbidden, notFound } from "../../base/errors.ts";
 import { requireThread } from "../custom-auth/require-thread.ts";
+import { selectThreadOfRun } from "../custom-auth/sql.ts";
 import type { AgentDeps } from "../deps.ts";
+import { cancelOnLeave } from "./respond-to-creation.ts";
 import type { cancelManyBody } from "./schema.ts";
 import { selectCancellable } from "./sql.ts";
 
@@ -13,6 +15,39 @@ export interface Cancellation {
   action: "interrupt" | "rollback";
   wait: boolean;
   reason?: string | undefined;
+}
+
+/** Throws `hidden`, or 403, where the project's own rules do not let the caller cancel a run. */
+export async function requireCancellation(
+  deps: Pick<AgentDeps, "sql" | "access">,
+  principal: Principal | null,
+  { threadId, runId, action }: Pick<Cancellation, "threadId" | "runId" | "action">,
+  hidden: Error = notFound("Run not found"),
+): Promise<void> {
+  const authValue = { thread_id: threadId, action, metadata: { run_ids: [runId], status: "pending" } };
+  await requireThread(deps, principal, "threads:update", authValue, hidden);
+}
+
+/**
+ * Returns what cancels a run when its reader leaves; undefined where the reader has not asked for it.
+ * @param threadId null: that of the run
+ * @throws AppError 403 for a reader that may not cancel the run
+ */
+export async function cancelOnLeaving(
+  deps: AgentDeps,
+  principal: Principal,
+  threadId: string | null,
+  runId: string,
+  isEnabled: boolean,
+): Promise<(() => void) | undefined> {
+  if (!isEnabled) return undefined;
+  if (!principal.permissions.has("runs:create")) {
+    throw forbidden("Forbidden: cancel_on_disconnect requires the permission runs:create.");
+  }
+  const ofRun = threadId ?? (await selectThreadOfRun(deps.sql, runId));
+  if (ofRun === undefined) return undefined;
+  await requireCancellation(deps, principal, { threadId: ofRun, runId, action: "interrupt" });
+  return cancelOnLeave(deps, ofRun, runId, true);
 }
 
 /**
@@ -25,8 +60,7 @@ export async function cancelOne(
   cancellation: Cancellation,
 ): Promise<void> {
   const { threadId, runId, action, wait, reason } = cancellation;
-  const authValue = { thread_id: threadId, action, metadata: { run_ids: [runId], status: "pending" } };
-  await requireThread(deps, principal, "threads:update", authValue, notFound("Run not found"));
+  await requireCancellation(deps, principal, cancellation);
   const outcome = await deps.queue.cancel(threadId, runId, action, reason ?? "cancelled by the caller");
   if (outcome === "not_found") throw notFound("Run not found");
   if (outcome === "finished") throw conflict("Run has finished already.");

@@ -1,4 +1,5 @@
 import type { RunKwargs } from "../../../../host-kit/src/host-protocol.ts";
+import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { AppError, conflict, notFound, unprocessable } from "../../base/errors.ts";
 import type { Language } from "../../base/graph-language.ts";
 import { uuid7 } from "../../base/ids.ts";
@@ -51,10 +52,19 @@ export interface AcceptedRun extends CreatedRun {
 }
 
 /** Rejects an empty map for `strict_resume`. Its other checks depend on the thread (questions.sql). */
-function rejectEmptyResume({ strict_resume: strict, command }: RunBody): void {
+function rejectEmptyResume({ strict_resume: strict, command }: Pick<RunBody, "strict_resume" | "command">): void {
   const resume = command?.resume;
   if (!strict || typeof resume !== "object" || resume === null || Array.isArray(resume)) return;
   if (Object.keys(resume).length === 0) throw unprocessable("strict_resume: command.resume is an empty map.");
+}
+
+/** Rejects a run's webhook and priority class where the project does not permit them. */
+export function checkOptions(
+  deps: Pick<AgentDeps, "webhooks" | "project">,
+  { webhook, config }: Partial<Pick<RunBody, "webhook" | "config">>,
+): void {
+  if (typeof webhook === "string") deps.webhooks.check(webhook);
+  checkPriority(deps.project, config);
 }
 
 /**
@@ -63,8 +73,7 @@ function rejectEmptyResume({ strict_resume: strict, command }: RunBody): void {
  */
 async function checkRun(deps: AgentDeps, body: RunBody, principal: Principal | null): Promise<string> {
   rejectEmptyResume(body);
-  if (typeof body.webhook === "string") deps.webhooks.check(body.webhook);
-  checkPriority(deps.project, body);
+  checkOptions(deps, body);
   const assistantId = resolveAssistantId(deps.project, body.assistant_id);
   if (assistantId === undefined) throw unknownAssistant(body.assistant_id);
   // before the database is queried, where the id names a graph; otherwise the run itself fails with the reason
@@ -144,7 +153,7 @@ async function submit(
   };
   const access = await authorizeRun(deps, request.principal, proposed);
   await checkCheckpoint(deps, request, access);
-  if (deps.hosts.isMixed) await checkLanguage(deps, request.threadId, assistantId, access);
+  await checkLanguage(deps, request.threadId, assistantId, access);
   if (stateless) deps.access.rememberRun(runId, proposed.metadata);
   const more = {
     // for an existing thread, checked under its lock
@@ -222,18 +231,18 @@ async function checkCheckpoint(
  * Throws 422 for a thread with state of a graph in the other language: the run could not load it, and the thread, which
  * belongs to the graph of its last run, could not be read any more.
  */
-async function checkLanguage(
-  deps: AgentDeps,
+export async function checkLanguage(
+  { hosts, sql }: Pick<AgentDeps, "hosts"> & { sql: Sql | Transaction },
   threadId: string | null,
   assistantId: string,
-  access: readonly AccessCondition[],
+  access: readonly AccessCondition[] = [],
 ): Promise<void> {
-  if (threadId === null) return;
-  const graphs = await selectGraphs(deps.sql, threadId, assistantId);
+  if (threadId === null || !hosts.isMixed) return;
+  const graphs = await selectGraphs(sql, threadId, assistantId);
   if (graphs === undefined) return;
-  const [ofThread, ofRun] = [deps.hosts.languageOf(graphs.of_thread), deps.hosts.languageOf(graphs.of_assistant)];
+  const [ofThread, ofRun] = [hosts.languageOf(graphs.of_thread), hosts.languageOf(graphs.of_assistant)];
   if (ofThread === undefined || ofRun === undefined || ofThread === ofRun) return;
-  if (access.length > 0 && !(await isThreadPermitted(deps.sql, threadId, access))) throw unknownThread(threadId);
+  if (access.length > 0 && !(await isThreadPermitted(sql, threadId, access))) throw unknownThread(threadId);
   throw unprocessable(
     `Thread ${threadId} was written by ${NAMES[ofThread]} graph "${graphs.of_thread}", and ${NAMES[ofRun]} graph ` +
       `cannot continue it. Use a new thread.`,
@@ -265,8 +274,7 @@ export function buildKwargs(
   const modes = body.stream_mode ?? "values";
   return {
     input: body.input ?? null,
-    // an empty one is none: the hosts and the interrupts of the thread (questions.sql) must agree on that
-    command: body.command && Object.keys(body.command).length > 0 ? body.command : undefined,
+    command: body.command,
     strict_resume: (body.strict_resume && body.command?.resume != null) || undefined,
     config: { ...withoutNulls(body.config ?? {}), configurable },
     trace: readTrace(headers),

@@ -4,7 +4,7 @@ import type { Project } from "../project/read-project.ts";
 import type { RunBody } from "./schema.ts";
 
 /** Rejects a priority class that the project does not declare. */
-export function checkPriority(project: Project, { config }: RunBody): void {
+export function checkPriority(project: Project, config: RunBody["config"]): void {
   const name = config?.heddle?.queue?.priority;
   if (name == null) return;
   const names = (project.config.heddle?.queue?.priority ?? []).map((declared) => declared.name);

@@ -5,16 +5,8 @@ import { rawJson } from "../../base/http/route.ts";
 import { agentRoute, type AgentRoute, onThread } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { idempotencyHeader } from "../idempotency/idempotent-request.ts";
-import {
-  accept,
-  cancelOnLeave,
-  CREATE_ERRORS,
-  createAndWait,
-  createStream,
-  locations,
-  READ_ERRORS,
-} from "./respond-to-creation.ts";
-import { cancelOne } from "./cancel-run.ts";
+import { accept, CREATE_ERRORS, createAndWait, createStream, locations, READ_ERRORS } from "./respond-to-creation.ts";
+import { cancelOne, cancelOnLeaving } from "./cancel-run.ts";
 import { joinRun, joinStream } from "./read-run.ts";
 import { refreshThreadHead } from "./refresh-thread.ts";
 import {
@@ -178,13 +170,13 @@ export function runRoutes(deps: AgentDeps): AgentRoute[] {
       query: joinQuery,
       out: { 200: z.unknown() },
       errors: [409],
-      async handler({ params, query, c }) {
+      async handler({ params, query, c, principal }) {
         await rejectSelfWait(deps.sql, c, params.thread_id, params.run_id);
         return joinRun(
           deps,
           params.thread_id,
           params.run_id,
-          cancelOnLeave(deps, params.thread_id, params.run_id, query.cancel_on_disconnect),
+          await cancelOnLeaving(deps, principal, params.thread_id, params.run_id, query.cancel_on_disconnect),
         );
       },
     }),
@@ -200,14 +192,20 @@ export function runRoutes(deps: AgentDeps): AgentRoute[] {
       query: joinStreamQuery,
       out: { 200: "text/event-stream" },
       errors: [409],
-      async handler({ params, query, c }) {
+      async handler({ params, query, c, principal }) {
         await rejectSelfWait(deps.sql, c, params.thread_id, params.run_id);
         return joinStream(deps, params.thread_id, params.run_id, {
           lastEventId: c.req.header("last-event-id"),
           modes: query.stream_mode,
           namespaces: query.namespace,
           checkpointId: query.checkpoint_id,
-          onDisconnect: cancelOnLeave(deps, params.thread_id, params.run_id, query.cancel_on_disconnect),
+          onDisconnect: await cancelOnLeaving(
+            deps,
+            principal,
+            params.thread_id,
+            params.run_id,
+            query.cancel_on_disconnect,
+          ),
         });
       },
     }),

@@ -22,11 +22,15 @@ export const STREAM_MODES = [
 const streamMode = z.enum(STREAM_MODES);
 const send = z.object({ node: z.string(), input: z.unknown().optional() });
 
-export const commandSchema = z.object({
-  update: z.union([jsonObject, z.array(z.tuple([z.string(), z.unknown()]))]).nullish(),
-  resume: z.unknown().optional(),
-  goto: z.union([z.string(), send, z.array(z.union([z.string(), send]))]).nullish(),
-});
+/** An empty one is none: on that, the hosts and the interrupts of the thread (questions.sql) must agree. */
+export const command = z
+  .object({
+    update: z.union([jsonObject, z.array(z.tuple([z.string(), z.unknown()]))]).nullish(),
+    resume: z.unknown().optional(),
+    goto: z.union([z.string(), send, z.array(z.union([z.string(), send]))]).nullish(),
+  })
+  .nullish()
+  .transform((given) => (given && Object.keys(given).length > 0 ? given : undefined));
 
 const checkpointSchema = z.object({
   checkpoint_id: z.string().nullish(),
@@ -36,28 +40,27 @@ const checkpointSchema = z.object({
 
 const interruptNodes = z.union([z.literal("*"), z.array(z.string())]).nullish();
 
-/** Labels of a run in its trace, within the limits beyond which a trace platform would reject the trace. */
-export const traceLabels = {
-  tags: z.array(z.string()).max(1000).nullish(),
-  run_name: z.string().max(4096).nullish(),
-};
-
-const configSchema = z
-  .object({
-    ...traceLabels,
+/** `config` of a run or an assistant. Known keys are validated, others kept. */
+export const runConfig = z
+  .looseObject({
+    // within the limits beyond which a trace platform would reject the trace
+    tags: z.array(z.string()).max(1000).nullish(),
+    run_name: z.string().max(4096).nullish(),
+    metadata: jsonObject.nullish(),
     recursion_limit: z.int().min(1).nullish(),
+    max_concurrency: z.int().min(1).nullish(),
     configurable: jsonObject.nullish(),
     heddle: runConfigSection.nullish(),
   })
-  .loose();
+  .meta({ id: "Config" });
 
 /** Run-create body. Unknown keys are dropped. */
 export const runBody = z
   .object({
     assistant_id: z.string().describe("Graph id or UUID of the assistant."),
     input: z.unknown().optional().describe("null or absent: continue from the thread's state."),
-    command: commandSchema.nullish().describe("Resume, update or redirect instead of new input."),
-    config: configSchema.nullish(),
+    command: command.describe("Resume, update or redirect instead of new input."),
+    config: runConfig.nullish(),
     context: z.unknown().optional(),
     metadata: jsonObject.nullish(),
     checkpoint_id: z.string().nullish(),

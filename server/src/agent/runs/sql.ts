@@ -382,7 +382,7 @@ const TRACED = `r.run_id, r.thread_id, r.assistant_id, a.graph_id, r.attempt, r.
  * if either is missing or the thread has neither.
  */
 export async function selectGraphs(
-  sql: Sql,
+  sql: Sql | Transaction,
   threadId: string,
   assistantId: string,
 ): Promise<{ of_thread: string; of_assistant: string } | undefined> {

@@ -6,13 +6,14 @@ import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { idempotencyHeader, readOnce } from "../idempotency/idempotent-request.ts";
 import { accept, CREATE_ERRORS, createAndWait, createStream, locations, READ_ERRORS } from "./respond-to-creation.ts";
-import { cancelMany } from "./cancel-run.ts";
+import { cancelMany, cancelOnLeaving } from "./cancel-run.ts";
 import { type AcceptedRun, checkBatch } from "./create-run.ts";
 import { joinRun, joinStream } from "./read-run.ts";
 import { rejectSelfWait } from "./self-wait.ts";
 import {
   cancelManyBody,
   cancelQuery,
+  joinQuery,
   joinStreamQuery,
   runBatchBody,
   runBody,
@@ -122,14 +123,18 @@ export function statelessRunRoutes(deps: AgentDeps): AgentRoute[] {
       params: runParams,
       query: joinStreamQuery,
       out: { 200: "text/event-stream" },
-      handler: ({ params, query, c }) =>
-        joinStream(deps, null, params.run_id, {
+      errors: [409],
+      async handler({ params, query, c, principal }) {
+        await rejectSelfWait(deps.sql, c, null, params.run_id);
+        return joinStream(deps, null, params.run_id, {
           headers: { "Content-Location": `/runs/${params.run_id}` },
           lastEventId: c.req.header("last-event-id"),
           modes: query.stream_mode,
           namespaces: query.namespace,
           checkpointId: query.checkpoint_id,
-        }),
+          onDisconnect: await cancelOnLeaving(deps, principal, null, params.run_id, query.cancel_on_disconnect),
+        });
+      },
     }),
     agentRoute({
       ...base,
@@ -139,11 +144,13 @@ export function statelessRunRoutes(deps: AgentDeps): AgentRoute[] {
       auth: { event: "threads:read", subject: "run", hidden: "run" },
       summary: "Wait for the output of a stateless run",
       params: runParams,
+      query: joinQuery,
       out: { 200: z.unknown() },
       errors: [409],
-      async handler({ params, c }) {
+      async handler({ params, query, c, principal }) {
         await rejectSelfWait(deps.sql, c, null, params.run_id);
-        return joinRun(deps, null, params.run_id);
+        const onDisconnect = await cancelOnLeaving(deps, principal, null, params.run_id, query.cancel_on_disconnect);
+        return joinRun(deps, null, params.run_id, onDisconnect);
       },
     }),
   ];

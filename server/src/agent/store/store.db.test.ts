@@ -117,6 +117,9 @@ test("filters compare only values of one type", async () => {
   expect(await found({ o: { x: 1 } })).toEqual(["a"]);
   expect(await found({ n: { $in: [1, "2"] } })).toEqual(["a", "c"]);
   expect(await found({ n: { $nin: [1, "2"] } })).toEqual(["b"]);
+  expect(await found({ o: { $in: [{ x: 1, y: 2 }] } })).toEqual([]);
+  expect(await found({ o: { $in: [{ x: 1 }, { x: 2 }] } })).toEqual(["a"]);
+  expect(await found({ o: { $nin: [{ x: 1, y: 2 }] } })).toEqual(["a", "b", "c"]);
   expect(await found({ "n' or true --": 1 })).toEqual([]);
   expect((await call("POST", "/store/items/search", { filter: { n: { $regex: "x" } } })).status).toBe(422);
 });

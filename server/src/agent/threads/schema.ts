@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { jsonObject, limit, minutes, offset, uuid } from "../../base/http/fields.ts";
+import { command } from "../runs/schema.ts";
 import { extractPaths } from "./extract.ts";
 
 export const threadParams = z.object({ thread_id: uuid });
@@ -95,7 +96,7 @@ const threadFields = [
   "error",
 ] as const;
 
-const stateUpdate = z.object({ values: z.unknown(), command: jsonObject.nullish(), as_node: z.string() });
+const stateUpdate = z.object({ values: z.unknown(), command, as_node: z.string() });
 
 export const createBody = z
   .object({
@@ -111,12 +112,16 @@ export const createBody = z
 
 export const patchBody = z.object({ metadata: jsonObject.nullish(), ttl }).meta({ id: "ThreadPatch" });
 
-const filter = { metadata: jsonObject.nullish(), values: jsonObject.nullish(), status: status.nullish() };
+const filter = {
+  metadata: jsonObject.nullish(),
+  values: jsonObject.nullish(),
+  status: status.nullish(),
+  ids: z.array(uuid).max(1000).nullish(),
+};
 
 export const searchBody = z
   .object({
     ...filter,
-    ids: z.array(uuid).max(1000).nullish(),
     limit: limit(10),
     offset,
     sort_by: z.enum(["thread_id", "status", "created_at", "updated_at", "state_updated_at"]).nullish(),
@@ -134,5 +139,5 @@ export const pruneBody = z.object({
 });
 
 export type ThreadCreate = z.output<typeof createBody>;
-export type ThreadFilter = z.output<typeof countBody> & { ids?: string[] | null };
+export type ThreadFilter = z.output<typeof countBody>;
 export type ThreadSearch = z.output<typeof searchBody>;

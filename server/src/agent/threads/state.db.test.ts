@@ -24,6 +24,28 @@ test("a thread without runs has the empty state and no history", async () => {
   expect(await state(await create({ graph_id: "trail" }))).toMatchObject(empty);
 });
 
+test("supersteps have commands as runs have them: an empty one is none, an invalid one is rejected", async () => {
+  const created = (update: object) =>
+    call("POST", "/threads", { graph_id: "trail", supersteps: [{ updates: [{ as_node: "first", ...update }] }] });
+  const log = ["given"];
+  for (const update of [
+    { values: { log } },
+    { values: { log }, command: {} },
+    { values: null, command: { update: { log } } },
+  ]) {
+    expect((await created(update)).json).toMatchObject({ values: { log } });
+  }
+  expect((await created({ values: null, command: { update: [["log", log]] } })).json).toMatchObject({
+    values: { log },
+  });
+  for (const command of [{ goto: 5 }, { goto: { to: "second" } }, { update: 5 }]) {
+    expect(await created({ values: null, command })).toMatchObject({
+      status: 422,
+      text: expect.stringContaining("command"),
+    });
+  }
+});
+
 test("a state contains its checkpoint, its parent and its documented metadata", async () => {
   const id = await create();
   await run(id, { assistant_id: "trail", input: { topic: "t" } });

@@ -116,7 +116,11 @@ test("search filters, sorts, pages, selects and extracts fields", async () => {
   expect(await found({ values: {} })).toEqual([2, 1, 0]);
   expect(await found({ ids: [ids[0]!.toUpperCase(), UNKNOWN] })).toEqual([0]);
   expect(await found({ ids: [] })).toEqual([]);
-  expect((await call("POST", "/threads/count", { metadata: { set: "s" }, status: "idle" })).json).toBe(2);
+  const count = async (body: object) =>
+    (await call("POST", "/threads/count", { metadata: { set: "s" }, ...body })).json as number;
+  expect(await count({ status: "idle" })).toBe(2);
+  expect(await count({ ids: [ids[0]!.toUpperCase(), UNKNOWN] })).toBe(1);
+  expect(await count({ ids: [] })).toBe(0);
 
   const page = await call("POST", "/threads/search", {
     metadata: { set: "s" },
