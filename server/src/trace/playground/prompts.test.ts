@@ -23,6 +23,9 @@ test.each([
   ["mustache", "{{#words}}{{.}} {{/words}}{{user.name}}", { words: ["a", "b"], user: { name: "Ada" } }, "a b Ada"],
   ["mustache", "List:\n{{#items}}\n- {{.}}\n{{/items}}\nEnd", { items: ["a", "b"] }, "List:\n- a\n- b\nEnd"],
   ["mustache", "{{#user}}{{name}}{{/user}}", { user: { name: "{{name}}" } }, "{{name}}"],
+  // as LangChain in both languages: 0 is no section, and a section may end with the template
+  ["mustache", "{{#n}}{{n}} found{{/n}}{{^n}}none{{/n}}", { n: 0 }, "none"],
+  ["mustache", "List:\n  {{#items}}\n  - {{.}}\n  {{/items}}", { items: ["a", "b"] }, "List:\n  - a\n  - b\n"],
   ["none", "{a} {{b}}", {}, "{a} {{b}}"],
 ] as const)("renders %s templates: %s", (format, template, variables, expected) => {
   expect(render(template, format, variables)).toBe(expected);
