@@ -1,9 +1,10 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, raw } from "../../base/clickhouse/fragment.ts";
 import type { TraceDeps } from "../deps.ts";
-import type { Expression } from "../filter/expression.ts";
 import { readFilter } from "../filter/read-filter.ts";
+import { readRuleFilters } from "../rule-candidates/rule-filters.ts";
 import type { MicroTime } from "../run-rows/times.ts";
+import { ruleConditions } from "../rules/read-rules.ts";
 import type { RuleCandidateRun } from "../rules/sql.ts";
 import { limited } from "../runs/limited.ts";
 import { loadScope } from "../runs/load-scope.ts";
@@ -30,6 +31,9 @@ export interface BackfillSelection {
   selection: RunSelection;
 }
 
+/** Rules look at runs that have ended. */
+const ENDED = readFilter("neq(end_time, null)");
+
 /** Builds the selection of a back-fill: the rule's filter, so that only matching runs are enqueued. */
 export async function selectBackfill(
   deps: Pick<TraceDeps, "sql" | "settings" | "projects">,
@@ -38,19 +42,9 @@ export async function selectBackfill(
 ): Promise<BackfillSelection | null> {
   const projects = await listRuleProjects(deps.sql, tenantId, rule);
   if (projects.length === 0) return null;
-  const read = (text: string | null): Expression | undefined =>
-    text === null || text.trim() === "" ? undefined : readFilter(text);
-  const filter = read(rule.filter);
-  const selection = limited({
-    projects,
-    since: rule.from,
-    until: rule.to,
-    filters: filter ? [filter] : [],
-    trace_filter: read(rule.trace_filter),
-    tree_filter: read(rule.tree_filter),
-    // threads are evaluated by their turns
-    ...(rule.group_by !== null && { is_head: true, has_thread: true }),
-  });
+  const conditions = limited(ruleConditions(readRuleFilters(rule), rule.group_by));
+  const filters = [...(conditions.filters ?? []), ENDED];
+  const selection = { ...conditions, projects, since: rule.from, until: rule.to, filters };
   return { scope: await loadScope(deps, RunScope.ofTenant(tenantId), selection), selection };
 }
 

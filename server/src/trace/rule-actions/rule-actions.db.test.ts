@@ -230,6 +230,37 @@ test("matches of a rule that was disabled or whose run was deleted are skipped, 
   void name;
 });
 
+test("a preview counts what the rule matches: runs that have ended, and of threads and traces what their roots say", async () => {
+  const { id, name } = await project();
+  const inThread = (thread: string) => ({ start_time: recent(), extra: { metadata: { thread_id: thread } } });
+  const root = sampleRun(name, { ...inThread("t1"), name: "agent" });
+  const elsewhere = sampleRun(name, { start_time: recent() });
+  const head = sampleRun(name, { ...inThread("t2"), name: "agent" }, { parent: elsewhere });
+  const running = sampleRun(name, { ...inThread("t3"), name: "agent" }, { seconds: null });
+  await sendRuns(call, [root, head, running]);
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  const preview = async (body: object) => {
+    const { runs, threads } = await ok("POST", "/runs/rules/preview", {
+      session_id: id,
+      backfill_from: since,
+      ...body,
+    });
+    return { runs, threads };
+  };
+  expect(await preview({ group_by: "thread_id" })).toEqual({ runs: 1, threads: 1 });
+  expect(await preview({ trace_filter: 'eq(name, "agent")' })).toEqual({ runs: 1, threads: null });
+  expect(await preview({ filter: 'eq(name, "agent")' })).toEqual({ runs: 2, threads: null });
+  const { id: ruleId } = await rule({
+    session_id: id,
+    filter: 'eq(name, "agent")',
+    backfill_from: since,
+    add_tags: ["t"],
+  });
+  expect((await settled(ruleId as string, 2)).map((entry) => entry.run_id)).toEqual(
+    expect.arrayContaining([root.id, head.id]),
+  );
+});
+
 test("a back-fill is previewed, acts on older runs once, and continues at its cursor", async () => {
   const { id, name } = await project();
   const old = await runs(name, 25, { name: "old", error: "boom" });
