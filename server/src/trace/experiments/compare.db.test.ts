@@ -206,7 +206,9 @@ test("the history has the averages of the comparison, also of a key that judges 
   const compared = await compare(id, { experiments: [base.id, next.id] });
   expect(compared.experiments.map(({ scores }) => scores["better"]!.mean)).toEqual([1, 1]);
   const { experiments } = (await call("GET", `/datasets/${id}/experiments/history`)).json;
-  expect(experiments.map((item: { scores: Record<string, { mean: number }> }) => item.scores["better"]!.mean)).toEqual([1, 1]);
+  expect(experiments.map((item: { scores: Record<string, { mean: number }> }) => item.scores["better"]!.mean)).toEqual([
+    1, 1,
+  ]);
 });
 
 test("a dataset has a baseline, which must be an experiment on it", async () => {
