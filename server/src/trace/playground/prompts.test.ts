@@ -99,6 +99,34 @@ test("reads chat prompts with placeholders, fixed messages and examples", () => 
   expect(() => renderPrompt(prompt, {})).toThrow("variables: missing who, question");
 });
 
+test("reads values that a message's template has, and how many messages of a list are wanted", () => {
+  const partial = make("PromptTemplate", {
+    template: "{greeting} {name}",
+    template_format: "f-string",
+    input_variables: ["name"],
+    partial_variables: { greeting: "Hello" },
+  });
+  const { prompt } = readManifest(
+    chat(
+      make("MessagesPlaceholder", { variable_name: "history", n_messages: 1 }),
+      make("HumanMessagePromptTemplate", { prompt: partial }),
+      make("HumanMessagePromptTemplate", { prompt: [partial] }),
+    ),
+    "manifest",
+  );
+  expect(promptVariables(prompt)).toEqual(["history", "name"]);
+  const history = [
+    ["human", "first"],
+    ["ai", "last"],
+  ];
+  expect(renderPrompt(prompt, { name: "Ada", history }).map(({ content }) => content)).toEqual([
+    "last",
+    "Hello Ada",
+    [{ type: "text", text: "Hello Ada" }],
+  ]);
+  expect(renderPrompt(prompt, { name: "Ada", greeting: "Hi", history: [] })[0]!.content).toBe("Hi Ada");
+});
+
 test("reads text, few-shot and structured prompts", () => {
   const text = readManifest(template("Say {what}"), "manifest").prompt;
   expect(renderPrompt(text, { what: "hi" })).toEqual([{ role: "user", content: "Say hi" }]);
