@@ -261,6 +261,47 @@ test("a preview counts what the rule matches: runs that have ended, and of threa
   );
 });
 
+test("a back-fill decides about a thread as of its last turn, as the rule does of new ones", async () => {
+  const { id, name } = await project();
+  const body = { session_id: id, filter: 'eq(name, "asked")', group_by: "thread_id", add_tags: ["t"] };
+  const { id: live } = await rule(body);
+  const extra = { metadata: { thread_id: "long" } };
+  const [asked] = await runs(name, 1, { name: "asked", extra });
+  const [last] = await runs(name, 1, { name: "answered", extra });
+  await runs(name, 1, { name: "answered", extra: { metadata: { thread_id: "other" } } });
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  expect(
+    await ok("POST", "/runs/rules/preview", { session_id: id, filter: body.filter, group_by: body.group_by }),
+  ).toMatchObject({
+    runs: 1,
+    threads: 1,
+    sample: [{ id: asked!.id }],
+  });
+  const { id: filled } = await rule({ ...body, backfill_from: since });
+  await vi.waitFor(async () => {
+    const [backfill] = await ok("GET", `/runs/rules/${filled}/backfills`);
+    expect(backfill).toMatchObject({ status: "completed", done: 2, total: 2 });
+    const waiting = await sql`select 1 from rule_candidates where rule_id = ${filled}`;
+    expect(waiting).toHaveLength(0);
+  }, 10_000);
+  for (const ruleId of [live, filled]) {
+    await ok("POST", `/runs/rules/${ruleId}/trigger`);
+    expect(await settled(ruleId as string, 1)).toMatchObject([{ run_id: last!.id, status: "done" }]);
+  }
+});
+
+test("a transient rule on threads acts on the threads of its back-fill", async () => {
+  const { id, name } = await project();
+  const [turn] = await runs(name, 1, { extra: { metadata: { thread_id: "once" } } });
+  const body = { session_id: id, group_by: "thread_id", add_tags: ["t"], transient: true };
+  const { id: ruleId } = await rule({ ...body, backfill_from: new Date(Date.now() - 3_600_000).toISOString() });
+  await vi.waitFor(async () => {
+    expect(await sql`select 1 from rule_threads where rule_id = ${ruleId}`).toHaveLength(1);
+  }, 10_000);
+  await sql`update rule_threads set due_at = now() where rule_id = ${ruleId}`;
+  expect(await settled(ruleId as string, 1)).toMatchObject([{ run_id: turn!.id, status: "done", is_backfill: true }]);
+});
+
 test("a back-fill is previewed, acts on older runs once, and continues at its cursor", async () => {
   const { id, name } = await project();
   const old = await runs(name, 25, { name: "old", error: "boom" });
