@@ -87,7 +87,8 @@ export const cronTracesQuery = ({ cron_id: id }: Cron) =>
       if (session.length === 0) return [];
       const filter = `and(eq(metadata_key, "cron_id"), eq(metadata_value, ${JSON.stringify(id)}))`;
       const select = ["id", "status", "start_time", "session_id"] as const;
-      const body = { session, is_root: true, filter, limit: TRACES, select: [...select] };
+      const heads = { is_root: true, include_provisional_roots: true };
+      const body = { session, ...heads, filter, limit: TRACES, select: [...select] };
       return (await data(traceApi.POST("/api/v1/runs/query", { body, signal }))).runs;
     },
     refetchInterval: 15_000,

@@ -111,7 +111,8 @@ export const sampleRunQuery = (projectId: string) =>
     queryKey: ["evaluator-sample", projectId],
     queryFn: async ({ signal }) => {
       const select = ["inputs", "outputs", "extra"] as const;
-      const body = { session: [projectId], is_root: true, limit: 1, select: [...select] };
+      const heads = { is_root: true, include_provisional_roots: true };
+      const body = { session: [projectId], ...heads, limit: 1, select: [...select] };
       const found = await data(traceApi.POST("/api/v1/runs/query", { body: body as never, signal }));
       return (
         (found as { runs: { inputs?: unknown; outputs?: unknown; extra?: { metadata?: unknown } }[] }).runs[0] ?? null

@@ -2,10 +2,9 @@
 import { readAny } from "../../ui/schema-form/schema.ts";
 import { readJson } from "../../ui/json-text.ts";
 import { type Column, columnPrompt, type Draft, type ModelChoice } from "./draft.ts";
-import { isObject, type Prompt, textParts } from "./prompt.ts";
-import { kwargs } from "./read-manifest.ts";
+import { type Prompt, textParts } from "./prompt.ts";
 import { templateProblem, type Variable } from "./template.ts";
-import { isOptional, promptVariables, writeManifest, writeTools } from "./write-manifest.ts";
+import { isOptional, ownValues, promptVariables, writeManifest, writeTools } from "./write-manifest.ts";
 
 /** @throws with what the user must correct */
 export function buildRequest(draft: Draft, column: Column): Record<string, unknown> {
@@ -87,10 +86,10 @@ function readValue(text: string, kind: Variable["kind"], name: string): unknown 
 
 /** Lists the variables that need a value: not placeholders, and not those with a value in the prompt. */
 export function missingInputs(prompt: Prompt, inputs: Record<string, string>): string[] {
-  const { partial_variables: partials } = kwargs(prompt.source);
+  const values = ownValues(prompt);
   const optional = new Set(prompt.messages.filter(isOptional).map(({ name }) => name));
   return promptVariables(prompt)
-    .filter(({ name, kind }) => kind !== "messages" && !optional.has(name) && !(isObject(partials) && name in partials))
+    .filter(({ name, kind }) => kind !== "messages" && !optional.has(name) && !Object.hasOwn(values, name))
     .map(({ name }) => name)
     .filter((name) => (inputs[name] ?? "") === "");
 }

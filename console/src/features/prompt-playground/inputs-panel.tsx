@@ -4,10 +4,8 @@ import type { Dispatch } from "react";
 import { isBrokenJson } from "../../ui/schema-form/schema.ts";
 import type { Draft, DraftAction } from "./draft.ts";
 import { missingInputs } from "./build-request.ts";
-import { isObject } from "./prompt.ts";
-import { kwargs } from "./read-manifest.ts";
 import type { Variable } from "./template.ts";
-import { promptVariables } from "./write-manifest.ts";
+import { ownValues, promptVariables } from "./write-manifest.ts";
 
 /** Values of the variables of all prompts on the page, which share them. */
 export function InputsPanel({ draft, dispatch }: { draft: Draft; dispatch: Dispatch<DraftAction> }) {
@@ -55,9 +53,9 @@ const DESCRIPTIONS: Record<Variable["kind"], string | undefined> = {
 
 /** Returns the value that the prompt itself has for a variable. */
 function defaultValue({ prompts }: Draft, name: string): string | undefined {
-  for (const { source } of prompts) {
-    const { partial_variables: partials } = kwargs(source);
-    if (isObject(partials) && typeof partials[name] === "string") return partials[name];
+  for (const prompt of prompts) {
+    const value = ownValues(prompt)[name];
+    if (typeof value === "string") return value;
   }
   return undefined;
 }

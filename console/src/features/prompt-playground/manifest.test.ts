@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 
+import { missingInputs, readInputs } from "./build-request.ts";
 import { joinModel, readModel, writeModel } from "./model-node.ts";
 import { newMessage, type Node } from "./prompt.ts";
 import { readManifest } from "./read-manifest.ts";
@@ -158,5 +159,23 @@ test("a prompt with a model keeps its other steps, options and secrets", () => {
   expect(other).toMatchObject({
     id: ["langchain", "chat_models", "anthropic", "ChatAnthropic"],
     kwargs: { model: "claude-x", anthropic_api_key: { type: "secret", id: ["ANTHROPIC_API_KEY"] } },
+  });
+});
+
+test("values that a message's template has are no inputs, and stay when its text is edited", () => {
+  const partial = { ...template("{greeting} {name}", ["name"]) };
+  partial["kwargs"] = { ...(partial["kwargs"] as object), partial_variables: { greeting: "Hello" } };
+  const { prompt } = readManifest(chat([message("Human", partial)], ["name"]));
+  expect(missingInputs(prompt, {})).toEqual(["name"]);
+  expect(readInputs(prompt, { name: "Ada" })).toEqual({ name: "Ada" });
+  const [human] = prompt.messages;
+  const edited = writeManifest({ ...prompt, messages: [{ ...human!, content: "{greeting}, {name}!" }] });
+  expect(edited).toMatchObject({
+    kwargs: {
+      input_variables: ["name"],
+      messages: [
+        { kwargs: { prompt: { kwargs: { partial_variables: { greeting: "Hello" }, input_variables: ["name"] } } } },
+      ],
+    },
   });
 });

@@ -8,7 +8,13 @@ import { chooseFormat, convertTemplate, escapeText, findVariables, templateProbl
 const names = (text: string, format: "f-string" | "mustache") => findVariables(text, format).map(({ name }) => name);
 
 test("finds variables by the rules of each format", () => {
-  expect(names("{a} {{b}} {c} {a} {d:.2f}", "f-string")).toEqual(["a", "c", "d"]);
+  expect(names("{a} {{b}} {c} {a} {d:.2f} {first name} {e.f}", "f-string")).toEqual([
+    "a",
+    "c",
+    "d",
+    "first name",
+    "e.f",
+  ]);
   expect(names("{{a}} {{{b}}} {{& c }} {d} {{! no }} {{> no }}", "mustache")).toEqual(["a", "b", "c"]);
   expect(findVariables("{{#items}}{{name}} {{/items}}{{^none}}x{{/none}}{{user.name}}", "mustache")).toEqual([
     { name: "items", kind: "json" },

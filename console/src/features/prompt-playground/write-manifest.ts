@@ -61,12 +61,19 @@ function isSameSet(before: unknown, now: unknown): boolean {
 
 /** Names for `input_variables`: without partial ones and optional placeholders, as LangChain computes them. */
 const names = (prompt: Prompt): string[] => {
-  const { partial_variables: partials } = kwargs(prompt.source);
+  const values = ownValues(prompt);
   const optional = new Set(prompt.messages.filter(isOptional).map(({ name }) => name));
   return promptVariables(prompt)
     .map(({ name }) => name)
-    .filter((name) => !optional.has(name) && !(isObject(partials) && name in partials));
+    .filter((name) => !optional.has(name) && !Object.hasOwn(values, name));
 };
+
+/** Returns the values that a prompt, or the templates of its messages, have of variables. */
+export function ownValues({ source, messages }: Pick<Prompt, "source" | "messages">): Record<string, unknown> {
+  const templates = messages.flatMap(({ node }): unknown[] => [kwargs(node)["prompt"]].flat());
+  const found = [source, ...templates].map((node) => kwargs(node)["partial_variables"]);
+  return Object.assign({}, ...found.filter(isObject)) as Record<string, unknown>;
+}
 
 /** Whether a placeholder needs no messages. */
 export const isOptional = ({ role, node }: DraftMessage): boolean =>
@@ -131,7 +138,9 @@ export function writeMessage(message: DraftMessage, format: TemplateFormat): Nod
     });
   }
   const inner =
-    typeof content === "string" ? textTemplate(content, format) : content.map((part) => partTemplate(part, format));
+    typeof content === "string"
+      ? textTemplate(content, format, kwargs(kwargs(node)["prompt"])["partial_variables"])
+      : content.map((part) => partTemplate(part, format));
   return construct([...PROMPTS, "chat", template], {
     ...sameClass(node, template),
     prompt: inner,
@@ -152,12 +161,14 @@ function isSame(a: DraftMessage, b: DraftMessage): boolean {
   return shown(a) === shown(b);
 }
 
-function textTemplate(template: string, format: TemplateFormat): Node {
+function textTemplate(template: string, format: TemplateFormat, values?: unknown): Node {
+  const own = isObject(values) ? values : undefined;
   const variables = findVariables(template, format).map(({ name }) => name);
   return construct([...PROMPTS, "prompt", "PromptTemplate"], {
-    input_variables: variables,
+    input_variables: variables.filter((name) => !own || !Object.hasOwn(own, name)),
     template_format: format,
     template,
+    ...(own && { partial_variables: own }),
   });
 }
 

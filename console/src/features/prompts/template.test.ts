@@ -3,11 +3,13 @@ import { expect, test } from "vitest";
 import { listVariables, splitTemplate } from "./template.ts";
 
 test("finds the variables of f-strings, without doubled braces", () => {
-  expect(listVariables("{a} {{not}} {b!r:>10} {user.name} {items[0]} {a}", "f-string")).toEqual([
+  expect(listVariables("{a} {{not}} {b!r:>10} {user.name} {first name} { c } {d-e} {a}", "f-string")).toEqual([
     "a",
     "b",
-    "user",
-    "items",
+    "user.name",
+    "first name",
+    "c",
+    "d-e",
   ]);
   expect(splitTemplate("Hi {name}!", "f-string")).toEqual([
     { text: "Hi ", variable: null },

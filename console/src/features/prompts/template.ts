@@ -12,8 +12,8 @@ export interface TemplatePart {
 }
 
 const PATTERNS: Record<TemplateFormat, RegExp> = {
-  // doubled braces are literal; `{name!r:>10}` and `{user.name}` insert the variables `name` and `user`
-  "f-string": /\{\{|\}\}|\{([^{}\s!:.[]*)[^{}]*\}/g,
+  // doubled braces are literal
+  "f-string": /\{\{|\}\}|\{([^{}]*)\}/g,
   mustache: /\{\{\{\s*([^{}]*?)\s*\}\}\}|\{\{\s*([#^/&!>]?)\s*([^{}]*?)\s*\}\}/g,
   jinja2: /\{\{-?\s*([A-Za-z_]\w*)[^{}]*\}\}|\{%[^%]*%\}|\{#[^#]*#\}/g,
 };
@@ -33,7 +33,8 @@ export function splitTemplate(template: string, format: TemplateFormat): Templat
     add(template.slice(end, match.index), null);
     end = match.index + match[0].length;
     if (format !== "mustache") {
-      add(match[0], match[1] || null);
+      // `{name!r:>10}` inserts the variable `name`, and `{user.name}` one of that name: the server reads no attributes
+      add(match[0], match[1]?.replace(/[!:].*$/s, "").trim() || null);
       continue;
     }
     const [, bare, sigil = "", name = ""] = match;

@@ -2,6 +2,8 @@
  * Completion for expressions of docs/filter-language.md: functions, the fields each accepts, and words where a value is
  * expected. The server parses the expression; this only helps to write it.
  */
+import type { operations } from "../../api/trace.d.ts";
+
 export interface Word {
   label: string;
   /** Short description. */
@@ -80,9 +82,21 @@ const FIELDS: [string, string][] = [
   ["execution_order", "1 is the root"],
 ];
 
+type QueryBody = NonNullable<operations["post_api_v1_runs_query"]["requestBody"]>["content"]["application/json"];
+/** The types that the API takes, all of them. */
+const RUN_TYPES: Record<NonNullable<QueryBody["run_type"]>, true> = {
+  chain: true,
+  llm: true,
+  tool: true,
+  retriever: true,
+  embedding: true,
+  prompt: true,
+  parser: true,
+};
+
 /** Values of the fields that have few. */
 export const KNOWN_VALUES: Record<string, string[]> = {
-  run_type: ["chain", "llm", "tool", "retriever", "embedding", "prompt", "parser"],
+  run_type: Object.keys(RUN_TYPES),
   status: ["success", "error", "pending", "interrupted", "incomplete"],
   trace_tier: ["longlived", "shortlived"],
   feedback_source: ["api", "app", "model", "auto_eval"],

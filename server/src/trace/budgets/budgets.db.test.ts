@@ -61,6 +61,22 @@ const notices = async (id: string) =>
   }[];
 const levels = async (id: string) => (await notices(id)).map(({ period, level }) => `${period} ${level}`).toSorted();
 
+test("traces of which the root went elsewhere count as in the totals of their project", async () => {
+  const { id: session, name } = await project();
+  const { name: other } = await project();
+  const id = await create(session, {});
+  const whole = await create(null, {});
+  const [root, call_] = spend(name, "2026-08-12T10:00:00Z", 8, "ada");
+  const [, lost] = spend(name, "2026-08-12T11:00:00Z", 4);
+  await sendRuns(call, [{ ...root!, session_name: other }, call_!, lost!]);
+  for (const budget of [id, whole]) await evaluate(budget, "2026-08-21T00:00:00Z");
+  expect((await read(id, "2026-08")).month).toMatchObject({ spent_usd: 12 });
+  const { json } = await call("GET", `/sessions/${session}?include_stats=true`);
+  expect(Number(json.total_cost)).toBe(12);
+  // once in the whole workspace, though it has a head in each of its projects
+  expect((await read(whole, "2026-08")).month).toMatchObject({ spent_usd: 12 });
+});
+
 test("spend is that of the month, its forecast goes on at the mean of the recent days", async () => {
   const { id: session, name } = await project();
   const id = await create(session, {});

@@ -15,7 +15,7 @@ import type { DaySpend, Period } from "./sql.ts";
 /** Users of a day that are recorded, those with the highest spend; the whole counts all. */
 const MAX_USERS = 5000;
 
-/** Reads the spend of consecutive days. A trace belongs to the day on which its root begins. */
+/** Reads the spend of consecutive days. A trace belongs to the day on which its head begins. */
 export async function readSpend(
   deps: Pick<TraceDeps, "sql" | "clickhouse" | "projects" | "settings">,
   { tenant_id, project_id, definition, budget }: AlertRule,
@@ -26,7 +26,7 @@ export async function readSpend(
     ...(project_id !== null && { projects: [project_id] }),
     since: micros(days[0].since),
     before: micros(days.at(-1)!.until),
-    is_root: true,
+    is_head: true,
     ...(definition.filter !== null && { filters: [readFilter(definition.filter)] }),
   };
   const scope = await loadScope(deps, RunScope.ofTenant(tenant_id), selection);

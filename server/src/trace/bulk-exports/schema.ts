@@ -2,12 +2,13 @@ import { z } from "zod";
 
 import { isoTime, jsonObject, queryLimit, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
 import { parseTime } from "../run-rows/times.ts";
+import { bounded } from "../runs/query-schema.ts";
 import { EXPORT_FIELDS } from "./columns.ts";
 import { meansCancelled } from "./status.ts";
 
 /** Bulk exports, as the LangSmith API has them. */
 
-const time = isoTime.refine((text) => parseTime(text) !== undefined, "must be a time in the years 1900 to 2298");
+const time = bounded(isoTime);
 
 const fields = z.array(
   z.enum(EXPORT_FIELDS as [string, ...string[]], {

@@ -133,6 +133,19 @@ test("checks code without calling it", async () => {
   expect(await checkCode(deps, "python", "while True: pass")).toMatchObject({ ok: false });
 });
 
+test("runs below the run are reached alike, and a score that is no number is an error in both languages", async () => {
+  const run = { child_runs: [{ name: "search", child_runs: [{ name: "fetch" }] }] };
+  const path = "run.child_runs[0].child_runs[0].name";
+  expect(await js(`const performEval = (run) => ${path}`, { run })).toMatchObject({ value: "fetch" });
+  expect(await python(`def perform_eval(run): return ${path}`, { run })).toMatchObject({ value: "fetch" });
+  const scores = '[{"key": "a", "score": 1}, {"key": "b", "score": nan}]';
+  expect(await js(`const nan = NaN, performEval = () => (${scores})`)).toMatchObject({
+    ok: false,
+    message: expect.stringContaining("NaN, which JSON cannot represent"),
+  });
+  expect(await python(`nan = float("nan")\ndef perform_eval(run): return ${scores}`)).toMatchObject({ ok: false });
+});
+
 test("passes a third argument and inputs of megabytes", async () => {
   const run = { outputs: { text: "x".repeat(5_000_000) } };
   const more = { thread: [{ id: "first" }, { id: "second" }] };

@@ -8,6 +8,7 @@ import { deleteQueuesOfWorkspace } from "../annotation-queues/sql.ts";
 import { deleteDashboardsOfWorkspace } from "../dashboards/sql.ts";
 import { deleteDatasets, selectBlobs } from "../datasets/sql.ts";
 import { deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
+import { deleteTraceShares } from "../runs/share-sql.ts";
 import { deleteRegistry } from "../prompts/sql.ts";
 import { deleteProjectRows } from "../projects/sql.ts";
 import { deleteMaskingOfWorkspace } from "../masking/sql.ts";
@@ -121,13 +122,13 @@ export const withdrawErasure = async (sql: Sql, id: string): Promise<boolean> =>
  * Records which of its traces exist, and deletes what else is known of the others, and the pieces that wait for a run of
  * one. Further pieces of an unknown trace are those of a new one.
  */
-export async function beginTraces(sql: Sql, { id, tenant_id, trace_ids }: ErasureJob, existing: string[]) {
+export async function beginTraces(sql: Sql, { id, tenant_id, trace_ids, project_ids }: ErasureJob, existing: string[]) {
   const others = trace_ids!.filter((trace) => !existing.includes(trace));
   await sql.begin(async (tx) => {
     await tx`delete from waiting_pieces where tenant_id = ${tenant_id}
       and (run_id = any(${trace_ids}::uuid[]) or needs = any(${trace_ids}::uuid[]))`;
-    await tx`delete from trace_shares where tenant_id = ${tenant_id} and trace_id = any(${others}::uuid[])`;
-    await deleteFeedbackOfTraces(tx, tenant_id, others);
+    await deleteTraceShares(tx, tenant_id, others, project_ids ?? undefined);
+    await deleteFeedbackOfTraces(tx, tenant_id, others, project_ids ?? undefined);
     await tx`update erasures set begun_at = now(), trace_ids = ${existing}::uuid[] where erasure_id = ${id}`;
   });
 }

@@ -8,8 +8,9 @@ const MAX_KEY = 180;
 const MAX_TEXT = 20_000;
 
 /**
- * Reads what an evaluator's function returned, as LangSmith's code evaluators return it: a number or a boolean,
- * `{key: score, …}`, `{key, score, value, comment}`, a list of those, or `{results: […]}`.
+ * Reads what an evaluator's function returned, as LangSmith's code evaluators and those of `evaluate()` in the SDKs return
+ * it: a number, a boolean, a text, `{key: score, …}`, `{key, score, value, comment}`, a list of those, or
+ * `{results: […]}`. A score that is null is none.
  * @param name key of a bare score
  */
 export function readCodeResult(result: unknown, name: string): { feedback: Score[] } | { problem: string } {
@@ -34,20 +35,20 @@ export function readCodeResult(result: unknown, name: string): { feedback: Score
 const isObject = (value: unknown): value is Json =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
-const EXPECTED = "must return a number, a boolean, {key: score} or {key, score, comment}";
+const EXPECTED = "must return a number, a boolean, a text, {key: score} or {key, score, comment}";
 
 function readItem(item: unknown, name: string): Score[] | string {
-  if (typeof item === "number" || typeof item === "boolean") return toScores([[name, item]], null);
+  if (["number", "boolean", "string"].includes(typeof item)) return toScores([[name, item]], null);
   if (!isObject(item)) return `${EXPECTED}, not ${item === null ? "null" : typeof item}`;
   const comment = COMMENTS.map((each) => item[each]).find((each) => typeof each === "string") as string | undefined;
   const text = comment === undefined ? null : clean(comment);
   if (typeof item["key"] === "string" || "score" in item || "value" in item) {
     const key = typeof item["key"] === "string" ? item["key"] : name;
     const { score, value } = item;
-    if (score == null && value == null) return `returned "${key.slice(0, 80)}" without a score and a value`;
-    if (score == null) return toScores([[key, value]], text);
-    const scores = toScores([[key, score]], text);
-    if (typeof scores === "string" || value == null) return scores;
+    const scores = score == null ? [{ key, score: null, value: null, comment: text }] : toScores([[key, score]], text);
+    if (typeof scores === "string") return scores;
+    // what does not apply has a null score, beside others that do
+    if (value == null) return score == null && text === null ? [] : scores;
     if (!["string", "number", "boolean"].includes(typeof value)) return `returned a value that is ${typeof value}`;
     return [{ ...scores[0]!, value: typeof value === "string" ? clean(value) : (value as number | boolean) }];
   }

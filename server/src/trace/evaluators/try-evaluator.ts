@@ -76,7 +76,12 @@ async function findKeys(deps: TraceDeps, principal: Principal, body: TryBody): P
   }
   if (project == null) throw unprocessable("run_ids: required, or a session_id");
   await checkProjects(deps, scope, [project]);
-  const selection = toSelection({ session: [project], is_root: true, ...(filter != null && { filter }) } as never);
+  const selection = toSelection({
+    session: [project],
+    is_root: true,
+    include_provisional_roots: true,
+    ...(filter != null && { filter }),
+  } as never);
   const page = { columns: ["r.trace_id"], descending: true, limit };
   const { rows } = await selectPage(deps, await loadScope(deps, scope, selection), selection, page);
   return rows.map((row) => ({ ...row, trace_id: row.trace_id! }));

@@ -3,6 +3,7 @@ import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "../runs/read-rows.ts";
 import type { RunScope } from "../runs/run-scope.ts";
+import type { ComparativeFeedback } from "./scores-sql.ts";
 import { fromRuns } from "../runs/selection.ts";
 import { TRACE_SUMS } from "../runs/trace-sums.ts";
 
@@ -96,14 +97,15 @@ export interface KeyMoments {
   max: number;
 }
 
-/** Computes moments of all scores of experiments, from the copy of the feedback, except those of `excluded` keys. */
+/** Computes moments of all scores of experiments, from the copy of the feedback, except the `excluded` feedback. */
 export function readScoreMoments(
   clickhouse: ClickHouse,
   scope: RunScope,
   projects: string[],
   keys: string[] | undefined,
-  excluded: string[],
+  excluded: ComparativeFeedback,
 ): Promise<KeyMoments[]> {
+  const others = excluded.ids.length > 0 ? ch`and f.id not in ${bind("Array(UUID)", excluded.ids)}` : raw("");
   const tenant = bind("UUID", scope.tenantId);
   const only = keys ? ch`and f.key in ${bind("Array(String)", keys)}` : raw("");
   const statement = ch`
@@ -116,7 +118,8 @@ export function readScoreMoments(
         select r.id as id, r.project_id as project, r.reference_example_id as example
         ${fromRuns(scope, { projects, is_root: true, has_example: true })}
       ) as m on m.id = f.run_id
-      where f.tenant_id = ${tenant} and f.score is not null and not has(${bind("Array(String)", excluded)}, f.key) ${only}
+      where f.tenant_id = ${tenant} and f.score is not null and not has(${bind("Array(String)", excluded.keys)}, f.key) ${others}
+        ${only}
       group by project, example, key
     ) group by project, key order by project, key limit 10000`;
   return readRows<KeyMoments>(clickhouse.forTenant(scope.tenantId), "experiments.score_moments", statement);

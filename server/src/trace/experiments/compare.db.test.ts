@@ -194,6 +194,23 @@ test("a key may be better when lower, errors count, and comparative feedback is 
   expect(whole.json.keys.map((item: { key: string }) => item.key)).toEqual(["mistakes"]);
 });
 
+test("the history has the averages of the comparison, also of a key that judges pairs as well", async () => {
+  const { id, examples } = await dataset(2);
+  const results = examples.map((example) => ({ example, score: 1 }));
+  const [base, next] = [await experiment(id, results, "better"), await experiment(id, results, "better")];
+  const pair = (await call("POST", "/datasets/comparative", { experiment_ids: [base.id, next.id] })).json;
+  for (const run_id of next.runs) {
+    const judged = { run_id, key: "better", score: 0, comparative_experiment_id: pair.id };
+    expect((await call("POST", "/feedback", judged)).status).toBe(200);
+  }
+  const compared = await compare(id, { experiments: [base.id, next.id] });
+  expect(compared.experiments.map(({ scores }) => scores["better"]!.mean)).toEqual([1, 1]);
+  const { experiments } = (await call("GET", `/datasets/${id}/experiments/history`)).json;
+  expect(experiments.map((item: { scores: Record<string, { mean: number }> }) => item.scores["better"]!.mean)).toEqual([
+    1, 1,
+  ]);
+});
+
 test("a dataset has a baseline, which must be an experiment on it", async () => {
   const { id, examples } = await dataset(2);
   const a = await experiment(

@@ -5,7 +5,7 @@ import { computeStats, type Metric } from "../runs/stats.ts";
 import { findBaseline } from "./baseline-sql.ts";
 import { intervalFromMoments } from "./bootstrap-interval.ts";
 import { readScoreMoments } from "./clickhouse.ts";
-import { findComparativeKeys, findLowerIsBetter, listExperimentRows } from "./scores-sql.ts";
+import { findComparativeFeedback, findLowerIsBetter, listExperimentRows } from "./scores-sql.ts";
 
 const METRICS = [
   "run_count",
@@ -29,7 +29,7 @@ export async function experimentHistory(
   const baseline = (await findBaseline(sql, tenantId, datasetId)) ?? null;
   if (ids.length === 0) return { baseline_experiment_id: baseline, keys: [], experiments: [] };
   const scope = await loadScope(deps, RunScope.ofTenant(tenantId));
-  const excluded = await findComparativeKeys(sql, tenantId, ids);
+  const excluded = await findComparativeFeedback(sql, tenantId, ids);
   const [moments, statistics] = await Promise.all([
     readScoreMoments(clickhouse, scope, ids, key, excluded),
     computeStats(deps, scope, {

@@ -7,7 +7,14 @@ import { loadScope } from "../runs/load-scope.ts";
 import { readRows } from "../runs/read-rows.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, type RunSelection } from "../runs/selection.ts";
-import { computeFeedbackStats, computeStats, groupColumn, type Metric, type Statistics } from "../runs/stats.ts";
+import {
+  computeFeedbackStats,
+  computeStats,
+  feedbackByKey,
+  groupColumn,
+  type Metric,
+  type Statistics,
+} from "../runs/stats.ts";
 import { naive } from "../runs/run-fields.ts";
 import { examplesPassing } from "./experiment-runs.ts";
 import type { GroupQuery } from "./group-schema.ts";
@@ -125,9 +132,7 @@ export async function groupStatistics(
   ) => ({
     ...Object.fromEntries(METRICS.map((name) => [name, statistics?.[name] ?? null])),
     run_count: Number(statistics?.run_count ?? 0),
-    feedback_stats: Object.fromEntries(
-      found.map(({ group_name: _group, feedback_key, ...stats }) => [feedback_key, { ...stats, comments: [] }]),
-    ),
+    feedback_stats: feedbackByKey(found),
     min_start_time: bounds ? naive(bounds.first) : null,
     max_start_time: bounds ? naive(bounds.last) : null,
     filter: group.filter,

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { isoTime, jsonObject, limit, offset, uuid } from "../../base/http/fields.ts";
 import { projectWithStats } from "../projects/schema.ts";
+import { bounded } from "../runs/query-schema.ts";
 import { exampleWithRuns, experimentRunsBody } from "./schema.ts";
 
 export const groupBody = z
@@ -55,7 +56,7 @@ export const groupedExperimentsBody = z
     experiment_limit: limit(1000, 1000),
     filter: z.string().max(10_000).nullish(),
     name_contains: z.string().nullish(),
-    stats_start_time: isoTime.nullish(),
+    stats_start_time: bounded(isoTime).nullish(),
     tag_value_id: z.array(uuid).max(100).nullish(),
     // an optimization of the hosted service, accepted without effect
     use_approx_stats: z.boolean().nullish(),

@@ -44,13 +44,30 @@ export async function findLowerIsBetter(sql: Sql, tenantId: string, keys: string
   return new Set(rows.map((row) => row.key));
 }
 
-/** Returns keys that are used in comparisons of these experiments, but not outside of them. */
-export async function findComparativeKeys(sql: Sql, tenantId: string, projects: string[]): Promise<string[]> {
-  const rows = await sql<{ key: string }[]>`
-    select key from feedback
+/** Feedback of comparisons, which the averages of experiments leave out. */
+export interface ComparativeFeedback {
+  /** Keys that are used in comparisons only. */
+  keys: string[];
+  /** Feedback of other keys. */
+  ids: string[];
+}
+
+/** Finds the feedback that comparisons of these experiments have. Served by feedback_by_session. */
+export async function findComparativeFeedback(
+  sql: Sql,
+  tenantId: string,
+  projects: string[],
+): Promise<ComparativeFeedback> {
+  const rows = await sql<{ key: string; only: boolean; ids: string[] }[]>`
+    select key, bool_and(comparative_experiment_id is not null) as only,
+      array_agg(feedback_id::text) filter (where comparative_experiment_id is not null) as ids
+    from feedback
     where tenant_id = ${tenantId} and session_id = any(${projects}::uuid[]) and run_id is not null
-    group by key having bool_and(comparative_experiment_id is not null)`;
-  return rows.map((row) => row.key);
+    group by key having bool_or(comparative_experiment_id is not null)`;
+  return {
+    keys: rows.flatMap(({ key, only }) => (only ? [key] : [])),
+    ids: rows.flatMap(({ only, ids }) => (only ? [] : ids)),
+  };
 }
 
 export interface ExperimentRow {

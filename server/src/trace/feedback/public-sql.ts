@@ -1,14 +1,17 @@
 import type { Sql } from "../../base/db/connect.ts";
+import type { Share } from "../runs/share-sql.ts";
 import type { FeedbackFilter } from "./schema.ts";
 import { matchesAny, has } from "./sql.ts";
 
 type PublicFilter = Pick<FeedbackFilter, "run" | "key" | "source" | "has_comment" | "has_score">;
 
-/** Returns the latest feedback on a shared trace as JSON text, without its authors. Served by feedback_by_trace. */
+/**
+ * Returns the latest feedback on the runs of a shared trace in its project as JSON text, without its authors. Served by
+ * feedback_by_trace.
+ */
 export async function feedbackOfTrace(
   sql: Sql,
-  tenantId: string,
-  traceId: string,
+  { tenant_id, project_id, trace_id }: Share,
   { run, key, source, has_comment, has_score }: PublicFilter,
   page: { limit: number; offset: number },
 ): Promise<string> {
@@ -19,7 +22,7 @@ export async function feedbackOfTrace(
       'modified_at', to_char(modified_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"'),
       'feedback_source', json_build_object('type', source_type)) order by created_at desc, feedback_id), '[]')::text as items
     from (
-      select * from feedback where tenant_id = ${tenantId} and trace_id = ${traceId}
+      select * from feedback where tenant_id = ${tenant_id} and trace_id = ${trace_id} and session_id = ${project_id}
         and ${matchesAny(sql, "run_id", "uuid", run)} and ${matchesAny(sql, "key", "text", key)}
         and ${matchesAny(sql, "source_type", "text", source)}
         and ${has(sql, "comment", has_comment)} and ${has(sql, "score", has_score)}

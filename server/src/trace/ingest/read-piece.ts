@@ -6,10 +6,10 @@ import { encodePairs, encodeTags } from "../run-rows/pairs.ts";
 import { readDottedOrder } from "./dotted-order.ts";
 import { createPreview } from "./preview.ts";
 import { readFacts, RAW_FIELDS, type RawField, type RunMessage, type RunPiece } from "./run-piece.ts";
+import { RUN_TYPES } from "../run-rows/run-types.ts";
 import { parseRunTime } from "../run-rows/times.ts";
 import { findUsage } from "../prices/usage.ts";
 
-export const RUN_TYPES = ["tool", "chain", "llm", "retriever", "embedding", "prompt", "parser"] as const;
 const STATUSES = ["pending", "success", "error", "interrupted"];
 
 const MAX_NAME = 4096;

@@ -10,6 +10,7 @@ import {
   timestamp,
   uuid,
 } from "../../base/http/fields.ts";
+import { bounded } from "../runs/query-schema.ts";
 
 export const DEFAULT_SAMPLE = 1000;
 export const MAX_SAMPLE = 10_000;
@@ -38,8 +39,8 @@ const settings = {
   subject: z.enum(["questions", "failures"]).nullish(),
   /** Own to Heddle: whether a trace or a thread counts once. */
   unit: z.enum(["roots", "threads"]).nullish(),
-  start_time: timestamp.nullish(),
-  end_time: timestamp.nullish(),
+  start_time: bounded(timestamp).nullish(),
+  end_time: bounded(timestamp).nullish(),
   last_n_hours: z.int().min(1).max(MAX_HOURS).nullish(),
   filter: storableText.max(65_536).nullish(),
   /** Number of runs, or below 1 their share of all. */

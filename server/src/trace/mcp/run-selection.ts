@@ -1,7 +1,8 @@
 /** Plain filters of runs, and their translation to the filter language. */
 import { z } from "zod";
 
-import { RUN_STATUSES, RUN_TYPES } from "../runs/query-schema.ts";
+import { RUN_TYPES } from "../run-rows/run-types.ts";
+import { RUN_STATUSES } from "../runs/query-schema.ts";
 import * as fields from "./fields.ts";
 import { findProject } from "./find.ts";
 import type { PlatformApi } from "./platform-api.ts";

@@ -1,7 +1,7 @@
 import { AppError } from "../../base/errors.ts";
 import { JsonStructure, SMALL_JSON } from "../../base/json-structure.ts";
 import { isUuid } from "../../base/ids.ts";
-import { RUN_TYPES } from "../ingest/read-piece.ts";
+import { RUN_TYPES } from "../run-rows/run-types.ts";
 import type { RunMessage } from "../ingest/run-piece.ts";
 import { fromMicros } from "../run-rows/times.ts";
 import { isObject, mayBeJson, parsed, recordReads, textAttribute } from "./attributes.ts";

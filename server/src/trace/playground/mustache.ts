@@ -19,7 +19,7 @@ const TAG = /\{\{(\{[^{}]*\}|[^{}]*)\}\}/g;
 const PATH = /^[\p{L}_$][\p{L}\p{N}_$-]*(\.[\p{L}\p{N}_$][\p{L}\p{N}_$-]*)*$/u;
 const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
 /** A tag without output that is alone on its line takes the line with it. */
-const STANDALONE = /^[ \t]*(\{\{[#^/!][^{}]*\}\})[ \t]*\r?\n/gm;
+const STANDALONE = /^[ \t]*(\{\{[#^/!][^{}]*\}\})[ \t]*(?:\r?\n|(?![^]))/gm;
 
 export function renderMustache(template: string, variables: Record<string, unknown>, where: string): string {
   const budget = { steps: 0, characters: 0 };
@@ -104,7 +104,8 @@ function render(
       text += rendered;
       continue;
     }
-    const isEmpty = value == null || value === false || value === "" || (Array.isArray(value) && value.length === 0);
+    // as LangChain in both languages: also 0
+    const isEmpty = !value || (Array.isArray(value) && value.length === 0);
     if (node.kind === "inverted") {
       if (isEmpty) text += render(node.nodes, context, where, budget);
     } else if (!isEmpty) {

@@ -22,6 +22,8 @@ export interface Placeholder {
   kind: "placeholder";
   variable: string;
   optional: boolean;
+  /** Only the last messages of the list. */
+  last?: number | undefined;
 }
 
 export type PromptPart = MessageTemplate | Placeholder;
@@ -114,14 +116,14 @@ function readBlock(value: unknown, where: string): ContentBlock {
 }
 
 /** Reads a placeholder's messages: objects with a role, or pairs `[role, content]`. */
-function readMessages({ variable, optional }: Placeholder, variables: Variables): Message[] {
+function readMessages({ variable, optional, last }: Placeholder, variables: Variables): Message[] {
   const value = Object.hasOwn(variables, variable) ? variables[variable] : undefined;
   if (value == null && optional) return [];
   const list: unknown = typeof value === "string" ? parseList(value) : value;
   if (!Array.isArray(list) || list.length > MAX_MESSAGES) {
     throw unprocessable(`variables.${variable}: must be a list of at most ${MAX_MESSAGES} messages`);
   }
-  return list.map((item: unknown, i) => {
+  return list.slice(last === undefined ? 0 : -last).map((item: unknown, i) => {
     const pair =
       Array.isArray(item) && item.length === 2 ? { role: asText(item[0]), content: item[1] as unknown } : item;
     const read = message.safeParse(pair);

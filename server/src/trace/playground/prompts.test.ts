@@ -23,6 +23,9 @@ test.each([
   ["mustache", "{{#words}}{{.}} {{/words}}{{user.name}}", { words: ["a", "b"], user: { name: "Ada" } }, "a b Ada"],
   ["mustache", "List:\n{{#items}}\n- {{.}}\n{{/items}}\nEnd", { items: ["a", "b"] }, "List:\n- a\n- b\nEnd"],
   ["mustache", "{{#user}}{{name}}{{/user}}", { user: { name: "{{name}}" } }, "{{name}}"],
+  // as LangChain in both languages: 0 is no section, and a section may end with the template
+  ["mustache", "{{#n}}{{n}} found{{/n}}{{^n}}none{{/n}}", { n: 0 }, "none"],
+  ["mustache", "List:\n  {{#items}}\n  - {{.}}\n  {{/items}}", { items: ["a", "b"] }, "List:\n  - a\n  - b\n"],
   ["none", "{a} {{b}}", {}, "{a} {{b}}"],
 ] as const)("renders %s templates: %s", (format, template, variables, expected) => {
   expect(render(template, format, variables)).toBe(expected);
@@ -94,6 +97,34 @@ test("reads chat prompts with placeholders, fixed messages and examples", () => 
     { role: "user", content: "3+3" },
   ]);
   expect(() => renderPrompt(prompt, {})).toThrow("variables: missing who, question");
+});
+
+test("reads values that a message's template has, and how many messages of a list are wanted", () => {
+  const partial = make("PromptTemplate", {
+    template: "{greeting} {name}",
+    template_format: "f-string",
+    input_variables: ["name"],
+    partial_variables: { greeting: "Hello" },
+  });
+  const { prompt } = readManifest(
+    chat(
+      make("MessagesPlaceholder", { variable_name: "history", n_messages: 1 }),
+      make("HumanMessagePromptTemplate", { prompt: partial }),
+      make("HumanMessagePromptTemplate", { prompt: [partial] }),
+    ),
+    "manifest",
+  );
+  expect(promptVariables(prompt)).toEqual(["history", "name"]);
+  const history = [
+    ["human", "first"],
+    ["ai", "last"],
+  ];
+  expect(renderPrompt(prompt, { name: "Ada", history }).map(({ content }) => content)).toEqual([
+    "last",
+    "Hello Ada",
+    [{ type: "text", text: "Hello Ada" }],
+  ]);
+  expect(renderPrompt(prompt, { name: "Ada", greeting: "Hi", history: [] })[0]!.content).toBe("Hi Ada");
 });
 
 test("reads text, few-shot and structured prompts", () => {

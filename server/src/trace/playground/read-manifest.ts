@@ -72,9 +72,7 @@ function readPrompt(value: unknown, where: string, read: ReadManifest): void {
 
 function promptParts(name: string, kwargs: Json, where: string, read: ReadManifest, depth: number): PromptPart[] {
   if (depth > MAX_DEPTH) throw unprocessable(`${where}: prompts are nested deeper than ${MAX_DEPTH}`);
-  if (isObject(kwargs["partial_variables"])) {
-    for (const [key, value] of Object.entries(kwargs["partial_variables"])) read.prompt.defaults[key] = value;
-  }
+  addDefaults(kwargs, read);
   switch (name) {
     case "ChatPromptTemplate":
     case "StructuredPrompt": {
@@ -95,6 +93,12 @@ function promptParts(name: string, kwargs: Json, where: string, read: ReadManife
     default:
       throw unprocessable(`${where}: prompts of the class ${name.slice(0, 100)} are not supported`);
   }
+}
+
+/** Adds the values that a template has of its variables. */
+function addDefaults(kwargs: Json | undefined, { prompt }: ReadManifest): void {
+  if (!isObject(kwargs?.["partial_variables"])) return;
+  prompt.defaults = { ...prompt.defaults, ...kwargs["partial_variables"] };
 }
 
 const ROLES_OF_TEMPLATES: Record<string, "system" | "user" | "assistant"> = {
@@ -124,15 +128,23 @@ function messageParts(value: unknown, where: string, read: ReadManifest, depth: 
   if (name === "MessagesPlaceholder") {
     const variable = kwargs["variable_name"] ?? kwargs["variableName"];
     if (typeof variable !== "string") throw unprocessable(`${where}.kwargs.variable_name: must be text`);
-    return [{ kind: "placeholder", variable, optional: kwargs["optional"] === true }];
+    const last = kwargs["n_messages"];
+    return [
+      {
+        kind: "placeholder",
+        variable,
+        optional: kwargs["optional"] === true,
+        ...(Number.isInteger(last) && (last as number) > 0 && { last: last as number }),
+      },
+    ];
   }
   if (name === "FewShotChatMessagePromptTemplate") return fewShotMessages(kwargs, where, read, depth);
   if (name === "ChatPromptTemplate") return promptParts(name, kwargs, where, read, depth);
   const own = Object.hasOwn(ROLES_OF_TEMPLATES, name) ? ROLES_OF_TEMPLATES[name] : undefined;
-  if (own !== undefined) return [templateMessage(own, kwargs["prompt"], where)];
+  if (own !== undefined) return [templateMessage(own, kwargs["prompt"], where, read)];
   const byName = String(kwargs["role"]).toLowerCase();
   const role = Object.hasOwn(ROLES_BY_NAME, byName) ? ROLES_BY_NAME[byName] : undefined;
-  if (name === "ChatMessagePromptTemplate" && role) return [templateMessage(role, kwargs["prompt"], where)];
+  if (name === "ChatMessagePromptTemplate" && role) return [templateMessage(role, kwargs["prompt"], where, read)];
   const fixed = Object.hasOwn(ROLES_OF_MESSAGES, name) ? ROLES_OF_MESSAGES[name] : undefined;
   const spoken = fixed ?? (name === "ChatMessage" ? role : undefined);
   if (spoken === undefined)
@@ -140,9 +152,16 @@ function messageParts(value: unknown, where: string, read: ReadManifest, depth: 
   return [fixedMessage(spoken, kwargs, where)];
 }
 
-function templateMessage(role: "system" | "user" | "assistant", prompt: unknown, where: string): MessageTemplate {
+function templateMessage(
+  role: "system" | "user" | "assistant",
+  prompt: unknown,
+  where: string,
+  read: ReadManifest,
+): MessageTemplate {
   if (!Array.isArray(prompt)) {
-    const { text, format } = readStringTemplate(readConstructor(prompt)?.kwargs, `${where}.kwargs.prompt`);
+    const found = readConstructor(prompt);
+    addDefaults(found?.kwargs, read);
+    const { text, format } = readStringTemplate(found?.kwargs, `${where}.kwargs.prompt`);
     return { kind: "message", message: { role }, content: text, format };
   }
   let format: TemplateFormat = "f-string";
@@ -150,6 +169,7 @@ function templateMessage(role: "system" | "user" | "assistant", prompt: unknown,
     const place = `${where}.kwargs.prompt.${i}`;
     const found = readConstructor(item);
     if (!found) throw unprocessable(`${place}: is no serialized template of LangChain`);
+    addDefaults(found.kwargs, read);
     format = readFormat(found.kwargs["template_format"] ?? found.kwargs["templateFormat"] ?? "f-string", place);
     const { template } = found.kwargs;
     if (found.name === "PromptTemplate" && typeof template === "string") return { type: "text", text: template };

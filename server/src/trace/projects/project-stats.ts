@@ -1,14 +1,17 @@
+import { groupBy } from "../../base/group-by.ts";
 import type { TraceDeps } from "../deps.ts";
 import type { Expression } from "../filter/expression.ts";
 import { parseTime } from "../run-rows/times.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { feedbackStats } from "../feedback/stats.ts";
 import { findFacets } from "../runs/facets.ts";
+import { findTraceParts } from "../runs/fact-source.ts";
 import { loadScope } from "../runs/load-scope.ts";
 import { limited } from "../runs/limited.ts";
 import { naive } from "../runs/run-fields.ts";
 import type { RunScope } from "../runs/run-scope.ts";
-import { computeStats, type Metric, METRIC_NAMES } from "../runs/stats.ts";
+import type { RunSelection } from "../runs/selection.ts";
+import { computeFeedbackStats, computeStats, feedbackByKey, type Metric, METRIC_NAMES } from "../runs/stats.ts";
 
 /** Statistics to compute, and over which runs. */
 export interface ProjectStatsRequest {
@@ -53,6 +56,9 @@ export async function projectStats(
   const since = stats_start_time === undefined ? undefined : parseTime(stats_start_time);
   const selection = limited({ projects: ids, is_head: true, since, filters });
   const known = await loadScope(deps, scope, selection);
+  // of all runs of these traces
+  const isBounded = since !== undefined || filters.length > 0;
+  const counted = { projects: ids, since, ...(filters[0] && { trace_filter: filters[0] }) };
   const [statistics, feedback, ownFeedback, facets] = await Promise.all([
     computeStats(deps, known, {
       selection,
@@ -60,7 +66,11 @@ export async function projectStats(
       grouping: { attribute: "project" },
       maxGroups: ids.length,
     }),
-    wants("feedback_stats") ? feedbackStats(deps.sql, scope.tenantId, "projects", ids) : undefined,
+    wants("feedback_stats")
+      ? isBounded
+        ? feedbackWithin(deps, known, counted)
+        : feedbackStats(deps.sql, scope.tenantId, "projects", ids)
+      : undefined,
     wants("session_feedback_stats") ? feedbackStats(deps.sql, scope.tenantId, "project_level", ids) : undefined,
     wantsFacets ? findFacets(deps.clickhouse, known, selection, "project") : undefined,
   ]);
@@ -81,5 +91,21 @@ export async function projectStats(
         },
       ];
     }),
+  );
+}
+
+/** Computes statistics of the feedback on these runs, by project; without comments. */
+async function feedbackWithin(
+  deps: Pick<TraceDeps, "sql" | "clickhouse" | "settings">,
+  scope: RunScope,
+  selection: RunSelection,
+): Promise<Map<string, object>> {
+  const parts = await findTraceParts(deps, scope, selection);
+  const found = await computeFeedbackStats(deps.clickhouse, parts, { selection, grouping: { attribute: "project" } });
+  return new Map(
+    Array.from(
+      groupBy(found, (entry) => entry.group_name),
+      ([id, entries]) => [id, feedbackByKey(entries)],
+    ),
   );
 }

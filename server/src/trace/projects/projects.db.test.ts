@@ -168,7 +168,17 @@ test("returns statistics of a project's runs on request", async () => {
   expect(await sorted("sort_by=feedback&sort_by_feedback_key=good")).toEqual(["busy", "calm"]);
   const [later] = (await list(`name=busy&include_stats=true&stats_start_time=${quick.start_time}`, mine)).json;
   expect(later).toMatchObject({ run_count: 0, latency_p50: null, total_tokens: 0 });
+  expect(later.feedback_stats).toEqual({});
+  const [since] = (await list(`name=busy&include_stats=true&stats_start_time=${slow.start_time}`, mine)).json;
+  expect(since.feedback_stats).toMatchObject({ good: { n: 1, avg: 1 } });
+  const failed = encodeURIComponent('eq(status,"error")');
+  const [matching] = (await list(`name=busy&include_stats=true&stats_filter=${failed}`, mine)).json;
+  expect(matching.feedback_stats).toMatchObject({ good: { n: 1, avg: 1 } });
   const filter = encodeURIComponent('eq(status,"success")');
+  expect((await list(`name=busy&include_stats=true&stats_filter=${filter}`, mine)).json[0].feedback_stats).toEqual({});
+  expect((await list("include_stats=true&stats_start_time=1850-01-01T00:00:00Z", mine)).status).toBe(422);
+  const metadata = `/sessions/${busy.id}/metadata?metadata_keys=k&start_time=2400-01-01T00:00:00Z`;
+  expect((await call("GET", metadata, undefined, mine)).status).toBe(422);
   expect((await list(`name=busy&include_stats=true&stats_filter=${filter}`, mine)).json[0].run_count).toBe(0);
   expect((await list("include_stats=true&stats_filter=eq(", mine)).status).toBe(400);
   for (const start_time of ["2016-12-31T23:59:60Z", "9999-12-31T23:59:59-14:00"]) {

@@ -12,6 +12,7 @@ import {
   uuid,
 } from "../../base/http/fields.ts";
 import { parseJson } from "../../base/json-structure.ts";
+import { bounded } from "../runs/query-schema.ts";
 
 /** Projects, as the LangSmith API has them. "Session" on the wire, "project" in texts for users. */
 
@@ -74,7 +75,7 @@ const notBuilt = (field: string) => z.undefined(`"${field}" is not supported yet
 
 const statsFields = {
   include_stats: queryBoolean,
-  stats_start_time: isoTime.optional(),
+  stats_start_time: bounded(isoTime).optional(),
   stats_filter: z.string().optional(),
   stats_select: queryMany(z.string(), 100),
   // optimizations of the hosted service, accepted without effect
@@ -170,7 +171,7 @@ export const projectWithStats = project
 
 export const metadataQuery = z.object({
   metadata_keys: queryMany(z.string(), 100),
-  start_time: isoTime.optional(),
+  start_time: bounded(isoTime).optional(),
   k: queryLimit(10, 100),
   root_runs_only: queryBoolean,
 });

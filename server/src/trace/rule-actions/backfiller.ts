@@ -74,7 +74,8 @@ export class Backfiller {
       const filters = { ...rule, from: backfill.backfill_from, to: backfill.backfill_to };
       const found = await selectBackfill(this.#deps, backfill.tenant_id, filters);
       if (!found) return { status: "completed", error: null };
-      if (backfill.total === null) await rows.putTotal(sql, backfill, await countBackfill(clickhouse, found, "runs"));
+      if (backfill.total === null)
+        await rows.putTotal(sql, backfill, await countBackfill(clickhouse, found, "enqueued"));
       const { cursor_start_time: at, cursor_run_id: id } = backfill;
       let after = at === null || id === null ? undefined : { start_time: at, id };
       for (;;) {

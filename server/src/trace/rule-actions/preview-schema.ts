@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { storableText, timestamp, uuid } from "../../base/http/fields.ts";
+import { bounded } from "../runs/query-schema.ts";
 
 const filter = storableText.max(65_536).nullish();
 
@@ -14,7 +15,7 @@ export const previewBody = z
     group_by: z.literal("thread_id").nullish(),
     sampling_rate: z.number().min(0).max(1).default(1),
     /** Default: a week ago. */
-    backfill_from: timestamp.nullish(),
+    backfill_from: bounded(timestamp).nullish(),
     evaluator_id: uuid.nullish(),
     evaluator_version: z.int().min(1).nullish(),
   })

@@ -230,6 +230,78 @@ test("matches of a rule that was disabled or whose run was deleted are skipped, 
   void name;
 });
 
+test("a preview counts what the rule matches: runs that have ended, and of threads and traces what their roots say", async () => {
+  const { id, name } = await project();
+  const inThread = (thread: string) => ({ start_time: recent(), extra: { metadata: { thread_id: thread } } });
+  const root = sampleRun(name, { ...inThread("t1"), name: "agent" });
+  const elsewhere = sampleRun(name, { start_time: recent() });
+  const head = sampleRun(name, { ...inThread("t2"), name: "agent" }, { parent: elsewhere });
+  const running = sampleRun(name, { ...inThread("t3"), name: "agent" }, { seconds: null });
+  await sendRuns(call, [root, head, running]);
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  const preview = async (body: object) => {
+    const { runs, threads } = await ok("POST", "/runs/rules/preview", {
+      session_id: id,
+      backfill_from: since,
+      ...body,
+    });
+    return { runs, threads };
+  };
+  expect(await preview({ group_by: "thread_id" })).toEqual({ runs: 1, threads: 1 });
+  expect(await preview({ trace_filter: 'eq(name, "agent")' })).toEqual({ runs: 1, threads: null });
+  expect(await preview({ filter: 'eq(name, "agent")' })).toEqual({ runs: 2, threads: null });
+  const { id: ruleId } = await rule({
+    session_id: id,
+    filter: 'eq(name, "agent")',
+    backfill_from: since,
+    add_tags: ["t"],
+  });
+  expect((await settled(ruleId as string, 2)).map((entry) => entry.run_id)).toEqual(
+    expect.arrayContaining([root.id, head.id]),
+  );
+});
+
+test("a back-fill decides about a thread as of its last turn, as the rule does of new ones", async () => {
+  const { id, name } = await project();
+  const body = { session_id: id, filter: 'eq(name, "asked")', group_by: "thread_id", add_tags: ["t"] };
+  const { id: live } = await rule(body);
+  const extra = { metadata: { thread_id: "long" } };
+  const [asked] = await runs(name, 1, { name: "asked", extra });
+  const [last] = await runs(name, 1, { name: "answered", extra });
+  await runs(name, 1, { name: "answered", extra: { metadata: { thread_id: "other" } } });
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  expect(
+    await ok("POST", "/runs/rules/preview", { session_id: id, filter: body.filter, group_by: body.group_by }),
+  ).toMatchObject({
+    runs: 1,
+    threads: 1,
+    sample: [{ id: asked!.id }],
+  });
+  const { id: filled } = await rule({ ...body, backfill_from: since });
+  await vi.waitFor(async () => {
+    const [backfill] = await ok("GET", `/runs/rules/${filled}/backfills`);
+    expect(backfill).toMatchObject({ status: "completed", done: 2, total: 2 });
+    const waiting = await sql`select 1 from rule_candidates where rule_id = ${filled}`;
+    expect(waiting).toHaveLength(0);
+  }, 10_000);
+  for (const ruleId of [live, filled]) {
+    await ok("POST", `/runs/rules/${ruleId}/trigger`);
+    expect(await settled(ruleId as string, 1)).toMatchObject([{ run_id: last!.id, status: "done" }]);
+  }
+});
+
+test("a transient rule on threads acts on the threads of its back-fill", async () => {
+  const { id, name } = await project();
+  const [turn] = await runs(name, 1, { extra: { metadata: { thread_id: "once" } } });
+  const body = { session_id: id, group_by: "thread_id", add_tags: ["t"], transient: true };
+  const { id: ruleId } = await rule({ ...body, backfill_from: new Date(Date.now() - 3_600_000).toISOString() });
+  await vi.waitFor(async () => {
+    expect(await sql`select 1 from rule_threads where rule_id = ${ruleId}`).toHaveLength(1);
+  }, 10_000);
+  await sql`update rule_threads set due_at = now() where rule_id = ${ruleId}`;
+  expect(await settled(ruleId as string, 1)).toMatchObject([{ run_id: turn!.id, status: "done", is_backfill: true }]);
+});
+
 test("a back-fill is previewed, acts on older runs once, and continues at its cursor", async () => {
   const { id, name } = await project();
   const old = await runs(name, 25, { name: "old", error: "boom" });

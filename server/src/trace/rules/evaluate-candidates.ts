@@ -9,7 +9,7 @@ import type { ProjectFacts } from "../rule-candidates/sql.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { conditionOn, fromPieces, fromRuns, type RunSelection } from "../runs/selection.ts";
 import type { Candidate, NewMatch, ThreadActivity } from "./match-sql.ts";
-import type { ReadRule } from "./read-rules.ts";
+import { type ReadRule, ruleConditions } from "./read-rules.ts";
 
 /** Conditions of this many rules are columns of one statement. */
 const RULES_PER_STATEMENT = 50;
@@ -152,17 +152,7 @@ const sameReplica = () => ({
 });
 
 function compileRule(scope: RunScope, { filters, row }: ReadRule, { projects, traces }: RunSelection): Fragment {
-  const { filter, trace_filter, tree_filter } = filters;
-  const condition = conditionOn(scope, {
-    projects,
-    traces,
-    filters: filter ? [filter] : [],
-    trace_filter,
-    tree_filter,
-    // what a child says in its root's place may be untrue when the root arrives
-    is_final: true,
-    ...(row.group_by !== null && { is_root: true, has_thread: true }),
-  });
+  const condition = conditionOn(scope, { projects, traces, ...ruleConditions(filters, row.group_by) });
   return ch`toBool(${condition})`;
 }
 

@@ -184,12 +184,15 @@ export interface DueThread {
 
 const micros = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')`;
 
-/** Takes threads that have been idle long enough; those of disabled rules wait. Served by rule_threads_due. */
+/**
+ * Takes threads that have been idle long enough; of disabled rules, among them transient ones, only those of back-fills.
+ * Served by rule_threads_due.
+ */
 export const takeDueThreads = (tx: Transaction, limit: number): Promise<DueThread[]> => tx<DueThread[]>`
   update rule_threads t set due_at = 'infinity'
   from (select d.tenant_id, d.rule_id, d.project_id, d.thread_id, r.sampling_rate
         from rule_threads d join rules r using (tenant_id, rule_id)
-        where d.due_at <= now() and r.is_enabled and r.group_by is not null
+        where d.due_at <= now() and (r.is_enabled or d.is_backfill) and r.group_by is not null
         order by d.due_at limit ${limit} for update of d skip locked) due
   where t.tenant_id = due.tenant_id and t.rule_id = due.rule_id and t.project_id = due.project_id
     and t.thread_id = due.thread_id

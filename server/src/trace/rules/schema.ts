@@ -3,6 +3,7 @@ import { z } from "zod";
 import { jsonObject, notBuilt, queryFlag, queryMany, storableText, timestamp, uuid } from "../../base/http/fields.ts";
 import { HEADER_NAME, HEADER_VALUE, RESERVED_HEADER } from "../../base/webhooks/headers.ts";
 import { type RunMapping, runMapping } from "../datasets/mapping-schema.ts";
+import { bounded } from "../runs/query-schema.ts";
 
 /** Contract: `RunRulesSchema` and its relatives. Heddle's own fields are `add_tags`, `add_feedback`, … */
 
@@ -112,7 +113,7 @@ const fields = {
   filter: filter.nullish(),
   trace_filter: filter.nullish(),
   tree_filter: filter.nullish(),
-  backfill_from: timestamp.nullish(),
+  backfill_from: bounded(timestamp).nullish(),
   extend_only: z.boolean().nullish(),
   add_to_annotation_queue_id: uuid.nullish(),
   add_to_dataset_id: uuid.nullish(),

@@ -167,7 +167,10 @@ export function deleteFeedbackRows(
   if (traces) {
     const ids = bind("Array(UUID)", traces);
     conditions.push(ch`(ifNull(trace_id in ${ids}, false) or run_id in ${ids})`);
-  } else if (projects) conditions.push(ch`ifNull(session_id in ${bind("Array(UUID)", projects)}, false)`);
+  }
+  // feedback on runs that have not arrived has no project yet
+  const isUnknown = raw(traces ? "true" : "false");
+  if (projects) conditions.push(ch`ifNull(session_id in ${bind("Array(UUID)", projects)}, ${isUnknown})`);
   return deleteFrom(clickhouse, "feedback", conditions);
 }
 

@@ -89,3 +89,30 @@ test("rejects or ignores deletions without criteria, of another project or of an
   expect((await call("POST", "/runs/delete", { trace_ids: [run.id] }, OTHER)).json).toEqual({ deleted_traces: 0 });
   expect(await status(run.id)).toBe(200);
 });
+
+test("a trace that is deleted in one project keeps what belongs to its runs in another", async () => {
+  const root = sampleRun("deleted here");
+  const far = sampleRun("kept there", {}, { parent: root });
+  await sendRuns(call, [root, far]);
+  const [here, there] = [await projectId("deleted here"), await projectId("kept there")];
+  for (const [run, session_id] of [
+    [root, here],
+    [far, there],
+  ] as const) {
+    await call("POST", "/feedback", { run_id: run.id, trace_id: root.id, session_id, key: "k", score: 1 });
+  }
+  const { share_token } = (await call("PUT", `/runs/${far.id}/share`, {})).json;
+  const found = async () => {
+    const filter = 'eq(feedback_key, "k")';
+    const filtered = (await call("POST", "/runs/query", { session: [here, there], filter })).json.runs;
+    const listed = (await call("GET", `/feedback?run=${root.id}&run=${far.id}`)).json;
+    return [filtered, listed.map(({ run_id }: { run_id: string }) => ({ id: run_id }))].map((list) =>
+      list.map(({ id }: { id: string }) => id).toSorted(),
+    );
+  };
+  expect(await found()).toEqual([[root.id, far.id].toSorted(), [root.id, far.id].toSorted()]);
+  await call("POST", "/runs/delete/traces", { session_id: here, trace_ids: [root.id] });
+  expect([await status(root.id), await status(far.id)]).toEqual([404, 200]);
+  expect(await found()).toEqual([[far.id], [far.id]]);
+  expect((await call("GET", `/public/${share_token}/runs`)).json).toHaveLength(1);
+});

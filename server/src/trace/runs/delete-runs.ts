@@ -23,7 +23,7 @@ export type DeleteDeps = Pick<TraceDeps, "sql" | "clickhouse" | "blobs" | "write
 const BATCH = 10_000;
 
 /**
- * Deletes traces with all their data. When this resolves none of it can be read. To be called in a batch of
+ * Deletes traces with all their data, in any project or in these. When this resolves none of it can be read. To be called in a batch of
  * legal-holds/deletions.ts, as all of this file.
  */
 export async function deleteTraces(
@@ -34,12 +34,12 @@ export async function deleteTraces(
 ): Promise<void> {
   for (let i = 0; i < traces.length; i += BATCH) {
     const batch = traces.slice(i, i + BATCH);
-    await deleteTraceShares(deps.sql, scope.tenantId, batch);
-    await deleteInsightsOfTraces(deps.sql, scope.tenantId, batch);
+    await deleteTraceShares(deps.sql, scope.tenantId, batch, projects);
+    await deleteInsightsOfTraces(deps.sql, scope.tenantId, batch, projects);
     await deleteTarget(deps, scope, { traces: batch, ...(projects && { projects }) });
     await deleteOfTraces(deps.sql, scope.tenantId, batch, projects);
-    await deleteFeedbackOfTraces(deps.sql, scope.tenantId, batch);
-    await deleteDecisionsOfTraces(deps.sql, scope.tenantId, batch);
+    await deleteFeedbackOfTraces(deps.sql, scope.tenantId, batch, projects);
+    await deleteDecisionsOfTraces(deps.sql, scope.tenantId, batch, projects);
   }
 }
 

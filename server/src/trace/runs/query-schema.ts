@@ -1,13 +1,13 @@
 import { z } from "zod";
 
 import { jsonObject, queryBoolean, uuid } from "../../base/http/fields.ts";
+import { RUN_TYPES } from "../run-rows/run-types.ts";
 import { type MicroTime, parseTime } from "../run-rows/times.ts";
 import { SELECTABLE_V1 } from "./serialize-v1.ts";
 import { isSortKey, SORT_KEYS, type SortKey } from "./sort-keys.ts";
 
 /** Contract trace-platform §3.1 to §3.4. Clients send null for unset fields. */
 
-export const RUN_TYPES = ["tool", "chain", "llm", "retriever", "embedding", "prompt", "parser"] as const;
 export const RUN_STATUSES = ["success", "error", "pending", "interrupted", "incomplete"] as const;
 
 /** Time in any form of §0.5, converted for ClickHouse. */
@@ -19,6 +19,10 @@ export function toMicroTime(value: string | number, ctx: z.RefinementCtx): Micro
   ctx.addIssue("must be an ISO 8601 time or milliseconds since 1970, between 1900 and 2299");
   return z.NEVER;
 }
+
+/** Restricts the bounds of a query, as ISO text, to times that the store can have; beyond them a bound would be ignored. */
+export const bounded = <T extends z.ZodType<string>>(time: T) =>
+  time.refine((text) => parseTime(text) !== undefined, "must be a time in the years 1900 to 2298");
 
 /** Single item or list. */
 const some = <T extends z.ZodType>(item: T, max: number) =>

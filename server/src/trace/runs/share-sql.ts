@@ -1,4 +1,4 @@
-import type { Sql } from "../../base/db/connect.ts";
+import type { Sql, Transaction } from "../../base/db/connect.ts";
 
 export interface Share {
   share_token: string;
@@ -38,6 +38,14 @@ export async function deleteShare(sql: Sql, tenantId: string, traceId: string): 
   await sql`delete from trace_shares where tenant_id = ${tenantId} and trace_id = ${traceId}`;
 }
 
-export async function deleteTraceShares(sql: Sql, tenantId: string, traceIds: string[]): Promise<void> {
-  await sql`delete from trace_shares where tenant_id = ${tenantId} and trace_id = any(${traceIds}::uuid[])`;
+/** Deletes the shares of traces, in any project or in these. */
+export async function deleteTraceShares(
+  sql: Sql | Transaction,
+  tenantId: string,
+  traceIds: string[],
+  projects?: readonly string[],
+): Promise<void> {
+  await sql`
+    delete from trace_shares where tenant_id = ${tenantId} and trace_id = any(${traceIds}::uuid[])
+      and ${projects ? sql`project_id = any(${projects as string[]}::uuid[])` : sql`true`}`;
 }

@@ -7,7 +7,7 @@ import {
   computeFeedbackStats,
   computeProjectFeedbackStats,
   computeStats,
-  type FeedbackStatistics,
+  feedbackByKey,
   type Statistics,
   type Grouping,
   type Metric,
@@ -65,21 +65,16 @@ export async function statsOfRuns(
   const serialize = (name: string, statistics: Statistics | undefined): Stats => {
     return {
       ...serializeStatistics(statistics ?? { run_count: 0 }),
-      ...(feedback && { feedback_stats: byKey(feedback.filter((entry) => entry.group_name === name)) }),
+      ...(feedback && { feedback_stats: feedbackByKey(feedback.filter((entry) => entry.group_name === name)) }),
       // feedback is on runs and projects, never on threads
       ...(selectedMetrics.includes("thread_feedback_stats") && { thread_feedback_stats: {} }),
-      ...(projectFeedback && { session_feedback_stats: byKey(projectFeedback) }),
+      ...(projectFeedback && { session_feedback_stats: feedbackByKey(projectFeedback) }),
     };
   };
   if (!body.group_by)
     return { ...serialize("", statistics.get("")), ...(facets && { run_facets: facets.get("") ?? [] }) };
   return Object.fromEntries(Array.from(statistics, ([name, of]) => [name, serialize(name, of)]));
 }
-
-const byKey = (feedback: FeedbackStatistics[]) =>
-  Object.fromEntries(
-    feedback.map(({ group_name: _group, feedback_key, ...stats }) => [feedback_key, { ...stats, comments: [] }]),
-  );
 
 export function readGrouping({ group_by }: Pick<StatsBody, "group_by">): Grouping | undefined {
   if (!group_by) return undefined;

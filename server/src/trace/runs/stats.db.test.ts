@@ -195,3 +195,19 @@ test("statistics exclude other workspaces", async () => {
   expect((await call("POST", "/runs/stats", { session }, OTHER)).status).toBe(404);
   expect((await call("POST", "/runs/stats", {}, OTHER)).json).toMatchObject({ run_count: 0 });
 });
+
+test("a trace over two projects has its costs once, whichever of them its root is in", async () => {
+  const root = sampleRun("spread", {}, { seconds: 2 });
+  const near = sampleRun("spread", { run_type: "llm", ...usage(10, 1) }, { parent: root });
+  const far = sampleRun("spread elsewhere", { run_type: "llm", ...usage(20, 2) }, { parent: root });
+  await sendRuns(call, [root, near, far]);
+  const projects = await Promise.all(
+    ["spread", "spread elsewhere"].map((name) => platform.deps.projects.ensureProject(TENANT, name)),
+  );
+  const select = ["run_count", "total_cost", "total_tokens"];
+  const heads = { is_root: true, include_provisional_roots: true, select };
+  expect(await stats({ session: projects, ...heads })).toEqual({ run_count: 2, total_cost: 3, total_tokens: 30 });
+  const each = await Promise.all(projects.map((project) => stats({ session: [project], ...heads })));
+  expect(each.map(({ total_cost }) => total_cost)).toEqual([1, 2]);
+  expect(await stats({ session: projects, select })).toEqual({ run_count: 3, total_cost: 3, total_tokens: 30 });
+});

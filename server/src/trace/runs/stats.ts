@@ -130,7 +130,7 @@ async function findUnitSources(
   if (details.length > 0) return [{ scope, selection }];
   return findSources(deps, scope, selection, {
     sums: needsTotals(metrics),
-    byProject: grouping?.attribute === "project",
+    byProject: isByPart(selection, grouping),
   });
 }
 
@@ -190,8 +190,9 @@ function selectTraces(
     ? [ch`r.trace_id in (select r.trace_id ${fromPieces(scope, { projects, ranges, since, before })})`]
     : [];
   const first = ranges?.[0] && earliestRun(ranges[0].from);
-  // a project's statistics are the same whichever others are requested
-  const key = raw(grouping?.attribute === "project" ? "(r.project_id, r.trace_id)" : "r.trace_id");
+  // A project's statistics are the same whichever others are requested. And a trace has a head in each of its projects:
+  // together, their parts are the trace once.
+  const key = raw(isByPart(selection, grouping) ? "(r.project_id, r.trace_id)" : "r.trace_id");
   return ch`
     select roots.id as id, roots.grp as grp, roots.started as started, roots.latency as latency,
       roots.first_token as first_token, roots.failed as failed, true as calls_model,
@@ -209,6 +210,10 @@ function selectTraces(
       ${fromRuns(scope, { projects, traces, since: later(since && earliestRun(since), first) }, own)} group by trace
     ) as sums on sums.trace = roots.trace`;
 }
+
+/** Whether a unit has the tokens and costs of its project's part of the trace only, as copies have them. */
+const isByPart = ({ is_head }: RunSelection, grouping: Grouping | undefined): boolean =>
+  is_head === true || grouping?.attribute === "project";
 
 const later = (a: MicroTime | undefined, b: MicroTime | undefined) => (a && b ? (a > b ? a : b) : (a ?? b));
 
@@ -311,3 +316,9 @@ export async function computeFeedbackStats(
     group by group_name, feedback_key order by group_name, feedback_key limit 10000`;
   return readRows<FeedbackStatistics>(clickhouse.forTenant(scope.tenantId), "runs.feedback_stats", statement);
 }
+
+/** Returns the statistics of a group as responses have them: by key, and without comments. */
+export const feedbackByKey = (feedback: FeedbackStatistics[]) =>
+  Object.fromEntries(
+    feedback.map(({ group_name: _group, feedback_key, ...stats }) => [feedback_key, { ...stats, comments: [] }]),
+  );

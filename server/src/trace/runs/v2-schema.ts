@@ -2,7 +2,8 @@ import { z } from "zod";
 
 import { isoTime, queryMany, uuid } from "../../base/http/fields.ts";
 import { SELECTABLE_V2 } from "./serialize-v2.ts";
-import { microTime, RUN_STATUSES, RUN_TYPES, sortKey, toMicroTime } from "./query-schema.ts";
+import { RUN_TYPES } from "../run-rows/run-types.ts";
+import { microTime, RUN_STATUSES, sortKey, toMicroTime } from "./query-schema.ts";
 
 /** Contract trace-platform §3.5. */
 

@@ -136,7 +136,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
       out: { 200: z.array(z.object({ id: uuid, key: z.string() }).loose()) },
       async handler({ params, query }) {
         const share = await openShare(deps, params.share_token);
-        return rawJson(await feedbackOfTrace(deps.sql, share.tenant_id, share.trace_id, query, query));
+        return rawJson(await feedbackOfTrace(deps.sql, share, query, query));
       },
     }),
     route({

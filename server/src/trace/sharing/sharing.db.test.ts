@@ -109,6 +109,16 @@ test("unsharing any run through v2 ends the sharing of its whole trace, and is a
   expect((await call("DELETE", `/api/v2/runs/${randomUUID()}/share`, { session_id })).status).toBe(204);
 });
 
+test("a shared trace shows no feedback on its runs in another project, as it does not show the runs", async () => {
+  const near = sampleRun("shared part");
+  const far = sampleRun("private part", {}, { parent: near });
+  await sendRuns(call, [near, far]);
+  for (const run of [near, far]) await call("POST", "/feedback", { run_id: run.id, key: run.session_name, score: 1 });
+  const { share_token } = (await call("PUT", `/runs/${near.id}/share`, {})).json;
+  expect((await call("GET", `/public/${share_token}/runs`)).json).toMatchObject([{ id: near.id }]);
+  expect((await call("GET", `/public/${share_token}/feedbacks`)).json).toMatchObject([{ key: "shared part" }]);
+});
+
 test("rejects sharing a run that is unknown or foreign, and a weak or duplicate token", async () => {
   expect((await call("PUT", `/runs/${randomUUID()}/share`, {})).status).toBe(404);
   for (const [method, body] of [["PUT", {}], ["GET"], ["DELETE"]] as [string, object?][]) {

@@ -1,6 +1,6 @@
 import type { SerializationPlan } from "../runs/serialize-v1.ts";
 import { FIELDS_V2, createPlan } from "../runs/serialize-v2.ts";
-import { RUN_TYPES } from "../runs/query-schema.ts";
+import { RUN_TYPES } from "../run-rows/run-types.ts";
 import { field, type RunField } from "../runs/run-fields.ts";
 
 /** Properties of a turn that a v2 run has under another name, or not at all. */

@@ -4,7 +4,7 @@ import { AppError } from "../../base/errors.ts";
 import { isoTime, storableText, uuid } from "../../base/http/fields.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { FilterError } from "../filter/filter-error.ts";
-import { RUN_TYPES } from "../runs/query-schema.ts";
+import { RUN_TYPES } from "../run-rows/run-types.ts";
 import { isSortKey } from "../runs/sort-keys.ts";
 
 /** Contract: `FilterView` and its relatives. `list`, `is_shared`, `is_default` and the owner are Heddle's own. */

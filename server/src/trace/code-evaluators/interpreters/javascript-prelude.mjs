@@ -48,6 +48,13 @@ export const PRELUDE = `(() => {
       const reference = example?.outputs;
       return fn({ ...run, ...more, run, example, referenceOutputs: reference, reference_outputs: reference });
     },
-    stringify: (value) => stringify(value === undefined ? null : value),
+    // as in Python; JSON.stringify would write null, which is no score
+    stringify: (value) =>
+      stringify(value === undefined ? null : value, (_key, each) => {
+        if (typeof each === "number" && (each !== each || each === 1 / 0 || each === -1 / 0)) {
+          throw new TypeError("The function returned " + each + ", which JSON cannot represent.");
+        }
+        return each;
+      }),
   };
 })()`;

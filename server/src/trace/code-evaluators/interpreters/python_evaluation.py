@@ -184,7 +184,7 @@ def _no_network(*_arguments, **_names):
 
 
 def _call(function, given):
-    run = Record(given["run"])
+    run = _record(given["run"])
     example = None if given["example"] is None else Record(given["example"])
     more = {name: _records(value) for name, value in (given["more"] or {}).items()}
     named = {
@@ -222,8 +222,16 @@ def _arguments(function, positional, named):
 
 def _records(value):
     if isinstance(value, dict):
-        return Record(value)
+        return _record(value)
     return [_records(each) for each in value] if isinstance(value, list) else value
+
+
+def _record(run):
+    """Returns a record, of a run also with records of the runs below it."""
+    record = Record(run)
+    if isinstance(record.get("child_runs"), list):
+        record["child_runs"] = _records(record["child_runs"])
+    return record
 
 
 def _encode(value):
