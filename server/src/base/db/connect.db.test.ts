@@ -54,20 +54,20 @@ test("a session that is not established in time is tried again, with twice the t
 });
 
 // as when Postgres is stopped or fails over: each connection of a pool has the error of its end as its last message
-test.each(["idle", "busy"])(
-  "a statement is executed after Postgres ended the session while it was %s",
-  async (when) => {
-    const sql = connect({ uri: db.uri, socket: null }, { max: 1 });
-    const [{ pid }] = await sql<[{ pid: number }]>`select pg_backend_pid() as pid`;
-    const slow = when === "busy" ? sql`select pg_sleep(60)`.catch((error: unknown) => error) : undefined;
-    if (slow) await expect.poll(async () => (await activity(pid))?.query).toContain("pg_sleep");
-    await db.sql`select pg_terminate_backend(${pid})`;
-    await expect.poll(() => activity(pid)).toBeUndefined();
-    expect(isDatabaseUnavailable(await slow)).toBe(when === "busy");
-    expect(await sql`select 1 as n`).toEqual([{ n: 1 }]);
-    await sql.end({ timeout: 1 });
-  },
-);
+test.each([
+  { when: "idle", statement: "select 1", isLost: false },
+  { when: "busy", statement: "select pg_sleep(60)", isLost: true },
+])("a statement is executed after Postgres ended the session while it was $when", async ({ statement, isLost }) => {
+  const sql = connect({ uri: db.uri, socket: null }, { max: 1 });
+  const [{ pid }] = await sql<[{ pid: number }]>`select pg_backend_pid() as pid`;
+  const before = sql.unsafe(statement).catch((error: unknown) => error);
+  await expect.poll(() => activity(pid)).toMatchObject({ query: statement });
+  await db.sql`select pg_terminate_backend(${pid})`;
+  await expect.poll(() => activity(pid)).toBeUndefined();
+  expect(isDatabaseUnavailable(await before)).toBe(isLost);
+  expect(await sql`select 1 as n`).toEqual([{ n: 1 }]);
+  await sql.end({ timeout: 1 });
+});
 
 // the failure of one connection's statement leads to a statement on the next connection, just before that is closed too
 test("statements while all connections of a pool are closed delay no later one", async () => {
