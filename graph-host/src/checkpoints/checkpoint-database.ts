@@ -73,7 +73,7 @@ export class CheckpointDatabase {
     this.maxValueBytes = options.maxValueBytes ?? 64 * 1024 * 1024;
     const connect = (max: number, name: string): postgres.Sql =>
       postgres(url, {
-        ...watchedSocket(options.silenceMs ?? 10_000, START_MS, PINNED_PLANS),
+        ...watchedSocket(url, options.silenceMs ?? 10_000, START_MS, PINNED_PLANS),
         ...(options.socket && { host: options.socket }),
         max,
         idle_timeout: name === "reader" ? 60 : undefined,

@@ -7,11 +7,14 @@ import { testAgentServer } from "../../../test/agent-server.ts";
 import { atEnd } from "../../../test/at-end.ts";
 import { testDatabase } from "../../../test/db.ts";
 import { testPgbouncer } from "../../../test/pgbouncer.ts";
+import { startTlsFront } from "../../../test/tls-front.ts";
 import { connect } from "../../base/db/connect.ts";
 import { CopyConnection } from "../../base/db/copy-connection.ts";
 
 const db = await testDatabase();
 const uri = await testPgbouncer(db.uri);
+const front = await startTlsFront(uri);
+atEnd(() => front.stop());
 
 const projects: [language: string, path: string, graph: string, env: Record<string, string>][] = [
   ["JavaScript", "unruly-project", "good", {}],
@@ -35,8 +38,11 @@ describe.each(projects)("a server with %s graphs", (_, project, graph, env) => {
   }, 120_000);
 });
 
-test("the settings of a pool apply to each of its sessions", async () => {
-  const sql = connect({ uri, socket: null }, { max: 2, pinned: true, idleTransactionMs: 35_000 });
+test.each([
+  ["", uri],
+  [", within TLS", `${front.uri}?sslmode=require`],
+])("the settings of a pool apply to each of its sessions%s", async (_, address) => {
+  const sql = connect({ uri: address, socket: null }, { max: 2, pinned: true, idleTransactionMs: 35_000 });
   atEnd(() => sql.end({ timeout: 5 }));
   const names = ["jit", "plan_cache_mode", "enable_seqscan", "enable_hashjoin", "enable_mergejoin"];
   const read = () => sql<{ setting: string }[]>`

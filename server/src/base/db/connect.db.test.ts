@@ -2,9 +2,10 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 
 import { testDatabase } from "../../../test/db.ts";
+import { startTlsFront } from "../../../test/tls-front.ts";
 import { FaultProxy } from "../../../../test/faults/fault-proxy.ts";
 import { deferred } from "../deferred.ts";
 import { alone } from "./alone.ts";
@@ -13,7 +14,8 @@ import { isDatabaseUnavailable, isUnsent } from "./retry.ts";
 
 const db = await testDatabase();
 const proxy = await FaultProxy.before(db.uri);
-afterAll(() => proxy.stop());
+const front = await startTlsFront(db.uri);
+afterAll(() => (front.stop(), proxy.stop()));
 const pool = (max: number, silenceMs?: number) =>
   connect({ uri: proxy.through(db.uri), socket: null }, { max, ...(silenceMs && { silenceMs }) });
 await db.sql`create table marks (mark text)`;
@@ -53,40 +55,66 @@ test("a session that is not established in time is tried again, with twice the t
   silent.close();
 });
 
-// as when Postgres is stopped or fails over: each connection of a pool has the error of its end as its last message
-test.each([
-  { when: "idle", statement: "select 1", isLost: false },
-  { when: "busy", statement: "select pg_sleep(60)", isLost: true },
-])("a statement is executed after Postgres ended the session while it was $when", async ({ statement, isLost }) => {
-  const sql = connect({ uri: db.uri, socket: null }, { max: 1 });
-  const [{ pid }] = await sql<[{ pid: number }]>`select pg_backend_pid() as pid`;
-  const before = sql.unsafe(statement).catch((error: unknown) => error);
-  await expect.poll(() => activity(pid)).toMatchObject({ query: statement });
-  await db.sql`select pg_terminate_backend(${pid})`;
-  await expect.poll(() => activity(pid)).toBeUndefined();
-  expect(isDatabaseUnavailable(await before)).toBe(isLost);
-  expect(await sql`select 1 as n`).toEqual([{ n: 1 }]);
+describe.each(["", "?sslmode=require"])("sessions that Postgres ends, with %j", (mode) => {
+  const uri = `${mode === "" ? db.uri : front.uri}${mode}`;
+
+  // as when Postgres is stopped or fails over: each connection of a pool has the error of its end as its last message
+  test.each([
+    { when: "idle", statement: "select 1", isLost: false },
+    { when: "busy", statement: "select pg_sleep(60)", isLost: true },
+  ])("a statement is executed after the session ended while it was $when", async ({ statement, isLost }) => {
+    const sql = connect({ uri, socket: null }, { max: 1 });
+    const [{ pid }] = await sql<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    const before = sql.unsafe(statement).catch((error: unknown) => error);
+    await expect.poll(() => activity(pid)).toMatchObject({ query: statement });
+    await db.sql`select pg_terminate_backend(${pid})`;
+    await expect.poll(() => activity(pid)).toBeUndefined();
+    expect(isDatabaseUnavailable(await before)).toBe(isLost);
+    expect(await sql`select 1 as n`).toEqual([{ n: 1 }]);
+    await sql.end({ timeout: 1 });
+  });
+
+  // the failure of one connection's statement leads to a statement on the next connection, just before that is closed too
+  test("statements while all connections of a pool are closed delay no later one", async () => {
+    const sql = connect({ uri, socket: null }, { max: 6, name: `closed-${mode}` });
+    await Promise.all(Array.from({ length: 6 }, () => sql`select pg_sleep(0.1)`));
+    const retry = async (n: number) => {
+      await sql`select pg_sleep(60)`.catch(() => {});
+      return sql`select ${n}::int as n`.catch((error: unknown) => error);
+    };
+    const retried = [1, 2, 3].map(retry);
+    await sql`select 1`;
+    await db.sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = ${`closed-${mode}`}`;
+    await Promise.all(retried);
+    const startedAt = performance.now();
+    const numbers = [1, 2, 3, 4, 5, 6];
+    const answers = await Promise.all(numbers.map((n) => sql`select ${n}::int as n`));
+    expect(answers).toEqual(numbers.map((n) => [{ n }]));
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+    await sql.end({ timeout: 1 });
+  });
+});
+
+test("a pool within TLS verifies the certificate, and applies its settings", async () => {
+  const verified = connect({ uri: `${front.uri}?sslmode=verify-full`, socket: null }, { max: 1 });
+  for (const attempt of [1, 2]) {
+    await expect(verified`select ${attempt}::int`).rejects.toMatchObject({ code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
+  }
+  await verified.end({ timeout: 1 });
+  const sql = connect({ uri: `${front.uri}?sslmode=require`, socket: null }, { max: 1, pinned: true });
+  expect(await sql`show enable_seqscan`).toEqual([{ enable_seqscan: "off" }]);
   await sql.end({ timeout: 1 });
 });
 
-// the failure of one connection's statement leads to a statement on the next connection, just before that is closed too
-test("statements while all connections of a pool are closed delay no later one", async () => {
-  const sql = pool(6);
-  await Promise.all(Array.from({ length: 6 }, () => sql`select pg_sleep(0.1)`));
-  const retry = async (n: number) => {
-    await sql`select pg_sleep(60)`.catch(() => {});
-    return sql`select ${n}::int as n`.catch((error: unknown) => error);
-  };
-  const retried = [1, 2, 3].map(retry);
-  await sql`select 1`;
-  proxy.cut();
-  await Promise.all(retried);
-  const startedAt = performance.now();
-  expect(await Promise.all([1, 2, 3, 4, 5, 6].map((n) => sql`select ${n}::int as n`))).toEqual(
-    [1, 2, 3, 4, 5, 6].map((n) => [{ n }]),
+test("a database without TLS is used where the URI prefers TLS, and not where it requires it", async () => {
+  const preferring = connect({ uri: `${db.uri}?sslmode=prefer`, socket: null }, { max: 1 });
+  const requiring = connect({ uri: `${db.uri}?sslmode=require`, socket: null }, { max: 1 });
+  expect(await preferring`select 1 as n`).toEqual([{ n: 1 }]);
+  await expect(requiring`select 1`).rejects.toThrow(
+    "The database has no TLS, and sslmode=require of its URI requires it",
   );
-  expect(performance.now() - startedAt).toBeLessThan(5000);
-  await sql.end({ timeout: 1 });
+  await preferring.end({ timeout: 1 });
+  await requiring.end({ timeout: 1 });
 });
 
 test("a connection idle for longer than the limit stays open", async () => {

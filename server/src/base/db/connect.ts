@@ -57,7 +57,7 @@ export function connect(database: DatabaseAddress, options: ConnectOptions = {})
   const opening = cipher && openingTypes(cipher);
   // options missing from the types of postgres.js
   const own = {
-    ...watchedSocket(silenceMs, startMs, {
+    ...watchedSocket(database.uri, silenceMs, startMs, {
       ...(options.idleTransactionMs !== undefined && {
         idle_in_transaction_session_timeout: options.idleTransactionMs,
       }),

@@ -20,7 +20,7 @@ export class CopyConnection {
 
   /** `role`: the role that the session acts as. */
   constructor(database: DatabaseAddress, options: { name: string; database?: string; role?: string }) {
-    const watched = watchedSocket(0, undefined, {
+    const watched = watchedSocket(database.uri, 0, undefined, {
       // a scan that starts in the middle of a table would change the order of the rows
       synchronize_seqscans: "off",
       statement_timeout: 0,
@@ -28,7 +28,8 @@ export class CopyConnection {
       ...(options.role !== undefined && { role: options.role }),
     });
     const own = {
-      socket: (server: Parameters<typeof watched.socket>[0]) => (this.#socket = watched.socket(server)),
+      ...watched,
+      socket: async (server: Parameters<typeof watched.socket>[0]) => (this.#socket = await watched.socket(server)),
     };
     this.sql = postgres(database.uri, {
       ...own,
