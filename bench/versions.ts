@@ -99,7 +99,7 @@ const KINDS: Record<string, Kind> = {
   waited: { ...USUAL, round: wait },
   streamed: { ...USUAL, round: stream({}) },
   resumable: { ...USUAL, round: stream({ stream_resumable: true }) },
-  turns: { clients: 4, runsPerRound: 20, warmRuns: 40, round: each(laterTurn) },
+  turns: { clients: 4, runsPerRound: 20, warmRuns: 400, round: each(laterTurn) },
   large: { clients: 1, runsPerRound: 1, warmRuns: 2, round: each(makeLarge) },
 };
 

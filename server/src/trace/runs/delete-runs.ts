@@ -23,8 +23,8 @@ export type DeleteDeps = Pick<TraceDeps, "sql" | "clickhouse" | "blobs" | "write
 const BATCH = 10_000;
 
 /**
- * Deletes traces with all their data, in any project or in these. When this resolves none of it can be read. To be called in a batch of
- * legal-holds/deletions.ts, as all of this file.
+ * Deletes traces with all their data, in any project or in these. When this resolves none of it can be read. To be
+ * called in a batch of legal-holds/deletions.ts, as all of this file.
  */
 export async function deleteTraces(
   deps: DeleteDeps,
