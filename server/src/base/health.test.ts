@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 
+import { deferred } from "./deferred.ts";
 import { type Check, Health } from "./health.ts";
 
 const quiet = { error: () => {}, warn: () => {}, debug: () => {} };
@@ -73,6 +74,16 @@ test("probes within a second share one check", async () => {
   wait(200);
   await health.ready();
   expect(check).toHaveBeenCalledTimes(2);
+});
+
+test("after a stall of the process, readiness is checked again: the answer that waited is from before", async () => {
+  const before = deferred<{ ok: true }>();
+  const answers = [before.promise, { ok: false, reason: "no answer (ETIMEDOUT)" }];
+  const { health, wait } = createHealth({ database: () => answers.shift()! });
+  const ready = health.ready();
+  wait(12_000);
+  before.resolve({ ok: true });
+  expect(await ready).toMatchObject({ ok: false, detail: "database: no answer (ETIMEDOUT)" });
 });
 
 test("a check without an answer is not repeated until its connection is given up", async () => {

@@ -2,9 +2,9 @@
  * Health of a server, as one check per dependency. A monitor runs all checks every two seconds, so that a probe costs
  * no query: `/readyz` shares a result of the last second, `/ok` reads memory, `/livez` reads nothing.
  *
- * `/readyz` fails as soon as a check does, and while the server drains. `/ok` fails when a check has failed without interruption for the grace
- * period, because orchestrators kill a server whose liveness probe fails, and a restart of Postgres must not cost its
- * runs.
+ * `/readyz` fails as soon as a check does, and while the server drains. `/ok` fails when a check has failed without
+ * interruption for the grace period, because orchestrators kill a server whose liveness probe fails, and a restart of
+ * Postgres must not cost its runs.
  */
 import { errorWord, RepeatedFailure, type RepeatedFailureOptions } from "./repeated-failure.ts";
 
@@ -66,6 +66,7 @@ export class Health {
   readonly #now: () => number;
   #timer: NodeJS.Timeout | undefined;
   #checking: Promise<void> | undefined;
+  /** When the last check began: an answer that arrives after a stall of this process may be from before it. */
   #checkedAt = -Infinity;
   #isDraining = false;
 
@@ -101,6 +102,8 @@ export class Health {
   /** Runs all checks, or shares a result that is less than a second old. */
   async ready(): Promise<HealthReport> {
     if (this.#now() - this.#checkedAt > SHARED_MS) await this.#check();
+    // longer than a check waits: this process stood still
+    if (this.#now() - this.#checkedAt > CHECK_TIMEOUT_MS + SHARED_MS) await this.#check();
     const found = report(this.#parts, ({ result }) => !result.ok);
     if (!this.#isDraining) return found;
     const draining = { ok: false, reason: DRAINING };
@@ -115,8 +118,9 @@ export class Health {
   }
 
   #check(): Promise<void> {
+    const begun = this.#now();
     return (this.#checking ??= Promise.all(this.#parts.map((part) => this.#ask(part)))
-      .then(() => void (this.#checkedAt = this.#now()))
+      .then(() => void (this.#checkedAt = begun))
       .finally(() => (this.#checking = undefined)));
   }
 
