@@ -1,4 +1,5 @@
 /** Reads a run's feedback links and adds them to its result. */
+import { withMember } from "../streams/run-output.ts";
 
 /**
  * @param kwargs of a run, as JSON text; parsed only when it contains the key
@@ -17,9 +18,5 @@ export function readLinks(kwargs: string): string | undefined {
  * @param links JSON text
  */
 export function withLinks(output: Buffer | string, links: string | undefined): Buffer | string {
-  if (links === undefined) return output;
-  const text = output.toString().trimStart();
-  if (!text.startsWith("{")) return output;
-  const rest = text.slice(1).trimStart();
-  return `{"__feedback__":${links}${rest.startsWith("}") ? "" : ","}${rest}`;
+  return links === undefined ? output : withMember(output, "__feedback__", links);
 }

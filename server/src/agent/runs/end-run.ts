@@ -9,7 +9,7 @@ import { isPassing, untilDone } from "../../base/db/retry.ts";
 import { coerceError } from "../../base/errors.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { readLinks, withLinks } from "../feedback-links/emit-links.ts";
-import { buildOutput, isSplit, joinedText, valuesText } from "../streams/run-output.ts";
+import { buildOutput, interruptsIn, isSplit, joinedText, valuesText } from "../streams/run-output.ts";
 import type { FinishedRun, FinishOutcome } from "../streams/finished-run.ts";
 import { lostTrace } from "./close-trace.ts";
 import type { Ended, FinalOutcome, RunEvent, StoredEnd } from "./phase.ts";
@@ -189,7 +189,10 @@ export class RunEndings {
     // a stored stream already has it
     if (links !== undefined && !stream.kept) stream.append("feedback", links);
     const output = (values: () => string | null) =>
-      withLinks(buildOutput(outcome, error, stream.lastValues, values), links);
+      withLinks(
+        buildOutput(outcome, error, stream.lastValues, values, () => state && interruptsIn(state)),
+        links,
+      );
     // long lists are joined only if a reader needs them
     const isLong = state !== null && !stream.lastValues && isSplit(state);
     const readLong = async (text: string) => {

@@ -51,7 +51,13 @@ export async function joinRun(
   if (local?.outcome) return rawJson(await readOutput(local.outcome));
   if (isFinal(state)) {
     const error = state.error ? (JSON.parse(state.error) as { error: string; message: string }) : undefined;
-    const output = buildOutput(state.status, error, undefined, () => state.values);
+    const output = buildOutput(
+      state.status,
+      error,
+      undefined,
+      () => state.values,
+      () => state.interrupts,
+    );
     return rawJson(withLinks(output, state.links ?? undefined));
   }
   const stream = deps.queue.has(runId) ? deps.streams.open(runId) : deps.follower.follow(runId, true);

@@ -3,6 +3,7 @@ import type { AccessCondition } from "../../base/auth/principal.ts";
 import { sealed } from "../../base/db/sealed-values.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { FinishedRun, FinishOutcome, RunStatus } from "../streams/finished-run.ts";
+import { leftInterrupts } from "../streams/sql.ts";
 import { ALL, permits } from "../custom-auth/conditions.ts";
 
 export type MultitaskStrategy = "reject" | "enqueue" | "interrupt" | "rollback";
@@ -208,6 +209,8 @@ export interface RunState {
   /** JSON texts. */
   error: string | null;
   values: string | null;
+  /** The list of questions that the run, its thread's last, left to answer. */
+  interrupts: string | null;
   /** Feedback links, once the run is final. */
   links: string | null;
 }
@@ -217,6 +220,7 @@ export async function selectRunState(sql: Sql, threadId: string | null, runId: s
   const [row] = await sql<RunState[]>`
     select r.run_id, r.thread_id, r.status, r.server_id, r.attempt, r.error::text as error,
            case when r.status not in ('pending', 'running') then thread_values(t.thread_id, t.values, t.value_lists)::text end as values,
+           ${leftInterrupts(sql)} as interrupts,
            case when r.status not in ('pending', 'running') then (r.kwargs -> 'feedback_urls')::text end as links
     from runs r join threads t on t.thread_id = r.thread_id
     where r.run_id = ${runId} and (${threadId}::uuid is null or r.thread_id = ${threadId})`;

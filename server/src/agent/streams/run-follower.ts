@@ -244,7 +244,13 @@ function toOutcome(stream: RunStream, row: FollowedRun | undefined): RunOutcome 
   return {
     status,
     output: withLinks(
-      buildOutput(status, error, whole ? stream.lastValues : undefined, () => row?.values ?? null),
+      buildOutput(
+        status,
+        error,
+        whole ? stream.lastValues : undefined,
+        () => row?.values ?? null,
+        () => row?.interrupts,
+      ),
       stream.links ?? row?.links ?? undefined,
     ),
   };

@@ -206,6 +206,8 @@ export interface FollowedRun {
   error: { error: string; message: string } | null;
   /** JSON text of the thread's values, once the run is final. */
   values: string | null;
+  /** JSON text of the list of questions that the run, its thread's last, left to answer. */
+  interrupts: string | null;
   /** JSON text of its feedback links, once the run is final. */
   links: string | null;
   /** null: no stored stream. */
@@ -213,12 +215,19 @@ export interface FollowedRun {
   stream_status: RunStatus | "deleted" | null;
 }
 
+/** The questions that a run `r` left to answer, unless its thread `t` has a later run. */
+export const leftInterrupts = (sql: Sql) => sql`
+  case when r.status not in ('pending', 'running') and t.status = 'interrupted' and not exists (
+         select 1 from runs l where l.thread_id = r.thread_id and l.seq > r.seq)
+       then (select json_agg(q.item) from jsonb_each(t.interrupts) i, jsonb_array_elements(i.value) as q(item))::text end`;
+
 export function selectFollowedRuns(sql: Sql, runIds: string[]): Promise<FollowedRun[]> {
   return sql<FollowedRun[]>`
     select w.run_id, r.status as run_status, r.server_id, r.attempt, r.error,
            exists (select 1 from servers v where v.server_id = r.server_id) as server_lives,
            r.ended_at > now() - interval '5 minutes' as is_recent,
            case when r.status not in ('pending', 'running') then thread_values(t.thread_id, t.values, t.value_lists)::text end as values,
+           ${leftInterrupts(sql)} as interrupts,
            case when r.status not in ('pending', 'running') then (r.kwargs -> 'feedback_urls')::text end as links,
            s.frames, s.status as stream_status
     from unnest(${runIds}::uuid[]) as w(run_id)
