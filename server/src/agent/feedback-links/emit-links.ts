@@ -1,5 +1,5 @@
 /** Reads a run's feedback links and adds them to its result. */
-import { withMember } from "../streams/run-output.ts";
+import { withMember } from "../../base/json-member.ts";
 
 /**
  * @param kwargs of a run, as JSON text; parsed only when it contains the key

@@ -19,7 +19,7 @@ test("a run goes to a server that has its graph, and fails with the reason when 
       row.graphs.toSorted(),
     );
   await expect.poll(graphs, { timeout: 30_000 }).toEqual([
-    ["ask", "nested", "pair", "slow", "trail", "where"],
+    ["ask", "branches", "nested", "pair", "slow", "trail", "where"],
     ["broken", "elsewhere"],
   ]);
   const run = (server: typeof ownServer, graph: string, path = "/runs/wait") =>

@@ -1,4 +1,5 @@
 import type { RunResult } from "../../../../host-kit/src/host-protocol.ts";
+import { withMember } from "../../base/json-member.ts";
 import type { RunStatus } from "./finished-run.ts";
 
 /**
@@ -28,14 +29,6 @@ export function buildOutput(
   const mayHave = text.includes('"__interrupt__"');
   if (mayHave && Object.hasOwn((JSON.parse(text) ?? {}) as object, "__interrupt__")) return output;
   return withMember(text, "__interrupt__", asked);
-}
-
-/** Adds a member to an object; all texts are JSON. What is no object stays unchanged. */
-export function withMember(output: Buffer | string, name: string, value: string): Buffer | string {
-  const text = output.toString().trimStart();
-  if (!text.startsWith("{")) return output;
-  const rest = text.slice(1).trimStart();
-  return `{"${name}":${value}${rest.startsWith("}") ? "" : ","}${rest}`;
 }
 
 /** Returns the questions of a state as the JSON text of a list; undefined without any, for which it is not parsed. */
