@@ -2165,7 +2165,7 @@ create table trace_shares (
   trace_id uuid not null,
   created_at timestamp with time zone not null default now(),
   constraint trace_shares_pkey PRIMARY KEY (share_token),
-  constraint trace_shares_tenant_id_trace_id_key UNIQUE (tenant_id, trace_id)
+  constraint trace_shares_tenant_id_trace_id_project_id_key UNIQUE (tenant_id, trace_id, project_id)
 );
 
 create table uploads (

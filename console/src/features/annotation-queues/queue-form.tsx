@@ -6,13 +6,13 @@ import { data, traceApi } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
 import { workspaceMembersQuery } from "../settings/queries.ts";
 import { datasetChoicesQuery } from "../traces/queries.ts";
-import { feedbackConfigsQuery, type Queue } from "./queries.ts";
-import { readDetails, writeDetails } from "./rubric-details.ts";
+import { feedbackConfigsQuery } from "./queries.ts";
+import { bodyOf, type QueueFields, type QueueValues, valuesOf } from "./queue-values.ts";
 import { RubricDetails } from "./rubric-details-fields.tsx";
 
 interface QueueFormProps {
   /** Absent for a new one. */
-  initial?: Omit<Queue, "total_runs">;
+  initial?: QueueFields;
   onSaved: (id: string) => unknown;
   onClose: () => void;
 }
@@ -23,44 +23,9 @@ export function QueueForm({ initial, onSaved, onClose }: QueueFormProps) {
   const configs = useQuery(feedbackConfigsQuery);
   const datasets = useQuery(datasetChoicesQuery);
   const members = useQuery({ ...workspaceMembersQuery, retry: false });
-  const form = useForm({
-    initialValues: {
-      name: initial?.name ?? "",
-      description: initial?.description ?? "",
-      instructions: initial?.rubric_instructions ?? "",
-      keys: (initial?.rubric_items ?? []).map((item) => item.feedback_key),
-      required: (initial?.rubric_items ?? []).filter((item) => item.is_required).map((item) => item.feedback_key),
-      details: readDetails(initial?.rubric_items),
-      isPairwise: initial?.queue_type === "pairwise",
-      reviewersPerItem: (initial?.num_reviewers_per_item ?? 1) as number | string,
-      reserves: initial?.enable_reservations ?? true,
-      minutes: (initial?.reservation_minutes ?? 5) as number | string,
-      datasetId: initial?.default_dataset ?? null,
-      isAssigned: initial?.reviewer_access_mode === "assigned",
-      reviewers: (initial?.assigned_reviewers ?? []).map((reviewer) => reviewer.id),
-    },
-  });
-  const save = async (values: typeof form.values) => {
-    const known = new Map((initial?.rubric_items ?? []).map((item) => [item.feedback_key, item]));
-    const body = {
-      name: values.name.trim(),
-      description: values.description.trim() || null,
-      rubric_instructions: values.instructions.trim() || null,
-      rubric_items: values.keys.map((key) => {
-        const before = { ...known.get(key), feedback_config: undefined };
-        return {
-          ...before,
-          feedback_key: key,
-          is_required: values.required.includes(key),
-          ...writeDetails(key, values.details[key], before, values.keys),
-        };
-      }),
-      num_reviewers_per_item: Number(values.reviewersPerItem),
-      enable_reservations: values.reserves,
-      reservation_minutes: Number(values.minutes),
-      reviewer_access_mode: values.isAssigned ? ("assigned" as const) : ("any" as const),
-      default_dataset: values.datasetId,
-    };
+  const form = useForm({ initialValues: valuesOf(initial) });
+  const save = async (values: QueueValues) => {
+    const body = bodyOf(values, initial);
     const params = { path: { queue_id: initial?.id ?? "" } };
     const saved = initial
       ? await data(traceApi.PATCH("/api/v1/annotation-queues/{queue_id}", { params, body }))
@@ -117,6 +82,7 @@ export function QueueForm({ initial, onSaved, onClose }: QueueFormProps) {
       <Group grow align="flex-start">
         <NumberInput
           label="Reviewers per run"
+          placeholder="All assigned ones"
           min={1}
           max={100}
           allowDecimal={false}

@@ -110,11 +110,30 @@ export function valuesOf(chart: ChartData | undefined, projectId?: string): Char
   };
 }
 
+/** Returns the common filter of a chart that is no unit, where the form shows that of the series instead. */
+function hiddenFilter(chart: ChartData | undefined): string | undefined {
+  const common = chart?.common_filters?.filter;
+  const isShown = common == null || Object.values(UNIT_FILTERS).includes(common);
+  return isShown || chart?.series[0]?.filters?.filter == null ? undefined : common;
+}
+
+/** Builds the body of a chart. What the form does not show stays: filters of single series, further projects, names. */
 export function bodyOf(values: ChartValues, initial: ChartData | undefined, dashboardId: string): ChartBody {
   const { display, unit, projectId } = values;
   const metrics = display === "heatmap" ? ["latency_counts"] : values.metrics;
   const filter = unit === "agents" ? "" : values.filter.trim();
   const group = readGrouping(values.group);
+  const before = initial && valuesOf(initial);
+  const isSame = (...names: (keyof ChartValues)[]) =>
+    before !== undefined && names.every((name) => values[name] === before[name]);
+  const selectsSame = isSame("unit", "projectId", "filter");
+  const hidden = hiddenFilter(initial);
+  const earlier = [...(initial?.series ?? [])];
+  /** A series of the same metric stays the same, for links and alerts on it. */
+  const takeEarlier = (metric: string) => {
+    const at = earlier.findIndex((series) => series.metric === metric);
+    return at < 0 ? undefined : earlier.splice(at, 1)[0];
+  };
   return {
     title: values.title.trim() || metrics.map(labelOf).join(", "),
     description: initial?.description ?? null,
@@ -126,22 +145,32 @@ export function bodyOf(values: ChartValues, initial: ChartData | undefined, dash
       width: initial ? widthOf(initial) : 1,
       section: values.section.trim() || undefined,
     },
-    common_filters: { filter: UNIT_FILTERS[unit], session: projectId === null ? null : [projectId] },
-    series: metrics.map((metric) => ({
-      ...sameSeries(initial, metric),
-      name: labelOf(metric),
-      metric: metric as SeriesMetric,
-      feedback_key: isFeedbackMetric(metric) ? values.feedbackKey.trim() || null : null,
-      filters: filter === "" ? null : { filter },
-      ...(values.denominator !== "" && { denominator: { metric: values.denominator as SeriesMetric } }),
-      group_by: group ?? null,
-      ...(values.workspaceId !== null && { workspace_id: values.workspaceId }),
-    })),
+    common_filters:
+      initial && selectsSame
+        ? initial.common_filters
+        : {
+            filter: isSame("unit") ? (hidden ?? UNIT_FILTERS[unit]) : UNIT_FILTERS[unit],
+            session: projectId === null ? null : [projectId],
+          },
+    series: metrics.map((metric) => {
+      const old = takeEarlier(metric);
+      const denominator = old?.denominator?.metric === values.denominator ? old.denominator : undefined;
+      return {
+        ...(old && { id: old.id }),
+        name: old?.name ?? labelOf(metric),
+        metric: metric as SeriesMetric,
+        feedback_key: !isFeedbackMetric(metric)
+          ? null
+          : old && isSame("feedbackKey")
+            ? old.feedback_key
+            : values.feedbackKey.trim() || null,
+        filters: old && selectsSame ? old.filters : filter === "" ? null : { filter },
+        ...(values.denominator !== "" && {
+          denominator: denominator ?? { metric: values.denominator as SeriesMetric },
+        }),
+        group_by: old && isSame("group") ? old.group_by : (group ?? null),
+        ...(values.workspaceId !== null && { workspace_id: values.workspaceId }),
+      };
+    }),
   };
-}
-
-/** A series of the same metric stays the same, for links and alerts on it. */
-function sameSeries(initial: ChartData | undefined, metric: string): { id?: string } {
-  const id = initial?.series.find((series) => series.metric === metric)?.id;
-  return id === undefined ? {} : { id };
 }

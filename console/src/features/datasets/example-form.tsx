@@ -5,6 +5,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { data, traceApi } from "../../api/clients.ts";
 import CodeEditor from "../../ui/code-editor.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
+import { changeExample } from "./change-example.ts";
 import { type Example, readSplits } from "./queries.ts";
 
 interface ExampleFormProps {
@@ -31,15 +32,15 @@ export function ExampleForm({ datasetId, example, splits, onClose }: ExampleForm
   });
   const save = useMutation({
     mutationFn({ inputs, outputs, chosen }: typeof form.values) {
-      const split = chosen.length > 0 ? { split: chosen } : {};
       const inputValue = readObject(inputs, "Inputs");
       const expected = outputs.trim() === "" ? undefined : readObject(outputs, "Reference outputs");
       if (example) {
-        // a field omitted from an update keeps its value, so empty outputs are sent explicitly
-        const body = { inputs: inputValue, outputs: expected ?? {}, ...split };
+        const before = { outputs: example.outputs, splits: readSplits(example) };
+        const body = { inputs: inputValue, ...changeExample(before, { outputs: expected, splits: chosen }) };
         const params = { path: { example_id: example.id } };
         return data(traceApi.PATCH("/api/v1/examples/{example_id}", { params, body }));
       }
+      const split = chosen.length > 0 ? { split: chosen } : {};
       const body = { dataset_id: datasetId, inputs: inputValue, ...(expected && { outputs: expected }), ...split };
       return data(traceApi.POST("/api/v1/examples", { body }));
     },

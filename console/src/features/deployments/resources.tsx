@@ -4,6 +4,7 @@ import { useState } from "react";
 
 import { controlApi } from "../../api/clients.ts";
 import { notifyDone } from "../../ui/notify.ts";
+import { changeResources, type ResourceName } from "./change-resources.ts";
 import type { Deployment } from "./queries.ts";
 
 const FIELDS = [
@@ -14,23 +15,20 @@ const FIELDS = [
   { name: "memory_mb", label: "Memory (MB)", step: 256, min: 128, max: 1_048_576 },
   { name: "memory_limit_mb", label: "Memory limit (MB)", step: 256, min: 128, max: 1_048_576 },
 ] as const;
-type Name = (typeof FIELDS)[number]["name"];
 
 /** Resource limits of the deployment's instances. */
 export function Resources({ deployment }: { deployment: Deployment }) {
   const queryClient = useQueryClient();
   const spec = deployment.source_config.resource_spec ?? {};
-  const [changed, setChanged] = useState<Partial<Record<Name, number | string>>>({});
-  const fieldValue = (name: Name): number | string =>
+  const [changed, setChanged] = useState<Partial<Record<ResourceName, number | string>>>({});
+  const fieldValue = (name: ResourceName): number | string =>
     changed[name] ?? (typeof spec[name] === "number" ? spec[name] : "");
   const save = useMutation({
-    mutationFn() {
-      const numbers = Object.entries(changed).filter(([, value]) => typeof value === "number");
-      return controlApi.PATCH("/v2/deployments/{deployment_id}", {
+    mutationFn: () =>
+      controlApi.PATCH("/v2/deployments/{deployment_id}", {
         params: { path: { deployment_id: deployment.id } },
-        body: { source_config: { resource_spec: { ...spec, ...Object.fromEntries(numbers) } } },
-      });
-    },
+        body: { source_config: { resource_spec: changeResources(spec, changed) } },
+      }),
     async onSuccess() {
       notifyDone("New revision created with these resources");
       await queryClient.invalidateQueries({ queryKey: ["control", "deployments", deployment.id] });
@@ -50,7 +48,8 @@ export function Resources({ deployment }: { deployment: Deployment }) {
         ))}
       </SimpleGrid>
       <Text size="sm" c="dimmed">
-        Limits are enforced for containers. For local processes, usage is only measured.
+        Without a limit, it is twice the request. For local processes, limits are enforced where the machine can, and
+        only those that are set.
       </Text>
       {save.error && (
         <Alert color="danger" role="alert">

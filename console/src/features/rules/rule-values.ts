@@ -74,7 +74,8 @@ export function valuesOf(
     mapping: rule?.dataset_mapping ? JSON.stringify(rule.dataset_mapping, null, 2) : "",
     tags: rule?.add_tags ?? [],
     feedbackKey: feedback?.key ?? "",
-    feedbackScore: typeof feedback?.score === "number" ? feedback.score : "",
+    // stored as a number, whether the rule says true or 1
+    feedbackScore: feedback?.score == null ? "" : Number(feedback.score),
     webhookUrl: webhook?.url ?? "",
     webhookHeaders: Object.entries(webhook?.headers ?? {})
       .map(([name, value]) => `${name}: ${value}`)

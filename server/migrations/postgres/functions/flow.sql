@@ -54,7 +54,7 @@ begin
     'waiting', (select jsonb_agg(jsonb_build_array('waiting ' || k, l))
                 from (select queue_key(c ->> 'key', _document) as k, min((c ->> 'limit')::integer) as l
                       from jsonb_array_elements(_rules -> 'waiting') c group by 1) s where k is not null),
-    'expires_after', coalesce(_own -> 'expires_after', _rules -> 'expires_after')));
+    'expires_after', coalesce(nullif(_own -> 'expires_after', 'null'), _rules -> 'expires_after')));
 end $$;
 
 -- The first of a run's keys of which as many runs wait as it permits: {"key", "limit"}, or null. _replaced: runs of which

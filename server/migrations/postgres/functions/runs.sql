@@ -116,7 +116,12 @@ declare
   _config jsonb := _assistant_config || coalesce(_kwargs -> 'config', '{}');
   _context jsonb := _kwargs -> 'context';
   _user_id jsonb := _kwargs #> '{config,configurable,langgraph_auth_user_id}';
+  _queue jsonb := _assistant_config #> '{heddle,queue}';
 begin
+  -- the place in the queue: of each field the run's value, else the assistant's
+  if jsonb_typeof(_queue) = 'object' and jsonb_typeof(_kwargs #> '{config,heddle,queue}') = 'object' then
+    _config := jsonb_set(_config, '{heddle,queue}', _queue || jsonb_strip_nulls(_kwargs #> '{config,heddle,queue}'));
+  end if;
   _config := _config || jsonb_build_object(
     'configurable', ((coalesce(_assistant_config -> 'configurable', '{}') || coalesce(_thread_config -> 'configurable', '{}'))
                      - user_keys()) || coalesce(_kwargs -> 'config' -> 'configurable', '{}') || _own,

@@ -172,6 +172,24 @@ test("a run that has not begun in time ends, and one that has does not", async (
   ]);
 });
 
+test("of class and time to expiry each is the run's, else the assistant's, else that of the rules", async () => {
+  await declare({ expires_after: 30, priority: [{ name: "a" }, { name: "b" }, { name: "default" }] });
+  const place = async (queue: object | null) => {
+    const { runId } = await start({}, queue === null ? {} : { heddle: { queue } });
+    const [row] = await sql`
+      select (flow -> 'rank')::int as rank, (flow -> 'expires_after')::int as expires from runs where run_id = ${runId}`;
+    return [row!["rank"], row!["expires"]];
+  };
+  expect(await place({ expires_after: null })).toEqual([2, 30]);
+  const ofAssistant = { heddle: { queue: { priority: "b", expires_after: 60 } } };
+  await sql`update assistants set config = ${JSON.stringify(ofAssistant)}::text::jsonb`;
+  expect(await place(null)).toEqual([1, 60]);
+  expect(await place({ expires_after: 5 })).toEqual([1, 5]);
+  expect(await place({ priority: "a" })).toEqual([0, 60]);
+  expect(await place({ priority: null, expires_after: null })).toEqual([1, 60]);
+  await sql`update assistants set config = '{}'`;
+});
+
 test("runs of a thread keep their order across keys, and follow runs without flow", async () => {
   const thread = await newThread();
   const plain = await create(thread, { claim: true });

@@ -13,6 +13,8 @@ import {
   checkCreate,
   checkName,
   checkSecrets,
+  findMasked,
+  maskProblem,
   invalid,
   readRevisionConfig,
   type RevisionInput,
@@ -35,6 +37,8 @@ export async function createDeployment(
   checkCreate(body.source, body.source_config, revision, settings.installation);
   checkCommitSha(body.source_revision_config, null);
   checkSecrets(body.secrets, settings);
+  const masked = findMasked(body.secrets, []);
+  if (masked !== undefined) throw invalid(["secrets"], maskProblem(masked));
   if (revision.source_tarball_path !== null) {
     // upload paths belong to a deployment, and this one does not exist yet
     const loc = ["source_revision_config", "source_tarball_path"];

@@ -371,6 +371,22 @@ test("clear_secrets removes all secrets, and an empty list changes nothing", asy
   await untilStatus(call, id, json.latest_revision_id, "BUILD_FAILED");
 });
 
+test("a masked value without a stored one is rejected, not stored", async () => {
+  const masked = (name: string) => ({ name, value: "********" });
+  const body = { ...GOOD, name: name(), secrets: [{ name: "OLD", value: "a" }] };
+  const refused = await call("POST", "/v2/deployments", { ...body, secrets: [masked("OLD")] });
+  expect([refused.status, refused.text]).toEqual([422, expect.stringContaining("OLD has a masked value")]);
+  const { id } = (await call("POST", "/v2/deployments", body)).json;
+  const change = (secrets: object[]) => call("PATCH", `/v2/deployments/${id}`, { secrets });
+  // as a form sends a variable that was renamed
+  const renamed = await change([masked("NEW")]);
+  expect([renamed.status, renamed.text]).toEqual([400, expect.stringContaining("NEW has a masked value")]);
+  expect((await change([masked("OLD"), { name: "NEW", value: "b" }])).json.secrets).toEqual([
+    masked("OLD"),
+    masked("NEW"),
+  ]);
+});
+
 test("a revision names the variables and resources that it was made from, and no values", async () => {
   const id = await createDeployment(call, name(), [{ name: "KEY", value: "value-1" }]);
   const path = `/v2/deployments/${id}`;

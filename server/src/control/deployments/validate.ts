@@ -205,6 +205,12 @@ export function checkSecrets(
   if (issues.length > 0) throw new AppError(422, issues.map((issue) => issue.msg).join("; "), { issues });
 }
 
+/** Finds a secret whose value is masked although there is no stored one that the mask could keep. */
+export const findMasked = (secrets: readonly Secret[], stored: readonly Secret[]): string | undefined =>
+  secrets.find(({ name, value }) => value === MASK && !stored.some((known) => known.name === name))?.name;
+
+export const maskProblem = (name: string): string => `the secret ${name} has a masked value, and none is stored`;
+
 function nameProblem(name: string, seen: ReadonlySet<string>, installation: Installation): string | null {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.length > 255) {
     return "must consist of letters, digits and _, and not begin with a digit";

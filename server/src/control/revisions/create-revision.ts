@@ -10,8 +10,10 @@ import {
   checkFields,
   checkImmutable,
   checkSecrets,
+  findMasked,
   invalid,
   isBuilt,
+  maskProblem,
   readRevisionConfig,
   type RevisionInput,
   stateError,
@@ -110,6 +112,8 @@ async function reusableBuild(
  * all.
  */
 function environmentAfter(before: Secret[], { secrets, clear_secrets: clear }: RevisionBody): Secret[] {
+  const masked = findMasked(secrets ?? [], before);
+  if (masked !== undefined) throw stateError(`${maskProblem(masked)}. Enter it again.`);
   if (secrets?.length) return replaceSecrets(before, secrets);
   return clear === true ? [] : before;
 }

@@ -208,6 +208,27 @@ test("groups fire by themselves, with hysteresis, percentages and a minimum of r
   expect((await incidents(rule))[0]).toMatchObject({ status: "resolved", reason: "recovered" });
 });
 
+test("a rule whose groups are those of another metadata key resolves what fires, and one with another name does not", async () => {
+  const { id: session, runs } = await project();
+  const by = (path: string) => ({ group_by: { attribute: "metadata", path } });
+  const rule = await create(session, by("customer"));
+  const change = (fields: object) => call("PATCH", `/v1/platform/alerts/${session}/${rule}`, { rule: fields });
+  await runs(3, 1, { error: "no", extra: { metadata: { customer: "a", team: "b" } } });
+  await pass(rule);
+  expect(await incidents(rule)).toMatchObject([{ group: "a", status: "firing" }]);
+  expect((await change({ name: "other", description: "d", ...by("customer") })).status).toBe(200);
+  expect(await incidents(rule)).toMatchObject([{ group: "a", status: "firing" }]);
+  expect((await change(by("team"))).status).toBe(200);
+  expect(await incidents(rule)).toMatchObject([{ group: "a", status: "resolved", reason: "changed" }]);
+
+  // as the console sends a group without a path
+  const named = await create(session, { group_by: { attribute: "name" } });
+  await pass(named);
+  const same = { rule: { group_by: { attribute: "name", path: null } } };
+  expect((await call("PATCH", `/v1/platform/alerts/${session}/${named}`, same)).status).toBe(200);
+  expect(await incidents(named)).toMatchObject([{ group: "sample", status: "firing" }]);
+});
+
 test("fires on a change against the previous period, on absence, and on feedback", async () => {
   const { id: session, runs, name } = await project();
   await runs(2, 8);

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 import type { Principal } from "../../base/auth/principal.ts";
 import { AppError, conflict, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
@@ -98,9 +100,11 @@ export async function changeAlert(
             : new Date(patch.silenced_until),
       maintenance: patch.maintenance_windows === undefined ? before.maintenance : (patch.maintenance_windows ?? []),
     };
-    const meaning = ({ description: _, ...rest }: AlertDefinition) =>
-      JSON.stringify(rest, Object.keys(rest).toSorted());
-    const isChanged = meaning(definition) !== meaning({ ...definition, ...before.definition });
+    const meaning = ({ description: _, group_by: by, ...rest }: AlertDefinition) => ({
+      ...rest,
+      group_by: by && [by.attribute, by.attribute === "metadata" ? by.path : null],
+    });
+    const isChanged = !isDeepStrictEqual(meaning(definition), meaning({ ...definition, ...before.definition }));
     const isToggled = row.is_enabled !== before.is_enabled;
     // messages about what has ended go to the channels as they were
     if (isChanged || (isToggled && !row.is_enabled)) {

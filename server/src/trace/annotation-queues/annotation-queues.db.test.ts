@@ -222,6 +222,26 @@ test("a reservation expires, survives a restart, and is bounded when the clock s
   expect(await sizes(id, a.call)).toMatchObject({ completed: 1 });
 });
 
+test("the progress counts the reservations that are in force, as the items show them", async () => {
+  const { id } = await filled(1, { enable_reservations: false, num_reviewers_per_item: 1 });
+  const [a, b] = [reviewer(), reviewer()];
+  const reserved = async () => {
+    const { reviewers } = await sizes(id, b.call);
+    return (reviewers as { reserved: number }[]).map((each) => each.reserved);
+  };
+  expect((await a.call("POST", `/annotation-queues/${id}/next`)).json.reserved_by).toEqual([]);
+  expect(await reserved()).toEqual([0]);
+  await call("PATCH", `/annotation-queues/${id}`, { enable_reservations: true });
+  expect((await a.call("POST", `/annotation-queues/${id}/next`)).json.reserved_by).toEqual([a.id]);
+  expect(await reserved()).toEqual([1]);
+  // as if the clock had been a year ahead when it was reserved
+  await sql`
+    update annotation_queue_reviews v set reserved_at = reserved_at + interval '1 year',
+      reserved_until = reserved_until + interval '1 year'
+    from annotation_queue_runs i where i.queue_run_id = v.queue_run_id and i.queue_id = ${id}`;
+  expect(await reserved()).toEqual([0]);
+});
+
 test("a skipped item goes to the end of the reviewer's order, and to others at once", async () => {
   const { id, items } = await filled(2);
   const [a, b] = [reviewer(), reviewer()];

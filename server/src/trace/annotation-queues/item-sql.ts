@@ -139,10 +139,10 @@ export interface ItemRow {
 }
 
 /**
- * Whether a reservation `v` is in force. The lower bound ends reservations of a future that a step of the clock took
+ * Whether a reservation `v` in a queue `q` is in force. The lower bound ends reservations of a future that a step of the clock took
  * back; a minute is the tolerance for small steps.
  */
-const IS_RESERVED = `coalesce(q.enable_reservations and v.status is distinct from 'completed'
+export const IS_RESERVED = `coalesce(q.enable_reservations and v.status is distinct from 'completed'
   and v.reserved_until > clock_timestamp() and v.reserved_at < clock_timestamp() + interval '1 minute', false)`;
 
 const NEEDED = `coalesce(q.num_reviewers_per_item, greatest(1, (

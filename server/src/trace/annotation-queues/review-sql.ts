@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
+import { IS_RESERVED } from "./item-sql.ts";
 
 interface ReviewKey {
   tenantId: string;
@@ -79,10 +80,11 @@ export const countReviews = (sql: Sql, tenantId: string, queueId: string): Promi
   sql<ReviewerProgress[]>`
     with reviews as (
       select v.identity_id, count(*) filter (where v.status = 'completed')::int as completed,
-        count(*) filter (where v.status = 'viewed' and v.reserved_until > clock_timestamp())::int as reserved
-      from annotation_queue_runs i
+        count(*) filter (where ${sql.unsafe(IS_RESERVED)})::int as reserved
+      from annotation_queues q
+      join annotation_queue_runs i on i.tenant_id = q.tenant_id and i.queue_id = q.queue_id
       join annotation_queue_reviews v on v.tenant_id = i.tenant_id and v.queue_run_id = i.queue_run_id
-      where i.tenant_id = ${tenantId} and i.queue_id = ${queueId} and v.status is not null
+      where q.tenant_id = ${tenantId} and q.queue_id = ${queueId} and v.status is not null
       group by v.identity_id
     ), people as (
       select identity_id from reviews

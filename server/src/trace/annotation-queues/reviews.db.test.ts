@@ -194,6 +194,7 @@ test("pairs are judged by the better run, as feedback of one group", async () =>
     { run_id: a, other_run_id: c },
   ]);
   expect((await call("POST", path, { pairs })).json).toEqual(added.json);
+  expect((await call("GET", `/annotation-queues/${a}/queues`)).json).toMatchObject([{ id: queue.id }]);
   expect((await call("POST", path, { pairs: [{ run_id: a, other_run_id: a }] })).status).toBe(422);
   expect((await call("POST", path, { pairs: [{ run_id: a, other_run_id: randomUUID() }] })).status).toBe(404);
   expect((await call("POST", `/annotation-queues/${queue.id}/runs`, [a])).status).toBe(422);

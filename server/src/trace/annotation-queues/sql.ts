@@ -120,13 +120,14 @@ export async function listQueues(
   return row!.items;
 }
 
-/** Lists the queues that contain a run, oldest first. Served by annotation_queue_runs_by_run. @returns a JSON array */
+/** Lists the queues that contain a run, each once, oldest first. Served by annotation_queue_runs_by_run. @returns a JSON array */
 export async function listQueuesOfRun(sql: Sql, tenantId: string, runId: string): Promise<string> {
   const [row] = await sql<{ items: string }[]>`
     select coalesce(json_agg(item), '[]')::text as items from (
       select ${buildJsonObject(sql, COLUMNS, WITHOUT_SIZE)} as item
-      from annotation_queue_runs i join annotation_queues q on q.tenant_id = i.tenant_id and q.queue_id = i.queue_id
-      where i.tenant_id = ${tenantId} and i.run_id = ${runId}
+      from annotation_queues q
+      where q.tenant_id = ${tenantId} and q.queue_id in (
+        select i.queue_id from annotation_queue_runs i where i.tenant_id = ${tenantId} and i.run_id = ${runId})
       order by q.created_at, q.queue_id limit 1000) page`;
   return row!.items;
 }

@@ -13,7 +13,7 @@ import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
-import { findRunKeys } from "../run-rows/clickhouse.ts";
+import { findRoots, findRunKeys } from "../run-rows/clickhouse.ts";
 import type { RuleCandidates } from "../rule-candidates/rule-candidates.ts";
 import { insertCandidates } from "../rule-candidates/sql.ts";
 import { insertFeedbackVersions } from "./clickhouse.ts";
@@ -102,7 +102,9 @@ export class FeedbackMirror {
       // first, because attached feedback is not processed again
       const extended = found.filter((run) => extending.has(run.id));
       await extendTraces({ clickhouse, writer }, tenantId, extended);
-      await attachFeedback(sql, tenantId, found);
+      const roots = await findRoots(clickhouse, tenantId, found);
+      const located = found.map((run) => ({ ...run, is_root: roots.has(run.id) }));
+      await attachFeedback(sql, tenantId, located);
     }
     return due.length;
   }

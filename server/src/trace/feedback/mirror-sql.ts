@@ -73,12 +73,12 @@ export async function claimUnattached(sql: Sql, limit: number): Promise<Unattach
 export async function attachFeedback(
   sql: Sql,
   tenantId: string,
-  runs: { id: string; project_id: string; trace_id: string; start_time: string }[],
+  runs: { id: string; project_id: string; trace_id: string; start_time: string; is_root: boolean }[],
 ): Promise<void> {
   await sql`
     update feedback f set session_id = r.project_id, trace_id = r.trace_id,
-      start_time = r.start_time at time zone 'UTC', is_root = r.trace_id = r.id, attach_at = null
+      start_time = r.start_time at time zone 'UTC', is_root = r.is_root, attach_at = null
     from jsonb_to_recordset(${JSON.stringify(runs)}::text::jsonb) as r (id uuid, project_id uuid, trace_id uuid,
-      start_time timestamp)
+      start_time timestamp, is_root boolean)
     where f.tenant_id = ${tenantId} and f.run_id = r.id and f.attach_at is not null`;
 }

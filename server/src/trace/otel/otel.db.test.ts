@@ -704,3 +704,22 @@ test("rejects bodies that are not OTLP", async () => {
   expect(await send(nested, "application/x-protobuf")).toBe(400);
   expect(await send({}, "application/json")).toBe(200);
 });
+
+test("feedback on a root says so, although the trace has another id than its root", async () => {
+  const [traceId, root, child] = [newTrace(), newSpan(), newSpan()];
+  const spans = [span(traceId, root, {}), span(traceId, child, {}, { parentSpanId: root })];
+  expect((await call("POST", "/otel/v1/traces", request(...spans))).status).toBe(200);
+  const give = async (id: string) => {
+    const run_id = uuidOfSpan(id);
+    return (await call("POST", "/feedback", { run_id, key: "good", score: 1 })).json.id as string;
+  };
+  for (const [id, is_root] of [
+    [root, true],
+    [child, false],
+  ] as const) {
+    const given = await give(id);
+    await expect
+      .poll(async () => (await call("GET", `/feedback/${given}`)).json)
+      .toMatchObject({ trace_id: uuidOfTrace(traceId), is_root });
+  }
+});

@@ -68,6 +68,13 @@ function parseFString(template: string, where: string): Part[] {
       const end = template.indexOf("}", at);
       const name = end < 0 ? "" : template.slice(at + 1, end).trim();
       if (!NAME.test(name)) {
+        const [, variable = "", format] = /^([^!:]+)([!:].*)$/s.exec(name) ?? [];
+        if (NAME.test(variable.trim())) {
+          throw unprocessable(
+            `${where}: the variable "${variable.trim()}" at character ${at} has the format "${format}", which the server ` +
+              `does not apply; write {${variable.trim()}}, and give it as the text that is to appear`,
+          );
+        }
         throw unprocessable(`${where}: no variable follows the { at character ${at}; write {{ for a brace`);
       }
       if (text !== "") parts.push({ text });

@@ -6,6 +6,7 @@ import { uuid7 } from "../../base/ids.ts";
 import { checkWebhook } from "../../base/webhooks/check-webhook.ts";
 import { buildPost } from "../../base/webhooks/webhook-sender.ts";
 import { postWebhook } from "../../base/webhooks/post-webhook.ts";
+import { receiverOrigin } from "../../base/webhooks/receiver-origin.ts";
 import type { TraceDeps } from "../deps.ts";
 import { RULES } from "./prompt-webhooks.ts";
 import { type createBody, MASK, MAX_WEBHOOKS, type patchBody, type testBody, type testResult } from "./schema.ts";
@@ -59,7 +60,13 @@ export async function changeWebhook(
     const before = await rows.selectWebhook(tx, workspaceId, id, "lock");
     if (!before) throw unknownWebhook(id);
     const { headers } = patch;
-    if (headers !== undefined) await putHeaders(secrets, before, headers ?? {}, await readHeaders(secrets, id, tx), tx);
+    // a header goes to no other receiver than it was stored for
+    const isSame = receiverOrigin(patch.url ?? before.url) === receiverOrigin(before.url);
+    if (headers !== undefined) {
+      await putHeaders(secrets, before, headers ?? {}, isSame ? await readHeaders(secrets, id, tx) : {}, tx);
+    } else if (!isSame && before.headers.length > 0) {
+      throw unprocessable("headers: were stored for another receiver. Send them with the new URL, or {} for none");
+    }
     return rows.updateWebhook(tx, {
       ...before,
       url: patch.url ?? before.url,

@@ -164,6 +164,19 @@ test("filters by prompts and triggers, and skips the webhooks that a change name
   expect(await deliveries()).toHaveLength(3);
 });
 
+test("an empty list of prompts, as the console sends it, selects as if it were absent", async () => {
+  const [all, others] = [await receiver(), await receiver()];
+  const [chosen, excluded] = [await prompt(), await prompt()];
+  await hook(all, { include_prompts: [], exclude_prompts: [] });
+  const { id } = await hook(others, { include_prompts: [chosen.id] });
+  await call("PATCH", `/prompt-webhooks/${id}`, { include_prompts: [], exclude_prompts: [excluded.id] });
+  await chosen.commit(1);
+  await excluded.commit(1);
+  await waitFor(() => expect(all.received).toHaveLength(2));
+  await waitFor(() => expect(others.received).toHaveLength(1));
+  expect(others.received[0]!.json).toMatchObject({ prompt_id: chosen.id });
+});
+
 test("a change that is rolled back is reported by none", async () => {
   const to = await receiver();
   await hook(to);
@@ -205,6 +218,24 @@ test("a deleted webhook stops, and a changed URL gets what waits", async () => {
   await call("PATCH", `/prompt-webhooks/${moved.id}`, { url: `${good.url}/new` });
   await waitFor(() => expect(good.received).toHaveLength(1));
   expect(await deliveries()).toHaveLength(1);
+});
+
+test("stored headers go to no other receiver than they were stored for", async () => {
+  const to = await receiver();
+  const other = await receiver();
+  const { id } = await hook(to, { headers: { Authorization: "Bearer sesame" } });
+  const masked = { Authorization: "••••••••" };
+  const change = (body: object) => call("PATCH", `/prompt-webhooks/${id}`, body);
+  for (const body of [{ url: other.url }, { url: other.url, headers: masked }]) {
+    const { status, json } = await change(body);
+    expect([status, json.detail]).toEqual([422, expect.stringContaining("headers: ")]);
+  }
+  expect((await change({ url: `${to.url}/moved` })).json).toMatchObject({ url: `${to.url}/moved`, headers: masked });
+  await (await prompt()).commit(1);
+  await waitFor(() => expect(to.received).toHaveLength(1));
+  expect(to.received[0]!.headers).toMatchObject({ authorization: "Bearer sesame" });
+  expect((await change({ url: other.url, headers: {} })).json).toMatchObject({ url: other.url, headers: {} });
+  expect((await change({ url: to.url, headers: masked })).status).toBe(422);
 });
 
 test("a message that a killed server had claimed is sent once after its lease expires", async () => {

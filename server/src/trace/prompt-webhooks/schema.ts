@@ -42,7 +42,7 @@ const triggers = z.array(trigger).min(1).max(3);
 const base = {
   url,
   headers,
-  include_prompts: prompts.describe("Ids of prompts; absent: all prompts of the workspace."),
+  include_prompts: prompts.describe("Ids of prompts; absent or empty: all prompts of the workspace."),
   exclude_prompts: prompts,
 };
 

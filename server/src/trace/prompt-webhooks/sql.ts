@@ -93,7 +93,10 @@ export interface ReportedChange {
   skip_webhooks?: boolean | string[] | null | undefined;
 }
 
-/** Inserts a message for each webhook that reports the change, in the transaction that writes the change. */
+/**
+ * Inserts a message for each webhook that reports the change, in the transaction that writes the change. An empty list of
+ * prompts selects as none does: the console sends it for all prompts.
+ */
 export async function insertPromptDeliveries(tx: Transaction, change: ReportedChange): Promise<void> {
   const { skip_webhooks: skip } = change;
   if (skip === true) return;
@@ -104,7 +107,7 @@ export async function insertPromptDeliveries(tx: Transaction, change: ReportedCh
            ${change.created_by}, w.url, w.receiver
     from prompt_webhooks w
     where w.tenant_id = ${change.tenant_id} and ${change.event} = any(w.triggers)
-      and (w.include_prompts is null or ${change.repo_id}::uuid = any(w.include_prompts))
+      and (coalesce(cardinality(w.include_prompts), 0) = 0 or ${change.repo_id}::uuid = any(w.include_prompts))
       and not coalesce(${change.repo_id}::uuid = any(w.exclude_prompts), false)
       and not w.webhook_id = any(${Array.isArray(skip) ? skip : []}::uuid[])`;
 }

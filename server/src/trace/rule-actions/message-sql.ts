@@ -41,6 +41,7 @@ export interface MessageRow {
   match_id: string;
   kind: MessageKind;
   place: number;
+  url: string;
   run_id: string;
   project_id: string;
   trace_id: string;
@@ -55,7 +56,7 @@ export interface MessageRow {
 /** @returns undefined when the message, its match or its rule has been deleted */
 export async function findMessage(sql: Sql, deliveryId: string): Promise<MessageRow | undefined> {
   const [row] = await sql<MessageRow[]>`
-    select d.tenant_id, d.rule_id, d.match_id, d.kind, d.place, m.run_id, m.project_id, m.trace_id, m.thread_id,
+    select d.tenant_id, d.rule_id, d.match_id, d.kind, d.place, d.url, m.run_id, m.project_id, m.trace_id, m.thread_id,
       m.run_name, to_char(m.start_time at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as start_time,
       ${sql.unsafe(utcText("m.matched_at"))} as matched_at, ${sql.unsafe(utcText("d.created_at"))} as acted_at
     from rule_deliveries d join rule_matches m using (match_id)

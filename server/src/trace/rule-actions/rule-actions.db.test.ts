@@ -367,6 +367,30 @@ test("the log is paged by cursor", async () => {
   expect(await log(ruleId as string, "&status=failed")).toEqual([]);
 });
 
+test("a waiting webhook is sent with the headers of its own URL, not with those of the one that took its place", async () => {
+  let isUp = false;
+  const earlier = await receiver((response) => response.writeHead(isUp ? 200 : 500).end());
+  const later = await receiver();
+  const { id, name } = await project();
+  const { id: ruleId } = await rule({
+    session_id: id,
+    webhooks: [{ url: earlier.url, headers: { "x-token": "earlier" } }],
+  });
+  await runs(name, 1);
+  await vi.waitFor(() => expect(earlier.received.length).toBeGreaterThan(0), 10_000);
+  const kept = { url: earlier.url, headers: { "x-token": "••••••••" } };
+  const added = { url: later.url, headers: { "x-token": "later" } };
+  const body = { display_name: name, session_id: id, sampling_rate: 1 };
+  await ok("PATCH", `/runs/rules/${ruleId}`, { ...body, webhooks: [added, kept] });
+  const sent = earlier.received.length;
+  await vi.waitFor(() => expect(earlier.received.length).toBeGreaterThan(sent + 1), 20_000);
+  expect(earlier.received.at(-1)!.headers).toMatchObject({ "x-token": "earlier" });
+  await ok("PATCH", `/runs/rules/${ruleId}`, { ...body, webhooks: [added] });
+  isUp = true;
+  await vi.waitFor(async () => expect((await log(ruleId as string))[0].deliveries[0].status).toBe("delivered"), 20_000);
+  expect(earlier.received.map(({ headers }) => headers["x-token"])).not.toContain("later");
+});
+
 test("a slow receiver does not delay another one", async () => {
   const slow = await receiver(() => {});
   const fast = await receiver();

@@ -7,7 +7,7 @@ import { type ComposedMessage, WebhookSender, type WebhookSenderOptions } from "
 import type { TraceDeps } from "../deps.ts";
 import { feedbackStats } from "../feedback/stats.ts";
 import { RULES } from "../prompt-webhooks/prompt-webhooks.ts";
-import { readRuleSecrets } from "../rules/rule-secrets.ts";
+import { readRuleSecrets, type RuleSecrets } from "../rules/rule-secrets.ts";
 import { findRule, type Rule } from "../rules/sql.ts";
 import { lookUp } from "../runs/related.ts";
 import { loadScope } from "../runs/load-scope.ts";
@@ -45,12 +45,17 @@ export const createRuleMessages = ({ deps, ...options }: RuleMessagesOptions): W
         if (key === undefined || !alert) return undefined;
         return { body: JSON.stringify(composeAlert(deps(), rule, alert, key, message)), headers: {} };
       }
-      const webhook = secrets.webhooks[message.place];
-      const headers = webhook?.url === rule.actions.webhooks?.[message.place]?.url ? (webhook?.headers ?? {}) : {};
-      return { body: await composeWebhook(deps(), rule, message), headers };
+      // the rule's webhooks may have changed since: headers are for the URL that they were stored with
+      return { body: await composeWebhook(deps(), rule, message), headers: headersOf(secrets, message) };
     },
     postSelf: () => null,
   });
+
+/** Headers of a message: those of the webhook at its place, else of another one with its URL. */
+function headersOf({ webhooks }: RuleSecrets, { url, place }: MessageRow): Record<string, string> {
+  const own = webhooks[place]?.url === url ? webhooks[place] : webhooks.find((webhook) => webhook.url === url);
+  return own?.headers ?? {};
+}
 
 type Alert = NonNullable<Rule["actions"]["alerts"]>[number];
 

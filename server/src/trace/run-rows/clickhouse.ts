@@ -121,6 +121,33 @@ export function findRunKeys(clickhouse: ClickHouse, tenantId: string, ids: reado
   });
 }
 
+/** Returns the ids of those runs that are roots. The trace of a root from OpenTelemetry has another id than the root. */
+export async function findRoots(
+  clickhouse: ClickHouse,
+  tenantId: string,
+  runs: readonly RunKey[],
+): Promise<Set<string>> {
+  const roots = new Set(runs.filter((run) => run.id === run.trace_id).map((run) => run.id));
+  const others = runs.filter((run) => !roots.has(run.id));
+  if (others.length === 0) return roots;
+  const rows = await clickhouse.rows<{ id: string }>({
+    name: "runs.roots",
+    query: `select id from runs
+      where tenant_id = {tenant:UUID} and project_id in {projects:Array(UUID)}
+        and start_time in {starts:Array(DateTime64(6, 'UTC'))} and id in {ids:Array(UUID)}
+      group by id having countIf(parent_run_id is not null) = 0`,
+    params: {
+      tenant: tenantId,
+      projects: [...new Set(others.map((run) => run.project_id))],
+      starts: [...new Set(others.map((run) => run.start_time))],
+      ids: others.map((run) => run.id),
+    },
+    isRepeatable: true,
+  });
+  for (const { id } of rows) roots.add(id);
+  return roots;
+}
+
 /** What is stored of a run. */
 export interface StoredPieces {
   /** Fields that updates have set (ingest/patched-fields.ts). */

@@ -7,7 +7,7 @@ import type { TraceDeps } from "../deps.ts";
 import { isHead } from "../run-rows/clickhouse.ts";
 import { feedbackStats, type FeedbackStatsByKey } from "../feedback/stats.ts";
 import { findTiers, type Tier } from "../projects/sql.ts";
-import { findShares } from "./share-sql.ts";
+import { findShares, type ShareTokens } from "./share-sql.ts";
 import { findExampleDatasets, findExamplesFrom } from "./related-sql.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
@@ -21,8 +21,7 @@ export type Lookup = keyof Related;
 export interface Related {
   /** Totals by trace; for heads only. */
   totals: Map<string, TraceTotals>;
-  /** Share tokens by trace. */
-  shares: Map<string, string>;
+  shares: ShareTokens;
   /** Statistics by run. */
   feedback: Map<string, FeedbackStatsByKey>;
   /** Datasets by reference example. */

@@ -83,7 +83,7 @@ const FIELDS = {
   feedback_stats: field([], (row, { feedback }) => text(feedback?.get(row.id)), ["feedback"]),
   in_dataset: field([], (row, { inDataset }) => text(inDataset?.has(row.id) ?? false), ["inDataset"]),
   app_path: field([], (row, _, context) => text(appPath(row, context.tenantId))),
-  share_token: field([], (row, { shares }) => text(shares?.get(row.trace_id!)), ["shares"]),
+  share_token: field([], (row, { shares }) => text(shares?.get({ ...row, trace_id: row.trace_id! })), ["shares"]),
   trace_tier: field(["r.trace_tier"], (row, related, context) => text(effectiveTier(row, related, context)), ["tiers"]),
   trace_first_received_at: timeColumn("inserted_at", naive),
   ttl_seconds: field(["r.trace_tier"], (row, related, context) => text(ttlSeconds(row, related, context)), ["tiers"]),

@@ -98,7 +98,7 @@ export const FIELDS_V2: Record<string, RunField> = {
   share_url: field(
     [],
     (row, { shares }, { consoleUrl }) => {
-      const token = shares?.get(row.trace_id!);
+      const token = shares?.get({ ...row, trace_id: row.trace_id! });
       return text(token === undefined ? undefined : `${consoleUrl}/public/${token}/r`);
     },
     ["shares"],

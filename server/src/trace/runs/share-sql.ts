@@ -7,13 +7,31 @@ export interface Share {
   trace_id: string;
 }
 
-/** Returns share tokens by trace. */
-export async function findShares(sql: Sql, tenantId: string, traceIds: string[]): Promise<Map<string, string>> {
-  if (traceIds.length === 0) return new Map();
-  const rows = await sql<Share[]>`
-    select trace_id, share_token from trace_shares
-    where tenant_id = ${tenantId} and trace_id = any(${traceIds}::uuid[])`;
-  return new Map(rows.map((row) => [row.trace_id, row.share_token]));
+/** A trace's runs in one project: what a share shows. */
+type Part = Pick<Share, "project_id" | "trace_id">;
+
+export class ShareTokens {
+  readonly #tokens: Map<string, string>;
+
+  constructor(shares: (Part & Pick<Share, "share_token">)[]) {
+    this.#tokens = new Map(shares.map((share) => [nameOf(share), share.share_token]));
+  }
+
+  get(part: Part): string | undefined {
+    return this.#tokens.get(nameOf(part));
+  }
+}
+
+const nameOf = ({ project_id, trace_id }: Part): string => `${project_id}/${trace_id}`;
+
+/** Returns the share tokens of traces, in all projects. */
+export async function findShares(sql: Sql, tenantId: string, traceIds: string[]): Promise<ShareTokens> {
+  if (traceIds.length === 0) return new ShareTokens([]);
+  return new ShareTokens(
+    await sql<Share[]>`
+      select project_id, trace_id, share_token from trace_shares
+      where tenant_id = ${tenantId} and trace_id = any(${traceIds}::uuid[])`,
+  );
 }
 
 /** Finds the share of a token, of any tenant: the token is the credential. */
@@ -23,7 +41,7 @@ export async function findShare(sql: Sql, token: string): Promise<Share | undefi
   return row;
 }
 
-/** Inserts a share. A trace already shared keeps its token. @returns undefined when another trace has the token */
+/** Inserts a share. A part already shared keeps its token. @returns undefined when another part has the token */
 export async function insertShare(sql: Sql, share: Share): Promise<string | undefined> {
   const [created] = await sql<{ share_token: string }[]>`
     insert into trace_shares (share_token, tenant_id, project_id, trace_id)
@@ -31,11 +49,7 @@ export async function insertShare(sql: Sql, share: Share): Promise<string | unde
     on conflict do nothing
     returning share_token`;
   if (created) return created.share_token;
-  return (await findShares(sql, share.tenant_id, [share.trace_id])).get(share.trace_id);
-}
-
-export async function deleteShare(sql: Sql, tenantId: string, traceId: string): Promise<void> {
-  await sql`delete from trace_shares where tenant_id = ${tenantId} and trace_id = ${traceId}`;
+  return (await findShares(sql, share.tenant_id, [share.trace_id])).get(share);
 }
 
 /** Deletes the shares of traces, in any project or in these. */

@@ -6,7 +6,7 @@ import type { TraceDeps } from "../deps.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import * as schema from "./schema.ts";
 import { locateRun, shareTrace, unshareTrace } from "./share-trace.ts";
-import { deleteShare, findShares } from "../runs/share-sql.ts";
+import { deleteTraceShares, findShares } from "../runs/share-sql.ts";
 
 const shared = { tag: "Sharing", permission: "runs:share" } as const;
 
@@ -38,8 +38,8 @@ export function sharingRoutes(deps: TraceDeps): Route[] {
       out: { 200: schema.share.nullable() },
       async handler({ params, principal }) {
         const scope = RunScope.of(principal);
-        const { trace_id } = await locateRun(deps, scope, params.run_id);
-        const share_token = (await findShares(sql, scope.tenantId, [trace_id])).get(trace_id);
+        const key = await locateRun(deps, scope, params.run_id);
+        const share_token = (await findShares(sql, scope.tenantId, [key.trace_id])).get(key);
         return rawJson(share_token === undefined ? "null" : JSON.stringify({ run_id: params.run_id, share_token }));
       },
     }),
@@ -52,8 +52,8 @@ export function sharingRoutes(deps: TraceDeps): Route[] {
       out: { 200: z.object({}) },
       async handler({ params, principal, c }) {
         const scope = RunScope.of(principal);
-        const { trace_id } = await locateRun(deps, scope, params.run_id);
-        await deleteShare(sql, scope.tenantId, trace_id);
+        const { trace_id, project_id } = await locateRun(deps, scope, params.run_id);
+        await deleteTraceShares(sql, scope.tenantId, [trace_id], [project_id]);
         return c.json({});
       },
     }),

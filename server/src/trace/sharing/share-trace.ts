@@ -4,7 +4,7 @@ import { conflict, notFound } from "../../base/errors.ts";
 import type { TraceDeps } from "../deps.ts";
 import { findRunKeys, type RunKey } from "../run-rows/clickhouse.ts";
 import type { RunScope } from "../runs/run-scope.ts";
-import { deleteShare, findShare, insertShare, type Share } from "../runs/share-sql.ts";
+import { deleteTraceShares, findShare, insertShare, type Share } from "../runs/share-sql.ts";
 
 type Deps = Pick<TraceDeps, "sql" | "clickhouse">;
 
@@ -15,7 +15,7 @@ export async function locateRun({ clickhouse }: Deps, scope: RunScope, runId: st
   return key;
 }
 
-/** Shares the trace of a run. A trace already shared keeps its token. */
+/** Shares the trace of a run, as far as it is in the run's project. A trace already shared there keeps its token. */
 export async function shareTrace(
   deps: Deps,
   scope: RunScope,
@@ -32,7 +32,7 @@ export async function shareTrace(
 /** Stops sharing the trace of a run. A trace whose runs have been deleted is still found by its own id. */
 export async function unshareTrace(deps: Deps, scope: RunScope, runId: string): Promise<void> {
   const [key] = await findRunKeys(deps.clickhouse, scope.tenantId, [runId]);
-  await deleteShare(deps.sql, scope.tenantId, key?.trace_id ?? runId);
+  await deleteTraceShares(deps.sql, scope.tenantId, [key?.trace_id ?? runId], key && [key.project_id]);
 }
 
 /** Resolves a token. Throws 404 for an unknown one. */

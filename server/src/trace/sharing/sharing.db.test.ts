@@ -119,6 +119,35 @@ test("a shared trace shows no feedback on its runs in another project, as it doe
   expect((await call("GET", `/public/${share_token}/feedbacks`)).json).toMatchObject([{ key: "shared part" }]);
 });
 
+test("each project with runs of a trace has its own share, which shows its runs and ends alone", async () => {
+  const near = sampleRun("caller");
+  const far = sampleRun("callee", {}, { parent: near });
+  const below = sampleRun("callee", {}, { parent: far });
+  await sendRuns(call, [near, far, below]);
+  const share = async ({ id }: { id: string }) => (await call("PUT", `/runs/${id}/share`, {})).json.share_token;
+  const shown = async (token: string) =>
+    (await call("GET", `/public/${token}/runs`)).json.map((run: { id: string }) => run.id);
+  const caller = await share(near);
+  expect((await call("GET", `/runs/${far.id}/share`)).json).toBeNull();
+  expect((await call("GET", `/runs/${far.id}`)).json.share_token).toBeNull();
+  const callee = await share(far);
+  expect(await shown(caller)).toEqual([near.id]);
+  expect(await shown(callee)).toEqual([far.id, below.id]);
+  expect((await call("GET", `/public/${callee}/run`)).json).toMatchObject({ id: far.id });
+  expect(await share(below)).toBe(callee);
+  expect((await call("GET", `/runs/${far.id}`)).json.share_token).toBe(callee);
+  expect((await call("GET", `/runs/${near.id}`)).json.share_token).toBe(caller);
+
+  expect((await call("DELETE", `/runs/${below.id}/share`)).status).toBe(200);
+  expect((await call("GET", `/public/${callee}/runs`)).status).toBe(404);
+  expect(await shown(caller)).toEqual([near.id]);
+  await share(far);
+  const { session_id } = (await call("GET", `/runs/${near.id}`)).json;
+  expect((await call("DELETE", `/api/v2/runs/${near.id}/share`, { session_id })).status).toBe(204);
+  expect((await call("GET", `/public/${caller}/runs`)).status).toBe(404);
+  expect((await call("GET", `/runs/${far.id}/share`)).json).not.toBeNull();
+});
+
 test("rejects sharing a run that is unknown or foreign, and a weak or duplicate token", async () => {
   expect((await call("PUT", `/runs/${randomUUID()}/share`, {})).status).toBe(404);
   for (const [method, body] of [["PUT", {}], ["GET"], ["DELETE"]] as [string, object?][]) {

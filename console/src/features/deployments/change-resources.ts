@@ -1,0 +1,26 @@
+export type ResourceName = "min_scale" | "max_scale" | "cpu" | "cpu_limit" | "memory_mb" | "memory_limit_mb";
+
+/**
+ * Returns a deployment's resources with changes; an empty text removes a value. The request replaces all of them, and
+ * the response that they come from contains defaults, which are left out so that they stay defaults: they follow the
+ * values that are set, and for processes no limit is enforced that nobody set.
+ */
+export function changeResources(
+  spec: Readonly<Record<string, unknown>>,
+  changes: Partial<Record<ResourceName, number | string>>,
+): Record<string, unknown> {
+  const { cpu = 1, memory_mb: memory = 2048, min_scale: min = 1 } = spec;
+  const defaults: Record<ResourceName, unknown> = {
+    min_scale: 1,
+    max_scale: Math.max(1, Number(min)),
+    cpu: 1,
+    cpu_limit: 2 * Number(cpu),
+    memory_mb: 2048,
+    memory_limit_mb: 2 * Number(memory),
+  };
+  const own = Object.entries(spec).filter(
+    ([name, value]) => value !== defaults[name as ResourceName] && changes[name as ResourceName] !== "",
+  );
+  const set = Object.entries(changes).filter(([, value]) => value !== "");
+  return Object.fromEntries([...own, ...set.map(([name, value]) => [name, Number(value)])]);
+}
