@@ -23,8 +23,9 @@ test("a run that asks in one branch and ends in another has its questions in eac
   const resumed = { assistant_id: "branches", command: { resume: "yes" } };
   const answered = (await one.call("POST", `${path}/wait`, resumed)).json;
   expect(answered).toEqual({ topic: "tea", log: ["beside", "answer:yes"] });
-  // the question is answered: it is no longer left to anyone
-  expect((await other.call("GET", join)).json).toEqual(answered);
+  // the question is answered: a server that reads the thread's values finds none
+  const third = await testAgentServer({}, undefined, { db });
+  expect((await third.call("GET", join)).json).toEqual(answered);
 });
 
 test("a server that follows the run of another one returns its questions, too", async () => {

@@ -203,6 +203,11 @@ test("a statement of a tenant above its share pauses at each block while another
     order.push(tenant);
   };
   const light = run("light", "select sleepEachRow(0.1) from numbers(10) settings max_block_size = 1");
+  const running = {
+    name: "t",
+    query: "select count() as n from system.processes where query like '%sleepEach' || 'Row%'",
+  };
+  await expect.poll(() => clickhouse.rows(running), { interval: 10 }).toEqual([{ n: 1 }]);
   // 400 blocks, a few milliseconds where nothing pauses them
   const heavy = run("heavy", "select sum(number) from numbers(400000) settings max_block_size = 1000");
   await Promise.all([light, heavy]);
