@@ -233,7 +233,10 @@ test("a viewer's buttons of models and prompts are disabled with the reason", as
   const create = page.getByRole("button", { name: "New connection" });
   await create.waitFor();
   await until(() => create.isDisabled());
-  expect(await create.getAttribute("title")).toBe("Your role lacks the permission models:manage.");
+  const reason = await create.evaluate(
+    (button) => document.getElementById(button.getAttribute("aria-describedby") ?? "")?.textContent,
+  );
+  expect(reason).toBe("Your role lacks the permission models:manage.");
   await page.goto(`${platform.url}/playground`);
   const run = page.getByRole("button", { name: "Run", exact: true });
   await until(async () => (await run.getAttribute("title")) === "Your role lacks the permission models:call.");
