@@ -1,9 +1,9 @@
 export type ResourceName = "min_scale" | "max_scale" | "cpu" | "cpu_limit" | "memory_mb" | "memory_limit_mb";
 
 /**
- * Returns a deployment's resources with changes; an empty text removes a value. The request replaces all of them, and
- * the response that they come from contains defaults, which are left out so that they stay defaults: they follow the
- * values that are set, and for processes no limit is enforced that nobody set.
+ * Applies changes to a deployment's resources; an empty text removes a value. `spec` is what the API returned, with
+ * defaults filled in. A request replaces the whole spec, so values equal to a default are left out: sent back, a default
+ * would become a fixed value, which no longer follows the others and is enforced on processes.
  */
 export function changeResources(
   spec: Readonly<Record<string, unknown>>,

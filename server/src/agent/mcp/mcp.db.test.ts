@@ -107,7 +107,7 @@ test("an interrupted call returns its questions, and resume_interrupted continue
   expect((await resume({ thread_id: "x", answer: "yes" })).error).toMatchObject({ code: -32602 });
 });
 
-test("a call whose graph asks in one branch and goes on in another returns its questions", async () => {
+test("a call returns its questions when one branch asks and another finishes later", async () => {
   const { result } = await rpc("tools/call", { name: "branches", arguments: { topic: "tea" } });
   expect(result).toMatchObject({
     isError: false,

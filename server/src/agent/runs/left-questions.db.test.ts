@@ -1,4 +1,4 @@
-/** The result of a run that leaves questions has them, whoever asks for it, when and at which server. */
+/** The result of an interrupted run contains its questions, on every server and at any later time. */
 import { expect, test } from "vitest";
 
 import { testAgentServer } from "../../../test/agent-server.ts";

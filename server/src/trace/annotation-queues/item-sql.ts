@@ -139,8 +139,8 @@ export interface ItemRow {
 }
 
 /**
- * Whether a reservation `v` in a queue `q` is in force. The lower bound ends reservations of a future that a step of the clock took
- * back; a minute is the tolerance for small steps.
+ * Whether a reservation `v` in a queue `q` is in force. The lower bound ends reservations of a future that a step of the
+ * clock took back; a minute is the tolerance for small steps.
  */
 export const IS_RESERVED = `coalesce(q.enable_reservations and v.status is distinct from 'completed'
   and v.reserved_until > clock_timestamp() and v.reserved_at < clock_timestamp() + interval '1 minute', false)`;

@@ -120,7 +120,10 @@ export async function listQueues(
   return row!.items;
 }
 
-/** Lists the queues that contain a run, each once, oldest first. Served by annotation_queue_runs_by_run. @returns a JSON array */
+/**
+ * Lists the queues that contain a run, each once, oldest first. Served by annotation_queue_runs_by_run.
+ * @returns a JSON array
+ */
 export async function listQueuesOfRun(sql: Sql, tenantId: string, runId: string): Promise<string> {
   const [row] = await sql<{ items: string }[]>`
     select coalesce(json_agg(item), '[]')::text as items from (
