@@ -147,6 +147,11 @@ export class RunWriter {
     this.#forget();
   }
 
+  /** Whether this run may be deleted; always, if other servers can delete it. */
+  mayBeDeleted({ id, trace_id }: { id: string; trace_id: string }): boolean {
+    return this.#history.mayBeDeleted(id) || this.#history.mayBeDeleted(trace_id);
+  }
+
   #forget(): void {
     this.#memory.clear();
     this.#heads.clear();

@@ -17,6 +17,7 @@ import * as schema from "./query-schema.ts";
 import { startLookups } from "./related.ts";
 import { histogramOfRuns } from "./histogram.ts";
 import { RunScope } from "./run-scope.ts";
+import { type ShownKey, shownKey } from "./shown-keys.ts";
 import { readRuns } from "./select-page.ts";
 import { statsOfRuns } from "./stats-runs.ts";
 import { histogram, histogramBody, stats, statsBody, timeline, timelineBody } from "./stats-schema.ts";
@@ -121,13 +122,23 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
         const scope = RunScope.of(principal);
         const projects = query.session_id === undefined ? undefined : [query.session_id];
         const plan = planV1(undefined, { more: [...ONE_RUN, ...(query.include_messages ? ["messages"] : [])] });
-        const [key] = await findRunKeys(deps.clickhouse, scope.tenantId, [params.run_id]);
-        if (!key || key.deleted || !(projects?.includes(key.project_id) ?? true))
-          throw await missingRun(deps, scope, params.run_id);
-        const related = startLookups(deps, scope, [key], plan.lookups);
-        const [row] = await readRuns(deps.clickhouse, await loadScope(deps, scope), [key], plan.columns);
-        if (!row) throw await missingRun(deps, scope, params.run_id);
-        return rawJson(plan.print(row, await related([row]), serializationContext(deps.settings, scope, c)));
+        const read = async (key: ShownKey | undefined) => {
+          if (!key || !(projects?.includes(key.project_id) ?? true)) return undefined;
+          // begun first, since it takes longest
+          const rows = readRuns(deps.clickhouse, await loadScope(deps, scope), [key], plan.columns);
+          const related = startLookups(deps, scope, [key], plan.lookups);
+          const [row] = await rows;
+          return row && plan.print(row, await related([row]), serializationContext(deps.settings, scope, c));
+        };
+        const find = async () => {
+          const [key] = await findRunKeys(deps.clickhouse, scope.tenantId, [params.run_id]);
+          return key?.deleted === true ? undefined : key;
+        };
+        const shown = shownKey(scope.tenantId, params.run_id);
+        const isCertain = shown && !deps.writer.mayBeDeleted(shown);
+        const run = (isCertain && (await read(shown))) || (await read(await find()));
+        if (run === undefined) throw await missingRun(deps, scope, params.run_id);
+        return rawJson(run);
       },
     }),
   ];
