@@ -42,11 +42,18 @@ export async function run(args: string[]): Promise<void> {
   );
 }
 
+/** Finds the deployed revision before the one that serves, which may be older than the newest hundred. */
 async function served(api: ControlApi, { id, name, active_revision_id: active }: DeploymentOnWire): Promise<string> {
-  const path = `/v2/deployments/${id}/revisions?status=DEPLOYED&limit=100`;
-  const { resources } = await api.send<{ resources: RevisionOnWire[] }>("GET", path);
-  const index = resources.findIndex((resource) => resource.id === active);
-  const before = resources.slice(index + 1)[0];
-  if (!before) throw new Error(`${name} has no earlier revision that was deployed.`);
-  return before.id;
+  let isFound = active === null;
+  for (let offset = 0; ; offset += PAGE) {
+    const path = `/v2/deployments/${id}/revisions?status=DEPLOYED&limit=${PAGE}&offset=${offset}`;
+    const { resources } = await api.send<{ resources: RevisionOnWire[] }>("GET", path);
+    for (const resource of resources) {
+      if (isFound) return resource.id;
+      isFound = resource.id === active;
+    }
+    if (resources.length < PAGE) throw new Error(`${name} has no earlier revision that was deployed.`);
+  }
 }
+
+const PAGE = 100;

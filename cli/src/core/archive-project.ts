@@ -3,20 +3,7 @@ import { join, resolve, sep } from "node:path";
 
 import { create } from "tar";
 
-import { excludes, readDockerignore, readGitignore, type Rule } from "./ignore-rules.ts";
-
-/** Names excluded at any depth, because no deployment needs them. */
-const NEVER = [
-  "node_modules",
-  ".git",
-  ".heddle",
-  ".langgraph_api",
-  ".venv",
-  "venv",
-  "__pycache__",
-  ".tox",
-  ".mypy_cache",
-];
+import { ignoredBy } from "./ignore-rules.ts";
 
 export interface ProjectFiles {
   files: string[];
@@ -30,49 +17,25 @@ export interface ProjectFiles {
  */
 export function listProject(directory: string): ProjectFiles {
   const found: ProjectFiles = { files: [], links: [] };
-  walk(directory, "", [], readDockerignore(readRules(join(directory, ".dockerignore"))), found);
+  const isIgnored = ignoredBy((path) => readText(join(directory, path)));
+  const walk = (base: string): void => {
+    for (const entry of readdirSync(join(directory, base), { withFileTypes: true })) {
+      const path = base + entry.name;
+      const isDirectory = entry.isDirectory();
+      const isEnvironment = !isDirectory && /^\.env(\..+)?$/.test(entry.name) && entry.name !== ".env.example";
+      if (isEnvironment || isIgnored(path, isDirectory)) continue;
+      if (isDirectory) walk(`${path}/`);
+      else if (entry.isSymbolicLink()) found.links.push(path);
+      else if (entry.isFile()) found.files.push(path);
+    }
+  };
+  walk("");
   found.files.sort();
   return found;
 }
 
-const readRules = (file: string): string =>
+const readText = (file: string): string =>
   statSync(file, { throwIfNoEntry: false })?.isFile() ? readFileSync(file, "utf8") : "";
-
-/** @param above rules of the .gitignore files above the directory, root first; `base` is empty or ends in a slash */
-function walk(
-  root: string,
-  directory: string,
-  above: readonly { base: string; rules: Rule[] }[],
-  docker: Rule[],
-  found: ProjectFiles,
-): void {
-  const own = readGitignore(readRules(join(root, directory, ".gitignore")));
-  const git = own.length > 0 ? [...above, { base: directory, rules: own }] : above;
-  // the last match decides, of the nearest file that has one
-  const isExcludedByGit = (path: string, isDirectory: boolean): boolean => {
-    for (const { base, rules } of git.toReversed()) {
-      const answer = excludes(rules, path.slice(base.length), isDirectory);
-      if (answer !== undefined) return answer;
-    }
-    return false;
-  };
-  for (const entry of readdirSync(join(root, directory), { withFileTypes: true })) {
-    const path = directory + entry.name;
-    const isDirectory = entry.isDirectory();
-    if (
-      NEVER.includes(entry.name) ||
-      (!isDirectory && /^\.env(\..+)?$/.test(entry.name) && entry.name !== ".env.example") ||
-      isExcludedByGit(path, isDirectory)
-    ) {
-      continue;
-    }
-    // a negated rule of Docker also re-includes what is below an excluded directory
-    if (isDirectory) walk(root, `${path}/`, git, docker, found);
-    else if (excludes(docker, path, false)) continue;
-    else if (entry.isSymbolicLink()) found.links.push(path);
-    else if (entry.isFile()) found.files.push(path);
-  }
-}
 
 /** Writes gzip of tar. Owners and times are fixed, so the same files make the same archive. */
 export const archiveProject = (directory: string, files: string[], to: string): Promise<void> =>

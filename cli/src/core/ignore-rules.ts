@@ -1,12 +1,59 @@
 /**
- * Rules of .gitignore and .dockerignore files. Both are lists of patterns of which the last match decides, but their
+ * What of a project's folder is sent with a deployment, by `heddle deploy` and by the console, which packs it in the
+ * browser: this file uses nothing of Node.
+ *
+ * Rules of .gitignore and .dockerignore files: both are lists of patterns of which the last match decides, but their
  * patterns differ. Git's match names at any depth unless they contain a slash, and belong to a directory; nothing below
  * an excluded directory can be re-included. Docker's match whole paths below the root, and re-include at any depth.
  * Case matters everywhere, so that the same files are found on each system.
  */
-import { posix } from "node:path";
+/** Names excluded at any depth, because no deployment needs them. */
+const NEVER = new Set([
+  "node_modules",
+  ".git",
+  ".heddle",
+  ".langgraph_api",
+  ".venv",
+  "venv",
+  "__pycache__",
+  ".tox",
+  ".mypy_cache",
+  ".DS_Store",
+]);
 
-export interface Rule {
+/**
+ * Builds the test whether an entry of a project is left out, none of whose directories is: by its name, or by the
+ * project's .gitignore files or its .dockerignore. Paths have slashes.
+ *
+ * @param read returns the text of a file of the project, "" when there is none
+ */
+export function ignoredBy(read: (path: string) => string): (path: string, isDirectory: boolean) => boolean {
+  const docker = readDockerignore(read(".dockerignore"));
+  const byBase = new Map<string, Rule[]>();
+  const rulesOf = (base: string): Rule[] => {
+    const known = byBase.get(base);
+    if (known) return known;
+    const rules = readGitignore(read(`${base}.gitignore`));
+    byBase.set(base, rules);
+    return rules;
+  };
+  // the last match decides, of the nearest file that has one
+  const byGit = (path: string, isDirectory: boolean): boolean => {
+    for (let end = path.lastIndexOf("/"); ; end = path.lastIndexOf("/", end - 1)) {
+      const base = path.slice(0, end + 1);
+      const answer = excludes(rulesOf(base), path.slice(base.length), isDirectory);
+      if (answer !== undefined) return answer;
+      if (end <= 0) return false;
+    }
+  };
+  return (path, isDirectory) =>
+    NEVER.has(path.slice(path.lastIndexOf("/") + 1)) ||
+    byGit(path, isDirectory) ||
+    // a negated rule of Docker also re-includes what is below an excluded directory
+    (!isDirectory && excludes(docker, path, false) === true);
+}
+
+interface Rule {
   pattern: RegExp;
   /** Whether a match re-includes. */
   isNegated: boolean;
@@ -17,7 +64,7 @@ export interface Rule {
 }
 
 /** Reads a .gitignore (gitignore(5)). Its rules match paths relative to its directory. */
-export function readGitignore(text: string): Rule[] {
+function readGitignore(text: string): Rule[] {
   return lines(text).flatMap((line) => {
     // spaces at the end are ignored unless escaped
     let pattern = line.replace(/(\\.|[^ ]) +$/s, "$1").replace(/^ +$/, "");
@@ -34,29 +81,36 @@ export function readGitignore(text: string): Rule[] {
 }
 
 /** Reads a .dockerignore. Its rules match paths relative to the root, and what is below a match. */
-export function readDockerignore(text: string): Rule[] {
+function readDockerignore(text: string): Rule[] {
   return lines(text).flatMap((line) => {
     if (line.startsWith("#")) return [];
     const trimmed = line.trim();
     const isNegated = trimmed.startsWith("!");
     const path = trimmed.slice(isNegated ? 1 : 0).trim();
     if (path === "") return [];
-    const normalized = posix
-      .normalize(path)
-      .replace(/(.)\/$/, "$1")
-      .replace(/^\/(?=.)/, "");
-    const regExp = dockerPattern(normalized);
+    const regExp = dockerPattern(normalize(path));
     return [{ pattern: regExp, isNegated, onlyDirectories: false, byName: false }];
   });
 }
 
 /** Returns whether the last matching rule excludes a path, which has slashes; undefined when none matches. */
-export function excludes(rules: readonly Rule[], path: string, isDirectory: boolean): boolean | undefined {
+function excludes(rules: readonly Rule[], path: string, isDirectory: boolean): boolean | undefined {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const last = rules.findLast(
     ({ pattern, onlyDirectories, byName }) => (isDirectory || !onlyDirectories) && pattern.test(byName ? name : path),
   );
   return last && !last.isNegated;
+}
+
+/** Resolves `.` and `..` in a path below the root, as Go's path.Clean, and removes the slashes around it. */
+function normalize(path: string): string {
+  const parts: string[] = [];
+  for (const part of path.split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part === ".." && parts.length > 0 && parts.at(-1) !== "..") parts.pop();
+    else parts.push(part);
+  }
+  return parts.join("/") || (path.startsWith("/") ? "/" : ".");
 }
 
 const lines = (text: string): string[] => text.replace(/^\uFEFF/, "").split(/\r?\n/);

@@ -5,7 +5,7 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { LoadState } from "../../ui/load-state.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { RunIcon } from "../runs/run-icon.tsx";
-import { type AnyRun, shownRunStatus } from "../runs/run-record.ts";
+import { type AnyRun } from "../runs/run-record.ts";
 import { feedbackQuery } from "../traces/queries.ts";
 import { RunError } from "../traces/run-error.tsx";
 import { FeedbackList } from "../traces/run-feedback.tsx";
@@ -28,7 +28,7 @@ export function ReviewRun({
         <Title order={2} size="h5" style={{ overflowWrap: "anywhere", flex: 1 }}>
           {run.name || "Unnamed"}
         </Title>
-        <StatusBadge status={shownRunStatus(run)} />
+        <StatusBadge status={run.status} />
         {run.session_id !== undefined && run.status !== "deleted" && (
           <AnchorLink
             to="/projects/$projectId/r/$runId"

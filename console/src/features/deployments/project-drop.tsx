@@ -77,7 +77,8 @@ export function ProjectDrop({ value, onChange }: ProjectDropProps) {
           </Button>
         </Group>
         <Text size="xs" c="dimmed">
-          Packed in your browser without node_modules, .git and build output. A .env file is included.
+          Packed in your browser without node_modules, .git and what its .gitignore and .dockerignore exclude. A .env
+          file that they do not exclude is included.
         </Text>
         {isPacking && <Loader size="sm" role="img" aria-label="Packing" />}
         {value && (
@@ -112,7 +113,7 @@ export function ProjectDrop({ value, onChange }: ProjectDropProps) {
         onChange={(event) => {
           const files = [...(event.currentTarget.files ?? [])];
           const name = files[0]?.webkitRelativePath.split("/")[0] ?? "The folder";
-          if (files.length > 0) void take(async () => packFiles(name, filesOfFolder(files)));
+          if (files.length > 0) void take(async () => packFiles(name, await filesOfFolder(files)));
         }}
       />
     </Paper>

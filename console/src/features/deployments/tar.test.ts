@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { list } from "tar";
 import { expect, test } from "vitest";
 
-import { isExcluded, packProject } from "./tar.ts";
+import { packProject, withoutIgnored } from "./tar.ts";
 
 test("tar reads the archive of a project, including long paths and odd sizes", async () => {
   const long = `${"a-folder/".repeat(20)}über.txt`;
@@ -26,7 +26,23 @@ test("tar reads the archive of a project, including long paths and odd sizes", a
   expect(found).toEqual(files);
 });
 
-test("leaves out node_modules, .git and .heddle", () => {
-  expect(["node_modules/x.js", "a/node_modules/b", ".git/config", ".heddle/data"].every(isExcluded)).toBe(true);
-  expect(["src/graph.ts", ".env", ".gitignore", "my.git.txt"].some(isExcluded)).toBe(false);
+test("leaves out packages, Git's own files and what the ignore files exclude, as the command line does", async () => {
+  const texts: Record<string, string> = {
+    ".gitignore": "dist/\n*.log\n!kept.log\n",
+    "app/.gitignore": "secret.txt\n",
+    ".dockerignore": "docs\n!docs/kept.md\n",
+  };
+  const kept = ["src/graph.ts", ".env", "my.git.txt", "kept.log", ".next/build.js", "docs/kept.md", "secret.txt"];
+  const left = [
+    "node_modules/x.js",
+    "a/node_modules/b",
+    ".git/config",
+    ".heddle/data",
+    "venv/lib.py",
+    "a/__pycache__/b",
+  ];
+  const ignored = ["dist/x.js", "app/dist/kept.log", "a.log", "docs/a.md", "app/secret.txt"];
+  const paths = [...Object.keys(texts), ...kept, ...left, ...ignored];
+  const files = paths.map((path) => ({ path, content: new Blob([texts[path] ?? ""]) }));
+  expect((await withoutIgnored(files)).map(({ path }) => path)).toEqual([...Object.keys(texts), ...kept]);
 });

@@ -1,26 +1,38 @@
 /**
  * Packs a project in the browser: gzip of tar (POSIX ustar, pax headers for paths that it cannot hold), in the control
- * plane's upload format. Excludes everything but sources: packages, Git's own files, data of a server that ran here.
+ * plane's upload format. Left out is what `heddle deploy` leaves out.
  */
+import { ignoredBy } from "../../../../cli/src/core/ignore-rules.ts";
+
 export interface PackedFile {
   /** Path inside the project, with `/`. */
   path: string;
   content: Blob;
 }
 
-const EXCLUDED = new Set([
-  "node_modules",
-  ".git",
-  ".heddle",
-  ".langgraph_api",
-  "dist",
-  ".next",
-  ".venv",
-  "__pycache__",
-  ".DS_Store",
-]);
+/** Left out by their names, before ignore files are read: a folder of packages has too many files to read. */
+const isLeftOut = ignoredBy(() => "");
 
-export const isExcluded = (path: string): boolean => path.split("/").some((part) => EXCLUDED.has(part));
+/** Leaves out what the project's ignore files and its names exclude. */
+export async function withoutIgnored(files: readonly PackedFile[]): Promise<PackedFile[]> {
+  const rules = files.filter(({ path }) => path === ".dockerignore" || /(^|\/)\.gitignore$/.test(path));
+  const texts = new Map(
+    await Promise.all(rules.map(async ({ path, content }) => [path, await content.text()] as const)),
+  );
+  const isIgnored = ignoredBy((path) => texts.get(path) ?? "");
+  const directories = new Map<string, boolean>();
+  const isBelowIgnored = (path: string): boolean => {
+    const end = path.lastIndexOf("/");
+    if (end === -1) return false;
+    const directory = path.slice(0, end);
+    const known = directories.get(directory);
+    if (known !== undefined) return known;
+    const answer = isBelowIgnored(directory) || isIgnored(directory, true);
+    directories.set(directory, answer);
+    return answer;
+  };
+  return files.filter(({ path }) => !isBelowIgnored(path) && !isIgnored(path, false));
+}
 
 const BLOCK = 512;
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -68,17 +80,18 @@ function header(path: string, size: number, type: "0" | "x"): ArrayBuffer {
 }
 
 /** Returns the sources in a chosen folder, with paths relative to it. */
-export function filesOfFolder(chosen: Iterable<File>): PackedFile[] {
-  return [...chosen]
-    .map((file) => ({ path: file.webkitRelativePath.split("/").slice(1).join("/"), content: file as Blob }))
-    .filter(({ path }) => path !== "" && !isExcluded(path));
-}
+export const filesOfFolder = (chosen: Iterable<File>): Promise<PackedFile[]> =>
+  withoutIgnored(
+    [...chosen]
+      .map((file) => ({ path: file.webkitRelativePath.split("/").slice(1).join("/"), content: file as Blob }))
+      .filter(({ path }) => path !== ""),
+  );
 
 /** Returns dropped files, including those in folders. An archive is returned unchanged. */
 export async function filesOfDrop(entries: FileSystemEntry[]): Promise<PackedFile[]> {
   const found: PackedFile[] = [];
   const walk = async (entry: FileSystemEntry, path: string): Promise<void> => {
-    if (isExcluded(path)) return;
+    if (isLeftOut(path, entry.isDirectory)) return;
     if (entry.isFile) {
       const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
       found.push({ path, content: file });
@@ -96,5 +109,5 @@ export async function filesOfDrop(entries: FileSystemEntry[]): Promise<PackedFil
   const [first] = entries;
   if (entries.length === 1 && first!.isDirectory) await walk(first!, "");
   else for (const entry of entries) await walk(entry, entry.name);
-  return found;
+  return withoutIgnored(found);
 }

@@ -78,7 +78,8 @@ function readBlock(block: Part): Part {
   if (type !== "image" && type !== "file" && type !== "audio") return block;
   if (type === "image" && (typeof url === "string" || typeof data === "string")) {
     const address = typeof url === "string" ? url : `data:${asText(mimeType) || "image/png"};base64,${asText(data)}`;
-    return { type: "image_url", image_url: { url: address } };
+    const { detail } = more;
+    return { type: "image_url", image_url: { url: address, ...(typeof detail === "string" && { detail }) } };
   }
   if (typeof data === "string") return { type, source_type: "base64", mime_type: mimeType, data, ...more };
   return typeof url === "string" ? { type, source_type: "url", url, ...more } : block;

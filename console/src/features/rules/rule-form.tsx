@@ -43,7 +43,7 @@ export function RuleForm({ initial, onSaved, onClose, ...fresh }: RuleFormProps)
       action={initial ? "Save" : "Create"}
       failure="Could not save the rule"
       form={form}
-      isReady={values.name.trim() !== "" && hasAction(values)}
+      isReady={values.name.trim() !== "" && hasAction(values, initial)}
       onSubmit={save}
       onClose={onClose}
     >

@@ -89,8 +89,9 @@ export function valuesOf(
   };
 }
 
-/** Whether the rule does something. */
-export const hasAction = (values: RuleValues): boolean =>
+/** Whether the rule does something. @param rule as it is stored, with what the form does not show */
+export const hasAction = (values: RuleValues, rule: Rule | undefined): boolean =>
+  [rule?.webhooks, rule?.alerts, rule?.add_feedback].some((all) => (all?.length ?? 0) > 1) ||
   values.evaluatorId !== null ||
   values.queueId !== null ||
   values.targetDatasetId !== null ||
@@ -116,25 +117,11 @@ function backfillFrom({ backfillDays }: RuleValues, now: number): string {
  * @throws Error for a mapping that is no JSON
  */
 export function bodyOf(values: RuleValues, rule: Rule | undefined, now: number): RuleBody {
-  const webhooks = values.webhookUrl.trim()
-    ? [{ url: values.webhookUrl.trim(), headers: headersOf(values.webhookHeaders) }, ...(rule?.webhooks ?? []).slice(1)]
-    : null;
-  const alerts = values.pagerdutyKey.trim()
-    ? [
-        { ...rule?.alerts?.[0], routing_key: values.pagerdutyKey.trim(), severity: values.pagerdutySeverity },
-        ...(rule?.alerts ?? []).slice(1),
-      ]
-    : null;
-  const add_feedback = values.feedbackKey.trim()
-    ? [
-        {
-          ...rule?.add_feedback[0],
-          key: values.feedbackKey.trim(),
-          score: values.feedbackScore === "" ? null : Number(values.feedbackScore),
-        },
-        ...(rule?.add_feedback ?? []).slice(1),
-      ]
-    : [];
+  const [url, routing_key, key] = [values.webhookUrl.trim(), values.pagerdutyKey.trim(), values.feedbackKey.trim()];
+  const webhook = url && { url, headers: headersOf(values.webhookHeaders) };
+  const alert = routing_key && { ...rule?.alerts?.[0], routing_key, severity: values.pagerdutySeverity };
+  const score = values.feedbackScore === "" ? null : Number(values.feedbackScore);
+  const feedback = key && { ...rule?.add_feedback[0], key, score };
   return {
     display_name: values.name.trim(),
     session_id: values.datasetId === null ? values.projectId : null,
@@ -154,14 +141,20 @@ export function bodyOf(values: RuleValues, rule: Rule | undefined, now: number):
     add_to_dataset_prefer_correction: values.prefersCorrection,
     dataset_mapping: mappingOf(values.mapping) as never,
     add_tags: values.tags,
-    add_feedback,
-    webhooks,
-    alerts,
+    add_feedback: withFurther(feedback, rule?.add_feedback),
+    webhooks: withFurther(webhook, rule?.webhooks),
+    alerts: withFurther(alert, rule?.alerts),
     include_extended_stats: values.includesStats,
     extend_only: values.extendsRetention,
     ...(values.backfills && { backfill_from: backfillFrom(values, now) }),
   };
 }
+
+/** Returns what the form shows, unless it was emptied, and what it does not show: all beyond the first. */
+const withFurther = <T>(first: T | "", all: readonly T[] | null | undefined): T[] => [
+  ...(first === "" ? [] : [first]),
+  ...(all ?? []).slice(1),
+];
 
 /** Settings of the judge's corrections. Without any, only the judge that the rule had loses them. */
 function correctionsOf({ evaluatorId, examples }: RuleValues, rule: Rule | undefined) {

@@ -7,16 +7,7 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FeedbackChips } from "./feedback-chips.tsx";
 import { RunIcon } from "./run-icon.tsx";
-import {
-  isControlFlow,
-  modelName,
-  shownRunStatus,
-  timeToFirstToken,
-  runLatency,
-  readMetadata,
-  type Run,
-  utc,
-} from "./run-record.ts";
+import { modelName, timeToFirstToken, runLatency, readMetadata, type Run, utc } from "./run-record.ts";
 import type { RunSort, Tab } from "./run-search.ts";
 import { StatusDot } from "./status-dot.tsx";
 
@@ -50,6 +41,9 @@ export const RUN_SORTS: Record<string, RunSort> = {
   cost: "total_cost",
 };
 
+/** An interrupted run has an error but did not fail. */
+const colorOf = (status: string): string => (status === "interrupted" ? "dimmed" : "var(--heddle-danger)");
+
 const firstLine = (error: string | null | undefined): string | null => error?.split("\n", 1)[0] ?? null;
 
 /**
@@ -60,9 +54,9 @@ export function runColumns(projectId: string, tab: Tab): Column<Run>[] {
   const cells: Record<string, Omit<Column<Run>, "id" | "header">> = {
     name: {
       width: "minmax(170px, 1.2fr)",
-      cell: ({ id, name, run_type, status, error, is_provisional_root: isProvisional }) => (
+      cell: ({ id, name, run_type, status, is_provisional_root: isProvisional }) => (
         <>
-          <StatusDot status={shownRunStatus({ status, error: error ?? null })} />
+          <StatusDot status={status} />
           <RunIcon type={run_type} />
           <AnchorLink to="/projects/$projectId/r/$runId" params={{ projectId, runId: id }} size="sm" truncate>
             {name || "Unnamed"}
@@ -86,17 +80,13 @@ export function runColumns(projectId: string, tab: Tab): Column<Run>[] {
     input: { width: "minmax(140px, 2fr)", cell: ({ inputs_preview: text }) => <Clipped text={text} /> },
     output: {
       width: "minmax(140px, 2fr)",
-      cell: ({ outputs_preview: text, error }) => (
-        <Clipped
-          {...(error
-            ? { text: firstLine(error), c: isControlFlow(error) ? "dimmed" : "var(--heddle-danger)" }
-            : { text })}
-        />
+      cell: ({ outputs_preview: text, status, error }) => (
+        <Clipped {...(error ? { text: firstLine(error), c: colorOf(status) } : { text })} />
       ),
     },
     error: {
       width: "minmax(160px, 1fr)",
-      cell: ({ error }) => <Clipped text={firstLine(error)} c="var(--heddle-danger)" />,
+      cell: ({ status, error }) => <Clipped text={firstLine(error)} c={colorOf(status)} />,
     },
     start_time: { width: "104px", cell: ({ start_time }) => <TimeText at={utc(start_time)} /> },
     latency: { width: "84px", align: "right", cell: (run) => duration(runLatency(run)) },

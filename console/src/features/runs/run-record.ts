@@ -31,17 +31,7 @@ export const runLatency = ({ start_time, end_time }: Timed): number | null =>
 
 /** Returns milliseconds until the first token. */
 export const timeToFirstToken = ({ start_time, first_token_time }: Pick<Run, "start_time" | "first_token_time">) =>
-  first_token_time == null ? null : parseTime(first_token_time) - parseTime(start_time);
-
-/** Exceptions by which LangGraph leaves a node that asks a question or hands control to its parent graph. */
-const CONTROL_FLOW = /^(?:[\w.]+\.)?(?:GraphInterrupt|NodeInterrupt|ParentCommand|GraphBubbleUp)\b/;
-
-/** Whether the error only says that the graph left the node on purpose. */
-export const isControlFlow = (error: string | null | undefined): boolean => error != null && CONTROL_FLOW.test(error);
-
-/** Returns the status to show: a run that was left by control flow did not fail. */
-export const shownRunStatus = ({ status, error }: { status: string; error?: string | null }): string =>
-  status === "error" && isControlFlow(error) ? "interrupted" : status;
+  first_token_time == null ? null : Math.max(0, parseTime(first_token_time) - parseTime(start_time));
 
 export function readMetadata({ extra }: { extra?: unknown }): Record<string, unknown> {
   const { metadata } = (extra ?? {}) as { metadata?: unknown };

@@ -3,7 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { ApiError } from "../../api/api-error.ts";
 import { agentApi, data, traceApi } from "../../api/clients.ts";
 import type { operations } from "../../api/trace.d.ts";
-import { type AnyRun, parseTime, shownRunStatus } from "../runs/run-record.ts";
+import { type AnyRun, parseTime } from "../runs/run-record.ts";
 import { type TraceTree, treeInSlices, type TreeRun } from "./trace-tree.ts";
 
 type TraceRuns =
@@ -37,7 +37,7 @@ function asTreeRun(run: V2Run): TreeRun {
     id: id!,
     name: name ?? "",
     run_type: (run_type ?? "CHAIN").toLowerCase(),
-    status: shownRunStatus({ status: (status ?? "PENDING").toLowerCase(), error }),
+    status: (status ?? "PENDING").toLowerCase(),
     start: parseTime(start_time!),
     end: end_time == null ? null : parseTime(end_time),
     firstToken: typeof first_token_time === "string" ? parseTime(first_token_time) : null,

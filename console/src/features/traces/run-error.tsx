@@ -2,12 +2,11 @@ import { Alert, Group, Text } from "@mantine/core";
 import { IconAlertTriangle, IconPlayerPause } from "@tabler/icons-react";
 
 import { CopyButton } from "../../ui/copy-button.tsx";
-import { isControlFlow } from "../runs/run-record.ts";
 import classes from "./run-error.module.css";
 
-/** Error in one line, and the stack as received. */
-export function RunError({ error }: { error: string }) {
-  if (isControlFlow(error)) return <Pause error={error} />;
+/** Error in one line, and the stack as received. `isPause`: the run was interrupted. */
+export function RunError({ error, isPause }: { error: string; isPause: boolean }) {
+  if (isPause) return <Pause error={error} />;
   const [first, ...rest] = error.split("\n");
   const stack = rest.join("\n").trimEnd();
   return (
@@ -29,7 +28,7 @@ export function RunError({ error }: { error: string }) {
 
 /** The run did not fail: the graph left it to ask a question, or to continue in its parent graph. */
 function Pause({ error }: { error: string }) {
-  const isQuestion = /Interrupt\b/.test(error);
+  const isQuestion = !/\bParentCommand\b/.test(error);
   return (
     <Alert
       color="warning"

@@ -8,7 +8,7 @@ import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
 import { Tags } from "../runs/run-columns.tsx";
 import { RunIcon } from "../runs/run-icon.tsx";
-import { type AnyRun, modelName, shownRunStatus, timeToFirstToken, runLatency, utc } from "../runs/run-record.ts";
+import { type AnyRun, modelName, timeToFirstToken, runLatency, utc } from "../runs/run-record.ts";
 import { describeBasis } from "./describe-basis.ts";
 import { LlmCall } from "./llm-call.tsx";
 import { listAttachments, RunAttachments } from "./run-attachments.tsx";
@@ -41,7 +41,7 @@ export function RunPane({ run, view, onView, actions, origin, feedback, feedback
           <Title order={2} size="h5" style={{ overflowWrap: "anywhere" }}>
             {run.name || "Unnamed"}
           </Title>
-          <StatusBadge status={shownRunStatus(run)} />
+          <StatusBadge status={run.status} />
         </Group>
         <Group gap={4} wrap="nowrap">
           <CopyButton value={run.id} label="Copy run ID" />
@@ -60,7 +60,7 @@ export function RunPane({ run, view, onView, actions, origin, feedback, feedback
         </TabList>
         <Tabs.Panel value="run" pt="sm">
           <Stack gap="md">
-            {run.error != null && <RunError error={run.error} />}
+            {run.error != null && <RunError error={run.error} isPause={run.status === "interrupted"} />}
             <RunValue key={`in ${run.id}`} title="Input" value={run.inputs} />
             {run.status === "incomplete" && (
               <Alert color="neutral" variant="light">

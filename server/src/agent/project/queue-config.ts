@@ -1,6 +1,8 @@
 /** `heddle.queue` of langgraph.json: flow control of runs (docs/flow-control.md). An unknown field prevents the start. */
 import { z } from "zod";
 
+import { ConfigError } from "../../base/config/options.ts";
+
 const KEY = /^(all|graph|assistant|auth\.identity|(metadata|config|context)(\.[\w-]{1,100}){1,5})$/;
 const key = z
   .string()
@@ -35,12 +37,37 @@ export const queueSection = z.strictObject({
   /** A run on a thread starts `seconds` after its creation, at most `longest` after the first, and the newest replaces it. */
   debounce: z
     .strictObject({ seconds, longest: seconds.optional(), graphs })
+    .refine((rule) => rule.longest === undefined || rule.longest >= rule.seconds, {
+      path: ["longest"],
+      message: "must not be less than seconds",
+    })
     .transform(({ longest, ...rest }) => ({ ...rest, longest: longest ?? rest.seconds * 10 }))
     .optional(),
   /** Seconds after which a run that has not begun is ended. */
   expires_after: seconds.optional(),
 });
 export type QueueRules = z.output<typeof queueSection>;
+
+/** @throws ConfigError if a rule names a graph that the project does not have: it would apply to no run */
+export function checkQueueGraphs(graphs: readonly string[], queue: QueueRules | null | undefined): void {
+  if (!queue) return;
+  const { concurrency, throttle, waiting, debounce, priority } = queue;
+  const named: [field: string, graphs: readonly string[] | undefined][] = [
+    ...Object.entries({ concurrency, throttle, waiting }).flatMap(([name, rules]) =>
+      rules.map((rule, index): [string, string[] | undefined] => [`${name}.${index}.graphs`, rule.graphs]),
+    ),
+    ["debounce.graphs", debounce?.graphs],
+    ...priority.map(({ match }, index): [string, string[]] => [
+      `priority.${index}.match.graph`,
+      match?.["graph"] === undefined ? [] : [match["graph"]],
+    ]),
+  ];
+  for (const [field, names = []] of named) {
+    const unknown = names.filter((name) => !graphs.includes(name));
+    if (unknown.length > 0)
+      throw new ConfigError(`heddle.queue.${field} names graphs that "graphs" does not have: ${unknown.join(", ")}`);
+  }
+}
 
 const runQueueSection = z.strictObject({
   priority: className.nullish().describe("Name of a priority class of the project's langgraph.json"),

@@ -41,6 +41,26 @@ const WRONG: [object, RegExp][] = [
     /heddle\.queue\.priority: must have distinct names/,
   ],
   [{ heddle: { queue: { fair: "users" } } }, /heddle\.queue\.fair: must be/],
+  [
+    { heddle: { queue: { debounce: { seconds: 5, longest: 4 } } } },
+    /heddle\.queue\.debounce\.longest: must not be less than seconds/,
+  ],
+  [
+    { heddle: { queue: { debounce: { seconds: 5, graphs: ["agent", "agents"] } } } },
+    /heddle\.queue\.debounce\.graphs names graphs that "graphs" does not have: agents\./,
+  ],
+  ...["concurrency", "waiting"].map((name): [object, RegExp] => [
+    { heddle: { queue: { [name]: [{ key: "all", limit: 1, graphs: ["agents"] }] } } },
+    new RegExp(`heddle\\.queue\\.${name}\\.0\\.graphs names graphs .* does not have: agents`),
+  ]),
+  [
+    { heddle: { queue: { throttle: [{ key: "all", limit: 1, period: 1, graphs: ["agents"] }] } } },
+    /heddle\.queue\.throttle\.0\.graphs names graphs .* does not have: agents/,
+  ],
+  [
+    { heddle: { queue: { priority: [{ name: "a" }, { name: "b", match: { graph: "agents" } }] } } },
+    /heddle\.queue\.priority\.1\.match\.graph names graphs .* does not have: agents/,
+  ],
   [{ node_loader: "bun" }, /node_loader: must be one of tsx, ts-node, not "bun"/],
   [{ node_loader: "ts-node" }, /node_loader: ts-node is not supported/],
   [{ store: { index: { embed: "openai:x" } } }, /store\.index\.dims: /],

@@ -7,6 +7,7 @@ import { ConfigError } from "../../base/config/options.ts";
 import { describeIssues } from "../../base/http/errors.ts";
 import type { WebhookRules } from "../../base/webhooks/check-webhook.ts";
 import { isolatedGraphs } from "./hosts-config.ts";
+import { checkQueueGraphs } from "./queue-config.ts";
 import { readWebhookRules } from "./webhook-config.ts";
 import { keyWarnings, rejectedKeys } from "./key-notes.ts";
 import { langgraphJson, type ProjectConfig } from "./schema.ts";
@@ -79,6 +80,7 @@ export async function readProject(file: string, environment = process.env): Prom
   const isolated = inFile(configFile, () =>
     isolatedGraphs(Object.keys(graphs), config.heddle?.hosts?.isolated ?? false, variables["BG_JOB_ISOLATED_LOOPS"]),
   );
+  inFile(configFile, () => checkQueueGraphs(Object.keys(graphs), config.heddle?.queue));
   return { dir, configFile, graphs, isolated, env, config, webhooks, imported: new Set(), warnings };
 }
 

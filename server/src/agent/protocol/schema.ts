@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { uuid5 } from "../../base/ids.ts";
 import { jsonObject, uuid } from "../../base/http/fields.ts";
-import { runBody } from "../runs/schema.ts";
+import { checkpointId, runBody } from "../runs/schema.ts";
 
 /** Namespace of the ids of threads that clients name by other text than a UUID. */
 const THREAD_NAMES = "7d0c1c2e-5a0b-5d43-9f5e-2f1f0f2b8f2d";
@@ -134,6 +134,6 @@ export const listCheckpointsParams = z.object({
   before: uuid.nullish(),
 });
 
-export const forkParams = z.object({ checkpoint_id: z.string(), input: z.unknown().optional(), config });
+export const forkParams = z.object({ checkpoint_id: checkpointId, input: z.unknown().optional(), config });
 
 export const treeParams = z.object({ run_id: z.uuid().nullish() });

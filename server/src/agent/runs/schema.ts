@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { isUuid } from "../../base/ids.ts";
 import { jsonObject, queryFlag, uuid } from "../../base/http/fields.ts";
 import { parseJson } from "../../base/json-structure.ts";
 import { runConfigSection } from "../project/queue-config.ts";
@@ -32,11 +33,19 @@ export const command = z
   .nullish()
   .transform((given) => (given && Object.keys(given).length > 0 ? given : undefined));
 
+/** UUIDs are compared without regard to case, and stored in lower case. */
+export const checkpointId = z.string().transform((id) => (isUuid(id) ? id.toLowerCase() : id));
+
 const checkpointSchema = z.object({
-  checkpoint_id: z.string().nullish(),
+  checkpoint_id: checkpointId.nullish(),
   checkpoint_ns: z.string().nullish(),
   checkpoint_map: jsonObject.nullish(),
 });
+
+const readConfigurable = (configurable: Record<string, unknown>): Record<string, unknown> =>
+  typeof configurable["checkpoint_id"] === "string"
+    ? { ...configurable, checkpoint_id: checkpointId.parse(configurable["checkpoint_id"]) }
+    : configurable;
 
 const interruptNodes = z.union([z.literal("*"), z.array(z.string())]).nullish();
 
@@ -49,7 +58,7 @@ export const runConfig = z
     metadata: jsonObject.nullish(),
     recursion_limit: z.int().min(1).nullish(),
     max_concurrency: z.int().min(1).nullish(),
-    configurable: jsonObject.nullish(),
+    configurable: jsonObject.transform(readConfigurable).nullish(),
     heddle: runConfigSection.nullish(),
   })
   .meta({ id: "Config" });
@@ -63,7 +72,7 @@ export const runBody = z
     config: runConfig.nullish(),
     context: z.unknown().optional(),
     metadata: jsonObject.nullish(),
-    checkpoint_id: z.string().nullish(),
+    checkpoint_id: checkpointId.nullish(),
     checkpoint: checkpointSchema.nullish(),
     interrupt_before: interruptNodes,
     interrupt_after: interruptNodes,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { notBuilt, uuid } from "../../base/http/fields.ts";
-import { HEADER_NAME, HEADER_VALUE, RESERVED_HEADER } from "../../base/webhooks/headers.ts";
+import { hasEachOnce, HEADER_NAME, HEADER_VALUE, RESERVED_HEADER } from "../../base/webhooks/headers.ts";
 import { MASK } from "./secrets.ts";
 
 const MAX_ACTIONS = 10;
@@ -24,9 +24,7 @@ const headers = z
       .refine((value) => value === MASK || HEADER_VALUE.test(value), "contains characters that no header may have"),
   )
   .refine((all) => Object.keys(all).length <= MAX_HEADERS, `must have at most ${MAX_HEADERS} headers`)
-  .refine((all) => new Set(Object.keys(all).map((name) => name.toLowerCase())).size === Object.keys(all).length, {
-    message: "must have each header once",
-  });
+  .refine(hasEachOnce, "must have each header once");
 
 const base = {
   id: uuid.nullish(),

@@ -7,7 +7,7 @@ import type { TraceDeps } from "../deps.ts";
 import { divide as divideSources, findFacts, union } from "../runs/fact-source.ts";
 import { selectGrouped, SERIES_SETTINGS } from "../dashboards/read-series.ts";
 import { readGroupBy } from "../dashboards/series-request.ts";
-import { requiresRoot } from "../rule-candidates/rule-filters.ts";
+import { readCounted } from "../rule-candidates/rule-filters.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { fromMicros } from "../run-rows/times.ts";
 import { loadScope } from "../runs/load-scope.ts";
@@ -127,8 +127,7 @@ async function readSeries(
     ...(rule.project_id !== null && { projects: [rule.project_id] }),
     since: fromMicros(since * 1000)!,
     before: fromMicros(until * 1000)!,
-    ...(expression && { filters: [expression] }),
-    ...(expression && requiresRoot(expression) && { is_root: true }),
+    ...(expression && readCounted(expression)),
   };
   const scope = await loadScope(deps, RunScope.ofTenant(rule.tenant_id), selection);
   const isFeedback = attribute === "feedback_score";

@@ -7,6 +7,8 @@ import { openGuard, testPrincipal, WORKSPACE } from "../../../test/principal.ts"
 import { nextInstant, sampleRun, type SampleRun, sendRuns } from "../../../test/sample-runs.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { createTraceApp } from "../../trace-app.ts";
+import { RunScope } from "../runs/run-scope.ts";
+import { exportItems } from "./export-items.ts";
 
 const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
 
@@ -166,6 +168,14 @@ test("an item is archived when enough reviewers have completed it", async () => 
   expect((await call("GET", `/annotation-queues/${id}/total_archived?end_time=2020-01-01`)).json).toEqual({ size: 0 });
   const archived = await call("GET", `/annotation-queues/${id}/runs?archived=true`);
   expect(archived.json).toMatchObject([{ queue_run_id: items[0], completed_by: [a.id, b.id] }]);
+  const at = encodeURIComponent(archived.json[0].archived_at);
+  const counts = async (query: string) => [
+    (await call("GET", `/annotation-queues/${id}/total_archived?${query}`)).json.size,
+    (await call("GET", `/api/v1/platform/annotation-queues/${id}/items/count?status=archived&${query}`)).json.count,
+  ];
+  expect(await counts(`start_time=${at}`)).toEqual([0, 0]);
+  expect(await counts(`end_time=${at}`)).toEqual([0, 0]);
+  expect(await counts("start_time=2020-01-01T00:00:00Z")).toEqual([1, 1]);
   expect((await sizes(id)).reviewers).toMatchObject([{ completed: 1 }, { completed: 1 }]);
   const place = await call("GET", `/annotation-queues/${id}/runs/resolve/${items[0]}`);
   expect(place.json).toEqual({ section: "completed", position: 0 });
@@ -352,6 +362,27 @@ test("exports items with their feedback, as CSV and as JSON", async () => {
   expect(lines).toHaveLength(4);
   const none = await call("POST", `/annotation-queues/${id}/export?format=json`, { end_time: "2020-01-01" });
   expect(none.json).toEqual([]);
+});
+
+test("an export has each item once, also while items are removed", async () => {
+  const { id, items } = await filled(60);
+  const request = { format: "csv", detail: false, added: {} } as const;
+  const lines = exportItems(platform.deps, RunScope.ofTenant(WORKSPACE), WORKSPACE, id, request);
+  const read = async () => (await lines.next()).value as string | undefined;
+  const exported = [await read(), await read()].slice(1);
+  await call("POST", `/annotation-queues/${id}/runs/delete`, { run_ids: items.slice(0, 10) });
+  for (let line = await read(); line !== undefined; line = await read()) exported.push(line);
+  expect(exported.map((line) => line!.split(",", 1)[0])).toEqual(items);
+});
+
+test("keys without a user are judges of their own", async () => {
+  const { id, items } = await filled(1, { num_reviewers_per_item: 2 });
+  for (const [score, { call: as }] of [1, 0].map((score) => [score, reviewer()] as const)) {
+    const answers = [{ feedback_key: "correct", score }];
+    expect((await as("POST", `/annotation-queues/${id}/runs/${items[0]}/review`, { answers })).status).toBe(200);
+  }
+  const { json } = await call("GET", `/annotation-queues/${id}/agreement`);
+  expect(json.keys).toMatchObject([{ feedback_key: "correct", items: 1, reviewers: 2, percent_agreement: 0 }]);
 });
 
 test("measures the agreement of reviewers from their latest judgements", async () => {

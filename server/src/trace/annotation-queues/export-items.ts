@@ -2,7 +2,7 @@ import { csvLine } from "../dataset-transfers/csv.ts";
 import type { TraceDeps } from "../deps.ts";
 import { listFeedbackOfRuns } from "../feedback/sql.ts";
 import type { RunScope } from "../runs/run-scope.ts";
-import { type ItemFilter, type ItemRow, listItems } from "./item-sql.ts";
+import { type ItemFilter, type ItemRow, listItemsFrom } from "./item-sql.ts";
 import { listFeedbackKeys } from "./review-sql.ts";
 import { readItemRuns } from "./serialize-items.ts";
 
@@ -45,15 +45,19 @@ export async function* exportItems(
   const isCsv = format === "csv";
   if (isCsv) yield csvLine(columns);
   let separator = "[";
-  for (let offset = 0; ; offset += BATCH) {
-    const items = await listItems(deps.sql, scope.tenantId, me, queueId, added, { limit: BATCH, offset });
+  let from: Parameters<typeof listItemsFrom>[5]["from"];
+  for (;;) {
+    const page = { limit: BATCH, from, backward: false };
+    const items = await listItemsFrom(deps.sql, scope.tenantId, me, queueId, added, page);
     const records = await toRecords(deps, scope, items, keys, detail);
     for (const record of records) {
       if (isCsv) yield csvLine(columns.map((column) => record[column]));
       else yield separator + JSON.stringify(record);
       separator = ",";
     }
-    if (items.length < BATCH) break;
+    const last = items.at(-1);
+    if (last === undefined || items.length < BATCH) break;
+    from = { at: last.effective_added_at, id: last.queue_run_id, inclusive: false };
   }
   if (!isCsv) yield separator === "[" ? "[]" : "]";
 }

@@ -96,7 +96,7 @@ export async function updateItem(
   return updated.length > 0;
 }
 
-/** Deletes items, given by `items`, or by `ids`, theirs or those of their runs; all without either. @returns the number of deleted items */
+/** Deletes items, given by `items`, or by `ids`, theirs or those of single runs; all without either. @returns the number of deleted items */
 export async function deleteItems(
   sql: Sql,
   tenantId: string,
@@ -104,7 +104,8 @@ export async function deleteItems(
   { ids, items, except = [] }: { ids?: readonly string[]; items?: readonly string[]; except?: readonly string[] },
 ): Promise<number> {
   const named = (list: readonly string[]) =>
-    sql`(queue_run_id = any(${list as string[]}::uuid[]) or run_id = any(${list as string[]}::uuid[]))`;
+    sql`(queue_run_id = any(${list as string[]}::uuid[]) 
+      or item_type = 'RUN' and run_id = any(${list as string[]}::uuid[]))`;
   const deleted = await sql`
     delete from annotation_queue_runs where tenant_id = ${tenantId} and queue_id = ${queueId}
       and ${ids ? named(ids) : sql`true`}
@@ -340,6 +341,7 @@ export async function countSections(
   return row!;
 }
 
+/** Counts archived items. Both bounds are exclusive, as those of `countItems`. */
 export async function countArchived(
   sql: Sql | Transaction,
   tenantId: string,
@@ -349,8 +351,8 @@ export async function countArchived(
   const [row] = await sql<{ size: number }[]>`
     select count(*)::int as size from annotation_queue_runs
     where tenant_id = ${tenantId} and queue_id = ${queueId} and archived_at is not null
-      and ${since === undefined ? sql`true` : sql`archived_at >= ${since}::text::timestamptz`}
-      and ${until === undefined ? sql`true` : sql`archived_at <= ${until}::text::timestamptz`}`;
+      and ${since === undefined ? sql`true` : sql`archived_at > ${since}::text::timestamptz`}
+      and ${until === undefined ? sql`true` : sql`archived_at < ${until}::text::timestamptz`}`;
   return row!.size;
 }
 

@@ -90,6 +90,29 @@ test("runs and threads are added, listed, counted, placed, changed and removed",
   expect(await count("status=all")).toBe(1);
 });
 
+test("removing a run leaves the items of its thread and of its pairs", async () => {
+  const id = await queue();
+  const { turns, project_id } = await threaded("kept threads", "t2");
+  const run_id = turns[1]!.id;
+  const items = [{ run_id }, { item_type: "THREAD", thread_id: "t2", project_id }];
+  const added = (await call("POST", base(id), { items })).json.items as { id: string }[];
+  const path = `/annotation-queues/${id}/runs`;
+  expect((await call("POST", `${path}/delete`, { run_ids: [run_id] })).json).toEqual({ deleted: 1 });
+  expect((await call("DELETE", `${path}/${run_id}`)).status).toBe(404);
+  expect((await call("GET", `${base(id)}?status=needs_my_review`)).json.items).toMatchObject([{ id: added[1]!.id }]);
+  expect((await call("DELETE", `${path}/${added[1]!.id}`)).status).toBe(200);
+
+  const body = { name: "kept pairs", queue_type: "pairwise" };
+  const pairs = (await call("POST", "/annotation-queues", body)).json.id as string;
+  const pair = { run_id, other_run_id: turns[0]!.id };
+  const made = (await call("POST", `/annotation-queues/${pairs}/pairs`, { pairs: [pair] })).json.items as {
+    id: string;
+  }[];
+  const ofPairs = `/annotation-queues/${pairs}/runs/delete`;
+  expect((await call("POST", ofPairs, { run_ids: [run_id] })).json).toEqual({ deleted: 0 });
+  expect((await call("POST", ofPairs, { run_ids: [made[0]!.id] })).json).toEqual({ deleted: 1 });
+});
+
 test.each([
   [{ items: [{ item_type: "RUN" }] }, 422],
   [{ items: [{ source_proposed_example_id: randomUUID() }] }, 422],

@@ -108,7 +108,8 @@ export interface JudgementRow {
 
 /**
  * Returns the latest judgement of each person on each item and key, of the items that several have judged. Judgements
- * of models and evaluators are not those of reviewers. Served by feedback_by_run.
+ * of models and evaluators are not those of reviewers. Reviews by a key without a user are that key's; other feedback
+ * without a user has no known author, and counts as one person's. Served by feedback_by_run.
  */
 export const listJudgements = (
   sql: Sql,
@@ -118,13 +119,13 @@ export const listJudgements = (
 ): Promise<JudgementRow[]> => sql<JudgementRow[]>`
   select key, run_id, judge, category from (
     select latest.*, count(*) over (partition by key, run_id) as judges from (
-      select distinct on (f.key, f.run_id, f.user_id) f.key, f.run_id,
-        coalesce(f.user_id::text, '') as judge,
+      select distinct on (f.key, f.run_id, author.judge) f.key, f.run_id, author.judge,
         coalesce(nullif(f.value, 'null')::text, f.score::text) as category
       from annotation_queue_runs i join feedback f on f.tenant_id = i.tenant_id and f.run_id = i.run_id
+      cross join lateral (select coalesce(f.user_id::text, f.source_metadata ->> 'reviewer_id', '') as judge) author
       where i.tenant_id = ${tenantId} and i.queue_id = ${queueId} and f.source_type in ('api', 'app')
         and (f.score is not null or nullif(f.value, 'null') is not null)
-      order by f.key, f.run_id, f.user_id, f.modified_at desc, f.feedback_id desc) latest) judged
+      order by f.key, f.run_id, author.judge, f.modified_at desc, f.feedback_id desc) latest) judged
   where judges > 1 order by key, run_id, judge limit ${limit}`;
 
 /** Lists the keys of feedback on the queue's runs. */

@@ -168,6 +168,7 @@ const toRow = (
     annotation_queue_id: queue.queue_id,
     queue_item_id: item.queue_run_id,
     ...(item.thread_id !== null && { thread_id: item.thread_id }),
+    ...(reviewer.userId === null && { reviewer_id: reviewer.id }),
   },
   user_id: reviewer.userId,
   comparative_experiment_id: group === undefined ? null : queue.comparative_experiment_id,

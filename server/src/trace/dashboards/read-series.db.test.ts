@@ -156,3 +156,15 @@ test("several series are read at once, in their order", async () => {
   });
   expect(other).toEqual([]);
 });
+
+test("a filter that requires roots counts traces, also one whose root has not arrived", async () => {
+  const missing = sampleRun("rootless", { start_time: microseconds(DAY) });
+  const first = sampleRun("rootless", { start_time: microseconds(DAY + 1000) }, { parent: missing });
+  const second = sampleRun("rootless", { start_time: microseconds(DAY + 2000) }, { parent: missing });
+  await sendRuns(call, [first, second]);
+  const projects = [await platform.deps.projects.ensureProject(TENANT, "rootless")];
+  const count = (filters: SeriesRequest["filters"]) => values({ metric: "run_count", projects, filters });
+  await expect.poll(() => count({ runs: "traces" })).toEqual([[0, 1]]);
+  expect(await count({ filter: "eq(is_root, true)" })).toEqual([[0, 1]]);
+  expect(await count({ filter: 'and(eq(is_root, true), eq(name, "other"))' })).toEqual([]);
+});

@@ -5,7 +5,7 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
 import type { MicroTime } from "../run-rows/times.ts";
-import { RUN_LATENCY } from "../run-rows/clickhouse.ts";
+import { HAS_FAILED, RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "../runs/read-rows.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, type RunSelection } from "../runs/selection.ts";
@@ -136,7 +136,7 @@ function traces(
       arrayDistinct(arrayConcat(heads.of_head, whole.of_runs)) as pairs,
       scores.n as feedback_n, scores.total as feedback_sum, scores.squares as feedback_squares
     from (
-      select r.id as id, r.trace_id as trace, r.start_time as started, r.error is not null as failed,
+      select r.id as id, r.trace_id as trace, r.start_time as started, ${raw(HAS_FAILED)} as failed,
         ${raw(RUN_LATENCY)} as latency, ${raw(OF_HEAD)} as of_head
       ${fromRuns(scope, { projects, filters, since: previous, before: until, is_head: true })}
     ) as heads

@@ -1,7 +1,7 @@
 import { unprocessable } from "../../base/errors.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { type MicroTime, parseTime } from "../run-rows/times.ts";
-import { requiresRoot } from "../rule-candidates/rule-filters.ts";
+import { readCounted } from "../rule-candidates/rule-filters.ts";
 import { limited } from "../runs/limited.ts";
 import type { RunSelection } from "../runs/selection.ts";
 import type { Grouping } from "../runs/stats.ts";
@@ -12,7 +12,7 @@ export interface SeriesFilters {
   filter?: string | null | undefined;
   trace_filter?: string | null | undefined;
   tree_filter?: string | null | undefined;
-  /** `traces`: each root stands for its trace. A filter that requires `is_root` means the same. */
+  /** `traces`: the head of each trace stands for it. A filter that requires `is_root` means the same. */
   runs?: "all" | "traces" | "llm" | "tool" | undefined;
 }
 
@@ -118,16 +118,14 @@ export function readSelection(request: Omit<SeriesRequest, "metric">): RunSelect
   }
   const [from, before] = [boundOf(since), boundOf(until)];
   const filter = filters.filter ? readFilter(filters.filter) : undefined;
-  const isOfRoots = filters.runs === "traces" || (filter !== undefined && requiresRoot(filter));
   return limited({
     projects,
     since: from,
     before,
-    filters: filter && [filter],
+    ...(filter && readCounted(filter)),
     trace_filter: filters.trace_filter ? readFilter(filters.trace_filter) : undefined,
     tree_filter: filters.tree_filter ? readFilter(filters.tree_filter) : undefined,
-    // a filter names roots that have arrived; traces also count without
-    ...(isOfRoots && (filters.runs === "traces" ? { is_head: true } : { is_root: true })),
+    ...(filters.runs === "traces" && { is_head: true }),
     ...((filters.runs === "llm" || filters.runs === "tool") && { run_types: [filters.runs] }),
   });
 }

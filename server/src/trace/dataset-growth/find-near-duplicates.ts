@@ -8,7 +8,7 @@ export interface Texted {
 }
 
 export interface NearGroup {
-  /** In the order of the examples. `similarity` is that to the most similar example of the group, from 0 to 1. */
+  /** In the order of the examples. `similarity` is the greatest of the pairs that link it, from 0 to 1. */
   members: { example_id: string; similarity: number }[];
 }
 

@@ -143,3 +143,25 @@ test("downloads leave out attachments, as their summaries say", async () => {
     expect(paths[`/api/v1/datasets/{dataset_id}/${format}`].get.summary).toContain("without attachments");
   }
 });
+
+test("a file of JSON Lines may begin with a byte order mark", async () => {
+  const fields = { input_keys: ["q"], name: ["marked"] };
+  const { status, json } = await send(
+    "POST",
+    "/datasets/upload",
+    upload('\uFEFF{"q":1}\n{"q":2}\n', "q.jsonl", fields),
+  );
+  expect([status, json.example_count]).toEqual([200, 2]);
+});
+
+test("a table has all keys of the inputs, and says when they are too many", async () => {
+  const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, i]));
+  const header = async (count: number) => {
+    const id = await dataset();
+    await call("POST", "/examples", { dataset_id: id, inputs: keys(count) });
+    const { status, text } = await call("GET", `/datasets/${id}/csv`);
+    return [status, text.split("\r\n", 1)[0]!.split(",").length];
+  };
+  expect(await header(1500)).toEqual([200, 1502]);
+  expect((await header(10_001))[0]).toBe(422);
+});

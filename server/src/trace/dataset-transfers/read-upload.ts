@@ -65,16 +65,19 @@ function readSchema(text: string | undefined): Record<string, unknown> | null {
 }
 
 /** Parses JSON Lines, recognized by media type, file name or first character; otherwise CSV with a header line. */
-async function readRecords(file: Part, limit: StructureLimit): Promise<Record<string, unknown>[]> {
-  const text = cleanStrings(file.content.toString("utf8")) as string;
-  const isLines =
-    /jsonl|ndjson/.test(file.type) || /\.jsonl$/i.test(file.filename ?? "") || text.trimStart()[0] === "{";
+async function readRecords(
+  { content: sent, type, filename = "" }: Part,
+  limit: StructureLimit,
+): Promise<Record<string, unknown>[]> {
+  const content = sent.subarray(sent.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0);
+  const text = cleanStrings(content.toString("utf8")) as string;
+  const isLines = /jsonl|ndjson/.test(type) || /\.jsonl$/i.test(filename) || text.trimStart()[0] === "{";
   if (isLines) {
     const structure = new JsonStructure({ ...limit, maxDepth: MAX_DEPTH });
-    for await (const slice of slices(file.content)) structure.add(slice);
+    for await (const slice of slices(content)) structure.add(slice);
     return readLines(text);
   }
-  await checkCells(file.content, limit);
+  await checkCells(content, limit);
   const turn = takeTurns();
   const records: Record<string, unknown>[] = [];
   let header: string[] | undefined;
@@ -151,6 +154,7 @@ async function* slices(content: Buffer): AsyncGenerator<Buffer> {
 }
 const SLICE = 1024 * 1024;
 
+const BYTE_ORDER_MARK = Buffer.from("\uFEFF");
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const LF = 0x0a;

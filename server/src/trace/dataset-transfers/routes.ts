@@ -10,7 +10,7 @@ import type { TraceDeps } from "../deps.ts";
 import { BODY_SETTING } from "../settings.ts";
 import { createDataset } from "../datasets/create-dataset.ts";
 import { csvLine } from "./csv.ts";
-import { readAllExamples, selectKeys } from "./sql.ts";
+import { MAX_KEYS, readAllExamples, selectKeys } from "./sql.ts";
 import { writtenExamples } from "../examples/schema.ts";
 import { evalsLine, fineTuningLine } from "./fine-tuning.ts";
 import { readParts } from "../examples/read-parts.ts";
@@ -50,6 +50,9 @@ export function datasetTransferRoutes({ sql, settings }: Pick<TraceDeps, "sql" |
 
   async function* asCsv(tenantId: string, { dataset_id: id }: DatasetRow, asOf: AsOf): AsyncGenerator<string> {
     const { inputs, outputs } = await selectKeys(sql, tenantId, id, asOf);
+    if (Math.max(inputs.length, outputs.length) > MAX_KEYS) {
+      throw unprocessable(`The inputs or outputs have more than ${MAX_KEYS} keys. Export JSON Lines instead.`);
+    }
     const header = [...inputs.map((key) => `inputs.${key}`), ...outputs.map((key) => `outputs.${key}`)];
     yield csvLine(["id", ...header, "metadata"]);
     for await (const example of readAllExamples(sql, tenantId, id, asOf)) {

@@ -38,7 +38,10 @@ export async function* readAllExamples(
   }
 }
 
-/** Returns the keys that occur, sorted; at most 1,000 each of inputs and outputs. */
+/** Most keys of inputs, and of outputs, that a table has. */
+export const MAX_KEYS = 10_000;
+
+/** Returns the keys that occur, sorted; at most one more of inputs and of outputs than a table has. */
 export async function selectKeys(
   sql: Sql,
   tenantId: string,
@@ -50,7 +53,7 @@ export async function selectKeys(
       select distinct json_object_keys(x.${sql(column)}) as key from dataset_examples x
       where x.tenant_id = ${tenantId} and x.dataset_id = ${datasetId} and x.${sql(column)} is not null
         and ${stateAt(sql, asOf)}
-      order by 1 limit 1000`;
+      order by 1 limit ${MAX_KEYS + 1}`;
     return rows.map((row) => row.key);
   };
   const [inputs, outputs] = await Promise.all([selectColumnKeys("inputs"), selectColumnKeys("outputs")]);

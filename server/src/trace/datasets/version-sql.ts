@@ -48,8 +48,8 @@ export async function listVersions(
     where v.tenant_id = ${tenantId} and v.dataset_id = ${datasetId}
       and ${
         search
-          ? sql`exists (select 1 from dataset_tags t where t.tenant_id = v.tenant_id and t.dataset_id = v.dataset_id
-              and t.as_of = v.as_of and strpos(lower(t.tag), lower(${search})) > 0)`
+          ? sql`exists (select 1 from jsonb_array_elements_text(${sql.unsafe(TAGS)}) tag
+              where strpos(lower(tag), lower(${search})) > 0)`
           : sql`true`
       }
       and ${

@@ -3,6 +3,7 @@ import type { TraceDeps } from "../deps.ts";
 import type { CodeDefinition } from "./definition.ts";
 import { failed, type Verdict } from "./judge.ts";
 import { readCodeResult } from "./read-code-result.ts";
+import { latency } from "./read-path.ts";
 import type { EvaluatedRun, Subject } from "./schema.ts";
 
 /** Characters of output that are shown. */
@@ -45,7 +46,7 @@ function toCodeRun(run: EvaluatedRun): Record<string, unknown> {
     metadata,
     extra: { metadata },
     total_cost: total_cost === null ? null : Number(total_cost),
-    latency: run.end_time === null ? null : (Date.parse(run.end_time) - Date.parse(run.start_time)) / 1000,
+    latency: latency(run) ?? null,
     ...(children && { child_runs: children.map(toCodeRun) }),
   };
 }

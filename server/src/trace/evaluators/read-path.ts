@@ -129,5 +129,6 @@ function readRoot({ run, reference, thread }: Subject, root: string): unknown {
   }
 }
 
-const latency = ({ start_time, end_time }: EvaluatedRun): number | undefined =>
-  end_time === null ? undefined : (Date.parse(end_time) - Date.parse(start_time)) / 1000;
+/** Seconds, as lists show them; undefined while the run is pending. */
+export const latency = ({ start_time, end_time }: EvaluatedRun): number | undefined =>
+  end_time === null ? undefined : Math.max(0, Date.parse(end_time) - Date.parse(start_time)) / 1000;

@@ -169,3 +169,18 @@ test("an example takes inputs and outputs from its source run", async () => {
   const stolen = { dataset_id: theirs, source_run_id, use_source_run_io: true };
   expect((await call("POST", "/examples", stolen, OTHER)).status).toBe(404);
 });
+
+test("the tag latest is found as others are, and splits are named at any length wherever an example names one", async () => {
+  const { id } = (await call("POST", "/datasets", { name: "searched versions" })).json;
+  const long = "s".repeat(300);
+  const { json: first } = await call("POST", "/examples", { dataset_id: id, inputs: { n: 1 }, split: long });
+  const { json: second } = await call("POST", "/examples", { dataset_id: id, inputs: { n: 2 } });
+  const found = async (search: string) =>
+    (await call("GET", `/datasets/${id}/versions?search=${search}`)).json.map(({ tags }: { tags: string[] }) => tags);
+  expect(await found("LATE")).toEqual([["latest"]]);
+  expect(await found("none")).toEqual([]);
+  const change = (body: object) => call("PUT", `/datasets/${id}/splits`, { split_name: long, ...body });
+  expect((await change({ examples: [second.id] })).json).toEqual([second.id]);
+  expect((await change({ examples: [first.id], remove: true })).status).toBe(200);
+  expect((await call("GET", `/examples?dataset=${id}&splits=${long}`)).json).toMatchObject([{ id: second.id }]);
+});

@@ -16,7 +16,7 @@ const shared = { tag: "Datasets", params: datasetParams } as const;
 const splitsQuery = z.object({ as_of: z.string().min(1).optional() });
 
 const splitBody = z.object({
-  split_name: storableText.min(1).max(256),
+  split_name: storableText.min(1),
   examples: z.array(uuid).min(1).max(10_000),
   remove: z.boolean().default(false),
 });

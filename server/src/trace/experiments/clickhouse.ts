@@ -1,6 +1,6 @@
 import { bind, ch, raw } from "../../base/clickhouse/fragment.ts";
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
-import { RUN_LATENCY } from "../run-rows/clickhouse.ts";
+import { HAS_FAILED, RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "../runs/read-rows.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import type { ComparativeFeedback } from "./scores-sql.ts";
@@ -38,7 +38,7 @@ export function readRunColumns(clickhouse: ClickHouse, scope: RunScope, projects
     from (
       select r.project_id as project, r.trace_id as trace, ${raw(`anyIf(r.id, ${IS_ROOT}) as root,
         anyIf(r.reference_example_id, ${IS_ROOT}) as example, anyIf(${RUN_LATENCY}, ${IS_ROOT}) as latency,
-        toUInt8(countIf(${IS_ROOT} and r.error is not null) > 0) as root_failed, ${TRACE_SUMS}`)}
+        toUInt8(countIf(${IS_ROOT} and ${HAS_FAILED}) > 0) as root_failed, ${TRACE_SUMS}`)}
       ${fromRuns(scope, { projects })} group by project, trace having example is not null
     ) as t
     group by t.project`;

@@ -3,6 +3,7 @@ import { isNestedDeeper } from "../../base/json-structure.ts";
 import { isUuid, uuid7 } from "../../base/ids.ts";
 import { storableText, wellFormed } from "../../base/well-formed.ts";
 import { encodePairs, encodeTags } from "../run-rows/pairs.ts";
+import { isControlFlow } from "./control-flow.ts";
 import { readDottedOrder } from "./dotted-order.ts";
 import { createPreview } from "./preview.ts";
 import { readFacts, RAW_FIELDS, type RawField, type RunMessage, type RunPiece } from "./run-piece.ts";
@@ -36,6 +37,7 @@ export function readPiece({ kind, id: named, run, raw, values = {} }: RunMessage
     throw new AppError(400, "invalid 'dotted_order': its first id must be the trace's");
   }
   const json = readRaw(raw, values);
+  const error = readError(json.error);
   const extra = json.extra as Record<string, unknown> | undefined;
   const usage = findUsage(json.outputs, extra && readFacts(extra).metadata);
   const piece: RunPiece = {
@@ -51,10 +53,10 @@ export function readPiece({ kind, id: named, run, raw, values = {} }: RunMessage
       name: readText(run, "name", MAX_NAME),
       run_type: readRunType(run),
       end_time: readTime(run, "end_time"),
-      status: readStatus(run),
+      status: withError(readStatus(run), error),
       reference_example_id: readUuid(run, "reference_example_id"),
       tags: readTags(run),
-      error: readError(json.error),
+      error,
       events: raw.events,
       extra: raw.extra,
       serialized: raw.serialized,
@@ -145,6 +147,12 @@ function readStatus(run: Record<string, unknown>): string | undefined {
     throw unprocessable(`status: must be one of ${STATUSES.join(", ")}`);
   }
   return value.toLowerCase() === "pending" ? undefined : value.toLowerCase();
+}
+
+/** An update can only replace an error, so its status is that of the last one. */
+function withError(status: string | undefined, error: string | undefined): string | undefined {
+  if (error === undefined) return status;
+  return status === "interrupted" || isControlFlow(error) ? "interrupted" : "error";
 }
 
 function readTags(run: Record<string, unknown>): string | undefined {

@@ -1,7 +1,7 @@
 /** Statements over the runs of a period. A unit is the head of a trace, or the latest head of a thread. */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { any, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
-import { IS_HEAD, RUN_LATENCY } from "../run-rows/clickhouse.ts";
+import { HAS_FAILED, IS_HEAD, RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "../runs/read-rows.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, type RunSelection } from "../runs/selection.ts";
@@ -48,7 +48,7 @@ function badTraces(scope: RunScope, thresholds: readonly Threshold[]): Fragment 
 
 function selectUnits(scope: RunScope, { selection, unit, thresholds }: Population): Fragment {
   const heads = ch`select r.id as id, r.project_id as project_id, r.trace_id as trace_id, r.start_time as start_time,
-      r.thread_id as thread_id, (r.error is not null or r.trace_id in (${badTraces(scope, thresholds)})) as failed
+      r.thread_id as thread_id, (${raw(HAS_FAILED)} or r.trace_id in (${badTraces(scope, thresholds)})) as failed
     ${fromRuns(scope, { ...selection, is_head: true, ...(unit === "threads" && { has_thread: true }) })}`;
   if (unit === "roots") return heads;
   return ch`select argMax(h.id, h.start_time) as id, argMax(h.project_id, h.start_time) as project_id,
@@ -135,7 +135,7 @@ export function measureTraces(clickhouse: ClickHouse, scope: RunScope, runs: rea
     traces: [...new Set(runs.map((run) => run.trace_id))],
   };
   const statement = ch`select r.trace_id as trace, anyIf(${raw(RUN_LATENCY)}, ${raw(IS_HEAD)}) as latency,
-      anyIf(r.error is not null, ${raw(IS_HEAD)}) as failed, ${raw(sumOfTrace("total_cost"))} as cost
+      anyIf(${raw(HAS_FAILED)}, ${raw(IS_HEAD)}) as failed, ${raw(sumOfTrace("total_cost"))} as cost
     ${fromRuns(scope, selection)} group by r.trace_id`;
   return readRows<Measured>(clickhouse.forTenant(scope.tenantId), "insights.measure", statement);
 }

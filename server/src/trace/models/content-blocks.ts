@@ -9,12 +9,15 @@ const NO_AUDIO = "this provider's client sends no audio";
 
 /** LangChain's standard blocks, as most of its packages take them. */
 export const standardBlock: ToBlock = (block) => {
-  const { type, mime_type } = block;
-  if ("url" in block)
-    return { type, source_type: "url", url: block.url, ...(mime_type !== undefined && { mime_type }) };
+  const { type, mime_type, detail } = block;
+  const ofImage = detail !== undefined && { detail };
+  if ("url" in block) {
+    const known = { ...(mime_type !== undefined && { mime_type }), ...(ofImage && { metadata: ofImage }) };
+    return { type, source_type: "url", url: block.url, ...known };
+  }
   // OpenAI requires the name of a file
   const name = block.filename ?? "file";
-  return { type, source_type: "base64", mime_type, data: block.data, metadata: { filename: name, name } };
+  return { type, source_type: "base64", mime_type, data: block.data, metadata: { filename: name, name, ...ofImage } };
 };
 
 export const standardBlockWithoutAudio: ToBlock = (block) => (block.type === "audio" ? NO_AUDIO : standardBlock(block));
@@ -25,7 +28,10 @@ const dataUrl = (block: MediaBlock): string =>
 /** Images as `image_url`, for packages that take no other blocks. */
 export const imageUrlBlock: ToBlock = (block) =>
   block.type === "image"
-    ? { type: "image_url", image_url: dataUrl(block) }
+    ? {
+        type: "image_url",
+        image_url: block.detail === undefined ? dataUrl(block) : { url: dataUrl(block), detail: block.detail },
+      }
     : "this provider's client sends images only";
 
 /** The client of OpenAI's responses API converts files of the standard form, and images of this one. */

@@ -17,6 +17,13 @@ const modelText = z.string().max(MAX_TEXT);
 
 const mediaKind = z.enum(["image", "file", "audio"]);
 
+/** How closely a model looks at an image: OpenAI's `low`, `high` or `auto`. */
+const detail = z
+  .string()
+  .max(32)
+  .nullish()
+  .transform((value) => value ?? undefined);
+
 const textBlock = z.object({ type: z.literal("text"), text: modelText });
 const urlBlock = z.object({
   type: mediaKind,
@@ -25,6 +32,7 @@ const urlBlock = z.object({
     .max(8192)
     .regex(/^https?:\/\//, "must begin with http:// or https://; send other content as data"),
   mime_type: z.string().max(127).optional(),
+  detail,
 });
 const dataBlock = z.object({
   type: mediaKind,
@@ -35,6 +43,7 @@ const dataBlock = z.object({
     .regex(/^[A-Za-z0-9+/]+={0,2}$/, "must be base64"),
   mime_type: z.string().regex(/^[a-z]+\/[a-zA-Z0-9.+-]{1,100}$/, "must be a media type: image/png"),
   filename: z.string().max(255).optional(),
+  detail,
 });
 
 const mediaBlock = z.union([dataBlock, urlBlock]);
@@ -43,11 +52,13 @@ const DATA_URL = /^data:([a-z]+\/[a-zA-Z0-9.+-]{1,100});base64,/;
 
 /** OpenAI's form of an image. */
 const imageUrlBlock = z
-  .object({ type: z.literal("image_url"), image_url: z.union([z.string(), z.object({ url: z.string() })]) })
-  .transform(({ image_url: image }) => (typeof image === "string" ? image : image.url))
-  .transform((url): z.input<typeof mediaBlock> => {
+  .object({ type: z.literal("image_url"), image_url: z.union([z.string(), z.object({ url: z.string(), detail })]) })
+  .transform(({ image_url: image }) => (typeof image === "string" ? { url: image } : image))
+  .transform(({ url, ...more }): z.input<typeof mediaBlock> => {
     const [head = "", mime] = DATA_URL.exec(url) ?? [];
-    return mime ? { type: "image", data: url.slice(head.length), mime_type: mime } : { type: "image", url };
+    return mime
+      ? { type: "image", data: url.slice(head.length), mime_type: mime, ...more }
+      : { type: "image", url, ...more };
   })
   .pipe(mediaBlock);
 

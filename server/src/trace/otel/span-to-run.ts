@@ -2,6 +2,7 @@ import { AppError } from "../../base/errors.ts";
 import { JsonStructure, SMALL_JSON } from "../../base/json-structure.ts";
 import { isUuid } from "../../base/ids.ts";
 import { RUN_TYPES } from "../run-rows/run-types.ts";
+import { isControlFlow } from "../ingest/control-flow.ts";
 import type { RunMessage } from "../ingest/run-piece.ts";
 import { fromMicros } from "../run-rows/times.ts";
 import { isObject, mayBeJson, parsed, recordReads, textAttribute } from "./attributes.ts";
@@ -53,7 +54,7 @@ export function spanToRun(sent: OtelSpan, project: string | undefined): SpanRun 
     session_name: project ?? textAttribute(attributes, "langsmith.trace.session_name", "langsmith.trace.project_name"),
     reference_example_id: uuidAttribute(attributes, "langsmith.reference_example_id"),
     tags: spanTags(attributes),
-    status: error === undefined ? "success" : "error",
+    status: error === undefined ? "success" : leftOnPurpose(span) ? "interrupted" : "error",
   };
   const attachments = spanAttachments(attributes);
   const usage = hasOwnUsage(sent.attributes, span.kind) ? spanUsage(attributes, sent.attributes) : undefined;
@@ -199,14 +200,19 @@ function spanTags(attributes: Attributes): string[] | undefined {
   return trimmed.length > 0 ? trimmed.slice(0, MAX_TAGS) : undefined;
 }
 
+const isException = ({ name }: OtelSpan["events"][number]): boolean => name === "exception";
+
 /** Rule 15; a status without an exception has only its message. */
 function spanError({ events, isError, statusMessage }: OtelSpan): string | undefined {
-  const exception = events.findLast((event) => event.name === "exception");
+  const exception = events.findLast(isException);
   if (!exception) return isError ? statusMessage || "Error" : undefined;
   const message = textAttribute(exception.attributes, "exception.message", "exception.type") ?? "Exception";
   const trace = textAttribute(exception.attributes, "exception.stacktrace");
   return trace ? `${message}\n\nStacktrace:\n${trace}` : message;
 }
+
+const leftOnPurpose = ({ events }: OtelSpan): boolean =>
+  isControlFlow(textAttribute(events.findLast(isException)?.attributes ?? {}, "exception.type") ?? "");
 
 function spanEvents({ events }: OtelSpan): Json[] {
   return events.map(({ name, time, attributes }) => ({

@@ -1,5 +1,5 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
-import { findRunKeys } from "../run-rows/clickhouse.ts";
+import { findRunKeys, RUN_LATENCY } from "../run-rows/clickhouse.ts";
 
 /** Run as the playground opens it; its fields are JSON text. */
 export interface CallRow {
@@ -24,7 +24,7 @@ const COLUMNS = `id, project_id, name, run_type, inputs, outputs, extra, error,
   toFloat64(prompt_tokens) as prompt_tokens, toFloat64(completion_tokens) as completion_tokens,
   toFloat64(total_tokens) as total_tokens, toString(prompt_cost) as prompt_cost,
   toString(completion_cost) as completion_cost, toString(total_cost) as total_cost,
-  toFloat64(dateDiff('millisecond', start_time, end_time)) as latency_ms`;
+  floor(${RUN_LATENCY} * 1000) as latency_ms`;
 
 /**
  * Finds a run that calls a model: the given one, else the first such run below it. The key locates both, so only granules

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 
 import { promptVariables, renderPrompt } from "./prompt.ts";
 import { readManifest } from "./read-manifest.ts";
+import { readMessage } from "./read-messages.ts";
 import { renderTemplate, type TemplateFormat, templateVariables } from "./render-template.ts";
 
 const render = (template: string, format: TemplateFormat, variables: object) =>
@@ -151,7 +152,10 @@ test("reads images of prompts", () => {
   const { prompt } = readManifest(
     chat(
       make("HumanMessagePromptTemplate", {
-        prompt: [template("What is {this}?"), make("ImagePromptTemplate", { template: { url: "{image}" } })],
+        prompt: [
+          template("What is {this}?"),
+          make("ImagePromptTemplate", { template: { url: "{image}", detail: "low" } }),
+        ],
       }),
     ),
     "manifest",
@@ -160,7 +164,7 @@ test("reads images of prompts", () => {
   const image = "data:image/png;base64,aGVsbG8=";
   expect(renderPrompt(prompt, { this: "it", image })[0]!.content).toEqual([
     { type: "text", text: "What is it?" },
-    { type: "image", data: "aGVsbG8=", mime_type: "image/png" },
+    { type: "image", data: "aGVsbG8=", mime_type: "image/png", detail: "low" },
   ]);
   expect(() => renderPrompt(prompt, { this: "it", image: "file:///etc/passwd" })).toThrow(/no text, image/);
 });
@@ -206,4 +210,14 @@ test("rejects prompts that are nested without end", () => {
   let nested: object = chat();
   for (let i = 0; i < 30; i++) nested = chat(nested);
   expect(() => readManifest(nested, "manifest")).toThrow(/nested deeper/);
+});
+
+test("keeps the detail of traced images, as chat completions, responses and LangChain write it", () => {
+  const url = "https://example.com/a.png";
+  const image = (block: object) => readMessage({ role: "user", content: [block] }, new Set())[0]!.content;
+  const kept = [{ type: "image", url, detail: "low" }];
+  expect(image({ type: "image_url", image_url: { url, detail: "low" } })).toEqual(kept);
+  expect(image({ type: "input_image", image_url: url, detail: "low" })).toEqual(kept);
+  expect(image({ type: "image", source_type: "url", url, metadata: { detail: "low" } })).toEqual(kept);
+  expect(image({ type: "image_url", image_url: { url } })).toEqual([{ type: "image", url }]);
 });

@@ -174,9 +174,9 @@ function templateMessage(
     const { template } = found.kwargs;
     if (found.name === "PromptTemplate" && typeof template === "string") return { type: "text", text: template };
     if (found.name === "ImagePromptTemplate") {
-      const url = isObject(template) ? template["url"] : template;
+      const { url, detail } = isObject(template) ? template : { url: template };
       if (typeof url !== "string") throw unprocessable(`${place}.kwargs.template.url: must be text`);
-      return { raw: { type: "image_url", image_url: url } };
+      return { raw: { type: "image_url", image_url: { url, ...(typeof detail === "string" && { detail }) } } };
     }
     if (found.name === "DictPromptTemplate" && isObject(template)) return { raw: template };
     throw unprocessable(`${place}: templates of the class ${found.name.slice(0, 100)} are not supported`);

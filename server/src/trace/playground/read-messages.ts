@@ -175,9 +175,12 @@ function readBlock(type: string, item: Json): ContentBlock | undefined {
   const mime_type = named ?? mime;
   const isUrl = /^https?:/.test(data);
   const filename = asString(from["filename"]);
+  const detail =
+    asString(from["detail"]) ?? (isObject(from["metadata"]) ? asString(from["metadata"]["detail"]) : undefined);
+  const ofImage = kind === "image" && detail !== undefined && { detail };
   const block = isUrl
-    ? { type: kind, url: data, ...(mime_type !== undefined && { mime_type }) }
-    : { type: kind, data, mime_type, ...(filename !== undefined && { filename }) };
+    ? { type: kind, url: data, ...(mime_type !== undefined && { mime_type }), ...ofImage }
+    : { type: kind, data, mime_type, ...(filename !== undefined && { filename }), ...ofImage };
   const read = contentBlock.safeParse(block);
   return read.success ? read.data : undefined;
 }

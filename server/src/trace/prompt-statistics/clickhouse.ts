@@ -6,7 +6,7 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { all, any, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
 import type { MicroTime } from "../run-rows/times.ts";
-import { IS_HEAD, RUN_LATENCY } from "../run-rows/clickhouse.ts";
+import { HAS_FAILED, IS_HEAD, RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { ENTRY, pairText, VALUE } from "../run-rows/pairs.ts";
 import { readRows } from "../runs/read-rows.ts";
 import type { RunScope } from "../runs/run-scope.ts";
@@ -83,7 +83,7 @@ export function computeCommitStatistics(
       min(started) as first_run_at, max(started) as last_run_at
     from (
       select groupUniqArrayIf(${raw(COMMIT)}, ${usesPrompt(prompt)}) as commits,
-        anyIf(r.error is not null, ${raw(IS_HEAD)}) as failed, anyIf(${raw(RUN_LATENCY)}, ${raw(IS_HEAD)}) as latency,
+        anyIf(${raw(HAS_FAILED)}, ${raw(IS_HEAD)}) as failed, anyIf(${raw(RUN_LATENCY)}, ${raw(IS_HEAD)}) as latency,
         min(r.start_time) as started, ${raw(sumOfTrace("total_tokens"))} as trace_total_tokens,
         ${raw(sumOfTrace("total_cost"))} as trace_total_cost
       ${fromRuns(scope, prompt.wide, [inTraces])}

@@ -1,12 +1,15 @@
 /** Webhooks on changes of prompts, with real receivers on loopback. */
 import { randomBytes, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { Webhook } from "standardwebhooks";
 import { beforeEach, expect, test, vi } from "vitest";
 
 import { type Answerer, type Receiver, receiver } from "../../../test/receiver.ts";
+import { WORKSPACE } from "../../../test/principal.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { testDatabase } from "../../../test/db.ts";
+import { insertPromptDeliveries } from "./sql.ts";
 
 const SECRET = `whsec_${randomBytes(32).toString("base64")}`;
 const ENV = {
@@ -218,6 +221,27 @@ test("a deleted webhook stops, and a changed URL gets what waits", async () => {
   await call("PATCH", `/prompt-webhooks/${moved.id}`, { url: `${good.url}/new` });
   await waitFor(() => expect(good.received).toHaveLength(1));
   expect(await deliveries()).toHaveLength(1);
+});
+
+test("a change that is reported while a webhook gets another URL goes there, with the headers stored for it", async () => {
+  const [to, other] = [await receiver(), await receiver()];
+  const { id } = await hook(to, { headers: { Authorization: "Bearer first" } });
+  const { id: repo_id, commit } = await prompt();
+  const { id: commit_id } = await commit(1, { skip_webhooks: true });
+  let change: ReturnType<typeof call> | undefined;
+  await sql.begin(async (tx) => {
+    await insertPromptDeliveries(tx, {
+      ...{ event: "commit", tenant_id: WORKSPACE, repo_id, commit_id },
+      ...{ tag_name: null, created_by: "test" },
+    });
+    change = call("PATCH", `/prompt-webhooks/${id}`, { url: other.url, headers: { Authorization: "Bearer second" } });
+    await Promise.race([change, sleep(300)]);
+  });
+  expect((await change!).status).toBe(200);
+  await waitFor(() => expect(other.received).toHaveLength(1));
+  expect(other.received[0]!.headers).toMatchObject({ authorization: "Bearer second" });
+  expect(to.received).toHaveLength(0);
+  await call("DELETE", `/prompt-webhooks/${id}`);
 });
 
 test("stored headers go to no other receiver than they were stored for", async () => {

@@ -4,7 +4,7 @@ import type { Log } from "../../base/log.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
 import { LONGEST_WEBHOOK, type WebhookRules } from "../../base/webhooks/check-webhook.ts";
-import { WebhookSender, type WebhookSenderOptions } from "../../base/webhooks/webhook-sender.ts";
+import { type ComposedMessage, WebhookSender, type WebhookSenderOptions } from "../../base/webhooks/webhook-sender.ts";
 import { PROMPT_WEBHOOKS, selectPromptMessage } from "./sql.ts";
 import { readHeaders } from "./webhook-headers.ts";
 
@@ -35,9 +35,12 @@ export const createPromptWebhooks = ({ secrets, ...options }: PromptWebhooksOpti
     fault: createFaultPoint(undefined),
     tables: PROMPT_WEBHOOKS,
     rules: () => RULES,
-    async compose(deliveryId) {
-      const message = await selectPromptMessage(options.sql, deliveryId);
-      return message && { body: message.text, headers: await readHeaders(secrets, message.webhook_id) };
-    },
+    compose: (deliveryId) =>
+      options.sql.begin(async (tx): Promise<ComposedMessage | undefined> => {
+        const message = await selectPromptMessage(tx, deliveryId);
+        if (!message) return undefined;
+        const { webhook_id: id, url, text: body } = message;
+        return { body, url, headers: await readHeaders(secrets, id, tx) };
+      }) as Promise<ComposedMessage | undefined>,
     postSelf: () => null,
   });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { jsonObject, uuid } from "../../base/http/fields.ts";
-import { HEADER_NAME, HEADER_VALUE, RESERVED_HEADER } from "../../base/webhooks/headers.ts";
+import { hasEachOnce, HEADER_NAME, HEADER_VALUE, RESERVED_HEADER } from "../../base/webhooks/headers.ts";
 
 /** Shown instead of a header's value. Sent back, it keeps the stored one. */
 export const MASK = "••••••••";
@@ -31,9 +31,7 @@ const headers = z
   .record(headerName, headerValue)
   .refine((all) => Object.keys(all).length <= MAX_HEADERS, `must have at most ${MAX_HEADERS} headers`)
   .refine((all) => JSON.stringify(all).length <= MAX_HEADER_CHARS, `must have at most ${MAX_HEADER_CHARS} characters`)
-  .refine((all) => new Set(Object.keys(all).map((name) => name.toLowerCase())).size === Object.keys(all).length, {
-    message: "must have each header once",
-  })
+  .refine(hasEachOnce, "must have each header once")
   .nullish();
 
 const prompts = z.array(uuid).max(MAX_PROMPTS).nullish();

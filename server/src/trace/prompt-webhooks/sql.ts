@@ -94,8 +94,9 @@ export interface ReportedChange {
 }
 
 /**
- * Inserts a message for each webhook that reports the change, in the transaction that writes the change. An empty list of
- * prompts selects as none does: the console sends it for all prompts.
+ * Inserts a message for each webhook that reports the change, in the transaction that writes the change. A change of a
+ * webhook comes before or after: it moves the messages that it finds. An empty list of prompts selects as none does: the
+ * console sends it for all prompts.
  */
 export async function insertPromptDeliveries(tx: Transaction, change: ReportedChange): Promise<void> {
   const { skip_webhooks: skip } = change;
@@ -109,24 +110,36 @@ export async function insertPromptDeliveries(tx: Transaction, change: ReportedCh
     where w.tenant_id = ${change.tenant_id} and ${change.event} = any(w.triggers)
       and (coalesce(cardinality(w.include_prompts), 0) = 0 or ${change.repo_id}::uuid = any(w.include_prompts))
       and not coalesce(${change.repo_id}::uuid = any(w.exclude_prompts), false)
-      and not w.webhook_id = any(${Array.isArray(skip) ? skip : []}::uuid[])`;
+      and not w.webhook_id = any(${Array.isArray(skip) ? skip : []}::uuid[])
+    for share of w`;
 }
 
 export interface PromptMessage {
   webhook_id: string;
+  url: string;
   /** JSON text. */
   text: string;
 }
 
-/** @returns undefined when the delivery, its webhook, or its prompt has been deleted */
-export async function selectPromptMessage(sql: Sql, deliveryId: string): Promise<PromptMessage | undefined> {
-  const [row] = await sql<{ webhook_id: string; fields: string; manifest: string }[]>`
-    select d.webhook_id, c.manifest, json_build_object(
+/**
+ * Locks the webhook, so that its headers and its URL are of one change.
+ * @returns undefined when the delivery, its webhook, or its prompt has been deleted
+ */
+export async function selectPromptMessage(sql: Transaction, deliveryId: string): Promise<PromptMessage | undefined> {
+  const [row] = await sql<{ webhook_id: string; url: string; fields: string; manifest: string }[]>`
+    select w.webhook_id, w.url, c.manifest, json_build_object(
         'prompt_id', p.repo_id, 'prompt_name', p.repo_handle, 'commit_hash', c.commit_hash,
         'created_at', to_char(d.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
         'created_by', d.changed_by, 'event', d.event, 'tag_name', d.tag_name)::text as fields
     from prompt_webhook_deliveries d join prompts p using (repo_id) join prompt_commits c using (commit_id)
-    where d.delivery_id = ${deliveryId}`;
+      join prompt_webhooks w on w.webhook_id = d.webhook_id
+    where d.delivery_id = ${deliveryId} for share of w`;
   // the manifest is sent as it was received
-  return row && { webhook_id: row.webhook_id, text: `${row.fields.slice(0, -1)}, "manifest": ${row.manifest}}` };
+  return (
+    row && {
+      webhook_id: row.webhook_id,
+      url: row.url,
+      text: `${row.fields.slice(0, -1)}, "manifest": ${row.manifest}}`,
+    }
+  );
 }

@@ -1,3 +1,4 @@
+import { unprocessable } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { FaultPoint } from "../../base/fault-point.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
@@ -42,10 +43,13 @@ export const createRuleMessages = ({ deps, ...options }: RuleMessagesOptions): W
       if (message.kind === "pagerduty") {
         const key = secrets.alerts[message.place];
         const alert = rule.actions.alerts?.[message.place];
-        if (key === undefined || !alert) return undefined;
+        if (key === undefined || !alert) throw unprocessable("The rule has this alert no more.");
         return { body: JSON.stringify(composeAlert(deps(), rule, alert, key, message)), headers: {} };
       }
       // the rule's webhooks may have changed since: headers are for the URL that they were stored with
+      if (!rule.actions.webhooks?.some(({ url }) => url === message.url)) {
+        throw unprocessable("The rule has this webhook no more.");
+      }
       return { body: await composeWebhook(deps(), rule, message), headers: headersOf(secrets, message) };
     },
     postSelf: () => null,

@@ -191,13 +191,13 @@ function readField(name: string, known: KnownRun): Value {
   }
   if (name === "latency") {
     const end = read(known, "end_time");
-    return end && (micros(end) - micros(row.start_time)) / 1e6;
+    return end && Math.max(0, micros(end) - micros(row.start_time)) / 1e6;
   }
   if (name === "status") {
     const error = read(known, "error");
-    if (error) return "error";
     const status = read(known, "status");
     if (error === undefined || status === undefined) return undefined;
+    if (error && status !== "interrupted") return "error";
     // without an end it depends on the time
     return status ?? (read(known, "end_time") ? "success" : undefined);
   }

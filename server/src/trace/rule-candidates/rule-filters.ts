@@ -56,9 +56,20 @@ export function describeInterest({ filter, trace_filter, tree_filter }: RuleFilt
   };
 }
 
-/** Whether only roots of traces can pass. */
-export function requiresRoot(expression: Expression): boolean {
-  if (expression.kind === "and") return expression.items.some(requiresRoot);
+/**
+ * Reads a filter on what statistics count. One that only roots pass counts traces, as lists do: their heads, which are
+ * roots and runs that stand in for roots that have not arrived.
+ */
+export function readCounted(filter: Expression): { filters: Expression[]; is_head?: true } {
+  const items = conjuncts(filter);
+  const filters = items.filter((item) => !requiresRoot(item));
+  return filters.length < items.length ? { filters, is_head: true } : { filters: [filter] };
+}
+
+const conjuncts = (expression: Expression): Expression[] =>
+  expression.kind === "and" ? expression.items.flatMap(conjuncts) : [expression];
+
+function requiresRoot(expression: Expression): boolean {
   if (expression.kind !== "field" || expression.field.name !== "is_root") return false;
   const { test } = expression;
   return (test.op === "eq" && test.value === true) || (test.op === "neq" && test.value === false);

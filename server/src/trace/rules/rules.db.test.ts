@@ -111,6 +111,9 @@ test("rejects what is unknown, invalid or without effect, by name", async () => 
   expect(await post({ num_few_shot_examples: 3 })).toEqual(names("num_few_shot_examples"));
   expect(await post({ session_id: project.id, dataset_id: dataset.id })).toEqual(names("dataset_id"));
   expect(await post({ webhooks: [{ url: "ftp://example.com" }] })).toEqual(names("webhooks"));
+  expect(await post({ webhooks: [{ url: "https://example.com", headers: { "X-A": "1", "x-a": "2" } }] })).toEqual(
+    names("once"),
+  );
   expect(await post({ webhooks: [{ url: "http://169.254.169.254/" }] })).toEqual(names("webhook"));
   expect(await post({ backfill_from: "2999-01-01T00:00:00Z" })).toEqual(names("backfill_from"));
   expect(await post({ filter: `or(${Array(101).fill('eq(name, "a")').join(", ")})` })).toEqual(names("conditions"));

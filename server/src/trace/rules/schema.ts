@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { jsonObject, notBuilt, queryFlag, queryMany, storableText, timestamp, uuid } from "../../base/http/fields.ts";
-import { HEADER_NAME, HEADER_VALUE, RESERVED_HEADER } from "../../base/webhooks/headers.ts";
+import { hasEachOnce, HEADER_NAME, HEADER_VALUE, RESERVED_HEADER } from "../../base/webhooks/headers.ts";
 import { type RunMapping, runMapping } from "../datasets/mapping-schema.ts";
 import { bounded } from "../runs/query-schema.ts";
 
@@ -26,7 +26,8 @@ const headers = z
     header,
   )
   .refine((all) => Object.keys(all).length <= 50, "must have at most 50 headers")
-  .refine((all) => JSON.stringify(all).length <= 16_384, "must have at most 16384 characters");
+  .refine((all) => JSON.stringify(all).length <= 16_384, "must have at most 16384 characters")
+  .refine(hasEachOnce, "must have each header once");
 
 const webhook = z
   .object({

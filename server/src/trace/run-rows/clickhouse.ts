@@ -62,6 +62,14 @@ const INCOMPLETE_HOURS = 24;
 /** Hours of the projects that have their own. */
 export type IncompleteHours = ReadonlyMap<string, number>;
 
+const failed = (row: "" | "r.") => `(${row}error is not null and ifNull(${row}status, '') != 'interrupted')`;
+
+/**
+ * Whether a merged row failed: it has an error other than those by which LangGraph leaves a node on purpose
+ * (ingest/control-flow.ts). The rule of statistics, filters and alerts.
+ */
+export const HAS_FAILED = failed("r.");
+
 /**
  * Status of a merged row (contract §1.6): a run whose end has not come for so long was probably killed. The time is that of
  * this process, in whole minutes, so that a statement that is asked again is the same one for a while.
@@ -72,7 +80,7 @@ export function runStatus(own: IncompleteHours): string {
   const age =
     own.size === 0 ? INCOMPLETE_HOURS : `transform(project_id, [${projects}], [${hours}], ${INCOMPLETE_HOURS})`;
   const minute = fromMicros(Math.floor(Date.now() / 60_000) * 60_000_000);
-  return `multiIf(error is not null, 'error', status is not null, status, end_time is not null, 'success',
+  return `multiIf(${failed("")}, 'error', status is not null, status, end_time is not null, 'success',
     start_time < toDateTime64('${minute}', 6, 'UTC') - toIntervalHour(${age}), 'incomplete', 'pending')`;
 }
 
@@ -97,8 +105,18 @@ export const IS_CALL = `(r.run_type in (${CALL_TYPES.map((type) => `'${type}'`).
  */
 export const RUN_TYPE = "ifNull(nullIf(r.run_type, ''), 'chain')";
 
+/**
+ * Microseconds from the start of a merged row to another of its times, or null. Clocks of several machines differ: a
+ * time before the start counts as the start.
+ */
+export const sinceStart = (time: string) =>
+  `dateDiff('microsecond', start_time, if(${time} < start_time, start_time, ${time}))`;
+
 /** Latency of a merged row in seconds; null while the run is pending. */
-export const RUN_LATENCY = "dateDiff('microsecond', start_time, end_time) / 1e6";
+export const RUN_LATENCY = `${sinceStart("end_time")} / 1e6`;
+
+/** Seconds until the first token. */
+export const FIRST_TOKEN = `${sinceStart("first_token_time")} / 1e6`;
 
 /** Location of a run. */
 export interface RunKey {

@@ -1,7 +1,7 @@
 import type { ClickHouseSettings } from "@clickhouse/client";
 
 import { all, any, bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
-import { IS_HEAD, RUN_TYPE } from "../run-rows/clickhouse.ts";
+import { HAS_FAILED, IS_HEAD, RUN_TYPE } from "../run-rows/clickhouse.ts";
 import { compileFilter, type TraceUsage } from "../filter/compile.ts";
 import type { Expression } from "../filter/expression.ts";
 import type { MicroTime } from "../run-rows/times.ts";
@@ -183,7 +183,7 @@ function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] 
   if (threads) conditions.push(ch`r.thread_id in ${texts(threads)}`);
   if (is_root !== undefined) conditions.push(raw(`r.parent_run_id is ${is_root ? "" : "not "}null`));
   if (is_head !== undefined) conditions.push(raw(is_head ? IS_HEAD : `not ${IS_HEAD}`));
-  if (error !== undefined) conditions.push(raw(`r.error is ${error ? "not " : ""}null`));
+  if (error !== undefined) conditions.push(raw(error ? HAS_FAILED : `not ${HAS_FAILED}`));
   if (selection.has_thread) conditions.push(raw("r.thread_id is not null"));
   if (selection.has_example) conditions.push(raw("r.reference_example_id is not null"));
   for (const filter of filters ?? []) conditions.push(compileFilter(filter, scope, usageTest(scope, selection)));

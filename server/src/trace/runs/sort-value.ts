@@ -3,7 +3,7 @@ import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts"
 import type { TraceDeps } from "../deps.ts";
 import type { MicroTime } from "../run-rows/times.ts";
 import { type FactSource, findSources, union } from "./fact-source.ts";
-import { IS_HEAD } from "../run-rows/clickhouse.ts";
+import { IS_HEAD, sinceStart } from "../run-rows/clickhouse.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns, type RunSelection, time } from "./selection.ts";
 import { fromShownUsage } from "./shown-usage.ts";
@@ -55,8 +55,8 @@ export function fromSortValues(sources: readonly FactSource[], sort: Exclude<Sor
 }
 
 const VALUES = {
-  latency: "toFloat64(dateDiff('microsecond', r.start_time, r.end_time))",
-  first_token: "toFloat64(dateDiff('microsecond', r.start_time, r.first_token_time))",
+  latency: `toFloat64(${sinceStart("end_time")})`,
+  first_token: `toFloat64(${sinceStart("first_token_time")})`,
   // as readers expect of names: without regard to case
   name: `lowerUTF8(substringUTF8(ifNull(r.name, ''), 1, ${NAME_CHARACTERS}))`,
 };

@@ -211,3 +211,55 @@ test("a trace over two projects has its costs once, whichever of them its root i
   expect(each.map(({ total_cost }) => total_cost)).toEqual([1, 2]);
   expect(await stats({ session: projects, select })).toEqual({ run_count: 3, total_cost: 3, total_tokens: 30 });
 });
+
+test("a run that LangGraph left on purpose is interrupted and no error, in statistics, filters and groups", async () => {
+  const errors = [
+    "GraphInterrupt((Interrupt(value='ok?'),))",
+    '[\n  {\n    "value": "ok?"\n  }\n]\n\nGraphInterrupt: [\n  {\n    "value": "ok?"\n  }\n]\n    at node',
+    "ValueError('no')",
+  ];
+  const runs = errors.map((error) => sampleRun("paused", { error, status: "error" }));
+  await sendRuns(call, runs);
+  const session = [await platform.deps.projects.ensureProject(TENANT, "paused")];
+  expect(await stats({ session })).toMatchObject({ run_count: 3, error_rate: 1 / 3 });
+  const found = async (body: object) =>
+    (await call("POST", "/runs/query", { session, order: "asc", ...body })).json.runs.map(
+      ({ id, status }: { id: string; status: string }) => [runs.findIndex((run) => run.id === id), status],
+    );
+  const paused = [
+    [0, "interrupted"],
+    [1, "interrupted"],
+  ];
+  expect(await found({ error: true })).toEqual([[2, "error"]]);
+  expect(await found({ error: false })).toEqual(paused);
+  expect(await found({ filter: 'eq(status, "error")' })).toEqual([[2, "error"]]);
+  expect(await found({ filter: 'eq(status, "interrupted")' })).toEqual(paused);
+  await call("PATCH", `/runs/${runs[0]!.id}`, { error: "Error: later" });
+  expect(await stats({ session })).toMatchObject({ error_rate: 2 / 3 });
+});
+
+test("a run that ends before it starts took no time, in values, statistics, filters and order", async () => {
+  const early = sampleRun(
+    "ended early",
+    { events: [{ name: "new_token", time: "2020-01-01T00:00:00.000Z" }] },
+    { seconds: -5 },
+  );
+  const usual = sampleRun("ended early", {}, { seconds: 2 });
+  const open = sampleRun("ended early", {}, { seconds: null });
+  await sendRuns(call, [early, usual, open]);
+  const session = [await platform.deps.projects.ensureProject(TENANT, "ended early")];
+  const select = ["run_count", "latency_p50", "first_token_p50"];
+  expect(await stats({ session, select })).toEqual({ run_count: 3, latency_p50: 1, first_token_p50: 0 });
+  const found = async (filter: string) => (await stats({ session, select: ["run_count"], filter })).run_count;
+  expect(await found("lt(latency, 0)")).toBe(0);
+  expect(await found("eq(latency, 0)")).toBe(1);
+  const { items } = (
+    await call("POST", "/api/v2/runs/query", {
+      project_ids: session,
+      ids: [early.id],
+      min_start_time: early.start_time,
+      selects: ["LATENCY_SECONDS"],
+    })
+  ).json;
+  expect(items).toEqual([{ latency_seconds: 0 }]);
+});

@@ -5,7 +5,7 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { all, bind, ch, type Fragment, join, raw, render } from "../../base/clickhouse/fragment.ts";
 import type { MicroTime } from "../run-rows/times.ts";
-import { IS_CALL, RUN_LATENCY, RUN_TYPE } from "../run-rows/clickhouse.ts";
+import { FIRST_TOKEN, HAS_FAILED, IS_CALL, RUN_LATENCY, RUN_TYPE } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";
 import type { TraceDeps } from "../deps.ts";
 import { digest, type StepMemory } from "../run-facts/step-memory.ts";
@@ -155,8 +155,6 @@ export function selectUnits(
     : selectRuns(scope, selection, grouping, details);
 }
 
-const FIRST_TOKEN = "dateDiff('microsecond', start_time, first_token_time) / 1e6";
-
 const selectRuns = (
   scope: RunScope,
   selection: RunSelection,
@@ -164,7 +162,7 @@ const selectRuns = (
   details: readonly Detail[],
 ): Fragment => ch`
   select r.id as id, ${groupColumn(grouping)} as grp, r.start_time as started, ${raw(RUN_LATENCY)} as latency,
-    ${raw(FIRST_TOKEN)} as first_token, r.error is not null as failed,
+    ${raw(FIRST_TOKEN)} as first_token, ${raw(HAS_FAILED)} as failed,
     ${raw(usage(scope, selection))}
     ${raw(details.map((name) => `, ${readDetails(name)} as ${name}`).join(""))}
   ${fromRuns(scope, selection)}`;
@@ -202,7 +200,7 @@ function selectTraces(
       ${raw(details.map((name) => `, sums.trace_${name} as ${name}`).join(""))}
     from (
       select r.id as id, ${key} as trace, ${groupColumn(grouping)} as grp, r.start_time as started,
-        ${raw(RUN_LATENCY)} as latency, ${raw(FIRST_TOKEN)} as first_token, r.error is not null as failed
+        ${raw(RUN_LATENCY)} as latency, ${raw(FIRST_TOKEN)} as first_token, ${raw(HAS_FAILED)} as failed
       ${fromRuns(scope, selection)}
     ) as roots
     left join (
@@ -219,9 +217,9 @@ const later = (a: MicroTime | undefined, b: MicroTime | undefined) => (a && b ? 
 
 /**
  * Name at the start of an error, as clients write it: `ValueError('no')`, `TimeoutError: …`; "Error" if there is none.
- * A run without an error belongs to no group.
+ * A run that did not fail belongs to no group.
  */
-const ERROR_KIND = `arrayJoin(if(r.error is null, [], [coalesce(nullif(
+const ERROR_KIND = `arrayJoin(if(not ${HAS_FAILED}, [], [coalesce(nullif(
   extract(assumeNotNull(r.error), '^\\\\s*([A-Za-z_$][A-Za-z0-9_.$]{0,99})\\\\s*(?:[:(\\n]|$)'), ''), 'Error')]))`;
 
 export function groupColumn(grouping: Grouping | undefined): Fragment {

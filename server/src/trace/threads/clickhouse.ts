@@ -1,7 +1,7 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
 import type { MicroTime } from "../run-rows/times.ts";
-import { RUN_LATENCY } from "../run-rows/clickhouse.ts";
+import { HAS_FAILED, RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "../runs/read-rows.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, type RunSelection, time } from "../runs/selection.ts";
@@ -52,7 +52,7 @@ const selectRoots = (scope: RunScope, selection: ThreadSelection): Fragment => f
 const sumExactly = (value: string) => `toFloat64(sum(accurateCastOrNull(${value}, 'Decimal(76, 18)')))`;
 
 const ROOT = `r.id as id, assumeNotNull(r.thread_id) as thread, r.trace_id as trace, r.start_time as start_time,
-  r.end_time as end_time, r.error is not null as has_failed, ${RUN_LATENCY} as latency`;
+  r.end_time as end_time, ${HAS_FAILED} as has_failed, ${RUN_LATENCY} as latency`;
 
 /** Over roots `t`. */
 const THREAD = `t.thread as thread, count() as turns, countIf(t.has_failed) as errored_turns,
