@@ -8,16 +8,15 @@ begin
 end $$;
 
 -- Copies a thread with its history: the same checkpoints in the same order, the thread's id replaced, and without the
--- users in whose name they were written: a copy belongs to whoever makes it. The status is that of the state: a copy has
--- no runs, so it is not busy. All of the history is read in one statement, so that a running run of the source cannot make it inconsistent.
+-- users in whose name they were written: a copy belongs to whoever makes it. All of
+-- the history is read in one statement, so that a running run of the source cannot make it inconsistent.
 create or replace function copy_thread(_source uuid, _target uuid) returns json language plpgsql as $$
 declare t threads;
 begin
   select * into t from threads where thread_id = _source for share;
   if not found then return null; end if;
-  insert into threads (thread_id, metadata, status, settled_status, values, value_lists, values_of, interrupts, error)
-  values (_target, t.metadata || jsonb_build_object('thread_id', _target), t.settled_status, t.settled_status, t.values,
-          t.value_lists, t.values_of, t.interrupts, t.error)
+  insert into threads (thread_id, metadata, values, value_lists, values_of, interrupts)
+  values (_target, t.metadata || jsonb_build_object('thread_id', _target), t.values, t.value_lists, t.values_of, t.interrupts)
   returning * into t;
   if t.value_lists is not null then
     insert into thread_value_items (thread_id, channel, position, item)

@@ -357,22 +357,6 @@ describe("other writers", () => {
     expect(await read(threadId)).toEqual({ ...SMALL, ...LISTS });
   });
 
-  test.each(["idle", "interrupted", "error"])(
-    "a copy of a thread whose state is %s has its status, interrupts and error",
-    async (settled) => {
-      const threadId = await newThread();
-      const [interrupts, error] = [{ task: [{ id: "i", value: "ok?" }] }, { error: "Error", message: "no" }];
-      await sql`update threads set status = 'busy', settled_status = ${settled}, interrupts = ${sql.json(interrupts)},
-      error = ${sql.json(error)} where thread_id = ${threadId}`;
-      const target = randomUUID();
-      const copy = JSON.parse((await copyThread(sql, threadId, target))!) as object;
-      expect(copy).toMatchObject({ status: settled, interrupts, error });
-      expect(await sql`select settled_status from threads where thread_id = ${target}`).toEqual([
-        { settled_status: settled },
-      ]);
-    },
-  );
-
   test("items are deleted with their thread", async () => {
     const threadId = await newThread();
     await endSplit(threadId, SMALL, LISTS);

@@ -155,7 +155,7 @@ test("a copy has the source's values and an equal history, and is independent of
   await run(thread_id, { assistant_id: "nested", input: { topic: "t" } });
   const { status, json: copy } = await call("POST", `/threads/${thread_id}/copy`);
   expect(status).toBe(200);
-  expect(copy).toMatchObject({ status: "interrupted", config: {}, values: { topic: "t", log: ["enter"] } });
+  expect(copy).toMatchObject({ status: "idle", config: {}, values: { topic: "t", log: ["enter"] } });
   expect(copy.metadata).toMatchObject({ owner: "me", graph_id: "nested", thread_id: copy.thread_id });
 
   const renamed = JSON.parse(JSON.stringify(await history(thread_id)).replaceAll(thread_id, copy.thread_id));
