@@ -40,7 +40,7 @@ const FUNCTIONS: [string, string, string][] = [
 const FIELDS: [string, string][] = [
   ["name", "name of the run"],
   ["run_type", "chain, llm, tool …"],
-  ["status", "success, error, pending, interrupted or incomplete"],
+  ["status", "success, error, pending, interrupted, cancelled or incomplete"],
   ["error", "error message, or null"],
   ["latency", 'seconds, or "5s"'],
   ["start_time", "ISO 8601"],
@@ -97,7 +97,7 @@ const RUN_TYPES: Record<NonNullable<QueryBody["run_type"]>, true> = {
 /** Values of the fields that have few. */
 export const KNOWN_VALUES: Record<string, string[]> = {
   run_type: Object.keys(RUN_TYPES),
-  status: ["success", "error", "pending", "interrupted", "incomplete"],
+  status: ["success", "error", "pending", "interrupted", "cancelled", "incomplete"],
   trace_tier: ["longlived", "shortlived"],
   feedback_source: ["api", "app", "model", "auto_eval"],
 };

@@ -41,8 +41,9 @@ export const RUN_SORTS: Record<string, RunSort> = {
   cost: "total_cost",
 };
 
-/** An interrupted run has an error but did not fail. */
-const colorOf = (status: string): string => (status === "interrupted" ? "dimmed" : "var(--heddle-danger)");
+/** A run that was stopped on purpose has an error but did not fail. */
+const colorOf = (status: string): string =>
+  status === "interrupted" || status === "cancelled" ? "dimmed" : "var(--heddle-danger)";
 
 const firstLine = (error: string | null | undefined): string | null => error?.split("\n", 1)[0] ?? null;
 

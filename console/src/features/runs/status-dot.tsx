@@ -9,7 +9,7 @@ export function StatusDot({ status, size = 14 }: { status: string; size?: number
         <IconAlertCircleFilled size={size} color="var(--heddle-danger)" />
       ) : status === "success" ? (
         <IconCircleCheckFilled size={size} color="var(--heddle-success)" />
-      ) : status === "incomplete" || status === "interrupted" ? (
+      ) : status === "incomplete" || status === "interrupted" || status === "cancelled" ? (
         <IconCircleDashed size={size} color="var(--heddle-neutral)" />
       ) : (
         <Loader size={size - 2} color="var(--heddle-info)" />

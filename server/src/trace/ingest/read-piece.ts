@@ -2,6 +2,7 @@ import { AppError, unprocessable } from "../../base/errors.ts";
 import { isNestedDeeper } from "../../base/json-structure.ts";
 import { isUuid, uuid7 } from "../../base/ids.ts";
 import { storableText, wellFormed } from "../../base/well-formed.ts";
+import { STOPPED } from "../run-rows/clickhouse.ts";
 import { encodePairs, encodeTags } from "../run-rows/pairs.ts";
 import { isControlFlow } from "./control-flow.ts";
 import { readDottedOrder } from "./dotted-order.ts";
@@ -11,7 +12,7 @@ import { RUN_TYPES } from "../run-rows/run-types.ts";
 import { parseRunTime } from "../run-rows/times.ts";
 import { findUsage } from "../prices/usage.ts";
 
-const STATUSES = ["pending", "success", "error", "interrupted"];
+const STATUSES = ["pending", "success", "error", ...STOPPED];
 
 const MAX_NAME = 4096;
 const MAX_TAGS = 1000;
@@ -152,7 +153,8 @@ function readStatus(run: Record<string, unknown>): string | undefined {
 /** An update can only replace an error, so its status is that of the last one. */
 function withError(status: string | undefined, error: string | undefined): string | undefined {
   if (error === undefined) return status;
-  return status === "interrupted" || isControlFlow(error) ? "interrupted" : "error";
+  if (STOPPED.includes(status)) return status;
+  return isControlFlow(error) ? "interrupted" : "error";
 }
 
 function readTags(run: Record<string, unknown>): string | undefined {

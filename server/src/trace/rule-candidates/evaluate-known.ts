@@ -8,7 +8,7 @@ import type { Expression, Literal, Test } from "../filter/expression.ts";
 import type { Field } from "../filter/fields.ts";
 import { searchSpellings } from "../filter/search-spellings.ts";
 import { entryNeedles, pairNeedles, tagNeedle } from "../filter/list-needles.ts";
-import type { RunRow } from "../run-rows/clickhouse.ts";
+import { type RunRow, STOPPED } from "../run-rows/clickhouse.ts";
 import { wellFormed } from "../../base/well-formed.ts";
 
 export type Answer = boolean | undefined;
@@ -197,7 +197,7 @@ function readField(name: string, known: KnownRun): Value {
     const error = read(known, "error");
     const status = read(known, "status");
     if (error === undefined || status === undefined) return undefined;
-    if (error && status !== "interrupted") return "error";
+    if (error && !STOPPED.includes(status)) return "error";
     // without an end it depends on the time
     return status ?? (read(known, "end_time") ? "success" : undefined);
   }

@@ -62,11 +62,14 @@ const INCOMPLETE_HOURS = 24;
 /** Hours of the projects that have their own. */
 export type IncompleteHours = ReadonlyMap<string, number>;
 
-const failed = (row: "" | "r.") => `(${row}error is not null and ifNull(${row}status, '') != 'interrupted')`;
+/** Statuses of runs that were stopped on purpose; tracers send them with the text of the exception as their error. */
+export const STOPPED: readonly unknown[] = ["interrupted", "cancelled"];
+
+const failed = (row: "" | "r.") =>
+  `(${row}error is not null and ifNull(${row}status, '') not in (${STOPPED.map((status) => `'${status}'`).join(", ")}))`;
 
 /**
- * Whether a merged row failed: it has an error other than those by which LangGraph leaves a node on purpose
- * (ingest/control-flow.ts). The rule of statistics, filters and alerts.
+ * Whether a merged row failed: it has an error and was not stopped on purpose. The rule of statistics, filters and alerts.
  */
 export const HAS_FAILED = failed("r.");
 

@@ -8,7 +8,7 @@ import { isSortKey, SORT_KEYS, type SortKey } from "./sort-keys.ts";
 
 /** Contract trace-platform §3.1 to §3.4. Clients send null for unset fields. */
 
-export const RUN_STATUSES = ["success", "error", "pending", "interrupted", "incomplete"] as const;
+export const RUN_STATUSES = ["success", "error", "pending", "interrupted", "cancelled", "incomplete"] as const;
 
 /** Time in any form of §0.5, converted for ClickHouse. */
 export const microTime = z.union([z.string(), z.number()]).transform(toMicroTime);

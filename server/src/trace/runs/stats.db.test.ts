@@ -238,6 +238,31 @@ test("a run that LangGraph left on purpose is interrupted and no error, in stati
   expect(await stats({ session })).toMatchObject({ error_rate: 2 / 3 });
 });
 
+test("a run whose tracer says that it was stopped on purpose has that status, and did not fail", async () => {
+  const runs = ["cancelled", "interrupted", "error"].map((status) =>
+    sampleRun("stopped", { error: "CancelledError()", status }),
+  );
+  await sendRuns(call, runs);
+  const session = [await platform.deps.projects.ensureProject(TENANT, "stopped")];
+  expect(await stats({ session })).toMatchObject({ run_count: 3, error_rate: 1 / 3 });
+  const statuses = async (body: object) =>
+    (await call("POST", "/runs/query", { session, order: "asc", ...body })).json.runs.map(
+      ({ status, error }: { status: string; error: string }) => `${status}: ${error}`,
+    );
+  expect(await statuses({ error: false })).toEqual(["cancelled: CancelledError()", "interrupted: CancelledError()"]);
+  expect(await statuses({ filter: 'eq(status, "cancelled")' })).toEqual(["cancelled: CancelledError()"]);
+  const v2 = await call("POST", "/api/v2/runs/query", {
+    project_ids: session,
+    min_start_time: runs[0]!.start_time,
+    selects: ["STATUS"],
+  });
+  expect(v2.json.items.map(({ status }: { status: string }) => status).toSorted()).toEqual([
+    "CANCELLED",
+    "ERROR",
+    "INTERRUPTED",
+  ]);
+});
+
 test("a run that ends before it starts took no time, in values, statistics, filters and order", async () => {
   const early = sampleRun(
     "ended early",
