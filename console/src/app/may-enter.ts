@@ -10,9 +10,11 @@ import { spacesQuery } from "./queries.ts";
  * server cannot be reached, the pages load and show the error themselves.
  */
 export async function mayEnter(client: QueryClient, href: string): Promise<void> {
+  // at once: only a platform without traces answers the second in vain
+  const identified = client.ensureQueryData(identityQuery).catch((error: unknown) => error);
   const about = await client.ensureQueryData(spacesQuery).catch(() => null);
   if (!about?.spaces.trace) return;
-  const rejection = await client.ensureQueryData(identityQuery).catch((error: unknown) => error);
+  const rejection = await identified;
   if (rejection instanceof ApiError && rejection.status === 401) {
     redirect({ to: "/sign-in", search: { next: href }, replace: true, throw: true });
   }
