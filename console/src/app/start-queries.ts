@@ -17,3 +17,19 @@ export function startQueries({ context, cause }: Opening, start: (client: QueryC
   if (cause === "stay" || (cause === "preload" && readKey() !== null)) return;
   start(context.queryClient);
 }
+
+/** Longest wait for the first data, in which the page's code is loaded anyway. */
+const FIRST_MS = 50;
+
+/** Resolves when the queries that were started have their answers: the first rendering shows them, and is the only one. */
+export function firstData(client: QueryClient): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, FIRST_MS);
+  const check = () => client.isFetching() === 0 && resolve();
+  const unsubscribe = client.getQueryCache().subscribe(check);
+  check();
+  return promise.finally(() => {
+    clearTimeout(timer);
+    unsubscribe();
+  });
+}

@@ -4,7 +4,7 @@ import { mayEnter } from "../app/may-enter.ts";
 import { deploymentServersQuery, spacesQuery } from "../app/queries.ts";
 import { Shell } from "../app/shell.tsx";
 import { PageLoader } from "../app/page-loader.tsx";
-import { startQueries } from "../app/start-queries.ts";
+import { firstData, startQueries } from "../app/start-queries.ts";
 
 export const Route = createFileRoute("/_shell")({
   // pages send no requests before the user is signed in
@@ -16,6 +16,7 @@ export const Route = createFileRoute("/_shell")({
       return about?.spaces.control && client.prefetchQuery(deploymentServersQuery);
     });
   },
+  loader: ({ context }) => firstData(context.queryClient),
   pendingComponent: PageLoader,
   component: Shell,
 });
