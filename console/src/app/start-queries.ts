@@ -22,14 +22,13 @@ export function startQueries({ context, cause }: Opening, start: (client: QueryC
 const FIRST_MS = 50;
 
 /** Resolves when the queries that were started have their answers: the first rendering shows them, and is the only one. */
-export function firstData(client: QueryClient): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, FIRST_MS);
-  const check = () => client.isFetching() === 0 && resolve();
-  const unsubscribe = client.getQueryCache().subscribe(check);
-  check();
-  return promise.finally(() => {
-    clearTimeout(timer);
-    unsubscribe();
+export async function firstData(client: QueryClient): Promise<void> {
+  let unsubscribe = () => {};
+  await new Promise<void>((resolve) => {
+    setTimeout(resolve, FIRST_MS);
+    const check = () => client.isFetching() === 0 && resolve();
+    unsubscribe = client.getQueryCache().subscribe(check);
+    check();
   });
+  unsubscribe();
 }

@@ -2,7 +2,8 @@ import { type InfiniteData, infiniteQueryOptions, keepPreviousData, queryOptions
 
 import { data, traceApi } from "../../api/clients.ts";
 import type { operations } from "../../api/trace.d.ts";
-import { conjoin, type Fact } from "./filter-language.ts";
+import { conjoin } from "./conjoin.ts";
+import type { Fact } from "./filter-language.ts";
 import { mergeNewest, type RunPage } from "./merge-newest.ts";
 import { boundsAt, RUN_SEARCH, type RunSearch } from "./run-search.ts";
 

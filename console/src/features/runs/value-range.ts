@@ -1,4 +1,4 @@
-import { conjoin } from "./filter-language.ts";
+import { conjoin } from "./conjoin.ts";
 import type { HistogramField } from "./queries.ts";
 
 /** Range in seconds or dollars. Null: no limit. */

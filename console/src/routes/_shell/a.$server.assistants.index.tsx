@@ -1,7 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { assistantsQuery } from "../../features/assistants/queries.ts";
-import { startQueries } from "../../app/start-queries.ts";
 import { AssistantList } from "../../features/assistants/assistant-list.tsx";
 import { optionalText } from "../../ui/search-params.ts";
 
@@ -11,6 +9,4 @@ export const Route = createFileRoute("/_shell/a/$server/assistants/")({
     name: optionalText(search["name"]),
     graph: optionalText(search["graph"]),
   }),
-  beforeLoad: ({ params, search, ...opening }) =>
-    startQueries(opening, (client) => [client.prefetchInfiniteQuery(assistantsQuery(params.server, search))]),
 });

@@ -1,7 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { startQueries } from "../../app/start-queries.ts";
-import { deliveriesQuery, type DeliveryStatus, STATUSES } from "../../features/webhooks/queries.ts";
+import { type DeliveryStatus, STATUSES } from "../../features/webhooks/queries.ts";
 import { WebhooksPage } from "../../features/webhooks/webhooks-page.tsx";
 import { pickAllowed, optionalText } from "../../ui/search-params.ts";
 
@@ -18,6 +17,4 @@ export const Route = createFileRoute("/_shell/a/$server/webhooks")({
     run: optionalText(search["run"]),
     delivery: optionalText(search["delivery"]),
   }),
-  beforeLoad: ({ params, search: { status, run }, ...opening }) =>
-    startQueries(opening, (client) => [client.prefetchInfiniteQuery(deliveriesQuery(params.server, { status, run }))]),
 });

@@ -1,7 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { alertsQuery } from "../../features/alerts/queries.ts";
-import { startQueries } from "../../app/start-queries.ts";
 import { AlertsPage } from "../../features/alerts/alerts-page.tsx";
 import { optionalText } from "../../ui/search-params.ts";
 
@@ -10,6 +8,4 @@ export const Route = createFileRoute("/_shell/alerts/")({
   validateSearch: (search: Record<string, unknown>): { project?: string | undefined } => ({
     project: optionalText(search["project"]),
   }),
-  beforeLoad: ({ search, ...opening }) =>
-    startQueries(opening, (client) => [client.prefetchQuery(alertsQuery(search.project))]),
 });

@@ -1,7 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { budgetQuery } from "../../features/budgets/queries.ts";
-import { startQueries } from "../../app/start-queries.ts";
 import { BudgetPage } from "../../features/budgets/budget-page.tsx";
 import { optionalMonth } from "../../ui/search-params.ts";
 
@@ -10,6 +8,4 @@ export const Route = createFileRoute("/_shell/budgets/$budgetId")({
   validateSearch: (search: Record<string, unknown>): { month?: string | undefined } => ({
     month: optionalMonth(search["month"]),
   }),
-  beforeLoad: ({ params, search, ...opening }) =>
-    startQueries(opening, (client) => [client.prefetchQuery(budgetQuery(params.budgetId, search.month))]),
 });

@@ -1,7 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { budgetsQuery } from "../../features/budgets/queries.ts";
-import { startQueries } from "../../app/start-queries.ts";
 import { BudgetsPage } from "../../features/budgets/budgets-page.tsx";
 import { optionalMonth } from "../../ui/search-params.ts";
 
@@ -10,6 +8,4 @@ export const Route = createFileRoute("/_shell/budgets/")({
   validateSearch: (search: Record<string, unknown>): { month?: string | undefined } => ({
     month: optionalMonth(search["month"]),
   }),
-  beforeLoad: ({ search, ...opening }) =>
-    startQueries(opening, (client) => [client.prefetchQuery(budgetsQuery(search.month))]),
 });

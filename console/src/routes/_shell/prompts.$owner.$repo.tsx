@@ -1,7 +1,5 @@
 import { createFileRoute, redirect, stripSearchParams } from "@tanstack/react-router";
 
-import { promptQuery } from "../../features/prompts/queries.ts";
-import { startQueries } from "../../app/start-queries.ts";
 import { ONE_PROMPT_SEARCH, type OnePromptSearch, readOnePromptSearch } from "../../features/prompts/prompt-search.ts";
 import { PromptPage } from "../../features/prompts/prompt-page.tsx";
 
@@ -14,11 +12,8 @@ export const Route = createFileRoute("/_shell/prompts/$owner/$repo")({
     organizationId: typeof search["organizationId"] === "string" ? search["organizationId"] : undefined,
   }),
   search: { middlewares: [stripSearchParams(ONE_PROMPT_SEARCH)] },
-  beforeLoad({ params: { owner, repo }, search: { organizationId }, ...opening }) {
-    if (organizationId === undefined) {
-      startQueries(opening, (client) => client.prefetchQuery(promptQuery({ owner, repo })));
-      return;
-    }
+  beforeLoad({ params: { owner, repo }, search: { organizationId } }) {
+    if (organizationId === undefined) return;
     throw redirect({
       to: "/prompts/$owner/$repo",
       params: { owner: "-", repo: owner },

@@ -1,7 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { rulesQuery, ruleStatisticsQuery } from "../../features/rules/queries.ts";
-import { startQueries } from "../../app/start-queries.ts";
 import { RulesPage } from "../../features/rules/rules-page.tsx";
 import { optionalText } from "../../ui/search-params.ts";
 
@@ -10,9 +8,4 @@ export const Route = createFileRoute("/_shell/rules/")({
   validateSearch: (search: Record<string, unknown>): { project?: string | undefined } => ({
     project: optionalText(search["project"]),
   }),
-  beforeLoad: ({ search, ...opening }) =>
-    startQueries(opening, (client) => [
-      client.prefetchQuery(rulesQuery(search.project)),
-      client.prefetchQuery(ruleStatisticsQuery),
-    ]),
 });
