@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { threadQuery } from "../../features/threads/queries.ts";
 import { startQueries } from "../../app/start-queries.ts";
+import { threadQuery } from "../../features/threads/queries.ts";
 import { readThreadSearch } from "../../features/threads/read-thread-search.ts";
 import { ThreadPage } from "../../features/threads/thread-page.tsx";
 

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { threadListQuery, threadCountsQuery, assistantsQuery } from "../../features/threads/queries.ts";
 import { startQueries } from "../../app/start-queries.ts";
+import { assistantsQuery, threadCountsQuery, threadListQuery } from "../../features/threads/queries.ts";
 import { readThreadListSearch } from "../../features/threads/read-thread-search.ts";
 import { ThreadList } from "../../features/threads/thread-list.tsx";
 

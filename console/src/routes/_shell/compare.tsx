@@ -1,9 +1,9 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { runQuery } from "../../features/traces/queries.ts";
 import { startQueries } from "../../app/start-queries.ts";
-import { readCompareSearch } from "../../features/compare/compare-search.ts";
 import { ComparePage } from "../../features/compare/compare-page.tsx";
+import { readCompareSearch } from "../../features/compare/compare-search.ts";
+import { runQuery } from "../../features/traces/queries.ts";
 
 export const Route = createFileRoute("/_shell/compare")({
   validateSearch: readCompareSearch,

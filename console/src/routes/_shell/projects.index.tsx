@@ -1,9 +1,9 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 
-import { projectsQuery } from "../../features/projects/queries.ts";
 import { startQueries } from "../../app/start-queries.ts";
 import { PROJECT_SEARCH, readProjectSearch } from "../../features/projects/project-search.ts";
 import { ProjectsPage } from "../../features/projects/projects-page.tsx";
+import { projectsQuery } from "../../features/projects/queries.ts";
 
 export const Route = createFileRoute("/_shell/projects/")({
   validateSearch: readProjectSearch,
