@@ -1,17 +1,20 @@
 import { compact, durationTicks, money, percent, seconds } from "../../ui/format.ts";
 import { conjoin } from "../runs/conjoin.ts";
-import { type Chosen, type Point, SELECTIONS, type TimelineInRange } from "./queries.ts";
+import type { Group, Point, TimelineInRange, TimelineSelection } from "./queries.ts";
 import { feedbackSeries, groupSeries, type Metric, metricSeries, rateOf, sumOf } from "./series.ts";
 import { Charts, type Place } from "./timeline-charts.tsx";
 
-type ChartsProps = Place & Chosen;
+interface ChartsProps extends Place {
+  group: Group | undefined;
+  filter: string | undefined;
+}
 
 const secondTicks = (values: readonly number[]) => durationTicks(values.map((value) => value * 1000));
 const formatInteger = (value: number) => (Number.isInteger(value) ? compact(value) : "");
 
 /** For all runs several statistics, for groups only the first. */
 const metricOrGroups =
-  (group: Chosen["group"], statistics: Metric[], empty: number | null = null) =>
+  (group: Group | undefined, statistics: Metric[], empty: number | null = null) =>
   (timeline: TimelineInRange) =>
     group ? groupSeries(timeline, statistics[0]!.value, empty) : metricSeries(timeline, statistics, empty);
 
@@ -27,9 +30,16 @@ const FIRST_TOKEN = [
 ];
 
 export function TraceCharts({ group, filter, ...place }: ChartsProps) {
+  const selection: TimelineSelection = {
+    is_root: true,
+    include_provisional_roots: true,
+    filter,
+    group_by: group,
+    select: ["run_count", "latency_p50", "latency_p95", "latency_p99", "error_rate", "feedback_stats"],
+  };
   return (
     <>
-      <Charts {...place} selection={SELECTIONS.traces({ group, filter })} isRoot count={4}>
+      <Charts {...place} selection={selection} isRoot count={4}>
         {(draw) => (
           <>
             {draw({
@@ -73,9 +83,16 @@ const FAILED = 'eq(status, "error")';
 
 /** Failed traces by the error name at the start of their error message. */
 function ErrorKinds({ filter, ...place }: Place & Pick<ChartsProps, "filter">) {
+  const selection: TimelineSelection = {
+    is_root: true,
+    include_provisional_roots: true,
+    filter,
+    group_by: { attribute: "error_kind", max_groups: 5 },
+    select: ["run_count"],
+  };
   const pickFilter = conjoin(filter ?? "", FAILED);
   return (
-    <Charts {...place} selection={SELECTIONS.errors({ filter })} isRoot pickFilter={pickFilter} count={1}>
+    <Charts {...place} selection={selection} isRoot pickFilter={pickFilter} count={1}>
       {(draw) =>
         draw({
           title: "Errors by kind",
@@ -90,9 +107,27 @@ function ErrorKinds({ filter, ...place }: Place & Pick<ChartsProps, "filter">) {
 }
 
 export function LlmCharts({ group, filter, ...place }: ChartsProps) {
+  const selection: TimelineSelection = {
+    run_type: "llm",
+    filter,
+    group_by: group,
+    select: [
+      "run_count",
+      "latency_p50",
+      "latency_p95",
+      "latency_p99",
+      "first_token_p50",
+      "first_token_p95",
+      "first_token_p99",
+      "total_tokens",
+      "prompt_tokens",
+      "completion_tokens",
+      "total_cost",
+    ],
+  };
   return (
     <>
-      <Charts {...place} selection={SELECTIONS.calls({ group, filter })} isRoot={false} count={5}>
+      <Charts {...place} selection={selection} isRoot={false} count={5}>
         {(draw) => (
           <>
             {draw({
@@ -143,8 +178,14 @@ export function LlmCharts({ group, filter, ...place }: ChartsProps) {
 }
 
 function CostByModel({ filter, ...place }: Place & Pick<ChartsProps, "filter">) {
+  const selection: TimelineSelection = {
+    run_type: "llm",
+    filter,
+    group_by: { attribute: "metadata", path: "ls_model_name", max_groups: 8 },
+    select: ["total_cost"],
+  };
   return (
-    <Charts {...place} selection={SELECTIONS.costs({ filter })} isRoot={false} count={1}>
+    <Charts {...place} selection={selection} isRoot={false} count={1}>
       {(draw) =>
         draw({
           title: "Cost by model",
@@ -157,9 +198,15 @@ function CostByModel({ filter, ...place }: Place & Pick<ChartsProps, "filter">) 
   );
 }
 
-export function ToolCharts({ filter, ...place }: ChartsProps) {
+export function ToolCharts({ group: _group, filter, ...place }: ChartsProps) {
+  const selection: TimelineSelection = {
+    run_type: "tool",
+    filter,
+    group_by: { attribute: "name", max_groups: 5 },
+    select: ["run_count", "latency_p50", "error_rate"],
+  };
   return (
-    <Charts {...place} selection={SELECTIONS.tools({ filter })} isRoot={false} count={3}>
+    <Charts {...place} selection={selection} isRoot={false} count={3}>
       {(draw) => (
         <>
           {draw({

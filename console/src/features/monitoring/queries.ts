@@ -14,60 +14,6 @@ export type TimelineSelection = Pick<
   "is_root" | "include_provisional_roots" | "run_type" | "filter" | "select" | "group_by"
 >;
 
-/** What groups and filters the charts of a project. */
-export interface Chosen {
-  group?: Group | undefined;
-  filter: string | undefined;
-}
-
-/** Selections of the timelines that a project's charts show. */
-export const SELECTIONS = {
-  traces: ({ group, filter }: Chosen): TimelineSelection => ({
-    is_root: true,
-    include_provisional_roots: true,
-    filter,
-    group_by: group,
-    select: ["run_count", "latency_p50", "latency_p95", "latency_p99", "error_rate", "feedback_stats"],
-  }),
-  errors: ({ filter }: Chosen): TimelineSelection => ({
-    is_root: true,
-    include_provisional_roots: true,
-    filter,
-    group_by: { attribute: "error_kind", max_groups: 5 },
-    select: ["run_count"],
-  }),
-  calls: ({ group, filter }: Chosen): TimelineSelection => ({
-    run_type: "llm",
-    filter,
-    group_by: group,
-    select: [
-      "run_count",
-      "latency_p50",
-      "latency_p95",
-      "latency_p99",
-      "first_token_p50",
-      "first_token_p95",
-      "first_token_p99",
-      "total_tokens",
-      "prompt_tokens",
-      "completion_tokens",
-      "total_cost",
-    ],
-  }),
-  costs: ({ filter }: Chosen): TimelineSelection => ({
-    run_type: "llm",
-    filter,
-    group_by: { attribute: "metadata", path: "ls_model_name", max_groups: 8 },
-    select: ["total_cost"],
-  }),
-  tools: ({ filter }: Chosen): TimelineSelection => ({
-    run_type: "tool",
-    filter,
-    group_by: { attribute: "name", max_groups: 5 },
-    select: ["run_count", "latency_p50", "error_rate"],
-  }),
-};
-
 export interface TimelineInRange extends Timeline {
   /** Times of all buckets in the range, including empty ones; seconds since 1970. */
   times: number[];
