@@ -13,7 +13,7 @@ import { conjoin } from "./conjoin.ts";
 import { QuickFilters } from "./quick-filters.tsx";
 import { RangeFilter } from "./range-filter.tsx";
 import { searchRange, type RunSearch } from "./run-search.ts";
-import { facetsQuery } from "./queries.ts";
+import { facetsQuery } from "./facet-queries.ts";
 import { useFirstPage } from "./use-first-page.ts";
 import { ViewsMenu } from "./views-menu.tsx";
 
