@@ -17,7 +17,7 @@ import { useAgentServers } from "./use-agent-servers.ts";
 export function NavigationMenu() {
   const { data: about, error, refetch } = useQuery(spacesQuery);
   const { servers, isPending } = useAgentServers();
-  const { server: current } = useParams({ strict: false });
+  const current = useParams({ strict: false, select: ({ server }) => server });
   const [closed, setClosed] = useLocalStorage<string[]>({
     key: "heddle.navigation.closed",
     defaultValue: [],

@@ -11,7 +11,9 @@ export const router = createRouter({
   routeTree,
   context: { queryClient },
   basepath: PREFIX || "/",
+  // loads code and data of a link that the reader points at; not of those that the pointer crosses
   defaultPreload: "intent",
+  defaultPreloadDelay: 100,
   scrollRestoration: true,
   defaultErrorComponent: ({ error, reset }) =>
     isLostFile(error) ? (

@@ -15,6 +15,7 @@ import {
   type KeyboardEvent,
   type ReactNode,
   type RefObject,
+  startTransition,
   useEffect,
   useLayoutEffect,
   useMemo,
@@ -68,6 +69,9 @@ interface DataTableProps<T> {
   isSelected?: (row: T) => boolean;
 }
 
+/** Rows that are rendered beyond both ends of the view. */
+const OVERSCAN = 10;
+
 const features = tableFeatures({
   rowSortingFeature,
   columnVisibilityFeature,
@@ -82,6 +86,7 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
   const rowHeight = props.rowHeight ?? density;
   const [own, setOwn] = useState<SortingState>(props.sort ? [props.sort] : []);
   const [current, setCurrent] = useState<string | null>(null);
+  const [overscan, setOverscan] = useState(0);
   const scroller = useRef<HTMLDivElement>(null);
   const sorting = onSort ? (props.sort ? [props.sort] : []) : own;
 
@@ -122,8 +127,10 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
     getItemKey: (index) => sorted[index]!.id,
-    overscan: 10,
+    overscan,
   });
+  // what is in view comes first
+  useEffect(() => startTransition(() => setOverscan(OVERSCAN)), []);
   useEffect(() => virtual.measure(), [rowHeight, virtual]);
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? -1;
@@ -241,7 +248,8 @@ function useStableRows(scroller: RefObject<HTMLDivElement | null>, ids: string[]
   useLayoutEffect(() => {
     const element = scroller.current;
     const [first] = before.current;
-    if (element && first !== undefined && element.scrollTop > 0 && ids[0] !== first) {
+    // the position last: to read it lays the page out
+    if (element && first !== undefined && ids[0] !== first && element.scrollTop > 0) {
       const moved = ids.indexOf(first);
       if (moved > 0) element.scrollTop += moved * rowHeight;
     }

@@ -12,7 +12,11 @@ export function TabList(props: TabsListProps) {
     // once per selection: later scrolling by the reader is kept
     if (!list.current || !chosen || shown.current === chosen) return;
     shown.current = chosen;
-    list.current.scrollLeft = chosen.offsetLeft - (list.current.clientWidth - chosen.offsetWidth) / 2;
+    // with the next frame, which lays the page out anyway
+    requestAnimationFrame(() => {
+      const { current } = list;
+      if (current) current.scrollLeft = chosen.offsetLeft - (current.clientWidth - chosen.offsetWidth) / 2;
+    });
   });
   return <Tabs.List ref={list} className={classes["list"]!} {...props} />;
 }

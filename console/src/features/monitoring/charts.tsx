@@ -1,5 +1,5 @@
 import { compact, durationTicks, money, percent, seconds } from "../../ui/format.ts";
-import { conjoin } from "../runs/filter-language.ts";
+import { conjoin } from "../runs/conjoin.ts";
 import type { Group, Point, TimelineInRange, TimelineSelection } from "./queries.ts";
 import { feedbackSeries, groupSeries, type Metric, metricSeries, rateOf, sumOf } from "./series.ts";
 import { Charts, type Place } from "./timeline-charts.tsx";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { ownMetadataFirst } from "./queries.ts";
+import { ownMetadataFirst } from "./facet-queries.ts";
 
 test("the user's own metadata comes before that of SDKs", () => {
   const keys = [

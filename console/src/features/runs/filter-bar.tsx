@@ -9,11 +9,11 @@ import { Filters } from "../../ui/filters.tsx";
 import { TimeRangePicker } from "../../ui/time-range-picker.tsx";
 import { useCopy } from "../../ui/use-copy.ts";
 import { FilterField } from "./filter-field.tsx";
-import { conjoin } from "./filter-language.ts";
+import { conjoin } from "./conjoin.ts";
 import { QuickFilters } from "./quick-filters.tsx";
 import { RangeFilter } from "./range-filter.tsx";
 import { searchRange, type RunSearch } from "./run-search.ts";
-import { facetsQuery } from "./queries.ts";
+import { facetsQuery } from "./facet-queries.ts";
 import { useFirstPage } from "./use-first-page.ts";
 import { ViewsMenu } from "./views-menu.tsx";
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 
-import { conjoin, placeIn, parseFilterError, wordsAt } from "./filter-language.ts";
+import { conjoin } from "./conjoin.ts";
+import { placeIn, parseFilterError, wordsAt } from "./filter-language.ts";
 
 const facts = [
   { key: "name", value: 'the "agent"', n: 3 },

@@ -4,7 +4,7 @@ import { useState } from "react";
 
 import { count } from "../../ui/format.ts";
 import classes from "./quick-filters.module.css";
-import type { Facet } from "./queries.ts";
+import type { Facet } from "./facet-queries.ts";
 
 const NAMES: Record<string, string> = {
   name: "Name",

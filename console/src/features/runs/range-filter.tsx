@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { count, duration, money } from "../../ui/format.ts";
-import { type HistogramField, histogramQuery } from "./queries.ts";
+import { type HistogramField, histogramQuery } from "./facet-queries.ts";
 import classes from "./range-filter.module.css";
 import type { RunSearch } from "./run-search.ts";
 import { readRange, type ValueRange, withRange } from "./value-range.ts";

@@ -1,5 +1,5 @@
-import { conjoin } from "./filter-language.ts";
-import type { HistogramField } from "./queries.ts";
+import { conjoin } from "./conjoin.ts";
+import type { HistogramField } from "./facet-queries.ts";
 
 /** Range in seconds or dollars. Null: no limit. */
 export interface ValueRange {

@@ -4,7 +4,7 @@ import { ApiError } from "../../api/api-error.ts";
 import { agentApi, data, traceApi } from "../../api/clients.ts";
 import type { operations } from "../../api/trace.d.ts";
 import { type AnyRun, parseTime } from "../runs/run-record.ts";
-import { type TraceTree, treeInSlices, type TreeRun } from "./trace-tree.ts";
+import type { TraceTree, TreeRun } from "./trace-tree.ts";
 
 type TraceRuns =
   operations["get_api_v2_traces_trace_id_runs"]["responses"][200]["content"]["application/json"]["items"];
@@ -54,17 +54,23 @@ function* asTreeRuns(items: readonly V2Run[]): Generator<TreeRun> {
   for (const item of items) yield asTreeRun(item);
 }
 
+/** Builds the tree by code that the first page lacks, and that is loaded while the runs are. */
+async function buildTree(found: Promise<{ items: TraceRuns }>, signal: AbortSignal): Promise<TraceTree> {
+  const [{ items }, { treeInSlices }] = await Promise.all([found, import("./trace-tree.ts")]);
+  return await treeInSlices(asTreeRuns(items), signal);
+}
+
 export const traceQuery = (projectId: string, traceId: string) =>
   queryOptions({
     queryKey: ["trace", projectId, traceId],
     queryFn: async ({ signal }): Promise<TraceTree> => {
-      const { items } = await data(
+      const found = data(
         traceApi.GET("/api/v2/traces/{trace_id}/runs", {
           params: { path: { trace_id: traceId }, query: { project_id: projectId, selects: [...TREE] } },
           signal,
         }),
       );
-      return await treeInSlices(asTreeRuns(items), signal);
+      return await buildTree(found, signal);
     },
     // comparing two trees would cost more than rendering one
     structuralSharing: false,
@@ -76,14 +82,14 @@ export const sharedTraceQuery = (token: string) =>
   queryOptions({
     queryKey: ["shared-trace", token],
     queryFn: async ({ signal }): Promise<TraceTree> => {
-      const { items } = await data(
+      const found = data(
         traceApi.POST("/api/v2/public/{share_token}/runs/query", {
           params: { path: { share_token: token } },
           body: { selects: [...TREE] },
           signal,
         }),
       );
-      return await treeInSlices(asTreeRuns(items), signal);
+      return await buildTree(found, signal);
     },
     structuralSharing: false,
     refetchInterval: ({ state }) => (state.data?.isRunning ? RUNNING_MS : false),

@@ -1,5 +1,8 @@
 import { createFileRoute } from "@tanstack/react-router";
 
+import { workspacesQuery } from "../../app/queries.ts";
+import { startQueries } from "../../app/start-queries.ts";
+import { organizationQuery } from "../../features/settings/queries.ts";
 import { SettingsPage } from "../../features/settings/settings-page.tsx";
 import { SETTINGS_TABS, type SettingsTab } from "../../features/settings/tabs.ts";
 import { pickAllowed, optionalText, wholeNumber } from "../../ui/search-params.ts";
@@ -25,4 +28,9 @@ export const Route = createFileRoute("/_shell/settings")({
       target: optionalText(search["target"]),
     };
   },
+  beforeLoad: ({ search: { tab = "workspaces" }, ...opening }) =>
+    startQueries(opening, (client) => [
+      client.prefetchQuery(workspacesQuery),
+      tab === "workspaces" && client.prefetchQuery(organizationQuery),
+    ]),
 });
