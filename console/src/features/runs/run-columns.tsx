@@ -42,7 +42,7 @@ export const RUN_SORTS: Record<string, RunSort> = {
 };
 
 /** An interrupted run has an error but did not fail. */
-const colorOf = (status: string): string => (status === "interrupted" ? "dimmed" : "var(--heddle-danger)");
+const colorOf = (status: string) => (status === "interrupted" ? "dimmed" : "var(--heddle-danger)");
 
 const firstLine = (error: string | null | undefined): string | null => error?.split("\n", 1)[0] ?? null;
 
