@@ -20,7 +20,9 @@ export function ReviewPair({ run, otherId, isSwapped }: ReviewPairProps) {
   const other = useQuery(runQuery(otherId));
   const reference = useQuery(referenceQuery(run.reference_example_id));
   if (!other.data) return <LoadState query={other} rows={10} />;
-  const sides: Pick<AnyRun, "id" | "outputs" | "error">[] = isSwapped ? [other.data, run] : [run, other.data];
+  const sides: Pick<AnyRun, "id" | "outputs" | "error" | "status">[] = isSwapped
+    ? [other.data, run]
+    : [run, other.data];
   return (
     <article aria-label="Pair of runs">
       <Stack gap="md">
@@ -31,7 +33,7 @@ export function ReviewPair({ run, otherId, isSwapped }: ReviewPairProps) {
               <Title order={2} size="h6" mb={4}>
                 {index === 0 ? "Left" : "Right"}
               </Title>
-              {side.error != null && <RunError error={side.error} />}
+              {side.error != null && <RunError error={side.error} status={side.status} />}
               <RunValue title={index === 0 ? "Left output" : "Right output"} value={side.outputs} />
             </section>
           ))}

@@ -41,7 +41,7 @@ export function ReviewRun({
         )}
       </Group>
       <Stack gap="md">
-        {run.error != null && <RunError error={run.error} />}
+        {run.error != null && <RunError error={run.error} status={run.status} />}
         {run.thread_id != null && run.session_id !== undefined && (
           <Conversation projectId={run.session_id} threadId={run.thread_id} runId={run.trace_id ?? run.id} />
         )}

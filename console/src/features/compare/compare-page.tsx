@@ -206,7 +206,7 @@ function Comparison({ a, b }: { a: Run; b: Run }) {
             {[a, b].map((run, at) => (
               <Grid.Col key={run.id + String(at)} span={{ base: 12, sm: 6 }}>
                 <Stack gap="md">
-                  {run.error != null && <RunError error={run.error} />}
+                  {run.error != null && <RunError error={run.error} status={run.status} />}
                   <RunValue title={`Input (${"AB"[at]})`} value={run.inputs} />
                   <RunValue title={`Output (${"AB"[at]})`} value={run.outputs} />
                 </Stack>

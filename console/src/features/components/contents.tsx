@@ -95,7 +95,7 @@ export const Contents = () => (
         />
       </Sample>
       <Sample name="Error of a run">
-        <RunError error={"TimeoutError: no answer from the tool\n    at getWeather (tools.ts:12:9)"} />
+        <RunError status="error" error={"TimeoutError: no answer from the tool\n    at getWeather (tools.ts:12:9)"} />
       </Sample>
       <Sample name="Code">
         <CodeSample

@@ -4,9 +4,9 @@ import { IconAlertTriangle, IconPlayerPause } from "@tabler/icons-react";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import classes from "./run-error.module.css";
 
-/** Error in one line, and the stack as received. `isPause`: the run was interrupted. */
-export function RunError({ error, isPause }: { error: string; isPause: boolean }) {
-  if (isPause) return <Pause error={error} />;
+/** Error in one line, and the stack as received. An interrupted run did not fail. */
+export function RunError({ error, status }: { error: string; status: string }) {
+  if (status === "interrupted") return <Pause error={error} />;
   const [first, ...rest] = error.split("\n");
   const stack = rest.join("\n").trimEnd();
   return (

@@ -60,7 +60,7 @@ export function RunPane({ run, view, onView, actions, origin, feedback, feedback
         </TabList>
         <Tabs.Panel value="run" pt="sm">
           <Stack gap="md">
-            {run.error != null && <RunError error={run.error} isPause={run.status === "interrupted"} />}
+            {run.error != null && <RunError error={run.error} status={run.status} />}
             <RunValue key={`in ${run.id}`} title="Input" value={run.inputs} />
             {run.status === "incomplete" && (
               <Alert color="neutral" variant="light">

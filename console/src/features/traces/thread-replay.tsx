@@ -158,7 +158,7 @@ function TurnView({ turn, number, projectId }: { turn: Turn; number: number; pro
       )}
       {turn.error != null && (
         <Box mt="xs">
-          <RunError error={turn.error} isPause={turn.status === "interrupted"} />
+          <RunError error={turn.error} status={turn.status} />
         </Box>
       )}
     </section>
