@@ -69,7 +69,7 @@ export interface TraceUnderTest extends ServerUnderTest {
   firstKey: string;
 }
 
-/** Starts the trace platform alone, with a separate data directory. */
+/** Starts the trace platform alone, with a separate data directory, and V8's flags as `heddle dev` and `heddle up` set them. */
 export async function startTrace(
   directory: string,
   name: string,
@@ -79,7 +79,7 @@ export async function startTrace(
   const args = ["cli/bin/heddle.js", "serve", "--role", "trace", "--trace-port", String(port)];
   args.push("--data-dir", join(directory, `data-${name}`));
   const options = { cwd: repository, port, directory, process: "own", env } as const;
-  const server = await start(name, [process.execPath, ...args], options);
+  const server = await start(name, [process.execPath, "--max-semi-space-size=32", ...args], options);
   // the key is printed after the port is open
   for (let left = 100; left > 0; left--) {
     const text = await readFile(join(directory, `${name}.log`), "utf8");

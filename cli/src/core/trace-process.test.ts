@@ -14,9 +14,10 @@ import { TraceProcess } from "./trace-process.ts";
  *     fail WORDS      says so and ends
  */
 const LAUNCHER = `
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 const dir = process.argv[process.argv.indexOf("--data-dir") + 1];
 appendFileSync(dir + "/pids", process.pid + "\\n");
+writeFileSync(dir + "/flags", process.execArgv.join(" "));
 const nth = readFileSync(dir + "/pids", "utf8").trim().split("\\n").length;
 const starts = readFileSync(dir + "/starts", "utf8").split("\\n");
 const [what, ...words] = (starts[nth - 1] ?? starts.at(-1)).split(" ");
@@ -57,8 +58,15 @@ function platform(...starts: string[]) {
   running.push(trace);
   const pids = () => readFileSync(join(dataDir, "pids"), "utf8").trim().split("\n").map(Number);
   const go = () => appendFileSync(join(dataDir, "go"), "");
-  return { trace, printed, pids, go };
+  const flags = () => readFileSync(join(dataDir, "flags"), "utf8");
+  return { trace, printed, pids, flags, go };
 }
+
+test("limits the young generation of the process, which Node sizes by the machine's memory", async () => {
+  const { trace, flags } = platform("answer");
+  await trace.start();
+  expect(flags()).toBe("--max-semi-space-size=32");
+});
 
 test("reports once why a crashed process does not restart, and once that it answers again", async () => {
   const { trace, printed, pids } = platform("answer", "fail No room.", "fail No room.", "answer", "fail No room.");
