@@ -41,14 +41,9 @@ export const RUN_SORTS: Record<string, RunSort> = {
   cost: "total_cost",
 };
 
-<<<<<<< HEAD
 /** A run that was stopped on purpose has an error but did not fail. */
-const colorOf = (status: string): string =>
+const colorOf = (status: string) =>
   status === "interrupted" || status === "cancelled" ? "dimmed" : "var(--heddle-danger)";
-=======
-/** An interrupted run has an error but did not fail. */
-const colorOf = (status: string) => (status === "interrupted" ? "dimmed" : "var(--heddle-danger)");
->>>>>>> h/left
 
 const firstLine = (error: string | null | undefined): string | null => error?.split("\n", 1)[0] ?? null;
 
