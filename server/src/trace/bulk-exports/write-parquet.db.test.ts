@@ -18,8 +18,8 @@ test("writes fewer rows at a time the heavier they are", () => {
     return [Number(block), Number(group)];
   };
   expect(pieces(100)).toEqual([8192, 50_000]);
-  expect(pieces(2000)).toEqual([4194, 4194]);
-  expect(pieces(80_000)).toEqual([104, 104]);
+  expect(pieces(2000)).toEqual([2097, 8388]);
+  expect(pieces(80_000)).toEqual([52, 209]);
   expect(pieces(1e9)).toEqual([1, 1]);
 });
 
