@@ -130,7 +130,7 @@ export class TraceProcess {
     args.push("--host", host, "--trace-port", String(this.#port), "--data-dir", dataDir);
     // each chDB statement occupies a thread of the pool while it runs, and the default is four threads
     const env = { UV_THREADPOOL_SIZE: "8", ...process.env };
-    // Node 24 lets the young generation grow to 134 MB; half of it takes no more processor time
+    // Node 24 lets the young generation grow to 134 MB; with half of that, the platform needs no more processor time
     const execArgv = ["--max-semi-space-size=32"];
     const child = fork(launcher, args, { stdio: ["ignore", "ignore", "inherit", "ipc"], execArgv, env });
     this.#child = child;

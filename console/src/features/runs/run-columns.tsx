@@ -7,7 +7,7 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FeedbackChips } from "./feedback-chips.tsx";
 import { RunIcon } from "./run-icon.tsx";
-import { modelName, timeToFirstToken, runLatency, readMetadata, type Run, utc } from "./run-record.ts";
+import { modelName, timeToFirstToken, runLatency, readMetadata, type Run, utc, wasStopped } from "./run-record.ts";
 import type { RunSort, Tab } from "./run-search.ts";
 import { StatusDot } from "./status-dot.tsx";
 
@@ -41,9 +41,7 @@ export const RUN_SORTS: Record<string, RunSort> = {
   cost: "total_cost",
 };
 
-/** A run that was stopped on purpose has an error but did not fail. */
-const colorOf = (status: string) =>
-  status === "interrupted" || status === "cancelled" ? "dimmed" : "var(--heddle-danger)";
+const colorOf = (status: string) => (wasStopped(status) ? "dimmed" : "var(--heddle-danger)");
 
 const firstLine = (error: string | null | undefined): string | null => error?.split("\n", 1)[0] ?? null;
 

@@ -33,6 +33,9 @@ export const runLatency = ({ start_time, end_time }: Timed): number | null =>
 export const timeToFirstToken = ({ start_time, first_token_time }: Pick<Run, "start_time" | "first_token_time">) =>
   first_token_time == null ? null : Math.max(0, parseTime(first_token_time) - parseTime(start_time));
 
+/** Whether the run was stopped on purpose: it may have an error, but did not fail. */
+export const wasStopped = (status: string): boolean => status === "interrupted" || status === "cancelled";
+
 export function readMetadata({ extra }: { extra?: unknown }): Record<string, unknown> {
   const { metadata } = (extra ?? {}) as { metadata?: unknown };
   return metadata !== null && typeof metadata === "object" ? (metadata as Record<string, unknown>) : {};

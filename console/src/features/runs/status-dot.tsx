@@ -1,6 +1,8 @@
 import { Loader } from "@mantine/core";
 import { IconAlertCircleFilled, IconCircleCheckFilled, IconCircleDashed } from "@tabler/icons-react";
 
+import { wasStopped } from "./run-record.ts";
+
 /** Small status of a run: distinguished by shape and name, not only by colour. */
 export function StatusDot({ status, size = 14 }: { status: string; size?: number }) {
   return (
@@ -9,7 +11,7 @@ export function StatusDot({ status, size = 14 }: { status: string; size?: number
         <IconAlertCircleFilled size={size} color="var(--heddle-danger)" />
       ) : status === "success" ? (
         <IconCircleCheckFilled size={size} color="var(--heddle-success)" />
-      ) : status === "incomplete" || status === "interrupted" || status === "cancelled" ? (
+      ) : status === "incomplete" || wasStopped(status) ? (
         <IconCircleDashed size={size} color="var(--heddle-neutral)" />
       ) : (
         <Loader size={size - 2} color="var(--heddle-info)" />

@@ -54,8 +54,8 @@ function* asTreeRuns(items: readonly V2Run[]): Generator<TreeRun> {
   for (const item of items) yield asTreeRun(item);
 }
 
-/** Builds the tree by code that the first page lacks, and that is loaded while the runs are. */
-async function buildTree(found: Promise<{ items: TraceRuns }>, signal: AbortSignal): Promise<TraceTree> {
+/** Builds the tree. Its code is not part of the first page, and is loaded while the runs are. */
+async function treeOf(found: Promise<{ items: TraceRuns }>, signal: AbortSignal): Promise<TraceTree> {
   const [{ items }, { treeInSlices }] = await Promise.all([found, import("./trace-tree.ts")]);
   return await treeInSlices(asTreeRuns(items), signal);
 }
@@ -70,7 +70,7 @@ export const traceQuery = (projectId: string, traceId: string) =>
           signal,
         }),
       );
-      return await buildTree(found, signal);
+      return await treeOf(found, signal);
     },
     // comparing two trees would cost more than rendering one
     structuralSharing: false,
@@ -89,7 +89,7 @@ export const sharedTraceQuery = (token: string) =>
           signal,
         }),
       );
-      return await buildTree(found, signal);
+      return await treeOf(found, signal);
     },
     structuralSharing: false,
     refetchInterval: ({ state }) => (state.data?.isRunning ? RUNNING_MS : false),

@@ -104,7 +104,7 @@ export async function deleteItems(
   { ids, items, except = [] }: { ids?: readonly string[]; items?: readonly string[]; except?: readonly string[] },
 ): Promise<number> {
   const named = (list: readonly string[]) =>
-    sql`(queue_run_id = any(${list as string[]}::uuid[]) 
+    sql`(queue_run_id = any(${list as string[]}::uuid[])
       or item_type = 'RUN' and run_id = any(${list as string[]}::uuid[]))`;
   const deleted = await sql`
     delete from annotation_queue_runs where tenant_id = ${tenantId} and queue_id = ${queueId}

@@ -367,7 +367,7 @@ test("the log is paged by cursor", async () => {
   expect(await log(ruleId as string, "&status=failed")).toEqual([]);
 });
 
-test("a waiting webhook is sent with the headers of its own URL, and not at all once the rule has it no more", async () => {
+test("a waiting webhook is sent with the headers of its own URL, and not at all after it was removed", async () => {
   let isUp = false;
   const earlier = await receiver((response) => response.writeHead(isUp ? 200 : 500).end());
   const later = await receiver();

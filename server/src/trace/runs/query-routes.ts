@@ -122,21 +122,20 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
         const scope = RunScope.of(principal);
         const projects = query.session_id === undefined ? undefined : [query.session_id];
         const plan = planV1(undefined, { more: [...ONE_RUN, ...(query.include_messages ? ["messages"] : [])] });
-        const read = async (key: ShownKey | undefined) => {
-          if (!key || !(projects?.includes(key.project_id) ?? true)) return undefined;
+        const read = async (key: ShownKey) => {
+          if (!(projects?.includes(key.project_id) ?? true)) return undefined;
           // begun first, since it takes longest
           const rows = readRuns(deps.clickhouse, await loadScope(deps, scope), [key], plan.columns);
           const related = startLookups(deps, scope, [key], plan.lookups);
           const [row] = await rows;
           return row && plan.print(row, await related([row]), serializationContext(deps.settings, scope, c));
         };
-        const find = async () => {
-          const [key] = await findRunKeys(deps.clickhouse, scope.tenantId, [params.run_id]);
-          return key?.deleted === true ? undefined : key;
-        };
         const shown = shownKey(scope.tenantId, params.run_id);
-        const isCertain = shown && !deps.writer.mayBeDeleted(shown);
-        const run = (isCertain && (await read(shown))) || (await read(await find()));
+        let run = shown && !deps.writer.mayBeDeleted(shown) ? await read(shown) : undefined;
+        if (run === undefined) {
+          const [key] = await findRunKeys(deps.clickhouse, scope.tenantId, [params.run_id]);
+          if (key && !key.deleted) run = await read(key);
+        }
         if (run === undefined) throw await missingRun(deps, scope, params.run_id);
         return rawJson(run);
       },
